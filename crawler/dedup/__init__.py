@@ -1,0 +1,1 @@
+"""Near-duplicate detection: text in, numbers and verdicts out."""

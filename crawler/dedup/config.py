@@ -1,0 +1,191 @@
+"""The settings of the filter, read once and checked, each error naming its setting."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from .errors import ConfigError
+from .verdict import Kind
+
+PREFIX = "DEDUP_"
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off"})
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("expects a text that is not empty")
+    return value.strip()
+
+
+def _optional_text(value: Any) -> str | None:
+    return None if value is None or value == "" else _text(value)
+
+
+def _path(value: Any) -> Path:
+    if not isinstance(value, (str, Path)) or not str(value):
+        raise ValueError("expects the path of a folder")
+    return Path(value)
+
+
+def _boolean(value: Any) -> bool:
+    word = str(value).strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise ValueError("expects True or False")
+
+
+def _integer(low: int, high: int) -> Callable[[Any], int]:
+    def parse(value: Any) -> int:
+        if isinstance(value, bool) or int(value) != float(value) or not low <= int(value) <= high:
+            raise ValueError(f"expects a whole number from {low} to {high}")
+        return int(value)
+
+    return parse
+
+
+def _number(low: float, high: float) -> Callable[[Any], float]:
+    def parse(value: Any) -> float:
+        if isinstance(value, bool) or not low < float(value) <= high:
+            raise ValueError(f"expects a number above {low:g} and up to {high:g}")
+        return float(value)
+
+    return parse
+
+
+def _one_of(*words: str) -> Callable[[Any], str]:
+    def parse(value: Any) -> str:
+        if value not in words:
+            raise ValueError(f"expects one of {', '.join(words)}")
+        return str(value)
+
+    return parse
+
+
+def _kinds(value: Any) -> frozenset[Kind]:
+    words = value.split(",") if isinstance(value, str) else list(value)
+    try:
+        return frozenset(Kind(str(word).strip()) for word in words if str(word).strip())
+    except ValueError:
+        raise ValueError(f"expects verdicts out of {', '.join(Kind)}") from None
+
+
+def _setting(default: Any, parse: Callable[[Any], Any], doc: str) -> Any:
+    return field(default=default, metadata={"parse": parse, "doc": doc})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DedupConfig:
+    """All settings of the filter; a field ``x`` is the Scrapy setting ``DEDUP_X``.
+
+    Raises :class:`ConfigError`, which names the setting, for a value that cannot be used.
+    """
+
+    redis_url: str | None = _setting(
+        None,
+        _optional_text,
+        "Server that holds the index: redis://, rediss://, unix://, redis+sentinel:// or "
+        "redis+cluster://. Unset: a private server of the project, its data in DEDUP_DATA_DIR.",
+    )
+    namespace: str = _setting(
+        "dedup", _text, "Name of the index; spiders with the same name share one index."
+    )
+    data_dir: Path = _setting(
+        Path(".scrapy/dedup"), _path, "Folder of the private server's data (see DEDUP_REDIS_URL)."
+    )
+    timeout: float = _setting(
+        10.0, _number(0, 3600), "Seconds to wait for an answer of the server."
+    )
+    on_error: str = _setting(
+        "unchecked",
+        _one_of("unchecked", "stop"),
+        "When the server gives no answer: `unchecked` lets pages pass with that verdict, `stop` "
+        "ends the crawl with a non-zero exit code.",
+    )
+    drop: frozenset[Kind] = _setting(
+        frozenset({Kind.EXACT, Kind.NEAR}), _kinds, "Verdicts whose items are dropped."
+    )
+    tag_field: str | None = _setting(
+        "dedup", _optional_text, "Item field that takes the verdict; empty: items are not tagged."
+    )
+    url_field: str = _setting("url", _text, "Item field with the page's address.")
+    html_field: str = _setting("html", _text, "Item field with the page's HTML (str or bytes).")
+    text_field: str = _setting(
+        "text", _text, "Item field with the main text; where it is filled, HTML is not parsed."
+    )
+    title_field: str = _setting(
+        "title", _text, "Item field that takes the page's title where the item has it, unfilled."
+    )
+    threshold: float = _setting(
+        0.8, _number(0, 1), "Jaccard resemblance from which a page is a near-duplicate."
+    )
+    shingle_unit: str = _setting(
+        "word", _one_of("word", "char"), "What a shingle is made of: `word` or `char`."
+    )
+    shingle_size: int = _setting(5, _integer(1, 100), "Units in a shingle.")
+    num_hashes: int = _setting(256, _integer(16, 4096), "Values in a page's sketch.")
+    bands: int = _setting(12, _integer(1, 64), "Bands of the LSH index.")
+    rows: int = _setting(7, _integer(1, 32), "Sketch values in a band.")
+    verify_bits: int = _setting(
+        1024, _integer(128, 4096), "Bits of the sketch that candidates are verified with."
+    )
+    seed: int = _setting(
+        1, _integer(0, 2**63 - 1), "Seed of all hash functions; set it to a secret of your own."
+    )
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            object.__setattr__(self, item.name, _parsed(item, getattr(self, item.name)))
+        if self.bands * self.rows > self.num_hashes:
+            raise ConfigError(
+                f"DEDUP_BANDS × DEDUP_ROWS is {self.bands * self.rows}, more than the "
+                f"{self.num_hashes} values of DEDUP_NUM_HASHES: lower the bands or the rows"
+            )
+        if self.verify_bits % 512:
+            # The server keeps fields of up to 64 bytes in its compact encoding.
+            raise ConfigError("DEDUP_VERIFY_BITS expects a multiple of 512")
+        if any(c in self.namespace for c in "{}*?[] \t\n"):
+            raise ConfigError("DEDUP_NAMESPACE expects a name without spaces and without {}*?[]")
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """The configuration in a mapping of Scrapy settings; what is unset has its default.
+
+        >>> DedupConfig.from_settings({"DEDUP_THRESHOLD": "0.9"}).threshold
+        0.9
+        >>> DedupConfig.from_settings({"DEDUP_TRESHOLD": 0.9})
+        Traceback (most recent call last):
+        ...
+        crawler.dedup.errors.ConfigError: DEDUP_TRESHOLD is no setting; did you mean DEDUP_THRESHOLD?
+        """
+        names = {setting_name(item): item.name for item in fields(cls)}
+        values = {}
+        for key in settings:
+            if not isinstance(key, str) or not key.startswith(PREFIX):
+                continue
+            if key not in names:
+                close = difflib.get_close_matches(key, names, n=1)
+                hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(names)}"
+                raise ConfigError(f"{key} is no setting; {hint}")
+            values[names[key]] = settings[key]
+        return cls(**values)
+
+
+def setting_name(item: Field[Any]) -> str:
+    """The Scrapy setting of a field of :class:`DedupConfig`."""
+    return PREFIX + item.name.upper()
+
+
+def _parsed(item: Field[Any], value: Any) -> Any:
+    try:
+        return item.metadata["parse"](value)
+    except (TypeError, ValueError, OverflowError) as error:
+        # int("x") and its like speak of Python, not of the setting.
+        reason = str(error) if str(error).startswith("expects") else "has the wrong type"
+        raise ConfigError(f"{setting_name(item)} {reason}, not {value!r}") from None

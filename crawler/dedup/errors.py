@@ -1,0 +1,19 @@
+"""Every error that the duplicate filter raises by itself."""
+
+from __future__ import annotations
+
+
+class DedupError(Exception):
+    """Base of all errors of this package; its text says what to do next."""
+
+
+class ConfigError(DedupError, ValueError):
+    """A setting has a value that cannot be used. The text names the setting."""
+
+
+class ParameterMismatch(DedupError):
+    """The index was made with other parameters than those asked for now."""
+
+
+class ServerError(DedupError):
+    """The server that holds the index cannot be reached or cannot do its work."""

@@ -1,0 +1,52 @@
+"""What the filter decides about a page."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """The kinds of verdict, in the order in which people read them."""
+
+    UNIQUE = "unique"  # no kept page is like it: kept
+    EXACT = "exact"  # its normalised text equals that of a kept page
+    NEAR = "near"  # its similarity to a kept page reaches the threshold
+    UNCHANGED = "unchanged"  # this URL was seen before, with this text
+    UPDATED = "updated"  # this URL was seen before with another text, or was a duplicate: kept
+    SHORT = "short"  # too short for a shingle, no exact copy known: kept
+    UNCHECKED = "unchecked"  # the index gave no answer: kept
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The decision about one page and the evidence for it.
+
+    ``similarity`` is the Jaccard resemblance to ``duplicate_of``, from 0 to 1, and
+    ``[low, high]`` its confidence interval; all three are 1 for an exact copy and None where
+    there is nothing to compare with. ``cluster`` is the number of the kept page that stands for
+    this one. ``standing`` is the decision that holds for the URL: of an ``unchanged`` page the one
+    it got when its text was first seen, of all others ``kind`` itself.
+    """
+
+    kind: Kind
+    url: str
+    duplicate_of: str | None = None
+    similarity: float | None = None
+    low: float | None = None
+    high: float | None = None
+    cluster: int | None = None
+    standing: Kind | None = None
+
+    def __post_init__(self) -> None:
+        if self.standing is None:
+            object.__setattr__(self, "standing", self.kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain values, for an item's tag or for JSON.
+
+        >>> Verdict(Kind.UNIQUE, "https://example.com/", cluster=7).to_dict()["kind"]
+        'unique'
+        """
+        return {k: str(v) if isinstance(v, Kind) else v for k, v in asdict(self).items()}
