@@ -1,0 +1,1 @@
+"""A small web of three sites that copy from each other, served on localhost."""
