@@ -1,0 +1,154 @@
+"""Fit the weights of crawler.chrome on pages with gold text; sites are never split.
+
+python benchmarks/chrome_fit.py --data FOLDER            # cross-validated figures
+python benchmarks/chrome_fit.py --data FOLDER --write    # fit on all, write weights.npz
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.chrome import Page, load_pages, score, tokens  # noqa: E402
+from crawler.chrome import document, extract, model  # noqa: E402
+from crawler.chrome.blocks import flatten  # noqa: E402
+from crawler.chrome.features import describe  # noqa: E402
+
+UNITS = 32
+EPOCHS = 15
+BATCH = 256
+RATE = 1e-3
+DECAY = 3.0  # weight decay, in units of 1/number of blocks as scikit-learn's alpha
+
+
+class Sample(NamedTuple):
+    page: Page
+    texts: list[str]
+    features: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+
+
+def labels(texts: list[str], gold: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the share of each block's words that stand in the gold text, and the words.
+
+    A word counts if any run of four words through it, across blocks too, is in the gold.
+    """
+    words = tokens(gold)
+    runs = set(zip(*(words[i:] for i in range(4)), strict=False))
+    blocks = [tokens(text) for text in texts]
+    flat = [word for block in blocks for word in block]
+    hit = np.zeros(len(flat) + 4, bool)
+    for i, run in enumerate(zip(*(flat[i:] for i in range(4)), strict=False)):
+        if run in runs:
+            hit[i : i + 4] = True
+    sizes = np.array([len(block) for block in blocks])
+    stops = np.cumsum(sizes)
+    sums = np.concatenate(([0], np.cumsum(hit)))
+    return (sums[stops] - sums[stops - sizes]) / np.maximum(sizes, 1), sizes
+
+
+def sample(page: Page) -> Sample | None:
+    parsed = document.parse(page.html)
+    flat = flatten(parsed.root)
+    if not flat.texts:
+        return None
+    share, sizes = labels(flat.texts, page.gold)
+    gold = (share * sizes).sum() + 20
+    weights = np.minimum(sizes + 1, gold) / gold
+    return Sample(page, flat.texts, describe(flat, document.title(parsed)), share > 0.5, weights)
+
+
+def fit(samples: list[Sample], seed: int = 0) -> model.Model:
+    """Return weights that minimise the cross-entropy, by Adam; scaling is folded in."""
+    x = np.concatenate([s.features for s in samples]).astype(np.float32)
+    y = np.concatenate([s.labels for s in samples]).astype(np.float32)
+    w = np.concatenate([s.weights for s in samples]).astype(np.float32)
+    w /= w.mean()
+    mean, scale = x.mean(0), x.std(0) + 1e-6
+    x = (x - mean) / scale
+    random = np.random.default_rng(seed)
+    n, f = x.shape
+    bound = np.sqrt(6 / (f + UNITS))
+    parameters = [
+        random.uniform(-bound, bound, (f, UNITS)).astype(np.float32),
+        np.zeros(UNITS, np.float32),
+        random.uniform(-0.3, 0.3, UNITS).astype(np.float32),
+        np.zeros((), np.float32),
+    ]
+    first = [np.zeros_like(p) for p in parameters]
+    second = [np.zeros_like(p) for p in parameters]
+    step = 0
+    for epoch in range(EPOCHS):
+        rate = RATE * (1 - epoch / EPOCHS)
+        order = random.permutation(n)
+        for at in range(0, n, BATCH):
+            rows = order[at : at + BATCH]
+            xb, yb, wb = x[rows], y[rows], w[rows]
+            h = np.maximum(xb @ parameters[0] + parameters[1], 0)
+            p = 1 / (1 + np.exp(-np.clip(h @ parameters[2] + parameters[3], -30, 30)))
+            slope = wb * (p - yb) / len(rows)
+            back = np.outer(slope, parameters[2]) * (h > 0)
+            gradients = [
+                xb.T @ back + DECAY / len(rows) * parameters[0],
+                back.sum(0),
+                h.T @ slope + DECAY / len(rows) * parameters[2],
+                slope.sum(),
+            ]
+            step += 1
+            for i, g in enumerate(gradients):
+                first[i] = 0.9 * first[i] + 0.1 * g
+                second[i] = 0.999 * second[i] + 0.001 * g * g
+                corrected = first[i] / (1 - 0.9**step)
+                parameters[i] = parameters[i] - rate * corrected / (
+                    np.sqrt(second[i] / (1 - 0.999**step)) + 1e-8
+                )
+    hidden = parameters[0] / scale[:, None]
+    return model.Model(
+        hidden.astype(np.float32),
+        (parameters[1] - mean @ hidden).astype(np.float32),
+        parameters[2].astype(np.float32),
+        np.float32(parameters[3]),
+    )
+
+
+def fold(site: str, folds: int) -> int:
+    return zlib.crc32(b"fold " + site.encode()) % folds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    samples = [s for s in map(sample, load_pages(options.data)) if s]
+    if options.write:
+        np.savez_compressed(model.WEIGHTS, **fit(samples)._asdict())
+        return
+    kinds: dict[str, list[tuple[float, float, float]]] = {}
+    for number in range(options.folds):
+        train = [s for s in samples if fold(s.page.site, options.folds) != number]
+        fitted = fit(train)
+        for s in samples:
+            if fold(s.page.site, options.folds) == number:
+                kept = extract.choose(fitted.probabilities(s.features), s.texts)
+                text = "\n".join(t for t, k in zip(s.texts, kept, strict=True) if k)
+                figures = score(s.page.gold, text)
+                for kind in ("all", s.page.kind, s.page.source):
+                    kinds.setdefault(kind, []).append(figures)
+    for kind, rows in sorted(kinds.items()):
+        p, r, f1 = np.mean(rows, 0)
+        low = np.mean([row[1] < 0.5 for row in rows])
+        print(f"{kind:50} {len(rows):4}  P {p:.3f}  R {r:.3f}  F1 {f1:.3f}  R<.5 {low:.3f}")
+
+
+if __name__ == "__main__":
+    main()

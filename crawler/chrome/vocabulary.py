@@ -1,0 +1,129 @@
+"""What tag names, roles and class words say about the text they wrap, as one bit each."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+SIGNS: Final = (
+    # said by tags and roles
+    "nav", "header", "footer", "aside", "main", "article", "form", "button", "noscript", "hidden",
+    "figure", "table", "list", "definitions", "code", "quote", "dialog", "heading",
+    # said by class names and ids
+    "c_menu", "c_header", "c_footer", "c_sidebar", "c_content", "c_comment", "c_related",
+    "c_share", "c_ad", "c_consent", "c_meta", "c_tags", "c_crumbs", "c_pages", "c_signup",
+    "c_widget", "c_item", "c_hidden", "c_caption", "c_author", "c_toc", "c_title", "c_modal",
+    "c_search", "c_product", "c_review",
+)  # fmt: skip
+BIT: Final = {sign: 1 << position for position, sign in enumerate(SIGNS)}
+
+HIDDEN: Final = BIT["hidden"]
+
+TAG_BITS: Final[dict[str, int]] = {
+    tag: BIT[sign]
+    for sign, tags in {
+        "nav": "nav menu",
+        "header": "header",
+        "footer": "footer",
+        "aside": "aside",
+        "main": "main",
+        "article": "article",
+        "form": "form fieldset",
+        "button": "button",
+        "noscript": "noscript",
+        "figure": "figure figcaption",
+        "table": "table",
+        "list": "ul ol",
+        "definitions": "dl",
+        "code": "pre",
+        "quote": "blockquote",
+        "dialog": "dialog",
+        "heading": "h1 h2 h3 h4 h5 h6",
+    }.items()
+    for tag in tags.split()
+}
+
+ROLE_BITS: Final[dict[str, int]] = {
+    role: BIT[sign]
+    for sign, roles in {
+        "nav": "navigation menu menubar tablist toolbar",
+        "header": "banner",
+        "footer": "contentinfo",
+        "aside": "complementary",
+        "main": "main",
+        "article": "article",
+        "form": "form search",
+        "dialog": "dialog alertdialog alert",
+        "c_search": "search",
+    }.items()
+    for role in roles.split()
+}
+
+_WORDS: Final[dict[str, int]] = {
+    word: BIT[sign]
+    for sign, words in {
+        "c_menu": "nav navbar navigation menu submenu megamenu dropdown topnav sitenav subnav "
+        "navi toolbar tabs tab topbar links linklist skip",
+        "c_header": "header head masthead banner top topper hero",
+        "c_footer": "footer foot bottom colophon copyright legal disclaimer",
+        "c_sidebar": "sidebar side aside rail secondary sidenav leftcol rightcol sidebox right left",
+        "c_content": "content article post entry story body text main maincontent articlebody "
+        "postbody blog page prose markdown rst document richtext bodytext detail details copy "
+        "wysiwyg mw newsbody zw",
+        "c_comment": "comment comments disqus discussion reply replies respond responses "
+        "feedback",
+        "c_related": "related recommended recommendations recommend more similar popular trending "
+        "recent latest also suggested read next previous prev teaser teasers carousel slider "
+        "promo promoted outbrain taboola upsell crosssell hot rank ranking",
+        "c_share": "share sharing social socials sociable addthis addtoany facebook twitter "
+        "follow like likes whatsapp pinterest sns bookmark",
+        "c_ad": "ad ads adv advert advertisement advertising sponsor sponsored banner banners "
+        "dfp gpt commercial promotion cta offer offers",
+        "c_consent": "cookie cookies consent gdpr privacy ccpa onetrust cmp notice notification "
+        "alert",
+        "c_meta": "meta metadata info byline date time timestamp published dateline postmeta "
+        "source views stats",
+        "c_tags": "tag tags taglist category categories topics topic keywords label labels terms",
+        "c_crumbs": "breadcrumb breadcrumbs crumb crumbs path bread position location",
+        "c_pages": "pagination pager paging paginator pagenav pages pagenavi page-numbers "
+        "navigation-links",
+        "c_signup": "newsletter subscribe subscription signup signin login register "
+        "registration optin paywall account user mailing",
+        "c_widget": "widget widgets module plugin box panel block portlet",
+        "c_item": "item items card cards list listing grid row tile result results product "
+        "products thumb cell",
+        "c_hidden": "hidden hide invisible offscreen sr visuallyhidden screen "
+        "noprint screenreader collapsed",
+        "c_caption": "caption captions credit credits figcaption photo image gallery media "
+        "video img picture",
+        "c_author": "author authors bio avatar profile contributor writer",
+        "c_toc": "toc contents tableofcontents index outline",
+        "c_title": "title headline heading subtitle",
+        "c_modal": "modal popup overlay lightbox dialog tooltip toast popover flyout drawer",
+        "c_search": "search searchbox searchform filter filters facet facets sort",
+        "c_product": "price description desc summary features specs specification "
+        "specifications overview faq about intro lead abstract excerpt",
+        "c_review": "review reviews rating ratings stars testimonial testimonials vote score",
+    }.items()
+    for word in words.split()
+}
+
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD: Final = re.compile(r"[a-z]+")
+_NAME_LIMIT: Final = 300  # longer class lists are generated; their end says nothing new
+
+
+@lru_cache(maxsize=8192)
+def name_bits(names: str) -> int:
+    """Return the bits of whole words in a class or id attribute.
+
+    >>> name_bits("post-sidebar") == BIT["c_content"] | BIT["c_sidebar"]
+    True
+    >>> name_bits("gradient")
+    0
+    """
+    bits = 0
+    for word in _WORD.findall(_CAMEL.sub(" ", names[:_NAME_LIMIT]).lower()):
+        bits |= _WORDS.get(word, 0)
+    return bits
