@@ -1,0 +1,134 @@
+"""Real servers for the tests: started once, on sockets of their own, gone with the session."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from crawler.dedup.store.embedded import server_binary
+
+
+class Server:
+    """A server that keeps nothing on disk, on a unix socket, or on a port of this machine too."""
+
+    def __init__(self, folder: Path, port: int = 0, **options: str | int) -> None:
+        self.folder = folder
+        self.socket = folder / "s"
+        self.port = port
+        self.url = f"redis://127.0.0.1:{port}" if port else f"unix://{self.socket}"
+        self.options = {"port": port, "save": "", "appendonly": "no", **options}
+        self.start()
+
+    def start(self) -> None:
+        words = [str(server_binary()), "--dir", str(self.folder), "--unixsocket", str(self.socket)]
+        for name, value in self.options.items():
+            words += ["--" + name.replace("_", "-"), *str(value).split(" ")]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
+        wait_until(self._listens)
+
+    def _listens(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as connection:
+            return connection.connect_ex(str(self.socket)) == 0
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        self.process.send_signal(number)
+        self.process.wait()
+        self.socket.unlink(missing_ok=True)
+
+    def ask(self, *words: str | int, **options: Any) -> Any:
+        """The server's answer to one command."""
+        with redis.Redis(unix_socket_path=str(self.socket), protocol=2, **options) as client:
+            return client.execute_command(*words)
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} seconds in vain"
+        time.sleep(0.01)
+
+
+def free_port() -> int:
+    """A port that nobody listens on, whose cluster port, 10,000 above, is free too."""
+    while True:
+        with socket.socket() as low, socket.socket() as high:
+            low.bind(("127.0.0.1", 0))
+            port: int = low.getsockname()[1]
+            try:
+                high.bind(("127.0.0.1", port + 10_000))
+            except (OSError, OverflowError):
+                continue
+            return port
+
+
+@pytest.fixture(scope="session")
+def start_server() -> Iterator[Callable[..., Server]]:
+    """Starts a server with the options given; it ends with the tests at the latest."""
+    # Not pytest's own folder, whose path is too long for a socket on some systems.
+    root = Path(tempfile.mkdtemp(prefix="dedup-"))
+    servers: list[Server] = []
+
+    def start(**options: Any) -> Server:
+        folder = root / str(len(servers))
+        folder.mkdir()
+        servers.append(Server(folder, **options))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.kill()
+    shutil.rmtree(root)
+
+
+@pytest.fixture(scope="session")
+def server(start_server: Callable[..., Server]) -> Server:
+    return start_server()
+
+
+@pytest.fixture
+def redis_url(server: Server) -> str:
+    """The address of an empty server."""
+    server.ask("FLUSHALL")
+    return server.url
+
+
+@pytest.fixture(scope="session")
+def cluster(start_server: Callable[..., Server]) -> list[Server]:
+    """Three nodes with a third of the slots each."""
+    nodes = [
+        start_server(port=free_port(), cluster_enabled="yes", cluster_node_timeout=2000)
+        for _ in range(3)
+    ]
+    for number, node in enumerate(nodes):
+        node.ask("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        first, end = number * 16384 // 3, (number + 1) * 16384 // 3
+        node.ask("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
+        node.ask("CLUSTER", "MEET", "127.0.0.1", nodes[0].port)
+    wait_until(lambda: all(b"cluster_state:ok" in _raw(node) for node in nodes))
+    return nodes
+
+
+def _raw(node: Server) -> bytes:
+    with redis.Redis(unix_socket_path=str(node.socket), protocol=2) as client:
+        client.response_callbacks.clear()
+        answer: bytes = client.execute_command("CLUSTER INFO")
+        return answer
+
+
+@pytest.fixture
+def cluster_url(cluster: list[Server]) -> str:
+    """The address of an empty cluster."""
+    for node in cluster:
+        node.ask("FLUSHALL")
+    return f"redis+cluster://127.0.0.1:{cluster[0].port}"
