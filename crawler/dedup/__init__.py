@@ -1,1 +1,27 @@
 """Near-duplicate detection: text in, numbers and verdicts out."""
+
+from .config import DedupConfig
+from .errors import ConfigError, DedupError, ParameterMismatch, ServerError
+from .index import DuplicateIndex, Record
+from .shingles import shingle_hashes
+from .similarity import Estimate, containment, estimate, jaccard
+from .sketches import Sketcher
+from .verdict import Kind, Verdict
+
+__all__ = [
+    "ConfigError",
+    "DedupConfig",
+    "DedupError",
+    "DuplicateIndex",
+    "Estimate",
+    "Kind",
+    "ParameterMismatch",
+    "Record",
+    "ServerError",
+    "Sketcher",
+    "Verdict",
+    "containment",
+    "estimate",
+    "jaccard",
+    "shingle_hashes",
+]

@@ -122,6 +122,12 @@ class DedupConfig:
     title_field: str = _setting(
         "title", _text, "Item field that takes the page's title where the item has it, unfilled."
     )
+    canonical_urls: bool = _setting(
+        True,
+        _boolean,
+        "Whether URLs that differ only in what servers ignore (order of the query's arguments, "
+        "fragment, case of escapes) are one page.",
+    )
     threshold: float = _setting(
         0.8, _number(0, 1), "Jaccard resemblance from which a page is a near-duplicate."
     )

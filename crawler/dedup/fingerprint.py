@@ -1,0 +1,68 @@
+"""All that the index needs to know of a page, computed from its text alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import xxhash
+
+from .sketches import Sketcher
+from .sketches.odd import OddSketch, odd_sketches
+
+if TYPE_CHECKING:
+    from .config import DedupConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What is compared of a page.
+
+    ``exact`` is the xxh3-128 hash of the normalised words (16 bytes), ``words`` their number,
+    ``shingles`` the number of distinct shingles, 0 for a text too short for one. ``bands`` holds
+    the LSH band keys, 4 bytes each, ``odd`` the odd sketches that candidates are verified with,
+    the page's own first; both are empty where there are no shingles.
+    """
+
+    exact: bytes
+    words: int
+    shingles: int = 0
+    bands: bytes = b""
+    odd: tuple[OddSketch, ...] = ()
+
+
+class Fingerprinter:
+    """Computes fingerprints with the parameters of one index."""
+
+    def __init__(self, config: DedupConfig) -> None:
+        self._size = config.shingle_size
+        self._threshold = config.threshold
+        self._bits = config.verify_bits
+        self._seed = config.seed
+        self._sketcher = Sketcher(
+            config.num_hashes,
+            config.shingle_size,
+            config.seed,
+            unit=config.shingle_unit,
+            bands=config.bands,
+            rows=config.rows,
+        )
+
+    def __call__(self, text: str) -> Fingerprint:
+        """The fingerprint of a page's main text."""
+        shingler = self._sketcher.shingler
+        normalised = b" ".join(shingler.normaliser.encode(text).split())
+        exact = xxhash.xxh3_128_digest(normalised, seed=self._seed)
+        words = normalised.count(b" ") + 1 if normalised else 0
+        units = words if shingler.unit == "word" else len(normalised.decode())
+        if units < self._size:
+            return Fingerprint(exact, words)
+        shingles = shingler(text)
+        bands = self._sketcher.keys(self._sketcher.sketch_shingles(shingles))
+        return Fingerprint(
+            exact,
+            words,
+            len(shingles),
+            bands.astype(">u4").tobytes(),
+            odd_sketches(shingles, self._bits, self._threshold),
+        )

@@ -1,0 +1,186 @@
+"""The one front door of the index: a page goes in, a verdict comes out."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import xxhash
+from w3lib.url import canonicalize_url
+
+from .config import DedupConfig
+from .fingerprint import Fingerprinter
+from .sketches.odd import estimate_odd
+from .store.batch import Batcher
+from .store.connect import open_server
+from .store.redis_index import CheckRequest, Evidence, RedisIndex
+from .store.statistics import IndexStats, read_statistics
+from .verdict import Kind, Verdict
+
+# Pages in one exchange: the server does nothing else for about 0.1 ms a page meanwhile.
+_EXCHANGE = 32
+# Characters from which a text is fingerprinted in a thread: it would hold the event loop for more
+# than a few milliseconds.
+_LONG_TEXT = 200_000
+_LONG_URL = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the index knows of one URL. ``kind`` is the decision that stands; the fields that it
+    shares with :class:`Verdict` mean the same; times are UTC, ``words`` counts the main text's.
+    """
+
+    url: str
+    kind: Kind
+    last_verdict: Kind
+    duplicate_of: str | None
+    similarity: float | None
+    low: float | None
+    high: float | None
+    cluster: int
+    first_seen: datetime
+    last_seen: datetime
+    words: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain values, times in ISO 8601."""
+        plain = {k: str(v) if isinstance(v, Kind) else v for k, v in asdict(self).items()}
+        return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in plain.items()}
+
+
+class DuplicateIndex:
+    """An open index. Use :meth:`open`; all methods raise :class:`ServerError` when the server gives
+    no answer, and nothing is then changed that a second call would not put right.
+    """
+
+    def __init__(self, config: DedupConfig, store: RedisIndex) -> None:
+        self._config = config
+        self._store = store
+        self._fingerprint = Fingerprinter(config)
+        self._batcher = Batcher(self._exchange, limit=_EXCHANGE)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, config: DedupConfig) -> AsyncIterator[Self]:
+        """Connect to the index that `config` names, and make it if it is not there.
+
+        Raises :class:`ServerError` if no server can be had and :class:`ParameterMismatch` if the
+        index was made with other parameters.
+        """
+        async with open_server(config) as client:
+            store = RedisIndex(client, config.namespace, _parameters(config))
+            await store.open()
+            yield cls(config, store)
+
+    async def check(self, url: str, text: str) -> Verdict:
+        """Decide about a page with main text `text` and keep it if it is no duplicate."""
+        if len(text) > _LONG_TEXT:
+            fingerprint = await asyncio.to_thread(self._fingerprint, text)
+        else:
+            fingerprint = self._fingerprint(text)
+        identity = _identity(url, canonical=self._config.canonical_urls)
+        request = CheckRequest(identity, _host(identity), secrets.token_bytes(4), fingerprint)
+        return self._verdict(url, await self._batcher.submit(request))
+
+    async def check_many(self, pages: Iterable[tuple[str, str]]) -> list[Verdict]:
+        """Check `(url, text)` pairs in order, many in each exchange."""
+        verdicts: list[Verdict] = []
+        waiting: list[asyncio.Task[Verdict]] = []
+        for url, text in pages:
+            waiting.append(asyncio.create_task(self.check(url, text)))
+            if len(waiting) == _EXCHANGE:
+                verdicts += await asyncio.gather(*waiting)
+                waiting.clear()
+        return verdicts + await asyncio.gather(*waiting)
+
+    async def show(self, url: str) -> Record | None:
+        """What the index knows of a URL, or None if it never saw it."""
+        identity = _identity(url, canonical=self._config.canonical_urls)
+        page = await self._store.show(identity)
+        if page is None:
+            return None
+        verdict = self._verdict(identity, page.evidence)
+        return Record(
+            url=identity,
+            kind=Kind(page.evidence.standing),
+            last_verdict=verdict.kind,
+            duplicate_of=verdict.duplicate_of,
+            similarity=verdict.similarity,
+            low=verdict.low,
+            high=verdict.high,
+            cluster=page.evidence.page,
+            first_seen=datetime.fromtimestamp(page.first_seen, UTC),
+            last_seen=datetime.fromtimestamp(page.last_seen, UTC),
+            words=page.words,
+        )
+
+    async def forget(self, url: str) -> bool:
+        """Take a URL out of the index; its copies are decided anew when they come again.
+
+        False if the index never saw the URL.
+        """
+        identity = _identity(url, canonical=self._config.canonical_urls)
+        return await self._store.forget(identity, bits=self._config.verify_bits)
+
+    async def stats(self) -> IndexStats:
+        """Counts of verdicts, memory and parameters."""
+        return await read_statistics(self._store, bands=self._config.bands)
+
+    async def _exchange(self, requests: list[CheckRequest]) -> list[Evidence]:
+        config = self._config
+        return await self._store.check(
+            requests, threshold=config.threshold, bits=config.verify_bits
+        )
+
+    def _verdict(self, url: str, evidence: Evidence) -> Verdict:
+        kind, standing = Kind(evidence.kind), Kind(evidence.standing)
+        similarity = low = high = None
+        if standing is Kind.EXACT:
+            similarity = low = high = 1.0
+        elif standing is Kind.NEAR:
+            found = estimate_odd(
+                evidence.odd_bits,
+                evidence.count,
+                evidence.other_count,
+                evidence.level,
+                bits=self._config.verify_bits,
+            )
+            similarity, low, high = found.similarity, found.low, found.high
+        return Verdict(
+            kind, url, evidence.duplicate_of, similarity, low, high, evidence.page, standing
+        )
+
+
+def _parameters(config: DedupConfig) -> dict[str, Any]:
+    names = ("threshold", "shingle_unit", "shingle_size", "num_hashes", "bands", "rows")
+    parameters = {name: getattr(config, name) for name in (*names, "verify_bits", "canonical_urls")}
+    # The seed itself may be a secret.
+    parameters["seed_digest"] = xxhash.xxh3_64_hexdigest(str(config.seed).encode(), seed=20)
+    return parameters
+
+
+def _identity(url: str, *, canonical: bool) -> str:
+    """What makes two addresses the same page: the URL, canonical if so set, bounded in length."""
+    if canonical:
+        try:
+            url = canonicalize_url(url)
+        except ValueError:  # no URL at all, as "http://[": it is itself
+            pass
+    url = url.encode("utf-8", "replace").decode()
+    if len(url) > _LONG_URL:
+        url = f"{url[:_LONG_URL]}~{xxhash.xxh3_128_hexdigest(url.encode())}"
+    return url
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2][:255]
+    except ValueError:
+        return ""

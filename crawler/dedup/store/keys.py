@@ -1,0 +1,54 @@
+"""The names of all keys that the index uses in the server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys of one index. The braces put them in one slot of a cluster.
+
+    >>> Keys("dedup").params
+    '{dedup}:params'
+    """
+
+    namespace: str
+
+    @property
+    def prefix(self) -> str:
+        """What every key of the index begins with."""
+        return f"{{{self.namespace}}}:"
+
+    @property
+    def params(self) -> str:
+        """Hash: format version and parameters that the index was made with."""
+        return self.prefix + "params"
+
+    @property
+    def state(self) -> str:
+        """Hash: next page number, pages kept, entries and buckets of each group of tables."""
+        return self.prefix + "state"
+
+    @property
+    def stats(self) -> str:
+        """Hash: verdict → number of checks that ended with it."""
+        return self.prefix + "stats"
+
+    @property
+    def hosts(self) -> str:
+        """Hash: host and verdict, a space between → number of checks."""
+        return self.prefix + "hosts"
+
+    @property
+    def histogram(self) -> str:
+        """Hash: similarity, rounded down to hundredths → near-duplicates found."""
+        return self.prefix + "histogram"
+
+    def bucket(self, table: str, number: int) -> str:
+        """Hash: first three bytes of a table key → page numbers. Tables: url, exact, band0, …"""
+        return f"{self.prefix}{table}:{number}"
+
+    def page(self, block: int) -> str:
+        """Hash: the records of 16 pages."""
+        return f"{self.prefix}page:{block}"

@@ -1,0 +1,17 @@
+-- Forgets one URL. Pages that were its copies are decided anew when they are seen again.
+--
+-- KEYS[1]  "{namespace}:params"
+-- ARGV[1]  the URL
+-- ARGV[2]  its 4-byte table key
+-- ARGV[3]  bits of an odd sketch
+--
+-- Returns 1, or 0 for a URL never seen.
+
+load_state()
+local id = find_url(ARGV[1], ARGV[2])
+local meta = id and read_meta(id)
+if not meta then return 0 end
+save_state() -- a server that cannot write fails here, before anything has been changed
+release(meta, ARGV[2], tonumber(ARGV[3]) / 8)
+save_state()
+return 1

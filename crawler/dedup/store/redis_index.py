@@ -1,0 +1,184 @@
+"""The index in the server: one script for each thing that can be done with it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import xxhash
+from redis.asyncio import Redis
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+
+from ..errors import ParameterMismatch, ServerError
+from ..fingerprint import Fingerprint
+from .faults import explain
+from .keys import Keys
+
+FORMAT = 1  # of the layout in the server; raised with every change that older code cannot read
+
+_KINDS = {
+    b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
+}  # fmt: skip
+
+
+class CheckRequest(NamedTuple):
+    """A page to check. The same `token` again is the same check, tried again."""
+
+    url: str
+    host: str
+    token: bytes
+    fingerprint: Fingerprint
+
+
+class Evidence(NamedTuple):
+    """What the server says of a page: its kind, the decision that stands, and what they rest on.
+
+    ``page`` is the number of the kept page that stands for it, ``duplicate_of`` that page's URL if
+    it is another. ``odd_bits`` of the two odd sketches differ; ``count`` and ``other_count`` are
+    the shingles sampled at ``level``.
+    """
+
+    kind: str
+    standing: str
+    page: int
+    duplicate_of: str | None
+    odd_bits: int
+    count: int
+    other_count: int
+    level: int
+
+
+class StoredPage(NamedTuple):
+    """What the index holds of one URL; times are seconds since 1970."""
+
+    evidence: Evidence
+    first_seen: int
+    last_seen: int
+    words: int
+
+
+class RedisIndex:
+    """The tables and records of one namespace on one server."""
+
+    def __init__(self, client: Redis, namespace: str, parameters: Mapping[str, Any]) -> None:
+        self.keys = Keys(namespace)
+        self._client = client
+        self._parameters = {name: str(value) for name, value in parameters.items()}
+        self._parameters["format"] = str(FORMAT)
+        listing = repr(sorted(self._parameters.items())).encode()
+        self._parameters["digest"] = hashlib.sha256(listing).hexdigest()[:16]
+        self._scripts: dict[str, tuple[str, str]] = {}
+
+    async def open(self) -> None:
+        """Make the index, or see that the one that is there has these parameters.
+
+        Raises :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
+        """
+        flat = [part for item in self._parameters.items() for part in item]
+        listing = [_text(part) for part in await self._run("open", flat)]
+        found = dict(zip(listing[::2], listing[1::2], strict=True))
+        if found.get("digest") == self._parameters["digest"]:
+            return
+        names = sorted((found.keys() | self._parameters.keys()) - {"digest"})
+        differing = [
+            f"{name}: index {found.get(name, '–')}, settings {self._parameters.get(name, '–')}"
+            for name in names
+            if found.get(name) != self._parameters.get(name)
+        ]
+        raise ParameterMismatch(
+            f"the index {self.keys.namespace!r} was made with other parameters "
+            f"({'; '.join(differing)}): set them as they were, or choose another DEDUP_NAMESPACE"
+        )
+
+    async def check(
+        self, requests: Sequence[CheckRequest], *, threshold: float, bits: int
+    ) -> list[Evidence]:
+        """Check pages in order, each one an atomic step, in one exchange."""
+        arguments: list[Any] = [self._parameters["digest"], int(time.time()), threshold, bits]
+        for url, host, token, page in requests:
+            odd = b"".join(
+                level.to_bytes(1) + count.to_bytes(2) + sketch for level, count, sketch in page.odd
+            )
+            arguments += (url, host, _table_key(url), token, page.words, page.exact)
+            arguments += (page.shingles, page.bands, odd)
+        return [_evidence(reply) for reply in await self._run("check", arguments)]
+
+    async def show(self, url: str) -> StoredPage | None:
+        """What the index holds of a URL, or None if it never saw it."""
+        reply = await self._run("show", [url, _table_key(url)])
+        if reply is None:
+            return None
+        standing, last, first_seen, last_seen, words, *rest = reply
+        return StoredPage(_evidence([last, standing, *rest]), first_seen, last_seen, words)
+
+    async def forget(self, url: str, *, bits: int) -> bool:
+        """Take a URL out of the index; False if it was not there."""
+        return bool(await self._run("forget", [url, _table_key(url), bits]))
+
+    async def counters(self) -> dict[str, dict[str, str]]:
+        """The hashes ``params``, ``state``, ``stats``, ``hosts`` and ``histogram``."""
+        names = ("params", "state", "stats", "hosts", "histogram")
+        pipe = self._client.pipeline(transaction=True)
+        for name in names:
+            pipe.hgetall(getattr(self.keys, name))
+        try:
+            replies = await pipe.execute()
+        except (RedisError, OSError) as error:
+            raise ServerError(explain(error)) from error
+        return {
+            name: {_text(k): _text(v) for k, v in reply.items()}
+            for name, reply in zip(names, replies, strict=True)
+        }
+
+    async def memory_usage(self, keys: Sequence[str]) -> list[int | None] | None:
+        """Bytes that each key takes, None for one that is not there; None if not allowed to ask."""
+        pipe = self._client.pipeline(transaction=False)
+        for key in keys:
+            pipe.memory_usage(key, samples=0)
+        try:
+            sizes: list[int | None] = await pipe.execute()
+        except ResponseError:  # managed servers may not know the command, or forbid it
+            return None
+        except (RedisError, OSError) as error:
+            raise ServerError(explain(error)) from error
+        return sizes
+
+    async def _run(self, name: str, arguments: Sequence[Any]) -> Any:
+        if name not in self._scripts:
+            self._scripts[name] = _script(name)
+        text, digest = self._scripts[name]
+        try:
+            try:
+                return await self._client.evalsha(digest, 1, self.keys.params, *arguments)
+            except NoScriptError:  # a new server, or one that was restarted
+                return await self._client.eval(text, 1, self.keys.params, *arguments)
+        except (RedisError, OSError) as error:
+            if str(error).startswith("PARAMETERS"):
+                raise ServerError(
+                    f"the index {self.keys.namespace!r} was deleted or replaced while it was in "
+                    "use: start the crawl again"
+                ) from error
+            raise ServerError(explain(error)) from error
+
+
+def _script(name: str) -> tuple[str, str]:
+    folder = files(__package__) / "lua"
+    parts = ("layout", name) if name != "open" else (name,)
+    text = "".join((folder / f"{part}.lua").read_text() for part in parts)
+    return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _table_key(url: str) -> bytes:
+    return xxhash.xxh32_digest(url.encode("utf-8", "surrogatepass"))
+
+
+def _evidence(reply: Sequence[Any]) -> Evidence:
+    kind, standing, page, duplicate_of, *numbers = reply
+    return Evidence(_KINDS[kind], _KINDS[standing], page, _text(duplicate_of) or None, *numbers)
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")

@@ -1,0 +1,82 @@
+"""What the index counts and what it weighs."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .redis_index import RedisIndex
+
+_SAMPLE = 32  # keys of a kind that are weighed
+_PAGES_IN_KEY = 16
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """Counts of one index.
+
+    ``verdicts`` maps a kind to the checks that ended with it, ``hosts`` a host to such a map,
+    ``histogram`` a similarity, rounded down to hundredths, to the near-duplicates found there.
+    ``urls`` are the addresses known and ``kept`` the pages that stand for themselves.
+    ``memory_bytes`` is weighed on a sample of keys, and None where the server forbids that;
+    ``bytes_per_page`` is its share for one kept page.
+    """
+
+    namespace: str
+    verdicts: dict[str, int]
+    hosts: dict[str, dict[str, int]]
+    histogram: dict[str, int]
+    urls: int
+    kept: int
+    memory_bytes: int | None
+    bytes_per_page: float | None
+    parameters: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        return asdict(self)
+
+
+async def read_statistics(store: RedisIndex, *, bands: int) -> IndexStats:
+    """Read the counters of an index and weigh a sample of its keys."""
+    counters = await store.counters()
+    state = {name: int(value) for name, value in counters["state"].items()}
+    hosts: dict[str, dict[str, int]] = {}
+    for name, number in counters["hosts"].items():
+        host, _, kind = name.rpartition(" ")
+        hosts.setdefault(host, {})[kind] = int(number)
+    memory = await _memory(store, state, bands)
+    kept = state.get("kept", 0)
+    return IndexStats(
+        namespace=store.keys.namespace,
+        verdicts={kind: int(n) for kind, n in sorted(counters["stats"].items())},
+        hosts={host: hosts[host] for host in sorted(hosts)},
+        histogram={s: int(n) for s, n in sorted(counters["histogram"].items())},
+        urls=state.get("url.n", 0),
+        kept=kept,
+        memory_bytes=memory,
+        bytes_per_page=round(memory / kept, 1) if memory is not None and kept else None,
+        parameters={k: v for k, v in sorted(counters["params"].items()) if k != "digest"},
+    )
+
+
+async def _memory(store: RedisIndex, state: dict[str, int], bands: int) -> int | None:
+    keys = store.keys
+    singles = [keys.params, keys.state, keys.stats, keys.hosts, keys.histogram]
+    sizes = await store.memory_usage(singles)
+    if sizes is None:
+        return None
+    total = float(sum(size or 0 for size in sizes))
+    blocks = state.get("next", 0) // _PAGES_IN_KEY + 1
+    tables = [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]
+    rooms = [(lambda n: keys.page(n), blocks)]
+    rooms += [
+        (lambda n, table=table: keys.bucket(table, n), state.get(f"{group}.size", 0))
+        for table, group in tables
+    ]
+    for name, count in rooms:
+        sample = [name(n) for n in random.sample(range(count), min(_SAMPLE, count))]
+        weighed = await store.memory_usage(sample) or []
+        total += sum(size or 0 for size in weighed) * count / max(1, len(sample))
+    return round(total)
