@@ -1,0 +1,180 @@
+"""Locality-sensitive hashing: bands of sketch values that similar texts are likely to share."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Bands", "band_keys", "choose_bands", "collision_probability", "error_areas"]
+
+KEY_BITS: Final = 32
+# Points of the similarity axis at which the S-curve is summed to an area.
+_STEPS: Final = 1000
+
+
+class Bands(NamedTuple):
+    """How many bands a sketch is cut into, and of how many values each."""
+
+    bands: int
+    rows: int
+
+
+def collision_probability(
+    similarity: ArrayLike, bands: int, rows: int, bits: int | None = None
+) -> NDArray[np.float64]:
+    """Probability that two texts share at least one band: the S-curve ``1 - (1 - p**r)**b``.
+
+    Parameters
+    ----------
+    similarity
+        Resemblance s of the two texts, any shape.
+    bands, rows
+        b bands of r values each.
+    bits
+        Only the low *bits* bits of each value are in the band, so that values agree with
+        p = s + (1 - s) / 2**bits; otherwise p = s.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64 of the shape of *similarity*.
+
+    Source: Leskovec, Rajaraman, Ullman, "Mining of massive datasets", section 3.4.2; for p, Li and
+    König, "b-Bit minwise hashing", 2010.
+
+    Examples
+    --------
+    >>> collision_probability([0.3, 0.8], bands=20, rows=5).round(4).tolist()
+    [0.0475, 0.9996]
+    """
+    s = np.asarray(similarity, np.float64)
+    p = s if bits is None else s + (1 - s) / 2.0**bits
+    return np.asarray(1 - (1 - p**rows) ** bands)
+
+
+def error_areas(
+    threshold: float, bands: int, rows: int, bits: int | None = None
+) -> tuple[float, float]:
+    """Areas of false positives and false negatives of the S-curve at *threshold*.
+
+    The first is the area under the curve left of the threshold, the second the area above it to
+    its right: the probabilities of an error for a pair whose similarity is uniform on 0 … 1.
+    """
+    s = (np.arange(_STEPS) + 0.5) / _STEPS
+    found = collision_probability(s, bands, rows, bits)
+    below = s < threshold
+    return float(found[below].sum() / _STEPS), float((1 - found[~below]).sum() / _STEPS)
+
+
+@cache
+def choose_bands(
+    threshold: float,
+    num_hashes: int,
+    *,
+    false_positives: float = 0.5,
+    false_negatives: float = 0.5,
+) -> Bands:
+    """The bands and rows whose S-curve has the least weighted error at *threshold*.
+
+    The curve is that of :func:`band_keys`, which keeps ``32 // rows`` bits of every value.
+
+    Parameters
+    ----------
+    threshold
+        Similarity from which on pairs are wanted, between 0 and 1.
+    num_hashes
+        Values in a sketch; ``bands * rows`` is at most that.
+    false_positives, false_negatives
+        Weights of the two areas of :func:`error_areas`. Where candidates are verified, a false
+        positive costs a comparison and a false negative a duplicate: weigh the latter more.
+
+    Raises
+    ------
+    ValueError
+        *threshold* is not between 0 and 1, *num_hashes* is not positive, or a weight is negative.
+
+    Examples
+    --------
+    >>> choose_bands(0.8, 128)
+    Bands(bands=8, rows=16)
+    >>> choose_bands(0.8, 128, false_positives=0.1, false_negatives=0.9)
+    Bands(bands=12, rows=10)
+    """
+    if not 0 < threshold < 1:
+        raise ValueError(f"threshold must be between 0 and 1, not {threshold}")
+    if num_hashes < 1:
+        raise ValueError(f"num_hashes must be at least 1, not {num_hashes}")
+    if min(false_positives, false_negatives) < 0:
+        raise ValueError("the weights of errors must not be negative")
+
+    def weighted(choice: Bands) -> float:
+        positives, negatives = error_areas(threshold, *choice, row_bits(choice.rows))
+        return false_positives * positives + false_negatives * negatives
+
+    # More bands of as many rows would only move the curve; fewer may be better, so try them all.
+    choices = (
+        Bands(bands, rows)
+        for rows in range(1, min(num_hashes, KEY_BITS) + 1)
+        for bands in range(1, num_hashes // rows + 1)
+    )
+    return min(choices, key=weighted)
+
+
+def row_bits(rows: int) -> int:
+    """Bits of each sketch value that go into a band's key of 32 bits.
+
+    Raises
+    ------
+    ValueError
+        *rows* is not from 1 to 32.
+    """
+    if not 1 <= rows <= KEY_BITS:
+        raise ValueError(f"rows must be from 1 to {KEY_BITS}, not {rows}")
+    return KEY_BITS // rows
+
+
+def band_keys(sketch: NDArray[np.unsignedinteger], bands: int, rows: int) -> NDArray[np.uint32]:
+    """One 32-bit key a band: texts with an equal key at an equal place are candidates.
+
+    Key i is made of the low ``32 // rows`` bits of ``sketch[i * rows : (i + 1) * rows]``, first
+    value highest. The bits left out let unlike texts meet a little more often, as
+    :func:`collision_probability` says with its *bits*; keys need no second hash for it.
+
+    Parameters
+    ----------
+    sketch
+        Values with uniformly distributed low bits, shape (..., n) with n at least ``bands * rows``.
+    bands, rows
+        b bands of r values, 1 to 32, each.
+
+    Returns
+    -------
+    numpy.ndarray
+        uint32 of shape (..., bands).
+
+    Raises
+    ------
+    ValueError
+        The sketch is too short for the bands, or *rows* is out of range.
+
+    Examples
+    --------
+    >>> keys = band_keys(np.array([1, 2, 3, 4], np.uint32), bands=2, rows=2)
+    >>> [hex(key) for key in keys.tolist()]
+    ['0x10002', '0x30004']
+    """
+    bits = row_bits(rows)
+    if sketch.shape[-1] < bands * rows:
+        raise ValueError(
+            f"{bands} bands of {rows} rows need {bands * rows} values, the sketch has "
+            f"{sketch.shape[-1]}"
+        )
+    low = sketch[..., : bands * rows].astype(np.uint32) & np.uint32((1 << bits) - 1)
+    shifts = np.arange((rows - 1) * bits, -1, -bits, dtype=np.uint32)
+    placed = low.reshape(*low.shape[:-1], bands, rows) << shifts
+    return np.asarray(np.bitwise_or.reduce(placed, axis=-1), np.uint32)

@@ -1,0 +1,127 @@
+"""What every sketching method can do, so that one index serves them all."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..lsh import band_keys, row_bits
+from ..similarity import Estimate, Interval, estimate
+
+if TYPE_CHECKING:
+    from ..shingles import ShingleArray
+
+__all__ = ["BandedMethod", "Method", "SketchArray"]
+
+SketchArray: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
+
+
+class Method(ABC):
+    """How a set of shingles becomes a sketch, and what two sketches tell.
+
+    Every method finds candidates in one way: a sketch has *keys*, 32-bit numbers, and two pages
+    are candidates when they share at least :attr:`min_matches` of them. Candidates are then
+    compared by :meth:`estimate`.
+
+    Attributes
+    ----------
+    name
+        How settings call the method.
+    dtype
+        Of the values of a sketch.
+    tables
+        Number of keys of every sketch, where key i is only ever compared with the other page's
+        key i. ``None``: a sketch has any number of keys, all in one table (an inverted index).
+    min_matches
+        Keys that candidates share at the least.
+    """
+
+    name: ClassVar[str]
+    dtype: ClassVar[np.dtype[np.uint32] | np.dtype[np.uint64]] = np.dtype(np.uint32)
+    tables: int | None
+    min_matches: int = 1
+
+    @abstractmethod
+    def __init__(self, num_hashes: int, seed: int) -> None: ...
+
+    @abstractmethod
+    def sketch(self, shingles: ShingleArray) -> SketchArray:
+        """The sketch of a set of shingles, given in any order and with or without repetitions.
+
+        A text without shingles has the empty sketch, of shape (0,).
+        """
+
+    def sketch_batch(self, shingles: ShingleArray, offsets: NDArray[np.intp]) -> list[SketchArray]:
+        """Sketches of many sets; the i-th is ``shingles[offsets[i] : offsets[i + 1]]``."""
+        return [self.sketch(shingles[start:end]) for start, end in pairwise(offsets.tolist())]
+
+    @abstractmethod
+    def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
+        """The keys by which pages with similar sketches find each other; none if it is empty."""
+
+    @abstractmethod
+    def estimate(
+        self,
+        a: SketchArray,
+        b: SketchArray,
+        *,
+        confidence: float = 0.95,
+        interval: Interval = "wilson",
+    ) -> Estimate:
+        """The resemblance of the texts of two sketches; of a text without shingles, 0."""
+
+
+class BandedMethod(Method):
+    """A method whose values agree with probability J, found by bands of them.
+
+    Parameters
+    ----------
+    num_hashes
+        Values in a sketch, at least 1.
+    seed
+        Chooses the hash functions. Sketches compare only under the same seed.
+    bands, rows
+        b bands of r values make the keys. Default: 12 bands of 7, or as many as fit.
+
+    Raises
+    ------
+    ValueError
+        A number is out of range, or the bands need more values than there are.
+    """
+
+    def __init__(
+        self, num_hashes: int = 256, seed: int = 1, *, bands: int | None = None, rows: int = 7
+    ) -> None:
+        if num_hashes < 1:
+            raise ValueError(f"num_hashes must be at least 1, not {num_hashes}")
+        rows = min(rows, num_hashes) if bands is None else rows
+        bands = min(12, num_hashes // max(1, rows)) if bands is None else bands
+        row_bits(rows)
+        if bands < 1 or bands * rows > num_hashes:
+            raise ValueError(f"{bands} bands of {rows} rows do not fit {num_hashes} values")
+        self.num_hashes = num_hashes
+        self.seed = seed
+        self.bands = bands
+        self.rows = rows
+        self.tables = bands
+
+    def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
+        if not sketch.size:
+            return np.empty(0, np.uint32)
+        return band_keys(sketch, self.bands, self.rows)
+
+    def estimate(
+        self,
+        a: SketchArray,
+        b: SketchArray,
+        *,
+        confidence: float = 0.95,
+        interval: Interval = "wilson",
+    ) -> Estimate:
+        if not a.size or not b.size:
+            return Estimate(0.0, 0.0, 0.0, 0.0)
+        return estimate(a, b, confidence=confidence, interval=interval)

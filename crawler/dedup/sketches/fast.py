@@ -1,0 +1,121 @@
+"""Fast similarity sketching: the accuracy of minwise permutations for the price of one hash."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from .base import BandedMethod, SketchArray
+from .draw import multipliers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..shingles import ShingleArray
+
+__all__ = ["FastSimilaritySketch"]
+
+_EMPTY: Final = np.uint64(2**64 - 1)
+_32: Final = np.uint64(32)
+# Order within a bin is that of the low 56 bits of a hash. The eight above hold the round, so that
+# the least key of a bin is of its first round.
+_ORDER_BITS: Final = np.uint64(56)
+_ORDER: Final = np.uint64((1 << 56) - 1)
+_MOST_ROUNDS: Final = 255
+# Rounds are drawn together until they hold this many shingles for each bin. Fewer cost more calls
+# of numpy, more cost hashes that nobody needs.
+_DRAWN_PER_BIN: Final = 6
+# Shingles of one text worked on at a time.
+_PIECE: Final = 1 << 18
+_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+class FastSimilaritySketch(BandedMethod):
+    """Fast similarity sketching (Dahlgaard, Knudsen, Thorup, FOCS 2017, algorithm 1).
+
+    All shingles are thrown into the n bins, round after round with a new hash function, until no
+    bin is empty; after n rounds, the n-th more fill one bin each. A bin keeps the shingle of the
+    first round that reached it, and of those the one with the least hash. Values of two sketches
+    agree with probability J as those of n independent permutations do, with a variance that is
+    never above J(1-J)/n and well below it once shingles are not many times the bins.
+
+    A hash function of a round is multiplication by an odd number modulo 2**64, the high bits being
+    the bin: shingle hashes are random already, which is what pairwise independence needs to behave
+    like full randomness (Mitzenmacher, Vadhan, "Why simple hash functions work", 2008).
+
+    A sketch is uint32 of shape (num_hashes,): of the winner's hash 32 bits that say nothing of its
+    rank.
+    """
+
+    name = "fast"
+
+    def __init__(
+        self, num_hashes: int = 256, seed: int = 1, *, bands: int | None = None, rows: int = 7
+    ) -> None:
+        super().__init__(num_hashes, seed, bands=bands, rows=rows)
+        self._multipliers = multipliers(2 * num_hashes, seed)
+
+    def sketch(self, shingles: ShingleArray) -> SketchArray:
+        return self.sketch_batch(shingles, np.array([0, shingles.size]))[0]
+
+    def sketch_batch(self, shingles: ShingleArray, offsets: NDArray[np.intp]) -> list[SketchArray]:
+        bins = self.num_hashes
+        counts = np.diff(offsets)
+        least = np.full(counts.size * bins, _EMPTY)
+        first_bin = np.repeat(np.arange(0, least.size, bins), counts)
+        empty = None
+        drawn = 0
+        while shingles.size and drawn < bins:
+            rounds = self._rounds_at_once(shingles.size, drawn)
+            for start in range(0, shingles.size, _PIECE):
+                part = slice(start, start + _PIECE)
+                self._throw(shingles[part], first_bin[part], drawn, rounds, least, empty)
+            drawn += rounds
+            empty = least == _EMPTY
+            unfinished = empty.reshape(-1, bins).any(axis=1)
+            if not unfinished.all():
+                needed = unfinished[first_bin // bins]
+                shingles, first_bin = shingles[needed], first_bin[needed]
+        if shingles.size:
+            self._fill(shingles, first_bin, least)
+        values = (((least & _ORDER) * _SPREAD) >> _32).astype(np.uint32).reshape(-1, bins)
+        return [value if count else value[:0] for value, count in zip(values, counts, strict=True)]
+
+    def _rounds_at_once(self, shingles: int, drawn: int) -> int:
+        wanted = _DRAWN_PER_BIN * self.num_hashes // shingles
+        return max(1, min(wanted, self.num_hashes - drawn, _MOST_ROUNDS))
+
+    def _throw(
+        self,
+        shingles: ShingleArray,
+        first_bin: NDArray[np.intp],
+        drawn: int,
+        rounds: int,
+        least: NDArray[np.uint64],
+        empty: NDArray[np.bool_] | None,
+    ) -> None:
+        """Throw shingles into bins for some rounds and keep the least key of each empty bin."""
+        hashes = shingles * self._multipliers[drawn : drawn + rounds, None]
+        bins = ((hashes >> _32) * np.uint64(self.num_hashes) >> _32).view(np.int64)
+        places = (bins + first_bin).ravel()
+        hashes &= _ORDER
+        hashes |= np.arange(rounds, dtype=np.uint64)[:, None] << _ORDER_BITS
+        keys = hashes.ravel()
+        if empty is not None:
+            open_bin = empty[places]
+            places, keys = places[open_bin], keys[open_bin]
+        np.minimum.at(least, places, keys)
+
+    def _fill(
+        self, shingles: ShingleArray, first_bin: NDArray[np.intp], least: NDArray[np.uint64]
+    ) -> None:
+        """The last rounds: in round n + i all shingles of a text are in bin i."""
+        bins = self.num_hashes
+        starts = np.flatnonzero(np.diff(first_bin, prepend=-1))
+        for start, end in zip(starts, [*starts[1:], shingles.size], strict=True):
+            bin_of = first_bin[start] + np.flatnonzero(
+                least[first_bin[start] : first_bin[start] + bins] == _EMPTY
+            )
+            factors = self._multipliers[bins + bin_of - first_bin[start]]
+            least[bin_of] = ((shingles[start:end, None] * factors) & _ORDER).min(axis=0)

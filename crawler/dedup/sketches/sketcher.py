@@ -1,0 +1,116 @@
+"""The front door of this room: text in, sketch out, whatever the method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ..shingles import Shingler
+from .fast import FastSimilaritySketch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..shingles import ShingleArray
+    from ..similarity import Estimate, Interval
+    from ..text import Normaliser
+    from .base import Method, SketchArray
+
+__all__ = ["METHODS", "Sketcher"]
+
+METHODS: Final[dict[str, type[Method]]] = {
+    method.name: method for method in (FastSimilaritySketch,)
+}
+
+
+class Sketcher:
+    """Sketches texts by one method with one set of parameters.
+
+    Parameters
+    ----------
+    num_hashes
+        Values in a sketch. The standard error of a resemblance J is at most
+        ``sqrt(J * (1 - J) / num_hashes)``.
+    size, unit, step, repeats, normaliser
+        The shingles, see :class:`~.shingles.Shingler`.
+    seed
+        Chooses the hash functions of shingles and sketch, 0 to 2**64 - 1.
+    method
+        A key of :data:`METHODS`.
+    options
+        What else the method takes, by name; see its class.
+
+    Raises
+    ------
+    ValueError
+        There is no such method, or a number is out of range.
+    TypeError
+        The method has no such option.
+
+    Examples
+    --------
+    >>> sketcher = Sketcher(num_hashes=128, size=3)
+    >>> a = sketcher.sketch("It grows in dry places and flowers in late spring.")
+    >>> b = sketcher.sketch("It grows in dry places and flowers in early spring.")
+    >>> a.shape, a.dtype
+    ((128,), dtype('uint32'))
+    >>> round(sketcher.estimate(a, b).similarity, 2)  # exactly: 6/10
+    0.6
+    """
+
+    def __init__(
+        self,
+        num_hashes: int = 256,
+        size: int = 5,
+        seed: int = 1,
+        method: str = "fast",
+        *,
+        unit: str = "word",
+        step: int = 1,
+        repeats: bool = False,
+        normaliser: Normaliser | None = None,
+        **options: Any,
+    ) -> None:
+        if method not in METHODS:
+            raise ValueError(f"no sketch method {method!r}; there are {', '.join(METHODS)}")
+        shingler = Shingler(unit, size, step, repeats, seed=seed)
+        self.shingler = shingler if normaliser is None else replace(shingler, normaliser=normaliser)
+        self.method: Method = METHODS[method](num_hashes=num_hashes, seed=seed, **options)
+
+    def shingles(self, text: str) -> ShingleArray:
+        """The set of shingles of *text*, as :func:`~.shingles.shingle_hashes` returns it."""
+        return self.shingler(text)
+
+    def sketch(self, text: str) -> SketchArray:
+        """The sketch of *text*; of shape (0,) if it has no words."""
+        return self.method.sketch(self.shingler.in_order(text))
+
+    def sketch_many(self, texts: Iterable[str]) -> list[SketchArray]:
+        """Sketches of many texts, faster than one by one if they are short."""
+        return [
+            sketch
+            for shingles, offsets in self.shingler.batches(texts)
+            for sketch in self.method.sketch_batch(shingles, offsets)
+        ]
+
+    def sketch_shingles(self, shingles: ShingleArray) -> SketchArray:
+        """The sketch of the text with these *shingles*, made with this sketcher's parameters."""
+        return self.method.sketch(shingles)
+
+    def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
+        """The keys by which similar pages find each other, see :class:`Method`."""
+        return self.method.keys(sketch)
+
+    def estimate(
+        self,
+        a: SketchArray,
+        b: SketchArray,
+        *,
+        confidence: float = 0.95,
+        interval: Interval = "wilson",
+    ) -> Estimate:
+        """The resemblance of the texts of two sketches of this sketcher."""
+        return self.method.estimate(a, b, confidence=confidence, interval=interval)
