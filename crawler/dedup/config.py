@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from .errors import ConfigError
 from .verdict import Kind
@@ -131,7 +131,7 @@ class DedupConfig:
     threshold: float = _setting(
         0.8, _number(0, 1), "Jaccard resemblance from which a page is a near-duplicate."
     )
-    shingle_unit: str = _setting(
+    shingle_unit: Literal["word", "char"] = _setting(
         "word", _one_of("word", "char"), "What a shingle is made of: `word` or `char`."
     )
     shingle_size: int = _setting(5, _integer(1, 100), "Units in a shingle.")
@@ -168,7 +168,7 @@ class DedupConfig:
         >>> DedupConfig.from_settings({"DEDUP_TRESHOLD": 0.9})
         Traceback (most recent call last):
         ...
-        crawler.dedup.errors.ConfigError: DEDUP_TRESHOLD is no setting; did you mean DEDUP_THRESHOLD?
+        crawler.dedup.errors.ConfigError: DEDUP_TRESHOLD is no setting; did you mean ...?
         """
         names = {setting_name(item): item.name for item in fields(cls)}
         values = {}

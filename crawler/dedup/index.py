@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -147,8 +147,8 @@ class DuplicateIndex:
         elif standing is Kind.NEAR:
             found = estimate_odd(
                 evidence.odd_bits,
-                evidence.count,
-                evidence.other_count,
+                evidence.sampled,
+                evidence.other_sampled,
                 evidence.level,
                 bits=self._config.verify_bits,
             )
@@ -169,10 +169,8 @@ def _parameters(config: DedupConfig) -> dict[str, Any]:
 def _identity(url: str, *, canonical: bool) -> str:
     """What makes two addresses the same page: the URL, canonical if so set, bounded in length."""
     if canonical:
-        try:
+        with suppress(ValueError):  # no URL at all, as "http://[": it is itself
             url = canonicalize_url(url)
-        except ValueError:  # no URL at all, as "http://[": it is itself
-            pass
     url = url.encode("utf-8", "replace").decode()
     if len(url) > _LONG_URL:
         url = f"{url[:_LONG_URL]}~{xxhash.xxh3_128_hexdigest(url.encode())}"

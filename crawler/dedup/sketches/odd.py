@@ -26,10 +26,10 @@ _MAX_SAMPLED = 1 << 15  # keeps counts within two bytes
 
 
 class OddSketch(NamedTuple):
-    """A sketch of the members whose hash ends in ``level`` zero bits; ``count`` is their number."""
+    """A sketch of the ``members`` members whose hash ends in ``level`` zero bits."""
 
     level: int
-    count: int
+    members: int
     bits: bytes
 
 
@@ -67,20 +67,21 @@ def odd_sketches(
 
 
 def estimate_odd(
-    odd: int, count_a: int, count_b: int, level: int, *, bits: int, confidence: float = 0.95
+    odd: int, members_a: int, members_b: int, level: int, *, bits: int, confidence: float = 0.95
 ) -> Estimate:
     """The Jaccard resemblance of two sets whose sketches differ in `odd` of `bits` bits.
 
-    `count_a` and `count_b` are the members sampled at `level`. The error has two parts: members of the difference that fall on one bit
-    (variance of the odd bits: section 3.1), and above level 0 the sample (binomial).
+    `members_a` and `members_b` are those sampled at `level`. The error has two parts: members of
+    the difference that fall on one bit (variance of the odd bits: section 3.1), and above level 0
+    the sample (binomial).
 
     >>> estimate_odd(0, 500, 500, 0, bits=1024).similarity
     1.0
     """
-    if 2 * odd >= bits or count_a + count_b == 0:
+    if 2 * odd >= bits or members_a + members_b == 0:
         return Estimate(0.0, 0.0, 1.0, 1.0)
     difference = math.log(1 - 2 * odd / bits) / math.log(1 - 2 / bits)
-    both = count_a + count_b
+    both = members_a + members_b
     similarity = max(0.0, (both - difference) / (both + difference))
     decay = (1 - 2 / bits) ** difference
     variance = bits / 4 + bits * (bits - 1) / 4 * (1 - 4 / bits) ** difference

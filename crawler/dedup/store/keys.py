@@ -45,10 +45,8 @@ class Keys:
         """Hash: similarity, rounded down to hundredths → near-duplicates found."""
         return self.prefix + "histogram"
 
-    def bucket(self, table: str, number: int) -> str:
-        """Hash: first three bytes of a table key → page numbers. Tables: url, exact, band0, …"""
-        return f"{self.prefix}{table}:{number}"
-
-    def page(self, block: int) -> str:
-        """Hash: the records of 16 pages."""
-        return f"{self.prefix}page:{block}"
+    def numbered(self, family: str, number: int) -> str:
+        """Hash: a bucket of the table `family` (url, exact, band0, …), first three bytes of a table
+        key → page numbers; or with family `page` the records of 16 pages.
+        """
+        return f"{self.prefix}{family}:{number}"

@@ -9,11 +9,11 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 import xxhash
-from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from ..errors import ParameterMismatch, ServerError
 from ..fingerprint import Fingerprint
+from .connect import Client
 from .faults import explain
 from .keys import Keys
 
@@ -37,8 +37,8 @@ class Evidence(NamedTuple):
     """What the server says of a page: its kind, the decision that stands, and what they rest on.
 
     ``page`` is the number of the kept page that stands for it, ``duplicate_of`` that page's URL if
-    it is another. ``odd_bits`` of the two odd sketches differ; ``count`` and ``other_count`` are
-    the shingles sampled at ``level``.
+    it is another. ``odd_bits`` of the two odd sketches differ; ``sampled`` and ``other_sampled``
+    are the shingles sampled at ``level``.
     """
 
     kind: str
@@ -46,8 +46,8 @@ class Evidence(NamedTuple):
     page: int
     duplicate_of: str | None
     odd_bits: int
-    count: int
-    other_count: int
+    sampled: int
+    other_sampled: int
     level: int
 
 
@@ -63,7 +63,7 @@ class StoredPage(NamedTuple):
 class RedisIndex:
     """The tables and records of one namespace on one server."""
 
-    def __init__(self, client: Redis, namespace: str, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, client: Client, namespace: str, parameters: Mapping[str, Any]) -> None:
         self.keys = Keys(namespace)
         self._client = client
         self._parameters = {name: str(value) for name, value in parameters.items()}
@@ -100,7 +100,8 @@ class RedisIndex:
         arguments: list[Any] = [self._parameters["digest"], int(time.time()), threshold, bits]
         for url, host, token, page in requests:
             odd = b"".join(
-                level.to_bytes(1) + count.to_bytes(2) + sketch for level, count, sketch in page.odd
+                level.to_bytes(1) + members.to_bytes(2) + sketch
+                for level, members, sketch in page.odd
             )
             arguments += (url, host, _table_key(url), token, page.words, page.exact)
             arguments += (page.shingles, page.bands, odd)

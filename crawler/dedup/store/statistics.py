@@ -70,13 +70,11 @@ async def _memory(store: RedisIndex, state: dict[str, int], bands: int) -> int |
     total = float(sum(size or 0 for size in sizes))
     blocks = state.get("next", 0) // _PAGES_IN_KEY + 1
     tables = [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]
-    rooms = [(lambda n: keys.page(n), blocks)]
-    rooms += [
-        (lambda n, table=table: keys.bucket(table, n), state.get(f"{group}.size", 0))
-        for table, group in tables
-    ]
-    for name, count in rooms:
-        sample = [name(n) for n in random.sample(range(count), min(_SAMPLE, count))]
+    families = [("page", blocks)]
+    families += [(table, state.get(f"{group}.size", 0)) for table, group in tables]
+    for family, count in families:
+        numbers = random.sample(range(count), min(_SAMPLE, count))
+        sample = [keys.numbered(family, number) for number in numbers]
         weighed = await store.memory_usage(sample) or []
         total += sum(size or 0 for size in weighed) * count / max(1, len(sample))
     return round(total)
