@@ -28,10 +28,10 @@ def render(page: DemoPage, hosts: dict[str, str], edition: int) -> str:
         f'<head><meta charset="{encoding(page)}"><title>{escape(title)} | {NAMES[page.host]}'
         f"</title>{robots}<style>body {{ margin: 2em }}</style></head>"
     )
-    if page.view == "print":
-        inside = (
-            f"<h1>{escape(title)}</h1>\n{body}\n<footer>Printed from {NAMES[page.host]}</footer>"
-        )
+    if page.view in ("print", "bare"):
+        inside = f"<h1>{escape(title)}</h1>\n{body}"
+        if page.view == "print":
+            inside += f"\n<footer>Printed from {NAMES[page.host]}</footer>"
     else:
         inside = _THEMES[page.host](page, escape(title), body, hosts, edition)
     return f'<!doctype html>\n<html lang="{language}">{head}\n<body>{inside}</body></html>\n'

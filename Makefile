@@ -1,0 +1,63 @@
+# make crawl                                  a demo site that ships with the project
+# make crawl URL=https://example.com          a site of your choice
+# make crawl URL=… ARGS="-a max_pages=100"    more arguments for `scrapy crawl site`
+# make test                                   linters, type checker and the whole test suite
+#
+# Each sets up all it needs in .venv. PYTHON names the interpreter, of 3.11 or later.
+
+VENV ?= .venv
+BIN = $(VENV)/bin
+ARGS ?=
+export URL ?=
+
+.PHONY: crawl test clean
+
+crawl: $(VENV)/crawl.stamp
+ifeq ($(strip $(URL)),)
+	@$(BIN)/python -m examples.demo_site \
+		$(BIN)/scrapy crawl site -a url={urls} -O pages.jsonl -s AUTOTHROTTLE_ENABLED=False $(ARGS)
+else
+	@$(BIN)/scrapy crawl site -a url="$$URL" -O pages.jsonl $(ARGS)
+endif
+
+test: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+clean:
+	rm -rf $(VENV) .scrapy pages.jsonl
+
+$(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
+	@echo "Installing what a crawl needs into $(VENV) (once) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
+	@echo "Installing what the tests need into $(VENV) (once) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@ $(VENV)/crawl.stamp
+
+# The first interpreter that is new enough; Debian's comes without pip until python3-venv is there.
+$(VENV)/bin/pip:
+	@python="$(PYTHON)"; \
+	for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
+		if [ -z "$$python" ] && "$$candidate" -c \
+			'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+		then python="$$candidate"; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+		echo "Python 3.11 or later is needed and was not found; PYTHON=/path/to/python names one." >&2; \
+		exit 1; \
+	fi; \
+	if ! "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
+		echo "$$python is older than 3.11 or does not run." >&2; exit 1; \
+	fi; \
+	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+		version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+		echo "$$python cannot make virtual environments. On Debian and Ubuntu:" >&2; \
+		echo "    sudo apt install python$$version-venv" >&2; \
+		exit 1; \
+	fi; \
+	"$$python" -m venv --clear "$(VENV)" || { rm -rf "$(VENV)"; exit 1; }

@@ -1,0 +1,177 @@
+"""What a person sees of a crawl: a line every few seconds, and a table at its end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from rich.console import Console as Terminal
+from rich.table import Table
+from rich.text import Text
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from .dedup.verdict import Kind
+from .spiders.site import SiteSpider
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+_INTERVAL = 10.0
+
+
+class Row(NamedTuple):
+    """A line of the table; an indented one is part of the row above it that is not."""
+
+    name: str
+    number: int
+    detail: str = ""
+    indented: bool = False
+
+
+class Console:
+    """Extension that reports on a :class:`SiteSpider`, on standard error.
+
+    ``CONSOLE_INTERVAL`` is the number of seconds between two lines of progress; 0 means none.
+    """
+
+    def __init__(self, crawler: Crawler, interval: float, terminal: Terminal) -> None:
+        self.crawler = crawler
+        self.interval = interval
+        self.terminal = terminal
+        self.feeds: list[tuple[str, int]] = []
+        self.dropped_url: str | None = None
+        self._started = self._last_time = monotonic()
+        self._last_pages = 0
+        self._task: Any = None
+        self._reason = "shutdown"
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Connect to a crawl of the site spider; of others there is nothing to tell."""
+        if not isinstance(crawler.spider, SiteSpider):
+            raise NotConfigured("the console reports on the site spider only")
+        interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
+        console = cls(crawler, interval, Terminal(file=sys.stderr, highlight=False))
+        connect = crawler.signals.connect
+        connect(console.opened, signal=signals.spider_opened)
+        connect(console.closed, signal=signals.spider_closed)
+        connect(console.feed_closed, signal=signals.feed_slot_closed)
+        connect(console.dropped, signal=signals.item_dropped)
+        connect(console.show_table, signal=signals.engine_stopped)
+        return console
+
+    def opened(self) -> None:
+        """Begin to report."""
+        if self.interval:
+            self._task = create_looping_call(self.show_line)
+            self._task.start(self.interval, now=False)
+
+    def closed(self, spider: Spider, reason: str) -> None:
+        """End the lines; the table follows when the feeds are written."""
+        self._reason = reason
+        if self._task is not None and self._task.running:
+            self._task.stop()
+
+    def feed_closed(self, slot: Any) -> None:
+        """Remember where the items went."""
+        self.feeds.append((slot.uri, slot.itemcount))
+
+    def dropped(self, item: Any) -> None:
+        """Remember a dropped page, to show how to ask about it."""
+        self.dropped_url = self.dropped_url or getattr(item, "url", None)
+
+    def show_line(self) -> None:
+        """Print how far the crawl is."""
+        stats = self.crawler.stats.get_stats()
+        pages = stats.get("site/pages", 0)
+        now = monotonic()
+        rate = (pages - self._last_pages) / (now - self._last_time)
+        self._last_pages, self._last_time = pages, now
+        scheduler: Any = self.crawler.engine.scheduler
+        queued = len(scheduler) if hasattr(scheduler, "__len__") else 0
+        self.terminal.print(
+            f"{pages} pages · {stats.get('item_scraped_count', 0)} kept · "
+            f"{stats.get('item_dropped_count', 0)} duplicates · {queued} queued · "
+            f"{rate:.1f} pages/s"
+        )
+
+    def show_table(self) -> None:
+        """Print what became of the pages."""
+        stats = self.crawler.stats.get_stats()
+        seconds = monotonic() - self._started
+        table = Table.grid(padding=(0, 2))
+        table.add_column()
+        table.add_column(justify="right")
+        table.add_column(style="dim")
+        for row in rows(stats):
+            name = Text("  " + row.name) if row.indented else Text(row.name, style="bold")
+            table.add_row(name, f"{row.number:,}", row.detail)
+        hosts = ", ".join(_counts(stats, "site/hosts/")) or "no host"
+        self.terminal.print()
+        self.terminal.print(f"{hosts}: {self._reason} after {seconds:.0f} s", style="bold")
+        self.terminal.print(table)
+        for uri, count in self.feeds:
+            self.terminal.print(f"{count:,} kept pages are in {uri}", soft_wrap=True)
+        if not self.feeds:
+            self.terminal.print("The kept pages were written nowhere; add -O pages.jsonl")
+        url = self.dropped_url or "URL"
+        self.terminal.print(
+            f"Ask for more: scrapy dedup stats; scrapy dedup show {url}", soft_wrap=True
+        )
+
+
+def rows(stats: Mapping[str, Any]) -> list[Row]:
+    """The table of a crawl, from Scrapy's statistics.
+
+    What is indented under ``pages fetched`` adds up to it, and the verdicts add up to the pages
+    that became items.
+    """
+    types = _counts(stats, "site/other_content_types/")
+    statuses = _counts(stats, "site/http_errors/")
+    failures = _counts(stats, "site/download_errors/")
+    reasons = _counts(stats, "item_dropped_reasons_count/")
+    errors = stats.get("site/item_errors", 0) + stats.get("spider_exceptions/count", 0)
+    return [
+        Row("pages fetched", stats.get("site/pages", 0)),
+        Row("kept", stats.get("item_scraped_count", 0), indented=True),
+        Row("dropped", stats.get("item_dropped_count", 0), _listed(reasons), indented=True),
+        Row("noindex", stats.get("site/noindex", 0), indented=True),
+        Row("errors", errors, indented=True),
+        Row("verdicts", sum(stats.get(f"dedup/{kind}", 0) for kind in Kind)),
+        *(Row(str(kind), stats.get(f"dedup/{kind}", 0), indented=True) for kind in Kind),
+        Row("not fetched as pages", sum((types | statuses | failures).values()) + _rest(stats)),
+        Row("other content types", sum(types.values()), _listed(types), indented=True),
+        Row("HTTP errors", sum(statuses.values()), _listed(statuses), indented=True),
+        Row("no answer", sum(failures.values()), _listed(failures), indented=True),
+        Row("forbidden by robots.txt", stats.get("robotstxt/forbidden", 0), indented=True),
+        Row("redirects to other hosts", stats.get("site/foreign_redirects", 0), indented=True),
+        Row("beyond max_pages", stats.get("site/beyond_max_pages", 0), indented=True),
+    ]
+
+
+_REST = ("robotstxt/forbidden", "site/foreign_redirects", "site/beyond_max_pages")
+
+
+def _rest(stats: Mapping[str, Any]) -> int:
+    return sum(stats.get(key, 0) for key in _REST)
+
+
+def _counts(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
+    """The counts of all keys with a prefix, largest first."""
+    found = {key[len(prefix) :]: value for key, value in stats.items() if key.startswith(prefix)}
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    """Counts in one line, the small ones left out.
+
+    >>> _listed({"404": 3, "410": 1})
+    '404: 3, 410: 1'
+    """
+    shown = [f"{name}: {count}" for name, count in list(counts.items())[:4]]
+    return ", ".join(shown) + (", …" if len(counts) > len(shown) else "")

@@ -1,0 +1,24 @@
+"""The item of the site spider: one HTML page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Page:
+    """A page as it was fetched, its main text, and what the filter decided about it.
+
+    ``url`` is the address after redirects, ``fetched_at`` a UTC time in ISO 8601. ``html`` and
+    ``text`` stay out of the log, which prints every dropped item.
+    """
+
+    url: str
+    fetched_at: str
+    status: int
+    title: str = ""
+    canonical: str | None = None
+    text: str = field(default="", repr=False)
+    html: str = field(default="", repr=False)
+    dedup: dict[str, Any] | None = None

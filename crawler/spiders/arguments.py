@@ -1,0 +1,146 @@
+"""The arguments of ``scrapy crawl site``, checked before anything is fetched."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from w3lib.url import safe_url_string
+
+from ..dedup.errors import DedupError
+
+_NAMES = ("url", "max_pages", "allow", "deny", "sitemap")
+_PORTS = {"http": 80, "https": 443}
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+
+
+class ArgumentError(DedupError, ValueError):
+    """An argument of the spider cannot be used. The text names it and says what would do."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the user asked for: where to begin, and what to leave out."""
+
+    urls: tuple[str, ...]
+    max_pages: int | None = None
+    allow: re.Pattern[str] | None = None
+    deny: re.Pattern[str] | None = None
+    sitemaps: tuple[str, ...] = ()
+    find_sitemaps: bool = False
+
+    @classmethod
+    def parse(cls, given: dict[str, Any]) -> Arguments:
+        """Read the values given with ``-a``; an unknown name is an error, for it is a misprint.
+
+        >>> Arguments.parse({"url": "example.com, https://example.org/a"}).urls
+        ('https://example.com', 'https://example.org/a')
+        >>> Arguments.parse({"max_page": "5"})
+        Traceback (most recent call last):
+        ...
+        crawler.spiders.arguments.ArgumentError: there is no max_page; did you mean max_pages?
+        """
+        for name in given:
+            if name not in _NAMES:
+                close = difflib.get_close_matches(name, _NAMES, n=1)
+                hint = (
+                    f"did you mean {close[0]}?"
+                    if close
+                    else f"the arguments are {', '.join(_NAMES)}"
+                )
+                raise ArgumentError(f"there is no {name}; {hint}")
+        sitemap = str(given.get("sitemap") or "")
+        wanted = sitemap.lower() in ("true", "1", "yes", "on")
+        unwanted = sitemap.lower() in ("", "false", "0", "no", "off")
+        return cls(
+            urls=tuple(_urls("url", given.get("url"))),
+            max_pages=_count(given.get("max_pages")),
+            allow=_pattern("allow", given.get("allow")),
+            deny=_pattern("deny", given.get("deny")),
+            sitemaps=() if wanted or unwanted else tuple(_urls("sitemap", sitemap)),
+            find_sitemaps=wanted,
+        )
+
+    def wants(self, url: str) -> bool:
+        """Whether ``allow`` and ``deny`` let a link pass; both are searched in the whole URL."""
+        if self.allow and not self.allow.search(url):
+            return False
+        return not (self.deny and self.deny.search(url))
+
+
+def host_of(url: str) -> str:
+    """The host of a URL, with its port unless that is the scheme's own; empty for a broken URL.
+
+    >>> host_of("https://Example.com:443/a"), host_of("http://localhost:8901/")
+    ('example.com', 'localhost:8901')
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return ""
+    if ":" in host:
+        host = f"[{host}]"
+    return host if port is None or port == _PORTS.get(parts.scheme) else f"{host}:{port}"
+
+
+def _urls(name: str, value: Any) -> Iterable[str]:
+    words = str(value or "").replace(",", " ").split()
+    if not words:
+        raise ArgumentError(
+            f"{name} is missing; say which site: scrapy crawl site -a {name}=https://example.com"
+        )
+    return dict.fromkeys(_url(name, word) for word in words)
+
+
+def _url(name: str, word: str) -> str:
+    scheme = _SCHEME.match(word)
+    # Whoever types a bare host means its web site, and nearly all of those are encrypted now.
+    url = word if scheme else f"https://{word.removeprefix('//')}"
+    if scheme and scheme[1].lower() not in _PORTS:
+        raise ArgumentError(f"{name}={word}: {scheme[1]} is not supported, only http and https")
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise ArgumentError(f"{name}={word}: {error}") from None
+    if not host or not _is_host(host):
+        raise ArgumentError(f"{name}={word} names no host; a full one is https://example.com/docs/")
+    if parts.username is not None:
+        raise ArgumentError(
+            f"{name} carries a user name; give it with the settings HTTPAUTH_USER, HTTPAUTH_PASS "
+            "and HTTPAUTH_DOMAIN"
+        )
+    return str(safe_url_string(url))
+
+
+def _is_host(host: str) -> bool:
+    if ":" in host:  # urlsplit has checked that this is an IPv6 address
+        return True
+    labels = host.rstrip(".").split(".")
+    return all(re.fullmatch(r"[\w-]{1,63}", label) for label in labels)
+
+
+def _count(value: Any) -> int | None:
+    if value is None:
+        return None
+    try:
+        count = int(str(value))
+    except ValueError:
+        count = 0
+    if count < 1:
+        raise ArgumentError(f"max_pages={value} is not a whole number above 0")
+    return count
+
+
+def _pattern(name: str, value: Any) -> re.Pattern[str] | None:
+    if not value:
+        return None
+    try:
+        return re.compile(str(value))
+    except re.error as error:
+        raise ArgumentError(f"{name}={value} is not a regular expression: {error}") from None

@@ -1,0 +1,268 @@
+"""``scrapy crawl site -a url=https://example.com``: every HTML page of a site, as Page items."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urljoin
+
+from scrapy import Request, Spider, signals
+from scrapy.exceptions import CloseSpider, IgnoreRequest, StopDownload
+from scrapy.http import HtmlResponse
+from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.utils.gz import gunzip, gzip_magic_number
+from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
+
+from .. import chrome
+from ..items import Page
+from ..start_errors import speak_plainly
+from .arguments import Arguments, host_of
+from .links import NewLinks
+from .robots import header_directives, product
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers, Response
+    from scrapy.statscollectors import StatsCollector
+    from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
+
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+# Stopping a download costs the connection; up to this many bytes reading on is cheaper.
+_READ_ON = 64 * 1024
+
+
+class SiteSpider(Spider):
+    """Follows the links of one or several sites and yields each HTML page once.
+
+    Arguments (``-a``): ``url``, one or several addresses, separated by commas or spaces;
+    ``max_pages``; ``allow`` and ``deny``, regular expressions searched in the addresses of links;
+    ``sitemap``, ``true`` to begin with those that robots.txt names as well, or the address of one.
+
+    Only the hosts of ``url`` are crawled, a port being part of a host. What robots.txt
+    (``ROBOTSTXT_OBEY``) and the robots tags and headers of pages (``SITE_META_ROBOTS_OBEY``) forbid
+    is left alone. A page is parsed once, for its links, robots tags, title and main text.
+    """
+
+    name = "site"
+    stats: StatsCollector
+    obeys_tags = True
+    agent = ""
+
+    def __init__(self, name: str | None = None, **arguments: Any) -> None:
+        super().__init__(name)
+        self.arguments = Arguments.parse(arguments)
+        self.hosts = {host_of(url) for url in self.arguments.urls}
+        self.pages = 0
+        self._links = NewLinks()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Build the spider; raises :class:`ArgumentError` for an argument that cannot be used."""
+        speak_plainly()
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.obeys_tags = crawler.settings.getbool("SITE_META_ROBOTS_OBEY", True)
+        agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
+        spider.agent = product(agent)
+        crawler.signals.connect(spider.opened, signal=signals.spider_opened)
+        crawler.signals.connect(spider.stay_on_hosts, signal=signals.request_scheduled)
+        crawler.signals.connect(spider.stop_other_types, signal=signals.headers_received)
+        crawler.signals.connect(spider.item_failed, signal=signals.item_error)
+        return spider
+
+    def opened(self) -> None:
+        """Take the crawl's statistics, which exist only now."""
+        self.stats = self.crawler.stats
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Begin with the addresses given, then with the sitemaps asked for."""
+        for url in self._links.resolve(self.arguments.urls, self.arguments.urls[0]):
+            yield self._page(url)
+        for url in self.arguments.sitemaps:
+            yield self._sitemap(url)
+        if self.arguments.find_sitemaps:
+            for url in self.arguments.urls:
+                yield Request(
+                    urljoin(url, "/robots.txt"),
+                    self.parse_robots_file,
+                    errback=self.no_robots_file,
+                    meta={"dont_obey_robotstxt": True},
+                )
+
+    def _page(self, url: str) -> Request:
+        return Request(url, self.parse, errback=self.failed)
+
+    def _sitemap(self, url: str) -> Request:
+        return Request(url, self.parse_sitemap, errback=self.failed)
+
+    def parse(self, response: Response) -> Iterator[Page | Request]:
+        """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
+        if self.pages == self.arguments.max_pages:
+            self.stats.inc_value("site/beyond_max_pages")
+            return
+        header = _header(response.headers, b"Content-Type")
+        if not self._is_html(response):
+            kind = _media_type(header) or "unknown"
+            self.stats.inc_value(f"site/other_content_types/{kind}")
+            return
+        self.pages += 1
+        self.stats.inc_value("site/pages")
+        self.stats.inc_value(f"site/hosts/{host_of(response.url)}")
+        document = chrome.parse(response.body, url=response.url, content_type=header or None)
+        noindex, nofollow = self._forbidden(response, document)
+        if noindex:
+            self.stats.inc_value("site/noindex")
+        else:
+            yield self._item(response, document)
+        if not nofollow:
+            for url in self._new_links(response, document):
+                yield self._page(url)
+        if self.pages == self.arguments.max_pages:
+            raise CloseSpider("max_pages")
+
+    def _is_html(self, response: Response) -> bool:
+        kind = _media_type(_header(response.headers, b"Content-Type"))
+        # Without the header Scrapy has looked at the body.
+        return kind in HTML_TYPES if kind else isinstance(response, HtmlResponse)
+
+    def _forbidden(self, response: Response, document: chrome.Document) -> tuple[bool, bool]:
+        """Whether the page may not become an item, and whether its links may not be followed."""
+        if not self.obeys_tags:
+            return False, False
+        tags = chrome.robots(document, self.agent)
+        values = [v.decode("latin-1") for v in response.headers.getlist(b"X-Robots-Tag")]
+        words = header_directives(values, self.agent)
+        none = "none" in words
+        return tags.noindex or none or "noindex" in words, (
+            tags.nofollow or none or "nofollow" in words
+        )
+
+    def _item(self, response: Response, document: chrome.Document) -> Page:
+        content = chrome.strip_chrome(document)
+        canonical = chrome.canonical(document)
+        return Page(
+            url=response.url,
+            fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            status=response.status,
+            title=content.title,
+            canonical=_join(response.url, canonical) if canonical else None,
+            text=content.text,
+            html=response.body.decode(document.encoding, "replace"),
+        )
+
+    def _new_links(self, response: Response, document: chrome.Document) -> Iterator[str]:
+        base = _join(response.url, chrome.base(document) or "") or response.url
+        hrefs = (
+            link.href for link in chrome.links(document) if not (link.nofollow and self.obeys_tags)
+        )
+        for url in self._links.resolve(hrefs, base):
+            if self._is_here(url) and self.arguments.wants(url):
+                yield url
+
+    def _is_here(self, url: str) -> bool:
+        return host_of(url) in self.hosts
+
+    def parse_robots_file(self, response: Response) -> Iterator[Request]:
+        """Yield the sitemaps that robots.txt names; without any, the usual place is tried."""
+        named = list(sitemap_urls_from_robots(response.body, base_url=response.url))
+        for url in named or [urljoin(response.url, "/sitemap.xml")]:
+            yield self._sitemap(url)
+
+    def no_robots_file(self, failure: Failure) -> Iterator[Request]:
+        """Try the usual place of a sitemap on a host that has no robots.txt."""
+        yield self._sitemap(urljoin(failure.request.url, "/sitemap.xml"))  # type: ignore[attr-defined]
+
+    def parse_sitemap(self, response: Response) -> Iterator[Request]:
+        """Yield the pages of a sitemap, or the sitemaps of an index of them."""
+        body = response.body
+        if gzip_magic_number(response):
+            body = gunzip(body, max_size=self.crawler.settings.getint("DOWNLOAD_MAXSIZE"))
+        try:
+            sitemap = Sitemap(body)
+        except Exception as error:
+            logger.warning("%s is no sitemap: %s", response.url, error)
+            return
+        is_index = sitemap.type == "sitemapindex"
+        for entry in sitemap:
+            for url in self._links.resolve([entry["loc"]], response.url):
+                if is_index:
+                    yield self._sitemap(url)
+                elif self._is_here(url) and self.arguments.wants(url):
+                    yield self._page(url)
+
+    def failed(self, failure: Failure) -> None:
+        """Count a page that could not be had. What robots.txt forbids Scrapy has counted."""
+        error = failure.value
+        if isinstance(error, HttpError):
+            self.stats.inc_value(f"site/http_errors/{error.response.status}")
+        elif not isinstance(error, IgnoreRequest):
+            self.stats.inc_value(f"site/download_errors/{type(error).__name__}")
+            url = failure.request.url  # type: ignore[attr-defined]
+            logger.warning("Could not fetch %s: %s", url, error or type(error).__name__)
+
+    def item_failed(self) -> None:
+        """Count a page that was lost in a pipeline."""
+        self.stats.inc_value("site/item_errors")
+
+    def stay_on_hosts(self, request: Request) -> None:
+        """Refuse a request that leads to another host, as redirects do.
+
+        The one exception: where an address given with ``url`` itself leads to the same name with
+        ``www.`` or without it, that is the site which was meant.
+        """
+        if self._is_here(request.url):
+            return
+        came_from = request.meta.get("redirect_urls", [])
+        host = host_of(request.url)
+        if came_from and came_from[0] in self.arguments.urls and _is_sibling(host, self.hosts):
+            logger.warning("%s leads to %s, which is crawled as well", came_from[0], host)
+            self.hosts.add(host)
+            return
+        if came_from:
+            self.stats.inc_value("site/foreign_redirects")
+            if came_from[0] in self.arguments.urls:
+                logger.warning(
+                    "%s leads to another host; to crawl that one: -a url=%s",
+                    came_from[0],
+                    request.url,
+                )
+        raise IgnoreRequest(f"{request.url} is not on {', '.join(sorted(self.hosts))}")
+
+    def stop_other_types(self, headers: Headers, body_length: Any, request: Request) -> None:
+        """Do not download what is not HTML to its end, when that would be long."""
+        if request.callback != self.parse or b"Location" in headers:
+            return
+        # The rest of Scrapy would try to decompress, and then retry, a body that was cut off.
+        if b"Content-Encoding" in headers:
+            return
+        kind = _media_type(_header(headers, b"Content-Type"))
+        short = isinstance(body_length, int) and body_length <= _READ_ON
+        if kind and kind not in HTML_TYPES and not short:
+            raise StopDownload(fail=False)
+
+
+def _header(headers: Headers, name: bytes) -> str:
+    return (headers.get(name) or b"").decode("latin-1")
+
+
+def _media_type(header: str) -> str:
+    """The type without its parameters.
+
+    >>> _media_type("Text/HTML; charset=utf-8")
+    'text/html'
+    """
+    return header.partition(";")[0].strip().lower()
+
+
+def _join(base: str, url: str) -> str | None:
+    try:
+        return urljoin(base, url)
+    except ValueError:
+        return None
+
+
+def _is_sibling(host: str, hosts: set[str]) -> bool:
+    return host.removeprefix("www.") in {known.removeprefix("www.") for known in hosts}
