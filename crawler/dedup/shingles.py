@@ -15,7 +15,7 @@ from .text import Normaliser, single_spaced
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["ShingleArray", "Shingler", "shingle_hashes"]
+__all__ = ["ShingleArray", "Shingler", "shingle_hashes", "sorted_unique"]
 
 ShingleArray: TypeAlias = NDArray[np.uint64]
 
@@ -93,7 +93,7 @@ class Shingler:
 
     def __call__(self, text: str) -> ShingleArray:
         """The shingles of *text*: sorted, each once; uint64 of shape (number of shingles,)."""
-        return _sorted_unique(self.in_order(text))
+        return sorted_unique(self.in_order(text))
 
     def in_order(self, text: str) -> ShingleArray:
         """The shingles of *text* as they stand in it, repeated where the text repeats itself.
@@ -305,8 +305,8 @@ def _mix(values: ShingleArray) -> ShingleArray:
     return values
 
 
-def _sorted_unique(values: ShingleArray) -> ShingleArray:
-    # numpy.unique looks for hash collisions first and costs ten times as much on short arrays.
+def sorted_unique(values: ShingleArray) -> ShingleArray:
+    """*values* in order, each once. Sorts in place; numpy.unique takes ten times as long."""
     values.sort()
     new = np.ones(values.size, np.bool_)
     np.not_equal(values[1:], values[:-1], out=new[1:])

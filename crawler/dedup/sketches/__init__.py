@@ -2,13 +2,24 @@
 
 from .base import BandedMethod, Method, SketchArray
 from .fast import FastSimilaritySketch
+from .minwise import MinwisePermutations, OnePermutation
+from .samples import ModuloSample, SmallestN
+from .simhash import Simhash, TwoStage
 from .sketcher import METHODS, Sketcher
+from .supershingles import Supershingles
 
 __all__ = [
     "METHODS",
     "BandedMethod",
     "FastSimilaritySketch",
     "Method",
+    "MinwisePermutations",
+    "ModuloSample",
+    "OnePermutation",
+    "Simhash",
     "SketchArray",
     "Sketcher",
+    "SmallestN",
+    "Supershingles",
+    "TwoStage",
 ]

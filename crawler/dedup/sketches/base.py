@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BandedMethod", "Method", "SketchArray"]
 
-SketchArray: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
+SketchArray: TypeAlias = NDArray[Any]  # uint32 or uint64, as the method's dtype says
 
 
 class Method(ABC):
@@ -46,7 +46,7 @@ class Method(ABC):
     min_matches: int = 1
 
     @abstractmethod
-    def __init__(self, num_hashes: int, seed: int) -> None: ...
+    def __init__(self, num_hashes: int = 256, seed: int = 1) -> None: ...
 
     @abstractmethod
     def sketch(self, shingles: ShingleArray) -> SketchArray:

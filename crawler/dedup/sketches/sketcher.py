@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..shingles import Shingler
 from .fast import FastSimilaritySketch
+from .minwise import MinwisePermutations, OnePermutation
+from .samples import ModuloSample, SmallestN
+from .simhash import Simhash, TwoStage
+from .supershingles import Supershingles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +26,17 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "Sketcher"]
 
 METHODS: Final[dict[str, type[Method]]] = {
-    method.name: method for method in (FastSimilaritySketch,)
+    method.name: method
+    for method in (
+        FastSimilaritySketch,
+        MinwisePermutations,
+        OnePermutation,
+        SmallestN,
+        ModuloSample,
+        Supershingles,
+        Simhash,
+        TwoStage,
+    )
 }
 
 
@@ -32,7 +46,8 @@ class Sketcher:
     Parameters
     ----------
     num_hashes
-        Values in a sketch. The standard error of a resemblance J is at most
+        Values in a sketch, or bits of a simhash; by default what suits the method, 256 for the
+        fast similarity sketch. The standard error of a resemblance J is at most
         ``sqrt(J * (1 - J) / num_hashes)``.
     size, unit, step, repeats, normaliser
         The shingles, see :class:`~.shingles.Shingler`.
@@ -63,7 +78,7 @@ class Sketcher:
 
     def __init__(
         self,
-        num_hashes: int = 256,
+        num_hashes: int | None = None,
         size: int = 5,
         seed: int = 1,
         method: str = "fast",
@@ -78,7 +93,9 @@ class Sketcher:
             raise ValueError(f"no sketch method {method!r}; there are {', '.join(METHODS)}")
         shingler = Shingler(unit, size, step, repeats, seed=seed)
         self.shingler = shingler if normaliser is None else replace(shingler, normaliser=normaliser)
-        self.method: Method = METHODS[method](num_hashes=num_hashes, seed=seed, **options)
+        if num_hashes is not None:
+            options["num_hashes"] = num_hashes
+        self.method: Method = METHODS[method](seed=seed, **options)
 
     def shingles(self, text: str) -> ShingleArray:
         """The set of shingles of *text*, as :func:`~.shingles.shingle_hashes` returns it."""

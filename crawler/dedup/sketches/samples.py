@@ -1,0 +1,179 @@
+"""Samples of the shingles themselves: the N smallest, or those that are 0 modulo p."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+
+from ..shingles import sorted_unique
+from ..similarity import Estimate, Interval, jaccard
+from .base import Method, SketchArray
+from .draw import multipliers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..shingles import ShingleArray
+
+__all__ = ["ModuloSample", "SmallestN"]
+
+_32: Final = np.uint64(32)
+_NOTHING: Final = Estimate(0.0, 0.0, 0.0, 0.0)
+
+
+class SmallestN(Method):
+    """The N smallest shingle hashes, found through an inverted index of the smallest of those.
+
+    The N smallest of the union of two sketches are a random sample of the union of the texts; the
+    share of them that is in both sketches estimates J with a standard error of at most
+    sqrt(J(1-J)/N) (Broder 1997, theorem 1; Thorup, "Bottom-k and priority sampling, set similarity
+    and subset sums with minimal independence", STOC 2013). Texts of fewer than N shingles are
+    compared exactly.
+
+    A sketch is uint64 of shape (N or fewer,), sorted.
+
+    Parameters
+    ----------
+    num_hashes
+        N.
+    seed
+        Chooses which shingles are small.
+    num_keys
+        So many of the smallest values are keys.
+    min_matches
+        Keys shared by candidates.
+    """
+
+    name = "smallest"
+    dtype = np.dtype(np.uint64)
+    tables = None
+
+    def __init__(
+        self, num_hashes: int = 256, seed: int = 1, *, num_keys: int = 16, min_matches: int = 4
+    ) -> None:
+        if num_hashes < 1:
+            raise ValueError(f"num_hashes must be at least 1, not {num_hashes}")
+        if not 1 <= min_matches <= num_keys:
+            raise ValueError(f"min_matches must be from 1 to num_keys, not {min_matches}")
+        self.num_hashes = num_hashes
+        self.num_keys = num_keys
+        self.min_matches = min_matches
+        self._factor = multipliers(1, seed)[0]
+
+    def sketch(self, shingles: ShingleArray) -> SketchArray:
+        return sorted_unique(shingles * self._factor)[: self.num_hashes].copy()
+
+    def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
+        return sketch[: self.num_keys].astype(np.uint32)
+
+    def estimate(
+        self,
+        a: SketchArray,
+        b: SketchArray,
+        *,
+        confidence: float = 0.95,
+        interval: Interval = "wilson",
+    ) -> Estimate:
+        if not a.size or not b.size:
+            return _NOTHING
+        if max(a.size, b.size) < self.num_hashes:
+            exact = jaccard(a, b)
+            return Estimate(exact, exact, exact, 0.0)
+        sample = sorted_unique(np.concatenate((a, b)))[: self.num_hashes]
+        in_both = np.isin(sample, a, assume_unique=True) & np.isin(sample, b, assume_unique=True)
+        return Estimate.of_proportion(
+            int(np.count_nonzero(in_both)), sample.size, confidence, interval
+        )
+
+
+class ModuloSample(Method):
+    """The shingles whose hash is 0 modulo p, found through an inverted index of them.
+
+    The score of a page for a text is matched / available: of the text's sampled shingles, the share
+    that the page has. It estimates the *containment* of the text in the page, so that a post is
+    found in the page that quotes it; ``score="resemblance"`` divides by the union instead. Each
+    sampled shingle is a Bernoulli trial (Broder 1997, section 3, MOD).
+
+    The sample grows with the text, which containment needs. Beyond *num_hashes* values, p doubles
+    until they fit; two sketches are compared at the larger p.
+
+    A sketch is uint64 of shape (1 + values,): p, then the sampled hashes, sorted.
+
+    Parameters
+    ----------
+    num_hashes
+        Most values kept.
+    seed
+        Chooses which shingles are sampled.
+    modulus
+        p. With few shingles, as in a short message, 1 keeps them all.
+    min_matches
+        Keys shared by candidates.
+    score
+        ``"containment"`` or ``"resemblance"``.
+    """
+
+    name = "modulo"
+    dtype = np.dtype(np.uint64)
+    tables = None
+
+    def __init__(
+        self,
+        num_hashes: int = 256,
+        seed: int = 1,
+        *,
+        modulus: int = 3,
+        min_matches: int = 1,
+        score: Literal["containment", "resemblance"] = "containment",
+    ) -> None:
+        if num_hashes < 1:
+            raise ValueError(f"num_hashes must be at least 1, not {num_hashes}")
+        if not 1 <= modulus < 1 << 32:
+            raise ValueError(f"modulus must be from 1 to 2**32 - 1, not {modulus}")
+        if min_matches < 1:
+            raise ValueError(f"min_matches must be at least 1, not {min_matches}")
+        if score not in ("containment", "resemblance"):
+            raise ValueError(f"score must be 'containment' or 'resemblance', not {score!r}")
+        self.num_hashes = num_hashes
+        self.modulus = modulus
+        self.min_matches = min_matches
+        self.score = score
+        self._factor = multipliers(1, seed)[0]
+
+    def sketch(self, shingles: ShingleArray) -> SketchArray:
+        modulus = self.modulus
+        kept = sorted_unique(_multiples(shingles * self._factor, modulus))
+        while kept.size > self.num_hashes:
+            modulus *= 2
+            kept = _multiples(kept, modulus)
+        if not kept.size:
+            return np.empty(0, np.uint64)
+        return np.concatenate((np.array([modulus], np.uint64), kept))
+
+    def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
+        return sketch[1:].astype(np.uint32)
+
+    def estimate(
+        self,
+        a: SketchArray,
+        b: SketchArray,
+        *,
+        confidence: float = 0.95,
+        interval: Interval = "wilson",
+    ) -> Estimate:
+        """The score of the page with sketch *b* for the text with sketch *a*."""
+        if not a.size or not b.size:
+            return _NOTHING
+        modulus = max(int(a[0]), int(b[0]))
+        ours, theirs = _multiples(a[1:], modulus), _multiples(b[1:], modulus)
+        matched = int(np.count_nonzero(np.isin(ours, theirs, assume_unique=True)))
+        available = ours.size
+        if self.score == "resemblance":
+            available += theirs.size - matched
+        return Estimate.of_proportion(matched, available, confidence, interval)
+
+
+def _multiples(hashes: NDArray[np.uint64], modulus: int) -> NDArray[np.uint64]:
+    # The upper half decides: keys are lower halves, which must not be multiples of anything.
+    return np.asarray(hashes[(hashes >> _32) % np.uint64(modulus) == 0], np.uint64)

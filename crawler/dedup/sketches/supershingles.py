@@ -1,0 +1,87 @@
+"""Supershingles: shingles of the sketch, so that one equal number says "very alike"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..similarity import Estimate, Interval
+from .base import Method, SketchArray
+from .draw import multipliers
+from .fast import FastSimilaritySketch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..shingles import ShingleArray
+
+__all__ = ["Supershingles"]
+
+_32: Final = np.uint64(32)
+
+
+class Supershingles(Method):
+    """Runs of minwise values, hashed; look-up alone finds and nearly decides.
+
+    The 84 values of a sketch are cut into 6 runs of 14. A run is equal with probability J**14, so
+    that pages that share two of six are near copies: at J = 0.95 nine tenths of pairs do, at 0.8
+    one in forty (Broder, "Identifying and filtering near-duplicate documents", CPM 2000, section 3;
+    Fetterly, Manasse, Najork, "On the evolution of clusters of near-duplicate web pages", 2003).
+    Shorter runs find less similar pages. The share of equal runs to the power of 1/14 estimates J,
+    coarsely: it knows seven values.
+
+    A sketch is uint64 of shape (num_hashes // rows,).
+
+    Parameters
+    ----------
+    num_hashes
+        Minwise values made, and not kept.
+    seed
+        Chooses the hash functions.
+    rows
+        Values in a supershingle.
+    min_matches
+        Supershingles shared by candidates.
+    """
+
+    name = "supershingles"
+    dtype = np.dtype(np.uint64)
+
+    def __init__(
+        self, num_hashes: int = 84, seed: int = 1, *, rows: int = 14, min_matches: int = 2
+    ) -> None:
+        if not 1 <= rows <= num_hashes:
+            raise ValueError(f"rows must be from 1 to num_hashes ({num_hashes}), not {rows}")
+        if not 1 <= min_matches <= num_hashes // rows:
+            raise ValueError(f"min_matches must be from 1 to {num_hashes // rows}")
+        self.rows = rows
+        self.tables = num_hashes // rows
+        self.min_matches = min_matches
+        self._values = FastSimilaritySketch(self.tables * rows, seed)
+        self._factors = multipliers(rows, seed + 1)
+
+    def sketch(self, shingles: ShingleArray) -> SketchArray:
+        values = self._values.sketch(shingles)
+        runs = values.reshape(-1, self.rows).astype(np.uint64)
+        sums = (runs * self._factors).sum(axis=1, dtype=np.uint64)
+        return np.asarray(sums ^ (sums >> _32), np.uint64)
+
+    def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
+        return sketch.astype(np.uint32)
+
+    def estimate(
+        self,
+        a: SketchArray,
+        b: SketchArray,
+        *,
+        confidence: float = 0.95,
+        interval: Interval = "wilson",
+    ) -> Estimate:
+        if not a.size or not b.size:
+            return Estimate(0.0, 0.0, 0.0, 0.0)
+        shared = int(np.count_nonzero(a == b))
+        runs = Estimate.of_proportion(shared, a.size, confidence, interval)
+        root = 1 / self.rows
+        slope = root * runs.similarity ** (root - 1) if shared else 0.0
+        return runs.through(lambda p: p**root, slope)
