@@ -97,7 +97,7 @@ class DedupConfig:
         "dedup", _text, "Name of the index; spiders with the same name share one index."
     )
     data_dir: Path = _setting(
-        Path(".scrapy/dedup"), _path, "Folder of the private server's data (see DEDUP_REDIS_URL)."
+        ".scrapy/dedup", _path, "Folder of the private server's data (see DEDUP_REDIS_URL)."
     )
     timeout: float = _setting(
         10.0, _number(0, 3600), "Seconds to wait for an answer of the server."

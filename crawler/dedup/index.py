@@ -17,6 +17,7 @@ from w3lib.url import canonicalize_url
 from .config import DedupConfig
 from .fingerprint import Fingerprinter
 from .sketches.odd import estimate_odd
+from .store.audit import Audit, audit
 from .store.batch import Batcher
 from .store.connect import open_server
 from .store.redis_index import CheckRequest, Evidence, RedisIndex
@@ -132,6 +133,10 @@ class DuplicateIndex:
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory and parameters."""
         return await read_statistics(self._store, bands=self._config.bands)
+
+    async def verify(self) -> Audit:
+        """Read the whole index and tell whether records, tables and counters agree."""
+        return await audit(self._store, odd_bytes=self._config.verify_bits // 8)
 
     async def _exchange(self, requests: list[CheckRequest]) -> list[Evidence]:
         config = self._config

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -103,13 +104,13 @@ class RedisIndex:
                 level.to_bytes(1) + members.to_bytes(2) + sketch
                 for level, members, sketch in page.odd
             )
-            arguments += (url, host, _table_key(url), token, page.words, page.exact)
+            arguments += (url, host, table_key(url), token, page.words, page.exact)
             arguments += (page.shingles, page.bands, odd)
         return [_evidence(reply) for reply in await self._run("check", arguments)]
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
-        reply = await self._run("show", [url, _table_key(url)])
+        reply = await self._run("show", [url, table_key(url)])
         if reply is None:
             return None
         standing, last, first_seen, last_seen, words, *rest = reply
@@ -117,7 +118,7 @@ class RedisIndex:
 
     async def forget(self, url: str, *, bits: int) -> bool:
         """Take a URL out of the index; False if it was not there."""
-        return bool(await self._run("forget", [url, _table_key(url), bits]))
+        return bool(await self._run("forget", [url, table_key(url), bits]))
 
     async def counters(self) -> dict[str, dict[str, str]]:
         """The hashes ``params``, ``state``, ``stats``, ``hosts`` and ``histogram``."""
@@ -125,10 +126,8 @@ class RedisIndex:
         pipe = self._client.pipeline(transaction=True)
         for name in names:
             pipe.hgetall(getattr(self.keys, name))
-        try:
+        with _explained():
             replies = await pipe.execute()
-        except (RedisError, OSError) as error:
-            raise ServerError(explain(error)) from error
         return {
             name: {_text(k): _text(v) for k, v in reply.items()}
             for name, reply in zip(names, replies, strict=True)
@@ -139,30 +138,66 @@ class RedisIndex:
         pipe = self._client.pipeline(transaction=False)
         for key in keys:
             pipe.memory_usage(key, samples=0)
-        try:
-            sizes: list[int | None] = await pipe.execute()
-        except ResponseError:  # managed servers may not know the command, or forbid it
-            return None
-        except (RedisError, OSError) as error:
-            raise ServerError(explain(error)) from error
+        with _explained():
+            try:
+                sizes: list[int | None] = await pipe.execute()
+            except ResponseError:  # managed servers may not know the command, or forbid it
+                return None
         return sizes
+
+    async def scan(self) -> AsyncIterator[list[str]]:
+        """The names of all keys of the index, some hundreds at a time; one may come twice."""
+        pattern = self.keys.prefix + "*"
+        seen: set[int] = set()
+        batch: list[str] = []
+        with _explained():
+            async for key in self._client.scan_iter(match=pattern, count=500):
+                if hash(key) in seen:
+                    continue
+                seen.add(hash(key))
+                batch.append(_text(key))
+                if len(batch) == 500:
+                    yield batch
+                    batch = []
+        yield batch
+
+    async def read_hashes(self, keys: Sequence[str]) -> list[dict[bytes, bytes]]:
+        """The fields of each key."""
+        pipe = self._client.pipeline(transaction=False)
+        for key in keys:
+            pipe.hgetall(key)
+        with _explained():
+            hashes: list[dict[bytes, bytes]] = await pipe.execute()
+        return hashes
+
+    async def read_long_url(self, page: int) -> bytes | None:
+        """The URL of a page if it is too long for the page's record."""
+        with _explained():
+            url = await self._client.get(self.keys.numbered("long", page))
+        return url if isinstance(url, bytes) else None
 
     async def _run(self, name: str, arguments: Sequence[Any]) -> Any:
         if name not in self._scripts:
             self._scripts[name] = _script(name)
         text, digest = self._scripts[name]
-        try:
+        with _explained():
             try:
                 return await self._client.evalsha(digest, 1, self.keys.params, *arguments)
             except NoScriptError:  # a new server, or one that was restarted
                 return await self._client.eval(text, 1, self.keys.params, *arguments)
-        except (RedisError, OSError) as error:
-            if str(error).startswith("PARAMETERS"):
-                raise ServerError(
-                    f"the index {self.keys.namespace!r} was deleted or replaced while it was in "
-                    "use: start the crawl again"
-                ) from error
-            raise ServerError(explain(error)) from error
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turns what the client library raises into a :class:`ServerError` that says what to do."""
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        if str(error).startswith("PARAMETERS"):
+            raise ServerError(
+                "the index was deleted or replaced while it was in use: start the crawl again"
+            ) from error
+        raise ServerError(explain(error)) from error
 
 
 def _script(name: str) -> tuple[str, str]:
@@ -172,7 +207,8 @@ def _script(name: str) -> tuple[str, str]:
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _table_key(url: str) -> bytes:
+def table_key(url: str) -> bytes:
+    """The key of a URL in the table of URLs."""
     return xxhash.xxh32_digest(url.encode("utf-8", "surrogatepass"))
 
 

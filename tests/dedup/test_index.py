@@ -1,0 +1,270 @@
+"""The index against a real server: every verdict, and what a page's second visit brings."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+
+import pytest
+
+from crawler.dedup import (
+    ConfigError,
+    DedupConfig,
+    DuplicateIndex,
+    Kind,
+    ParameterMismatch,
+    ServerError,
+    jaccard,
+    shingle_hashes,
+)
+
+
+def article(seed: int, words: int = 300) -> list[str]:
+    """Words of a text that shares no shingle with that of another seed."""
+    chooser = random.Random(seed)
+    return [f"{chooser.randrange(5000)}x{seed}" for _ in range(words)]
+
+
+def changed(words: list[str], places: int, seed: int = 0) -> list[str]:
+    """The same text with some words replaced, far enough apart to change five shingles each."""
+    copy = list(words)
+    start = random.Random(seed).randrange(8)
+    for place in range(places):
+        copy[start + place * 8] = f"other{seed}"
+    return copy
+
+
+def text(words: list[str]) -> str:
+    return " ".join(words)
+
+
+@pytest.fixture
+def config(redis_url: str) -> DedupConfig:
+    return DedupConfig(redis_url=redis_url)
+
+
+@pytest.fixture
+async def index(config: DedupConfig) -> AsyncIterator[DuplicateIndex]:
+    async with DuplicateIndex.open(config) as opened:
+        yield opened
+        assert (await opened.verify()).faults == []
+
+
+async def test_a_page_like_no_other_is_unique(index: DuplicateIndex) -> None:
+    """A page that shares nothing with a kept page is kept, with no similarity to speak of."""
+    await index.check("http://a/1", text(article(1)))
+    verdict = await index.check("http://a/2", text(article(2)))
+    assert (verdict.kind, verdict.duplicate_of, verdict.similarity) == (Kind.UNIQUE, None, None)
+
+
+async def test_the_same_words_are_an_exact_copy(index: DuplicateIndex) -> None:
+    """Case, punctuation and white space do not make another page."""
+    words = article(1)
+    await index.check("http://a/1", text(words))
+    verdict = await index.check("http://b/1", "\n".join(words).upper() + " !")
+    assert (verdict.kind, verdict.duplicate_of) == (Kind.EXACT, "http://a/1")
+    assert (verdict.similarity, verdict.low, verdict.high) == (1.0, 1.0, 1.0)
+
+
+async def test_a_near_copy_has_a_similarity_and_its_interval(index: DuplicateIndex) -> None:
+    """The estimate lies near the exact Jaccard resemblance and its interval around it."""
+    original, copy = article(1), changed(article(1), 5)
+    exact = jaccard(shingle_hashes(text(original)), shingle_hashes(text(copy)))
+    await index.check("http://a/1", text(original))
+    verdict = await index.check("http://b/1", text(copy))
+    assert (verdict.kind, verdict.duplicate_of) == (Kind.NEAR, "http://a/1")
+    assert verdict.similarity == pytest.approx(exact, abs=0.03)
+    assert verdict.low is not None
+    assert verdict.high is not None
+    assert 0.8 < verdict.low <= verdict.similarity <= verdict.high <= 1
+
+
+async def test_a_page_below_the_threshold_is_kept(index: DuplicateIndex) -> None:
+    """Half a text in common is not a near-duplicate at 0.8."""
+    await index.check("http://a/1", text(article(1)))
+    verdict = await index.check("http://a/2", text(article(1)[:150] + article(2)[:150]))
+    assert verdict.kind is Kind.UNIQUE
+
+
+async def test_the_most_similar_page_is_named(index: DuplicateIndex) -> None:
+    """Of several kept pages that are alike, the verdict names the one most alike."""
+    words = article(1, 400)
+    await index.check("http://a/far", text(changed(words, 9, seed=1)))
+    await index.check("http://a/near", text(changed(words, 12, seed=2)))
+    between = changed(words, 12, seed=2)
+    between[399] = "last"
+    verdict = await index.check("http://b/1", text(between))
+    assert verdict.duplicate_of == "http://a/near"
+
+
+@pytest.mark.parametrize("seen", ["", "some words", "five words and no more"])
+async def test_short_pages_are_compared_exactly(index: DuplicateIndex, seen: str) -> None:
+    """A text too short for a shingle is `short`; only the same words again make it a copy."""
+    first = await index.check("http://a/1", seen)
+    other = await index.check("http://a/2", seen + " more" if seen else "four words in here")
+    assert (first.kind, other.kind) == (Kind.SHORT, Kind.SHORT) or len(seen.split()) == 5
+    again = await index.check("http://a/3", seen)
+    assert again.kind is (Kind.EXACT if seen else Kind.SHORT)
+
+
+async def test_pages_without_words_are_not_copies_of_each_other(index: DuplicateIndex) -> None:
+    """Two pages of which nothing could be read tell nothing of each other."""
+    kinds = [(await index.check(f"http://a/{n}", "  \n ")).kind for n in range(3)]
+    assert kinds == [Kind.SHORT] * 3
+
+
+async def test_the_same_url_is_never_its_own_copy(index: DuplicateIndex) -> None:
+    """A second visit is `unchanged`, a changed text `updated`, and its own old text is no rival."""
+    words = article(1)
+    first = await index.check("http://a/1", text(words))
+    second = await index.check("http://a/1", text(words))
+    third = await index.check("http://a/1", text(changed(words, 1)))
+    fourth = await index.check("http://a/1", text(words))
+    kinds = [verdict.kind for verdict in (first, second, third, fourth)]
+    assert kinds == [Kind.UNIQUE, Kind.UNCHANGED, Kind.UPDATED, Kind.UPDATED]
+
+
+async def test_an_unchanged_copy_stays_a_copy(index: DuplicateIndex) -> None:
+    """A page dropped in the first crawl says so in the second: it still has an original."""
+    await index.check("http://a/1", text(article(1)))
+    first = await index.check("http://b/1", text(changed(article(1), 3)))
+    again = await index.check("http://b/1", text(changed(article(1), 3)))
+    assert (again.kind, again.standing) == (Kind.UNCHANGED, Kind.NEAR)
+    assert (again.duplicate_of, again.similarity) == ("http://a/1", first.similarity)
+
+
+@pytest.mark.parametrize("end", ["forgotten", "updated"])
+async def test_a_copy_is_free_when_its_original_goes(index: DuplicateIndex, end: str) -> None:
+    """No text is lost: when the kept page goes, the next of its copies to come is kept."""
+    await index.check("http://a/1", text(article(1)))
+    await index.check("http://b/1", text(article(1)))
+    await index.check("http://c/1", text(article(1)))
+    if end == "forgotten":
+        assert await index.forget("http://a/1")
+    else:
+        await index.check("http://a/1", text(article(2)))
+    freed = await index.check("http://b/1", text(article(1)))
+    other = await index.check("http://c/1", text(article(1)))
+    assert (freed.kind, freed.standing) == (Kind.UPDATED, Kind.UNIQUE)
+    assert (other.kind, other.standing) == (Kind.UNCHANGED, Kind.EXACT)
+    assert other.duplicate_of == "http://b/1"
+
+
+async def test_an_update_may_make_a_page_a_copy(index: DuplicateIndex) -> None:
+    """The new text of a known URL is checked against all others."""
+    await index.check("http://a/1", text(article(1)))
+    await index.check("http://b/1", text(article(2)))
+    verdict = await index.check("http://b/1", text(article(1)))
+    assert (verdict.kind, verdict.duplicate_of) == (Kind.EXACT, "http://a/1")
+    freed = await index.check("http://c/1", text(article(2)))
+    assert freed.kind is Kind.UNIQUE
+
+
+async def test_urls_are_compared_in_canonical_form(index: DuplicateIndex) -> None:
+    """Fragment and order of the query's arguments do not make another page."""
+    await index.check("http://a/1?x=1&y=2#top", text(article(1)))
+    assert (await index.check("http://a/1?y=2&x=1", text(article(1)))).kind is Kind.UNCHANGED
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "no url", "http://[", "http://a/" + "x" * 5000, "http://a/\ud800", "http://ä.de/ü?\0"],
+)
+async def test_any_url_is_a_name(index: DuplicateIndex, url: str) -> None:
+    """What is no URL, or a hostile one, is still the name of a page."""
+    await index.check(url, text(article(1)))
+    assert (await index.check(url, text(article(1)))).kind is Kind.UNCHANGED
+    assert (await index.check("http://other/", text(article(1)))).kind is Kind.EXACT
+    assert await index.forget(url)
+    assert await index.show(url) is None
+
+
+async def test_long_urls_of_one_beginning_differ(index: DuplicateIndex) -> None:
+    """URLs that are cut in the index are told apart all the same."""
+    start = "http://a/" + "x" * 3000
+    await index.check(start + "1", text(article(1)))
+    assert (await index.check(start + "2", text(article(2)))).kind is Kind.UNIQUE
+    assert (await index.check(start + "1", text(article(1)))).kind is Kind.UNCHANGED
+
+
+async def test_show_tells_what_was_decided(index: DuplicateIndex) -> None:
+    """The record of a copy names its original and keeps the evidence."""
+    await index.check("http://a/1", text(article(1)))
+    verdict = await index.check("http://b/1", text(changed(article(1), 3)))
+    record = await index.show("http://b/1")
+    assert record is not None
+    assert (record.kind, record.duplicate_of) == (Kind.NEAR, "http://a/1")
+    assert (record.similarity, record.low, record.high) == (
+        verdict.similarity,
+        verdict.low,
+        verdict.high,
+    )
+    assert record.words == 300
+    assert record.first_seen <= record.last_seen
+    assert await index.show("http://never/") is None
+
+
+async def test_statistics_add_up(index: DuplicateIndex) -> None:
+    """Each check counts once, under its verdict and under its host."""
+    await index.check("http://a/1", text(article(1)))
+    await index.check("http://b/1", text(changed(article(1), 3)))
+    await index.check("http://b/2", text(article(1)))
+    await index.check("http://b/2", text(article(1)))
+    await index.check("http://c/", "short")
+    stats = await index.stats()
+    assert stats.verdicts == {"unique": 1, "near": 1, "exact": 1, "unchanged": 1, "short": 1}
+    assert stats.hosts["b"] == {"near": 1, "exact": 1, "unchanged": 1}
+    assert (stats.urls, stats.kept, sum(stats.histogram.values())) == (4, 2, 1)
+    assert stats.memory_bytes is not None
+    assert stats.memory_bytes > 0
+    assert stats.parameters["threshold"] == "0.8"
+
+
+async def test_of_concurrent_copies_one_survives(index: DuplicateIndex) -> None:
+    """Near-duplicates checked at the same moment: exactly one is kept."""
+    groups = [[text(changed(article(n), 1, seed=s)) for s in range(6)] for n in range(40)]
+    pages = [
+        (f"http://h{n}-{s}/", t) for n, group in enumerate(groups) for s, t in enumerate(group)
+    ]
+    random.Random(1).shuffle(pages)
+    verdicts = await asyncio.gather(*(index.check(*page) for page in pages))
+    kept = [v.url for v in verdicts if v.duplicate_of is None]
+    assert len(kept) == 40
+    assert len({url.partition("-")[0] for url in kept}) == 40
+
+
+async def test_check_many_keeps_the_order(index: DuplicateIndex) -> None:
+    """Pages of one call are checked in the order given: the first of a pair is kept."""
+    pages = [(f"http://a/{n}", text(article(n % 50))) for n in range(100)]
+    verdicts = await index.check_many(pages)
+    assert [v.kind for v in verdicts] == [Kind.UNIQUE] * 50 + [Kind.EXACT] * 50
+    assert [v.url for v in verdicts] == [url for url, _ in pages]
+
+
+async def test_other_parameters_are_refused(config: DedupConfig, index: DuplicateIndex) -> None:
+    """An index is not opened with parameters that it was not made with; the error names them."""
+    other = DedupConfig(redis_url=config.redis_url, threshold=0.9, seed=7)
+    with pytest.raises(ParameterMismatch, match=r"seed_digest.*threshold: index 0.8, settings 0.9"):
+        async with DuplicateIndex.open(other):
+            pass
+    apart = DedupConfig(redis_url=config.redis_url, threshold=0.9, namespace="apart")
+    async with DuplicateIndex.open(apart) as opened:
+        await opened.check("http://a/1", text(article(1)))
+        assert (await opened.stats()).kept == 1
+    assert (await index.stats()).kept == 0
+
+
+async def test_an_index_deleted_in_use_is_an_error(redis_url: str) -> None:
+    """Nothing is decided against an index that somebody has flushed."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        await index.check("http://a/1", text(article(1)))
+        await index._store._client.flushall()
+        with pytest.raises(ServerError, match="deleted or replaced"):
+            await index.check("http://a/2", text(article(2)))
+
+
+def test_settings_that_do_not_fit_each_other_are_refused() -> None:
+    """Bands must fit the sketch; the error names the settings."""
+    with pytest.raises(ConfigError, match="DEDUP_BANDS"):
+        DedupConfig(bands=50, rows=10)
