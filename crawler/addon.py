@@ -1,0 +1,31 @@
+"""The add-on: one line in ``ADDONS`` turns the filter on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .pipelines import DuplicatePipeline
+from .project import project_config
+from .start_errors import speak_plainly
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+# Below the 300 that Scrapy's templates give a project's own pipelines, so that what is dropped
+# costs nothing there. A pipeline that fills in the page's html or text needs a lower number still.
+PRIORITY = 200
+
+
+class Addon:
+    """Puts :class:`DuplicatePipeline` into ``ITEM_PIPELINES``, unless it stands there already.
+
+    A setting that cannot be used fails the start of the crawl, with an error that names it.
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Check the settings and add the pipeline."""
+        speak_plainly()
+        project_config(settings)
+        settings.setdefault_in_component_priority_dict(
+            "ITEM_PIPELINES", DuplicatePipeline, PRIORITY
+        )

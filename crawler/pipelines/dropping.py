@@ -1,0 +1,62 @@
+"""Why a page is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from scrapy.exceptions import DropItem
+
+from ..dedup.verdict import Kind, Verdict
+
+
+class DroppedPage(DropItem):
+    """A page is dropped for a verdict that ``DEDUP_DROP`` names.
+
+    Scrapy counts drops by class, in ``item_dropped_reasons_count/…``.
+    """
+
+    def __init__(self, verdict: Verdict, kind: Kind) -> None:
+        # Scrapy logs the whole item with the reason: at DEBUG, for there may be many.
+        super().__init__(_line(verdict, kind), log_level="DEBUG")
+        self.verdict = verdict
+        self.kind = kind
+
+
+class ExactDuplicate(DroppedPage):
+    """The normalised text of the page equals that of a kept page."""
+
+
+class NearDuplicate(DroppedPage):
+    """The page resembles a kept page at least as much as ``DEDUP_THRESHOLD`` asks."""
+
+
+_CLASSES = {Kind.EXACT: ExactDuplicate, Kind.NEAR: NearDuplicate}
+
+
+def drop_reason(verdict: Verdict, drop: AbstractSet[Kind]) -> DroppedPage | None:
+    """The reason to drop a page, or None to let it pass.
+
+    An unchanged copy of a page that was dropped goes the way of that page, by ``standing``. An
+    unchecked page passes, whatever `drop` holds: that nobody answered is no reason to lose a page.
+
+    >>> drop_reason(Verdict(Kind.EXACT, "/print", "/"), {Kind.EXACT})
+    ExactDuplicate("exact: '/print' of '/'")
+    >>> drop_reason(Verdict(Kind.UNIQUE, "/"), {Kind.EXACT}) is None
+    True
+    """
+    if verdict.kind is Kind.UNCHECKED:
+        return None
+    for kind in (verdict.kind, verdict.standing):
+        if kind is not None and kind in drop:
+            return _CLASSES.get(kind, DroppedPage)(verdict, kind)
+    return None
+
+
+def _line(verdict: Verdict, kind: Kind) -> str:
+    # repr: an address with a line break in it must not begin a line of the log.
+    line = f"{kind}: {verdict.url!r}"
+    if verdict.duplicate_of is not None:
+        line += f" of {verdict.duplicate_of!r}"
+    if kind is Kind.NEAR and verdict.similarity is not None:
+        line += f", similarity {verdict.similarity:.3f} ({verdict.low:.3f} to {verdict.high:.3f})"
+    return line

@@ -1,0 +1,151 @@
+"""The whole stair: main text, index, verdict; then the item is dropped or tagged."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Self
+
+from itemadapter import ItemAdapter
+from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.utils.asyncio import is_asyncio_available
+
+from ..dedup.config import DedupConfig
+from ..dedup.errors import DedupError, ServerError
+from ..dedup.index import DuplicateIndex
+from ..dedup.verdict import Kind, Verdict
+from ..project import project_config
+from ..start_errors import speak_plainly
+from .chrome import main_text
+from .dropping import drop_reason
+from .page import PageFields
+from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_end
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+# Seconds between two lines of the log that say the same: that the server gives no answer.
+QUIET = 60.0
+
+
+class DuplicatePipeline:
+    """Drops the pages that repeat a kept one and tags all others with their verdict.
+
+    A page is never lost for a fault: where something is missing, fails or gives no answer, its item
+    passes with the verdict ``unchecked``.
+
+    Args:
+        config: what to drop and tag, the fields of a page, where the index is.
+        count: takes the name of a statistic to add one to.
+        stop: called when the server gives no answer and ``DEDUP_ON_ERROR`` is ``stop``.
+        fail: called when the index cannot be opened; makes the crawl end as a failed one.
+    """
+
+    def __init__(
+        self,
+        config: DedupConfig,
+        count: Callable[[str], None],
+        stop: Callable[[], None],
+        fail: Callable[[], None],
+    ) -> None:
+        self.config = config
+        self.fields = PageFields(config, count)
+        self.verdicts: Counter[Kind] = Counter()
+        self.dropped = 0
+        self._count = count
+        self._stop = stop
+        self._fail = fail
+        self._stopped = False
+        self._quiet_until = 0.0
+        self._resources = AsyncExitStack()
+        self._index: DuplicateIndex | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read the settings; raises :class:`ConfigError` for one that cannot be used."""
+        if not is_asyncio_available():
+            raise NotConfigured(
+                "the duplicate filter needs asyncio: leave TWISTED_REACTOR at Scrapy's default"
+            )
+        speak_plainly()
+        return cls(
+            project_config(crawler.settings),
+            count=crawler.stats.inc_value,
+            stop=Stopper(crawler),
+            fail=lambda: fail_at_end(crawler),
+        )
+
+    async def open_spider(self) -> None:
+        """Open the index; without it the crawl ends before it began, with what to do in the log."""
+        try:
+            opening = DuplicateIndex.open(self.config)
+            self._index = await self._resources.enter_async_context(opening)
+        except DedupError as error:
+            logger.error("%s", error)
+            self._fail()
+            unavailable = isinstance(error, ServerError)
+            raise CloseSpider(SERVER_UNAVAILABLE if unavailable else "dedup_not_opened") from None
+
+    async def close_spider(self) -> None:
+        """Close the index and log what became of the pages."""
+        if self._index is None:
+            return
+        try:
+            await self._resources.aclose()
+        except Exception:
+            logger.warning("The index could not be closed properly", exc_info=True)
+        counts = [f"{self.verdicts[kind]} {kind}" for kind in Kind if self.verdicts[kind]]
+        logger.info(
+            "Pages: %d (%s), of which %d dropped",
+            self.verdicts.total(),
+            ", ".join(counts) or "none",
+            self.dropped,
+        )
+
+    async def process_item(self, item: Any) -> Any:
+        """Drop the item for a reason that ``DEDUP_DROP`` names, or tag it and let it pass."""
+        if not ItemAdapter.is_item(item):
+            self._count("dedup/unknown_item_type")
+            return item
+        verdict = await self._verdict(item)
+        self.verdicts[verdict.kind] += 1
+        self._count(f"dedup/{verdict.kind}")
+        reason = drop_reason(verdict, self.config.drop)
+        if reason is not None:
+            self.dropped += 1
+            self._count(f"dedup/dropped/{reason.kind}")
+            raise reason
+        self.fields.tag(item, verdict.to_dict())
+        return item
+
+    async def _verdict(self, item: Any) -> Verdict:
+        url = ""
+        try:
+            url = self.fields.url(item) or ""
+            text = await main_text(item, self.fields)
+            # Once the crawl is stopping, items under way need not wait for the server as well.
+            if url and text is not None and self._index is not None and not self._stopped:
+                return await self._index.check(url, text)
+        except DedupError as error:
+            self._unanswered(error)
+        except Exception as error:
+            self._count(f"dedup/errors/{type(error).__name__}")
+            logger.exception("The page %r passes unchecked", url)
+        return Verdict(Kind.UNCHECKED, url)
+
+    def _unanswered(self, error: DedupError) -> None:
+        self._count(f"dedup/errors/{type(error).__name__}")
+        stopping = self.config.on_error == "stop"
+        now = time.monotonic()
+        if now >= self._quiet_until:
+            self._quiet_until = now + QUIET
+            what = "the crawl stops" if stopping else "pages pass unchecked"
+            logger.error("The index gives no answer, %s: %s", what, error)
+        if stopping and not self._stopped:
+            self._stopped = True
+            self._stop()

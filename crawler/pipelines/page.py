@@ -1,0 +1,96 @@
+"""The page in an item, whatever the type of the item."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from itemadapter import ItemAdapter
+
+from ..dedup.config import DedupConfig
+
+logger = logging.getLogger(__name__)
+
+
+class PageFields:
+    """Reads and writes the fields of items that hold a page: those that `config` names.
+
+    Nothing here raises for what an item holds or cannot hold. What was missing, of a wrong type or
+    could not be written is counted with `count`, which takes the name of a statistic.
+    """
+
+    def __init__(self, config: DedupConfig, count: Callable[[str], None]) -> None:
+        self.config = config
+        self._count = count
+        self._warned: set[tuple[type, str]] = set()
+
+    def url(self, item: Any) -> str | None:
+        """The page's address, None if there is none."""
+        name = self.config.url_field
+        url: str | None = self._read(item, name, (str,))
+        if url is None:
+            self._count(f"dedup/missing_field/{name}")
+        return url
+
+    def text(self, item: Any) -> str | None:
+        """The main text, None if the field is to be filled."""
+        text: str | None = self._read(item, self.config.text_field, (str,))
+        return text
+
+    def html(self, item: Any) -> str | bytes | None:
+        """The HTML, None if there is none."""
+        name = self.config.html_field
+        html: str | bytes | None = self._read(item, name, (str, bytes))
+        if html is None:
+            self._count(f"dedup/missing_field/{name}")
+        return html
+
+    def fill(self, item: Any, *, text: str, title: str) -> None:
+        """Put the main text and the title into those of their fields that the item has, unfilled.
+
+        A dict takes the text as a new field, so that a feed has it; the title it must have asked
+        for, by an empty field.
+        """
+        adapter = ItemAdapter(item)
+        if self.config.text_field in adapter.field_names() or isinstance(item, dict):
+            _write(adapter, self.config.text_field, text)
+        name = self.config.title_field
+        if name in adapter.field_names() and not adapter.get(name):
+            _write(adapter, name, title)
+
+    def tag(self, item: Any, value: dict[str, Any]) -> None:
+        """Put the verdict into its field; an item that has none passes without, with one warning.
+
+        Only a dict takes a field that its type does not know.
+        """
+        name = self.config.tag_field
+        if name is None or _write(ItemAdapter(item), name, value):
+            return
+        self._count("dedup/untagged")
+        if (type(item), name) not in self._warned:
+            self._warned.add((type(item), name))
+            logger.warning(
+                "%s takes no field %r: its items pass without their verdict. Give the class that "
+                "field, name another one in DEDUP_TAG_FIELD, or empty that setting.",
+                type(item).__qualname__,
+                name,
+            )
+
+    def _read(self, item: Any, name: str, types: tuple[type[str] | type[bytes], ...]) -> Any:
+        value = ItemAdapter(item).get(name)
+        if value is None:
+            return None
+        if not isinstance(value, types):
+            self._count(f"dedup/wrong_type/{name}")
+            return None
+        return value if value.strip() else None
+
+
+def _write(adapter: ItemAdapter, name: str, value: Any) -> bool:
+    """Whether the item took the value: its type may lack the field, be frozen, or check values."""
+    try:
+        adapter[name] = value
+    except (KeyError, AttributeError, TypeError, ValueError):
+        return False
+    return True

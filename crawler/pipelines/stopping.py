@@ -1,0 +1,57 @@
+"""End a crawl so that the process's exit code says it failed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+SERVER_UNAVAILABLE = "dedup_server_unavailable"
+_POLL = 0.1
+
+
+def fail_at_end(crawler: Crawler) -> None:
+    """Let ``scrapy crawl`` exit with code 1 when this crawl is over, however it ends.
+
+    Scrapy closes a spider cleanly for any reason with exit code 0 and keeps 1 for a crawl that has
+    no spider. So the spider is taken away after the last one who may ask for it: the engine's call
+    that ends the crawl, after all signals, statistics and feeds.
+    """
+    stop = crawler.stop_async
+
+    async def stop_and_fail() -> None:
+        await stop()
+        crawler.spider = None
+
+    crawler.stop_async = stop_and_fail  # type: ignore[method-assign]
+
+
+class Stopper:
+    """Closes the spider of a crawl once, with the reason and exit code of a failure."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._task: asyncio.Task[None] | None = None
+
+    def __call__(self) -> None:
+        """Begin to close; items under way still go through."""
+        if self._task is None:
+            fail_at_end(self._crawler)
+            # Not awaited: closing waits for the very item whose pipeline asks for it.
+            self._task = asyncio.create_task(self._close())
+
+    async def _close(self) -> None:
+        engine = self._crawler.engine
+        if engine.spider is None:
+            return
+        closing = asyncio.create_task(engine.close_spider_async(reason=SERVER_UNAVAILABLE))
+        while not closing.done():
+            # Scrapy looks whether all items are through after each response, and so waits for ever
+            # if the last one came from the spider's start() instead.
+            slot, spider = engine.scraper.slot, self._crawler.spider
+            if spider and slot and slot.closing and slot.is_idle() and not slot.closing.called:
+                slot.closing.callback(spider)
+            await asyncio.wait([closing], timeout=_POLL)
+        await closing

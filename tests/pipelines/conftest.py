@@ -1,0 +1,55 @@
+"""A pipeline without a crawl, on a real index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from crawler.dedup import DedupConfig
+from crawler.pipelines import DuplicatePipeline
+
+
+class Bench:
+    """A pipeline with what it counted and whether it asked for the crawl to stop or fail."""
+
+    def __init__(self, config: DedupConfig) -> None:
+        self.stats: Counter[str] = Counter()
+        self.stops = 0
+        self.failures = 0
+        self.pipeline = DuplicatePipeline(config, self._count, self._stop, self._fail)
+
+    def _count(self, name: str) -> None:
+        self.stats[name] += 1
+
+    def _stop(self) -> None:
+        self.stops += 1
+
+    def _fail(self) -> None:
+        self.failures += 1
+
+    async def process(self, item: Any) -> Any:
+        return await self.pipeline.process_item(item)
+
+
+@pytest.fixture
+async def open_bench(redis_url: str) -> AsyncIterator[Callable[..., Any]]:
+    """Opens a pipeline with these settings on an empty index."""
+    async with AsyncExitStack() as stack:
+
+        async def start(**values: Any) -> Bench:
+            bench = Bench(DedupConfig(**{"redis_url": redis_url, "seed": 7, **values}))
+            await bench.pipeline.open_spider()
+            stack.push_async_callback(bench.pipeline.close_spider)
+            return bench
+
+        yield start
+
+
+@pytest.fixture
+async def bench(open_bench: Callable[..., Any]) -> Bench:
+    opened: Bench = await open_bench()
+    return opened

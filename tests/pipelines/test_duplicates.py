@@ -1,0 +1,277 @@
+"""Items of every type through the whole stair, on a real index."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass, field, make_dataclass
+from typing import Any
+
+import attrs
+import pytest
+import scrapy
+from itemadapter import ItemAdapter
+
+from crawler.dedup import Kind, ServerError
+from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate
+from crawler.pipelines import chrome as chrome_module
+
+ARTICLE = (
+    "Tea is an aromatic drink made by pouring hot water over the leaves of an evergreen shrub that "
+    "is native to the borderlands of south-western China and northern Myanmar. After plain water "
+    "it is the most widely drunk of all drinks in the world, and there are many types of it."
+)
+OTHER = (
+    "The bicycle carries its rider on two wheels, one behind the other, and is driven by pedals. "
+    "In many cities of the north it is quicker than any car, costs next to nothing and needs less "
+    "room, which is why its lanes have spread so far within so few years."
+)
+
+
+@dataclass
+class DataPage:
+    url: Any = None
+    html: Any = field(default=None, repr=False)
+    text: Any = None
+    title: Any = None
+    dedup: Any = None
+
+
+@attrs.define
+class AttrsPage:
+    url: Any = None
+    html: Any = None
+    text: Any = None
+    title: Any = None
+    dedup: Any = None
+
+
+class ScrapyPage(scrapy.Item):
+    url = scrapy.Field()
+    html = scrapy.Field()
+    text = scrapy.Field()
+    title = scrapy.Field()
+    dedup = scrapy.Field()
+
+
+TYPES = [dict, DataPage, AttrsPage, ScrapyPage]
+
+
+def html(text: str, title: str = "A title") -> str:
+    menu = "<nav><ul><li><a href=/>Home</a><li><a href=/tea>Tea</a></ul></nav>"
+    return f"<html><title>{title}</title><body>{menu}<main><p>{text}</p></main></body></html>"
+
+
+@pytest.mark.parametrize("make", TYPES)
+async def test_every_item_type(bench, make):
+    """An item of any type gets text, title and tag; a copy of its page is dropped."""
+    item = make(url="https://a.example/", html=html(ARTICLE), title="")
+    kept = ItemAdapter(await bench.process(item))
+    assert kept["text"] == ARTICLE
+    assert kept["title"] == "A title"
+    assert kept["dedup"]["kind"] == "unique"
+    with pytest.raises(ExactDuplicate) as caught:
+        await bench.process(make(url="https://b.example/", html=html(ARTICLE, "Other").encode()))
+    assert caught.value.verdict.duplicate_of == "https://a.example/"
+    assert bench.stats == {"dedup/unique": 1, "dedup/exact": 1, "dedup/dropped/exact": 1}
+
+
+async def test_near_duplicates_are_dropped(bench):
+    """The reason of a near-duplicate is a line with both addresses and the similarity."""
+    await bench.process({"url": "https://a.example/", "text": f"{ARTICLE} {OTHER}"})
+    with pytest.raises(NearDuplicate) as caught:
+        await bench.process({"url": "https://b.example/", "text": f"{ARTICLE} {OTHER} Today"})
+    verdict = caught.value.verdict
+    assert 0.8 <= verdict.low <= verdict.similarity <= verdict.high <= 1
+    assert str(caught.value) == (
+        "near: 'https://b.example/' of 'https://a.example/', similarity "
+        f"{verdict.similarity:.3f} ({verdict.low:.3f} to {verdict.high:.3f})"
+    )
+    assert caught.value.log_level == "DEBUG"
+
+
+async def test_dropped_stays_dropped(bench):
+    """A page that was dropped is dropped again when it comes back unchanged."""
+    await bench.process({"url": "/a", "text": ARTICLE})
+    for _ in range(2):
+        with pytest.raises(ExactDuplicate):
+            await bench.process({"url": "/b", "text": ARTICLE})
+    assert (await bench.process({"url": "/a", "text": ARTICLE}))["dedup"]["kind"] == "unchanged"
+    assert bench.stats["dedup/unchanged"] == 2
+    assert bench.stats["dedup/dropped/exact"] == 2
+
+
+async def test_tagging_only(open_bench):
+    """With an empty DEDUP_DROP every page passes, duplicates with their evidence."""
+    bench = await open_bench(drop="")
+    await bench.process({"url": "/a", "text": ARTICLE})
+    tag = (await bench.process({"url": "/b", "text": ARTICLE}))["dedup"]
+    assert (tag["kind"], tag["duplicate_of"], tag["similarity"]) == ("exact", "/a", 1.0)
+
+
+async def test_other_kinds_can_be_dropped(open_bench):
+    """DEDUP_DROP takes any kind; the reason is then a plain DroppedPage."""
+    bench = await open_bench(drop="unchanged")
+    await bench.process({"url": "/a", "text": ARTICLE})
+    with pytest.raises(DroppedPage, match="unchanged: '/a'") as caught:
+        await bench.process({"url": "/a", "text": ARTICLE})
+    assert type(caught.value) is DroppedPage
+
+
+async def test_filled_text_is_not_parsed(bench, monkeypatch):
+    """Where the text is filled in, HTML is not looked at."""
+    monkeypatch.setattr(chrome_module, "strip_chrome", None)
+    item = {"url": "/a", "text": ARTICLE, "html": html(OTHER)}
+    assert (await bench.process(item))["text"] == ARTICLE
+
+
+async def test_long_pages_leave_the_loop_free(bench, monkeypatch):
+    """A long page is parsed in a thread: the event loop goes on meanwhile."""
+    started, go = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    strip = chrome_module.strip_chrome
+
+    def slow(page: str) -> Any:
+        loop.call_soon_threadsafe(started.set)
+        asyncio.run_coroutine_threadsafe(go.wait(), loop).result(timeout=5)
+        return strip(page)
+
+    monkeypatch.setattr(chrome_module, "strip_chrome", slow)
+    page = html(ARTICLE) + " " * chrome_module.LONG_PAGE
+    task = asyncio.create_task(bench.process({"url": "/a", "html": page}))
+    await started.wait()
+    go.set()
+    assert (await task)["text"] == ARTICLE
+
+
+@pytest.mark.parametrize("make", TYPES)
+@pytest.mark.parametrize(
+    ("values", "missing"),
+    [
+        ({"url": "/a"}, "html"),
+        ({"url": "/a", "html": "", "text": " \n"}, "html"),
+        ({"url": "/a", "html": b"", "text": None}, "html"),
+        ({"text": ARTICLE}, "url"),
+        ({"url": "", "text": ARTICLE}, "url"),
+    ],
+)
+async def test_missing_fields(bench, make, values, missing):
+    """A missing or empty field is counted and the item passes, tagged and otherwise as it was."""
+    before = dict(ItemAdapter(make(**values)))
+    item = await bench.process(make(**values))
+    tag = ItemAdapter(item)["dedup"]
+    assert (tag["kind"], tag["url"]) == ("unchecked", values.get("url", ""))
+    assert dict(ItemAdapter(item)) == {**before, "dedup": tag}
+    assert bench.stats == {f"dedup/missing_field/{missing}": 1, "dedup/unchecked": 1}
+
+
+@pytest.mark.parametrize("make", TYPES)
+@pytest.mark.parametrize(
+    ("values", "wrong"),
+    [
+        ({"url": b"https://a.example/", "html": "<p>x"}, "url"),
+        ({"url": 7, "html": "<p>x"}, "url"),
+        ({"url": "/a", "html": 7}, "html"),
+        ({"url": "/a", "html": ["<p>x"]}, "html"),
+        ({"url": "/a", "text": 7}, "text"),
+        ({"url": "/a", "text": b"bytes"}, "text"),
+    ],
+)
+async def test_wrong_types(bench, make, values, wrong):
+    """A field of a wrong type is counted and never loses the item."""
+    item = await bench.process(make(**values))
+    assert ItemAdapter(item)["dedup"]["kind"] == "unchecked"
+    assert bench.stats[f"dedup/wrong_type/{wrong}"] == 1
+    assert bench.stats["dedup/unchecked"] == 1
+
+
+async def test_items_without_the_fields(open_bench, caplog):
+    """A type that takes no tag passes without, with one warning; nothing else changes."""
+    bench = await open_bench(drop="")
+    bare = make_dataclass("Bare", ["url", "html"])
+    for name in "abc":
+        item = bare(f"/{name}", html(ARTICLE))
+        with caplog.at_level(logging.WARNING):
+            await bench.process(item)
+    assert bench.stats["dedup/untagged"] == 3
+    assert [message.partition(":")[0] for message in caplog.messages] == [
+        "Bare takes no field 'dedup'"
+    ]
+
+
+async def test_frozen_items_pass(bench):
+    """An item that cannot be changed passes as it is."""
+    item = attrs.make_class("Frozen", ["url", "html", "text", "dedup"], frozen=True)(
+        "/a", html(ARTICLE), None, None
+    )
+    assert await bench.process(item) is item
+    assert bench.stats["dedup/unique"] == bench.stats["dedup/untagged"] == 1
+
+
+async def test_what_is_no_item_passes(bench):
+    """A value of a type that is no item passes and is counted."""
+    assert await bench.process("a string") == "a string"
+    assert bench.stats == {"dedup/unknown_item_type": 1}
+
+
+async def test_configured_fields(open_bench):
+    """All fields can be named otherwise, and tags turned off."""
+    bench = await open_bench(
+        url_field="address", html_field="body", text_field="words", title_field="h", tag_field=""
+    )
+    item = await bench.process({"address": "/a", "body": html(ARTICLE), "h": None})
+    assert (item["words"], item["h"]) == (ARTICLE, "A title")
+    assert item.keys() == {"address", "body", "words", "h"}
+
+
+async def test_one_survivor(bench):
+    """Of a thousand copies that arrive at once, one is kept."""
+    items = [{"url": f"https://a.example/{i}", "text": ARTICLE} for i in range(1000)]
+    results = await asyncio.gather(*map(bench.process, items), return_exceptions=True)
+    assert sum(isinstance(result, ExactDuplicate) for result in results) == 999
+    assert bench.stats["dedup/unique"] == 1
+
+
+async def test_own_faults_lose_nothing(bench, monkeypatch, caplog):
+    """An error of the filter itself lets the item pass, with a traceback in the log."""
+
+    async def broken(url: str, text: str) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(bench.pipeline._index, "check", broken)
+    item = await bench.process({"url": "/a", "text": ARTICLE})
+    assert item["dedup"]["kind"] == "unchecked"
+    assert bench.stats["dedup/errors/ZeroDivisionError"] == 1
+    assert caplog.records[-1].exc_info
+
+
+@pytest.mark.parametrize(("on_error", "stops", "asked"), [("unchecked", 0, 5), ("stop", 1, 1)])
+async def test_no_answer(open_bench, monkeypatch, caplog, on_error, stops, asked):
+    """Without an answer pages pass unchecked, and with `stop` one call ends the crawl."""
+    bench = await open_bench(on_error=on_error, drop=list(Kind))
+    calls = 0
+
+    async def silent(url: str, text: str) -> None:
+        nonlocal calls
+        calls += 1
+        raise ServerError("gone; start it again")
+
+    monkeypatch.setattr(bench.pipeline._index, "check", silent)
+    for i in range(5):
+        item = await bench.process({"url": f"/{i}", "text": ARTICLE})
+        assert item["dedup"]["kind"] == "unchecked"
+    assert bench.stats["dedup/unchecked"] == 5
+    assert (bench.stops, calls) == (stops, asked)
+    assert len([r for r in caplog.records if "gone; start it again" in r.message]) == 1
+
+
+async def test_summary(open_bench, caplog):
+    """The end of a crawl is one line that adds up."""
+    bench = await open_bench()
+    for url in ("/a", "/b", "/c"):
+        with contextlib.suppress(ExactDuplicate):
+            await bench.process({"url": url, "text": ARTICLE})
+    with caplog.at_level(logging.INFO):
+        await bench.pipeline.close_spider()
+    assert caplog.messages[-1] == "Pages: 3 (1 unique, 2 exact), of which 2 dropped"
