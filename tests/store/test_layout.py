@@ -1,0 +1,89 @@
+"""The index's layout as it grows, against a real server."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.fingerprint import Fingerprint
+from crawler.dedup.sketches.odd import OddSketch
+from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
+
+BITS = 512
+
+
+def pages(count: int, bands: int) -> list[CheckRequest]:
+    """Pages of random content: as many keys of every table as a crawl would bring."""
+    chooser = random.Random(1)
+    return [
+        CheckRequest(
+            f"http://host/{n}",
+            "host",
+            chooser.randbytes(4),
+            Fingerprint(
+                chooser.randbytes(16),
+                200,
+                196,
+                chooser.randbytes(4 * bands),
+                (OddSketch(0, 196, chooser.randbytes(BITS // 8)),),
+            ),
+        )
+        for n in range(count)
+    ]
+
+
+async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> None:
+    """At every size each page is found again and each bucket stays in its compact encoding."""
+    config = DedupConfig(redis_url=redis_url, bands=2, verify_bits=BITS)
+    requests = pages(26_000, bands=2)
+    async with DuplicateIndex.open(config) as index:
+        store: RedisIndex = index._store
+        for start in range(0, len(requests), 100):
+            some = requests[start : start + 100]
+            for evidence in await store.check(some, threshold=0.8, bits=BITS):
+                assert evidence.kind == "unique"
+        state = (await store.counters())["state"]
+        assert int(state["band.size"]) > 256 + 100
+        assert (await index.verify()).faults == []
+        again = [page._replace(token=b"anew") for page in requests[::50]]
+        for evidence in await store.check(again, threshold=0.8, bits=BITS):
+            assert evidence.kind == "unchanged"
+        encodings = {
+            await store._client.object("ENCODING", store.keys.numbered(family, 0))
+            for family in ("page", "url", "exact", "band0", "band1")
+        }
+        assert encodings <= {b"listpack", b"ziplist"}
+
+
+async def test_memory_is_given_back(redis_url: str) -> None:
+    """A forgotten page leaves neither record nor table entry."""
+    config = DedupConfig(redis_url=redis_url, verify_bits=BITS)
+    async with DuplicateIndex.open(config) as index:
+        await index._store.check(pages(500, bands=12), threshold=0.8, bits=BITS)
+        for n in range(500):
+            assert await index.forget(f"http://host/{n}")
+        assert not await index.forget("http://host/0")
+        audit = await index.verify()
+        assert (audit.faults, audit.urls, audit.kept, audit.entries) == ([], 0, 0, {})
+        left = {key async for batch in index._store.scan() for key in batch}
+        keys = index._store.keys
+        assert left == {keys.params, keys.state, keys.stats, keys.hosts}
+
+
+@pytest.mark.parametrize("damage", ["entry", "record", "counter"])
+async def test_an_audit_finds_damage(redis_url: str, damage: str) -> None:
+    """A lost entry, a lost record and a wrong counter are each reported."""
+    config = DedupConfig(redis_url=redis_url, verify_bits=BITS)
+    async with DuplicateIndex.open(config) as index:
+        store = index._store
+        await store.check(pages(50, bands=12), threshold=0.8, bits=BITS)
+        if damage == "entry":
+            key = await anext(store._client.scan_iter(match=store.keys.prefix + "band3:*"))
+            await store._client.delete(key)
+        elif damage == "record":
+            await store._client.delete(store.keys.numbered("page", 1))
+        else:
+            await store._client.hincrby(store.keys.state, "kept", 1)
+        assert (await index.verify()).faults

@@ -1,0 +1,201 @@
+"""Tries to break what the index promises: one survivor, all or nothing, nothing lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from tests.texts import article, changed, text
+
+ROOT = Path(__file__).parents[2]
+
+# Checks one page of each set, all workers the same set at the same moment, and prints the verdicts.
+LOCKSTEP = """
+import asyncio, json, sys, time
+from crawler.dedup import DedupConfig, DuplicateIndex
+from tests.texts import article, changed, text
+
+async def main(url, worker, workers, sets):
+    async with DuplicateIndex.open(DedupConfig(redis_url=url)) as index:
+        pages = [text(changed(article(n, 200), 1, seed=worker)) for n in range(sets)]
+        client = index._store._client
+        kept = []
+        for n, page in enumerate(pages):
+            await client.incr(f"step{n}")
+            while int(await client.get(f"step{n}")) < workers:
+                pass
+            verdict = await index.check(f"http://w{worker}/{n}", page)
+            if verdict.duplicate_of is None:
+                kept.append(n)
+        print(json.dumps(kept))
+
+asyncio.run(main(sys.argv[1], *map(int, sys.argv[2:])))
+"""
+
+# Checks pages of a few sets without end and prints each verdict as soon as it has it.
+ENDLESS = """
+import asyncio, sys
+from crawler.dedup import DedupConfig, DuplicateIndex
+from tests.texts import article, changed, text
+
+async def main(url, data_dir, worker):
+    config = DedupConfig(redis_url=url or None, data_dir=data_dir)
+    async with DuplicateIndex.open(config) as index:
+        for n in range(1_000_000):
+            pages = [(f"http://w{worker}/{n}-{s}", text(changed(article(n, 200), 1, seed=s)))
+                     for s in range(4)]
+            for verdict in await asyncio.gather(*(index.check(*page) for page in pages)):
+                print(verdict.kind, verdict.url, flush=True)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def start(program: str, *arguments: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+async def check_all(config: DedupConfig, sets: range, workers: range) -> Counter[int]:
+    """Check every page that the endless workers may have checked; how many of each set are kept."""
+    kept: Counter[int] = Counter()
+    async with DuplicateIndex.open(config) as index:
+        for n in sets:
+            for worker in workers:
+                for s in range(4):
+                    page = text(changed(article(n, 200), 1, seed=s))
+                    verdict = await index.check(f"http://w{worker}/{n}-{s}", page)
+                    kept[n] += verdict.duplicate_of is None
+        assert (await index.verify()).faults == []
+    return kept
+
+
+def test_of_pages_checked_in_lock_step_one_survives(redis_url: str) -> None:
+    """Eight processes check near-duplicates of one another at the same moment, 500 times over."""
+    workers, sets = 8, 500
+    processes = [start(LOCKSTEP, redis_url, n, workers, sets) for n in range(workers)]
+    kept: Counter[int] = Counter()
+    winners = set()
+    for number, process in enumerate(processes):
+        output, _ = process.communicate(timeout=120)
+        survivors = json.loads(output)
+        kept.update(survivors)
+        winners |= {number} if survivors else set()
+    assert kept == Counter(range(sets))
+    assert len(winners) > 1  # or they did not meet at all
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_killed_worker_leaves_nothing_behind(redis_url: str, seed: int) -> None:
+    """Workers killed with -9 in the middle of their work change no later verdict."""
+    chooser = random.Random(seed)
+    for worker in range(3):
+        process = start(ENDLESS, redis_url, "unused", worker)
+        assert process.stdout is not None
+        process.stdout.readline()
+        await asyncio.sleep(chooser.random() * 0.1)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    kept = await check_all(DedupConfig(redis_url=redis_url), range(30), range(3))
+    assert kept == Counter(range(30))
+
+
+async def test_a_killed_server_loses_nothing_that_it_answered(tmp_path: Path) -> None:
+    """The private server is killed with -9 under a worker; all that was answered is still known."""
+    answered: dict[str, str] = {}
+    for worker in range(4):
+        process = start(ENDLESS, "", tmp_path, worker)
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(40 + 30 * worker)]
+        _kill_servers_of(tmp_path)
+        os.killpg(process.pid, signal.SIGKILL)
+        lines += process.communicate()[0].splitlines()
+        answered |= {url: kind for kind, _, url in (x.strip().partition(" ") for x in lines) if url}
+    async with DuplicateIndex.open(DedupConfig(data_dir=tmp_path)) as index:
+        for url in answered:
+            assert await index.show(url) is not None, url
+        assert (await index.verify()).faults == []
+    kept = await check_all(DedupConfig(data_dir=tmp_path), range(10), range(4))
+    assert kept == Counter(range(10))
+
+
+def _kill_servers_of(folder: Path) -> None:
+    """Kill every server whose working folder is the one given."""
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            name = (entry / "comm").read_text().strip()
+            if name.startswith("valkey") and (entry / "cwd").resolve() == folder.resolve():
+                os.kill(int(entry.name), signal.SIGKILL)
+        except OSError:
+            continue
+
+
+async def test_a_check_tried_again_gets_the_same_answer(redis_url: str) -> None:
+    """A request sent twice, as after a lost connection, is decided and counted once."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        sent = []
+        exchange = index._batcher._send
+
+        async def twice(requests):
+            first = await exchange(requests)
+            again = await exchange(requests)
+            sent.append((first, again))
+            return again
+
+        index._batcher._send = twice
+        first = await index.check("http://a/1", text(article(1)))
+        copy = await index.check("http://b/1", text(changed(article(1), 2)))
+        same = await index.check("http://b/1", text(changed(article(1), 2)))
+        fresh = await index.check("http://a/1", text(article(2)))
+        assert [v.kind for v in (first, copy, same, fresh)] == [
+            Kind.UNIQUE,
+            Kind.NEAR,
+            Kind.UNCHANGED,
+            Kind.UPDATED,
+        ]
+        assert all(one == other for one, other in sent)
+        assert sum((await index.stats()).verdicts.values()) == 4
+
+
+async def test_a_full_server_changes_nothing(start_server) -> None:
+    """Out of memory is an error of the check, not half a page in the index."""
+    server = start_server(maxmemory_policy="noeviction")
+    async with DuplicateIndex.open(DedupConfig(redis_url=server.url)) as index:
+        await index.check("http://a/1", text(article(1)))
+        before = (await index.stats()).to_dict()
+        server.ask("CONFIG", "SET", "maxmemory", "1mb")
+        for url, words in (("http://a/2", article(2)), ("http://a/1", article(3))):
+            with pytest.raises(ServerError, match="memory"):
+                await index.check(url, text(words))
+        server.ask("CONFIG", "SET", "maxmemory", "0")
+        assert (await index.stats()).to_dict() == before
+        assert (await index.verify()).faults == []
+        assert (await index.check("http://a/1", text(article(1)))).kind is Kind.UNCHANGED
+
+
+async def test_one_exchange_for_pages_that_come_together(redis_url: str) -> None:
+    """Thirty pages at once make a few exchanges with the server, a page alone makes one."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        await index.check("http://a/0", text(article(0)))
+        client = index._store._client
+        state = index._store.keys.state
+        assert int(await client.hget(state, "exchanges")) == 1
+        await asyncio.gather(*(index.check(f"http://a/{n}", text(article(n))) for n in range(30)))
+        assert int(await client.hget(state, "exchanges")) <= 3
