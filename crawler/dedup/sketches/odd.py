@@ -93,5 +93,6 @@ def estimate_odd(
         # A count of differing members is at least known to one (rule of succession at the ends).
         spread = max(similarity * (1 - similarity), 1 / union)
         error = math.hypot(error, math.sqrt(spread * (1 - 0.5**level) / union))
-    half = z_score(confidence) * error
+    # Two members on one bit hide each other: half of that step is the continuity correction.
+    half = z_score(confidence) * error + slope
     return Estimate(similarity, max(0.0, similarity - half), min(1.0, similarity + half), error)

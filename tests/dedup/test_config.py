@@ -1,0 +1,76 @@
+"""Settings: what is accepted, and that each error names its setting."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.dedup import ConfigError, DedupConfig, Kind
+from crawler.dedup.config import setting_name
+
+
+def test_settings_of_scrapy_are_read() -> None:
+    """Values come from a project's settings as they come from `-s NAME=VALUE`: as texts too."""
+    settings = Settings({"DEDUP_THRESHOLD": "0.9", "DEDUP_DROP": "exact, near,unchanged"})
+    settings.set("DEDUP_CANONICAL_URLS", "no")
+    config = DedupConfig.from_settings(settings)
+    assert config.threshold == 0.9
+    assert config.drop == {Kind.EXACT, Kind.NEAR, Kind.UNCHANGED}
+    assert config.canonical_urls is False
+    assert config.data_dir == Path(".scrapy/dedup")
+
+
+def test_a_setting_may_be_emptied() -> None:
+    """No tag is an empty DEDUP_TAG_FIELD, nothing dropped an empty DEDUP_DROP."""
+    config = DedupConfig.from_settings({"DEDUP_TAG_FIELD": "", "DEDUP_DROP": []})
+    assert (config.tag_field, config.drop) == (None, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("THRESHOLD", 0),
+        ("THRESHOLD", 1.01),
+        ("THRESHOLD", "high"),
+        ("THRESHOLD", float("nan")),
+        ("THRESHOLD", None),
+        ("SHINGLE_SIZE", 0),
+        ("SHINGLE_SIZE", 2.5),
+        ("SHINGLE_SIZE", True),
+        ("SHINGLE_SIZE", "five"),
+        ("SHINGLE_UNIT", "line"),
+        ("NUM_HASHES", float("inf")),
+        ("VERIFY_BITS", 1000),
+        ("NAMESPACE", "a{b"),
+        ("NAMESPACE", ""),
+        ("DROP", "exact,same"),
+        ("DROP", 3),
+        ("ON_ERROR", "ignore"),
+        ("CANONICAL_URLS", "perhaps"),
+        ("URL_FIELD", 3),
+        ("DATA_DIR", ""),
+        ("SEED", -1),
+        ("TIMEOUT", 0),
+    ],
+)
+def test_an_error_names_its_setting(name: str, value: object) -> None:
+    """Whatever is wrong with a value, the message begins with the setting's name."""
+    with pytest.raises(ConfigError, match=rf"^DEDUP_{name} "):
+        DedupConfig.from_settings({f"DEDUP_{name}": value})
+
+
+def test_a_misspelt_setting_is_refused() -> None:
+    """A setting that does not exist is an error with the nearest name, not a silent default."""
+    with pytest.raises(
+        ConfigError, match="DEDUP_REDIS is no setting; did you mean DEDUP_REDIS_URL"
+    ):
+        DedupConfig.from_settings({"DEDUP_REDIS": "redis://localhost"})
+
+
+def test_every_setting_is_documented() -> None:
+    """Each field has a sentence for the settings reference."""
+    for item in fields(DedupConfig):
+        assert item.metadata["doc"].endswith("."), setting_name(item)

@@ -1,0 +1,82 @@
+"""The odd sketch: how well it knows the resemblance of two sets, and that it says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.dedup.sketches.odd import estimate_odd, odd_sketch, odd_sketches, sampling_level
+
+
+def differing(a: bytes, b: bytes) -> int:
+    return (int.from_bytes(a) ^ int.from_bytes(b)).bit_count()
+
+
+def pair(rng: np.random.Generator, size: int, resemblance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Two sets of `size` random hashes each with (nearly) the resemblance given."""
+    common = round(2 * size * resemblance / (1 + resemblance))
+    hashes = rng.integers(0, 2**64, 2 * size - common, dtype=np.uint64)
+    return hashes[:size], hashes[size - common :]
+
+
+@pytest.mark.parametrize("size", [20, 300, 2000, 10_000])
+@pytest.mark.parametrize("resemblance", [0.75, 0.8, 0.95])
+def test_the_interval_holds_the_resemblance(size: int, resemblance: float) -> None:
+    """At 95 % confidence the interval misses the exact value in about one case of twenty."""
+    rng = np.random.default_rng(size)
+    level = sampling_level(size, 1024, 0.8)
+    missed, errors = 0, []
+    for _ in range(200):
+        a, b = pair(rng, size, resemblance)
+        exact = len(np.intersect1d(a, b)) / len(np.union1d(a, b))
+        first, second = odd_sketch(a, level, 1024), odd_sketch(b, level, 1024)
+        odd = differing(first.bits, second.bits)
+        found = estimate_odd(odd, first.members, second.members, level, bits=1024)
+        missed += not found.low <= exact + 1e-9 <= found.high + 2e-9
+        errors.append(found.similarity - exact)
+    assert missed <= 24  # 200 cases at 5 %: 10, and four standard deviations more
+    assert abs(np.mean(errors)) < 0.005
+    assert np.std(errors) < 0.02
+
+
+@given(st.integers(1, 2000), st.integers(0, 3), st.sampled_from([512, 1024]))
+def test_equal_sets_have_resemblance_one(size: int, level: int, bits: int) -> None:
+    """A set compared with itself in another order: the sketches are equal, the estimate is 1."""
+    hashes = np.random.default_rng(size).integers(0, 2**64, size, dtype=np.uint64)
+    sketch = odd_sketch(hashes, level, bits)
+    assert odd_sketch(hashes[::-1], level, bits) == sketch
+    if sketch.members:
+        found = estimate_odd(0, sketch.members, sketch.members, level, bits=bits)
+        assert (found.similarity, found.high) == (1.0, 1.0)
+
+
+@given(st.floats(1, 10**7), st.sampled_from([0.5, 0.8, 0.95]))
+def test_a_page_brings_the_level_of_every_page_it_may_duplicate(
+    size: float, threshold: float
+) -> None:
+    """Sets as similar as the threshold share a level, whichever of them came first."""
+    small = sampling_level(size * threshold, 512, threshold)
+    large = sampling_level(size, 512, threshold)
+    levels = range(small, sampling_level(size / threshold, 512, threshold) + 1)
+    assert large in levels
+    assert len(levels) <= 1 + np.ceil(2 * np.log2(1 / threshold) + 1)
+
+
+def test_all_levels_are_sketched_once() -> None:
+    """The page's own level comes first, then the others that a duplicate may have."""
+    hashes = np.arange(1, 2400, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    sketches = odd_sketches(hashes, 1024, 0.8)
+    levels = [sketch.level for sketch in sketches]
+    assert levels[0] == sampling_level(len(hashes), 1024, 0.8)
+    assert sorted(levels) == list(range(min(levels), max(levels) + 1))
+    assert len(levels) == 2
+    assert [sketch.members for sketch in sketches] == sorted(
+        (sketch.members for sketch in sketches), reverse=levels[0] < levels[1]
+    )
+
+
+def test_what_shares_nothing_is_not_similar() -> None:
+    """A saturated sketch says nothing and is given no similarity."""
+    assert estimate_odd(512, 4000, 4000, 0, bits=1024).similarity == 0.0
