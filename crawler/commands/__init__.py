@@ -1,0 +1,1 @@
+"""``scrapy dedup …``: ask about an index and work on it."""

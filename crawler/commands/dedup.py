@@ -1,0 +1,96 @@
+"""The Scrapy command ``scrapy dedup SUBCOMMAND``.
+
+What the subcommands do stands in :mod:`.subcommands`. Scrapy imports this module, and in this
+repository all of the package, for every command it is given: neither may import at its top what
+takes long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.exceptions import UsageError
+from scrapy.utils.project import inside_project
+
+from .arguments import StrictParser, closest
+from .subcommands import EXIT_CODES, Exit, find, names
+
+if TYPE_CHECKING:
+    from .subcommands import Subcommand
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter, ScrapyHelpFormatter):
+    """Keeps the lines of the list of subcommands."""
+
+
+class Command(ScrapyCommand):
+    """Finds the subcommand, reads its arguments and runs it, with an exit code that tells."""
+
+    # `requires_project` does nothing for a command found by its entry point: `run` looks itself.
+    requires_crawler_process = False
+
+    _subcommand: Subcommand
+
+    def syntax(self) -> str:
+        """The form of the command."""
+        return "<subcommand> [options]"
+
+    def short_desc(self) -> str:
+        """What stands in the list of all Scrapy commands."""
+        return "Ask about the index of near-duplicates"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Take the subcommand and leave all that follows to its own parser."""
+        super().add_options(parser)
+        parser.formatter_class = _HelpFormatter
+        listing = "\n".join(f"  {name:<13} {find(name).HELP}" for name in names())
+        parser.epilog = (
+            f"Subcommands\n===========\n{listing}\n\n"
+            f'Use "scrapy dedup <subcommand> -h" for its options.\n\n{EXIT_CODES}'
+        )
+        parser.add_argument("subcommand", nargs="?", help=argparse.SUPPRESS)
+        parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Read the subcommand's arguments into `opts`, beside Scrapy's own options."""
+        if opts.subcommand is None:
+            if args:
+                _fail(f"name a subcommand before {args[0]!r}: {', '.join(names())}", Exit.USAGE)
+            raise UsageError
+        if opts.subcommand not in names():
+            hint = closest(opts.subcommand, names())
+            _fail(f"there is no subcommand {opts.subcommand!r}; {hint}", Exit.USAGE)
+        self._subcommand = find(opts.subcommand)
+        parser = StrictParser(
+            prog=f"scrapy dedup {opts.subcommand}",
+            description=self._subcommand.__doc__,
+            epilog=EXIT_CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        self._subcommand.add_arguments(parser)
+        super().add_options(parser)
+        # Options that stand before the subcommand have been left over in `args`.
+        parser.parse_strictly(args + opts.arguments, opts)
+        super().process_options(args, opts)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run the subcommand; an error is one line and an exit code."""
+        from ..dedup.errors import ConfigError, DedupError
+
+        if not inside_project():
+            _fail("works in a Scrapy project: go to a folder with a scrapy.cfg", Exit.USAGE)
+        assert self.settings is not None
+        try:
+            self.exitcode = self._subcommand.run(opts, self.settings)
+        except ConfigError as error:
+            _fail(str(error), Exit.USAGE)
+        except DedupError as error:
+            _fail(str(error), Exit.SERVER)
+
+
+def _fail(message: str, code: Exit) -> None:
+    print(f"scrapy dedup: {message}", file=sys.stderr)
+    raise SystemExit(int(code))

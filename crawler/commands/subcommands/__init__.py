@@ -1,0 +1,81 @@
+"""The subcommands of ``scrapy dedup``, one module each; a new module is a new subcommand.
+
+A module ``merge_sites`` is the subcommand ``merge-sites``. Its docstring is the description in its
+help; it has what :class:`Subcommand` lists; it imports what takes long (the index, numpy, rich)
+inside ``run``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pkgutil
+from collections.abc import Awaitable, Callable, Mapping
+from enum import IntEnum
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+
+T = TypeVar("T")
+
+EXIT_CODES = (
+    "Exit codes: 0 found, 1 not found or nothing there yet, 2 wrong usage or settings,\n"
+    "3 no index: the server gives no answer or the index has other parameters."
+)
+
+
+class Exit(IntEnum):
+    """What the exit code says; :data:`EXIT_CODES` says it to people."""
+
+    FOUND = 0
+    NOTHING = 1
+    USAGE = 2
+    SERVER = 3
+
+
+class Subcommand(Protocol):
+    """What a module of this package holds."""
+
+    HELP: str
+    """One line for the list of subcommands."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the subcommand's own arguments; Scrapy's global options are added to all."""
+
+    def run(self, options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+        """Do the work and print the result; errors of this package are reported by the caller."""
+
+
+@cache
+def names() -> list[str]:
+    """The names of all subcommands.
+
+    >>> names()[-2:]
+    ['show', 'stats']
+    """
+    modules = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return [name.replace("_", "-") for name in modules]
+
+
+def find(name: str) -> Subcommand:
+    """The subcommand of that name, one of :func:`names`."""
+    return cast(Subcommand, import_module(f".{name.replace('-', '_')}", __name__))
+
+
+def ask_index(settings: Mapping[str, Any], question: Callable[[DuplicateIndex], Awaitable[T]]) -> T:
+    """The answer to a question put to the project's index, opened for it alone.
+
+    Raises :class:`DedupError` if the index cannot be opened or does not answer.
+    """
+    import asyncio
+
+    from ...dedup.index import DuplicateIndex
+    from ...project import project_config
+
+    async def ask() -> T:
+        async with DuplicateIndex.open(project_config(settings)) as index:
+            return await question(index)
+
+    return asyncio.run(ask())

@@ -1,0 +1,37 @@
+"""What the index knows of a page: its verdict, what it duplicates, how similar, since when."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from ..output import print_json, print_table
+from . import Exit, ask_index
+
+HELP = "A page's verdict and what it duplicates"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the page's address."""
+    parser.add_argument("url", metavar="URL", help="address of the page, as it was crawled")
+    parser.add_argument("--json", action="store_true", help="print JSON; null if not found")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print the record of the page, if there is one."""
+    record = ask_index(settings, lambda index: index.show(options.url))
+    if options.json:
+        print_json(record.to_dict() if record else None)
+    elif record:
+        rows = [[name, _plain(value)] for name, value in record.to_dict().items()]
+        print_table("", ["field", "value"], rows)
+    if record:
+        return Exit.FOUND
+    print(f"scrapy dedup: the index never saw {options.url!r}", file=sys.stderr)
+    return Exit.NOTHING
+
+
+def _plain(value: Any) -> Any:
+    return f"{value:.4f}" if isinstance(value, float) else value

@@ -1,0 +1,167 @@
+"""The command line: what it prints, its exit codes, and how it takes mistakes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from crawler.commands.subcommands import Exit, find, names
+
+TEXT = "the leaves of an evergreen shrub give an aromatic drink when hot water is poured over them "
+PAGES = [
+    ("http://a.example/", TEXT * 2),
+    ("http://b.example/", TEXT * 2),
+    ("http://b.example/near", TEXT * 2 + "today"),
+    ("http://b.example/short", "tea"),
+]
+
+
+def test_stats(dedup, fill):
+    """The tables hold every verdict, host and parameter, in lines that a pipe can cut."""
+    fill(PAGES)
+    code, out, err = dedup("stats")
+    lines = out.splitlines()
+    assert (code, err) == (Exit.FOUND, "")
+    assert lines[:5] == [
+        "verdict\tpages\tshare",
+        "unique\t1\t25.0%",
+        "exact\t1\t25.0%",
+        "near\t1\t25.0%",
+        "short\t1\t25.0%",
+    ]
+    assert "b.example\t0\t1\t1\t1" in lines
+    assert "threshold\t0.8" in lines
+
+
+def test_stats_json(dedup, fill):
+    """The keys of the JSON are stable and its counts add up."""
+    fill(PAGES)
+    code, out, _ = dedup("stats", "--json")
+    stats = json.loads(out)
+    assert code == Exit.FOUND
+    assert stats.keys() == {
+        "namespace",
+        "verdicts",
+        "hosts",
+        "histogram",
+        "urls",
+        "kept",
+        "memory_bytes",
+        "bytes_per_page",
+        "parameters",
+    }
+    assert sum(stats["verdicts"].values()) == len(PAGES)
+    assert stats["hosts"]["a.example"] == {"unique": 1}
+    assert sum(stats["histogram"].values()) == 1
+
+
+def test_show(dedup, fill):
+    """A page is shown with what it duplicates, how similar and since when."""
+    fill(PAGES)
+    code, out, _ = dedup("show", "http://b.example/near")
+    fields = dict(line.split("\t") for line in out.strip().splitlines())
+    assert code == Exit.FOUND
+    assert fields["kind"] == "near"
+    assert fields["duplicate_of"] == "http://a.example/"
+    assert 0.8 <= float(fields["low"]) <= float(fields["similarity"]) <= 1
+    code, out, _ = dedup("show", "--json", "http://b.example/near")
+    record = json.loads(out)
+    assert f"{record['similarity']:.4f}" == fields["similarity"]
+    assert record["first_seen"] == fields["first_seen"]
+
+
+@pytest.mark.parametrize(
+    ("words", "output"),
+    [(["stats"], ""), (["show", "/x"], ""), (["show", "/x", "--json"], "null\n")],
+)
+def test_nothing_there(dedup, words, output):
+    """Nothing found is exit code 1 and a word on standard error."""
+    code, out, err = dedup(*words)
+    assert (code, out) == (Exit.NOTHING, output)
+    assert err.startswith("scrapy dedup: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["stast"], "there is no subcommand 'stast'; did you mean stats?"),
+        (["zzz"], "there is no subcommand 'zzz'; known: "),
+        (["--json"], "name a subcommand before '--json': "),
+        (["stats", "--jso"], "there is no option '--jso'; did you mean --json?"),
+        (["--jso", "stats"], "there is no option '--jso'; did you mean --json?"),
+        (["stats", "-j"], "there is no option '-j'"),
+        (["stats", "more"], "there is no place for the argument 'more'"),
+        (["show"], "the following arguments are required: URL"),
+        (["stats", "--set", "DEDUP_THRESHOLD=2"], "DEDUP_THRESHOLD expects a number"),
+        (["stats", "-s", "DEDUP_TRESHOLD=1"], "DEDUP_TRESHOLD is no setting; did you mean"),
+    ],
+)
+def test_wrong_usage(dedup, words, message):
+    """A mistake is one line that says what was meant, and exit code 2."""
+    code, out, err = dedup(*words)
+    assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["stats", "-s", "DEDUP_REDIS_URL=redis://127.0.0.1:1"],
+        ["-s", "DEDUP_REDIS_URL=redis://127.0.0.1:1", "stats"],
+        ["show", "/", "-s", "DEDUP_THRESHOLD=0.7"],
+    ],
+)
+def test_no_index(dedup, fill, words):
+    """No server, or an index with other parameters, is one line and exit code 3."""
+    fill(PAGES)
+    code, out, err = dedup(*words)
+    assert (code, out, err.count("\n")) == (Exit.SERVER, "", 1)
+
+
+def test_terminal(dedup, fill, monkeypatch):
+    """A person gets tables, in which an address can be neither markup nor a control sequence."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    url = "http://a.example/[bold]\x1b[31m"
+    fill([(url, TEXT)])
+    _, out, _ = dedup("show", url)
+    assert "[bold]" in out
+    assert "\x1b[31m" not in out
+    code, out, _ = dedup("stats")
+    assert code == Exit.FOUND
+    assert "Verdicts" in out
+
+
+def test_help(dedup):
+    """The help lists every subcommand, and every subcommand explains its exit codes."""
+    code, out, _ = dedup("-h")
+    assert code == 0
+    for name in names():
+        assert f"  {name} " in out
+        assert find(name).HELP in out
+        assert "Exit codes:" in dedup(name, "--help")[1]
+
+
+def test_help_without_subcommand(dedup):
+    """Without a subcommand there is the help, and exit code 2."""
+    code, out, _ = dedup()
+    assert code == Exit.USAGE
+    assert "Subcommands" in out
+
+
+def test_outside_a_project(dedup, monkeypatch, tmp_path):
+    """Outside a project it says where to go."""
+    monkeypatch.chdir(tmp_path)
+    code, _, err = dedup("stats")
+    assert code == Exit.USAGE
+    assert "scrapy.cfg" in err
+
+
+def test_light_import():
+    """Scrapy loads the command for each of its own: that costs no numpy, Redis or rich."""
+    words = "import crawler.commands.dedup as d, sys; [d.find(n) for n in d.names()]"
+    check = "assert not {'numpy', 'redis', 'rich'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", f"{words}; {check}"], check=True)
