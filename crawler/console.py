@@ -101,14 +101,17 @@ class Console:
         )
 
     def show_table(self) -> None:
-        """Print what became of the pages."""
+        """Print what became of the pages, once there have been any."""
         stats = self.crawler.stats.get_stats()
         seconds = monotonic() - self._started
         table = Table.grid(padding=(0, 2))
         table.add_column()
         table.add_column(justify="right")
         table.add_column(style="dim")
-        for row in rows(stats):
+        table_rows = rows(stats)
+        if not any(row.number for row in table_rows):
+            return  # it never began; the log says why
+        for row in table_rows:
             name = Text("  " + row.name) if row.indented else Text(row.name, style="bold")
             table.add_row(name, f"{row.number:,}", row.detail)
         hosts = ", ".join(_counts(stats, "site/hosts/")) or "no host"
@@ -134,7 +137,7 @@ def rows(stats: Mapping[str, Any]) -> list[Row]:
     types = _counts(stats, "site/other_content_types/")
     statuses = _counts(stats, "site/http_errors/")
     failures = _counts(stats, "site/download_errors/")
-    reasons = _counts(stats, "item_dropped_reasons_count/")
+    reasons = _counts(stats, "dedup/dropped/")
     errors = stats.get("site/item_errors", 0) + stats.get("spider_exceptions/count", 0)
     return [
         Row("pages fetched", stats.get("site/pages", 0)),

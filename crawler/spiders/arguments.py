@@ -38,7 +38,7 @@ class Arguments:
         """Read the values given with ``-a``; an unknown name is an error, for it is a misprint.
 
         >>> Arguments.parse({"url": "example.com, https://example.org/a"}).urls
-        ('https://example.com', 'https://example.org/a')
+        ('https://example.com/', 'https://example.org/a')
         >>> Arguments.parse({"max_page": "5"})
         Traceback (most recent call last):
         ...
@@ -115,7 +115,7 @@ def _url(name: str, word: str) -> str:
             f"{name} carries a user name; give it with the settings HTTPAUTH_USER, HTTPAUTH_PASS "
             "and HTTPAUTH_DOMAIN"
         )
-    return str(safe_url_string(url))
+    return str(safe_url_string(parts._replace(path=parts.path or "/").geturl()))
 
 
 def _is_host(host: str) -> bool:

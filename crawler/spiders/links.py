@@ -49,6 +49,8 @@ class NewLinks:
                 url = urljoin(base, text)
             except ValueError:  # "http://[" and its like
                 continue
+            if url.count("/") == 2:
+                url += "/"  # a bare host
             if url.startswith(_SCHEMES) and hash(url) not in self._urls:
                 self._urls.add(hash(url))
                 yield url

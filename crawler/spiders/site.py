@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urljoin
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, StopDownload
 from scrapy.http import HtmlResponse
 from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
 
@@ -33,6 +34,10 @@ logger = logging.getLogger(__name__)
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 # Stopping a download costs the connection; up to this many bytes reading on is cheaper.
 _READ_ON = 64 * 1024
+# Bytes of HTML from which a page is worked on in a thread; it takes some tens of milliseconds.
+_LONG_PAGE = 300_000
+
+_T = TypeVar("_T")
 
 
 class SiteSpider(Spider):
@@ -98,7 +103,7 @@ class SiteSpider(Spider):
     def _sitemap(self, url: str) -> Request:
         return Request(url, self.parse_sitemap, errback=self.failed)
 
-    def parse(self, response: Response) -> Iterator[Page | Request]:
+    async def parse(self, response: Response) -> AsyncIterator[Page | Request]:
         """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
         if self.pages == self.arguments.max_pages:
             self.stats.inc_value("site/beyond_max_pages")
@@ -111,12 +116,15 @@ class SiteSpider(Spider):
         self.pages += 1
         self.stats.inc_value("site/pages")
         self.stats.inc_value(f"site/hosts/{host_of(response.url)}")
-        document = chrome.parse(response.body, url=response.url, content_type=header or None)
+        document = await self._aside(
+            response, chrome.parse, response.body, url=response.url, content_type=header or None
+        )
         noindex, nofollow = self._forbidden(response, document)
         if noindex:
             self.stats.inc_value("site/noindex")
         else:
-            yield self._item(response, document)
+            content = await self._aside(response, chrome.strip_chrome, document)
+            yield _item(response, document, content)
         if not nofollow:
             for url in self._new_links(response, document):
                 yield self._page(url)
@@ -140,18 +148,13 @@ class SiteSpider(Spider):
             tags.nofollow or none or "nofollow" in words
         )
 
-    def _item(self, response: Response, document: chrome.Document) -> Page:
-        content = chrome.strip_chrome(document)
-        canonical = chrome.canonical(document)
-        return Page(
-            url=response.url,
-            fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            status=response.status,
-            title=content.title,
-            canonical=_join(response.url, canonical) if canonical else None,
-            text=content.text,
-            html=response.body.decode(document.encoding, "replace"),
-        )
+    async def _aside(
+        self, response: Response, work: Callable[..., _T], *args: Any, **options: Any
+    ) -> _T:
+        """Do the work for a long page in a thread: it would hold up all others."""
+        if len(response.body) < _LONG_PAGE:
+            return work(*args, **options)
+        return await run_in_thread(work, *args, **options)
 
     def _new_links(self, response: Response, document: chrome.Document) -> Iterator[str]:
         base = _join(response.url, chrome.base(document) or "") or response.url
@@ -242,6 +245,19 @@ class SiteSpider(Spider):
         short = isinstance(body_length, int) and body_length <= _READ_ON
         if kind and kind not in HTML_TYPES and not short:
             raise StopDownload(fail=False)
+
+
+def _item(response: Response, document: chrome.Document, content: chrome.MainText) -> Page:
+    canonical = chrome.canonical(document)
+    return Page(
+        url=response.url,
+        fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        status=response.status,
+        title=content.title,
+        canonical=_join(response.url, canonical) if canonical else None,
+        text=content.text,
+        html=response.body.decode(document.encoding, "replace"),
+    )
 
 
 def _header(headers: Headers, name: bytes) -> str:

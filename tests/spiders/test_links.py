@@ -1,0 +1,41 @@
+"""Links are resolved once, and as a browser would."""
+
+from __future__ import annotations
+
+from urllib.parse import urljoin
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.spiders.links import NewLinks
+from crawler.spiders.robots import header_directives
+
+BASES = ["http://h/a/b", "http://h/a/", "http://h", "https://h/a/b/c?d=/e/f", "http://h:1/a;b"]
+hrefs = st.one_of(
+    st.text(max_size=12),
+    st.text("./?#ab:;%", max_size=8),
+    st.sampled_from(["//other/x", "http://h/a", "http://[", "?q", "", "#top", "HTTP://h/a"]),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(BASES), hrefs), max_size=20))
+def test_no_link_is_lost_and_none_comes_twice(pairs: list[tuple[str, str]]) -> None:
+    """Remembering links as they stand in pages gives what resolving every one of them gives."""
+    expected: dict[str, None] = {}
+    for base, href in pairs:
+        try:
+            url = urljoin(base, href.partition("#")[0])
+        except ValueError:
+            continue
+        if href.partition("#")[0] and url.startswith(("http://", "https://")):
+            expected[url + "/" * (url.count("/") == 2)] = None
+    new = NewLinks()
+    found = [url for base, href in pairs for url in new.resolve([href], base)]
+    assert found == list(expected)
+
+
+def test_directives_for_others_do_not_count() -> None:
+    """A header may speak to one robot; dates in it are no names."""
+    assert header_directives(["googlebot: noindex"], "mybot") == set()
+    assert "noindex" in header_directives(["mybot: noindex, nofollow"], "mybot")
+    assert header_directives(["unavailable_after: 25 Jun 2010 15:00:00 PST"], "mybot")

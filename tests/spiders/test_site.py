@@ -1,0 +1,240 @@
+"""The site spider against a real web server: what it fetches and what it leaves alone."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.spiders.webserver import Answer, Result, Web
+
+Crawl = Callable[..., Awaitable[Result]]
+
+
+async def test_an_item_says_where_when_and_what(web: Web, crawl: Crawl) -> None:
+    """A page becomes an item with its title, main text, HTML and canonical address."""
+    head = '<title>A  title</title><link rel="canonical" href="/here">'
+    web.page("/", head=head, text="Some words that stand in the main part of this page.")
+    (page,) = (await crawl()).items
+    assert page.url == f"{web.url}/"
+    assert page.title == "A title"
+    assert page.canonical == f"{web.url}/here"
+    assert page.text.strip() == "Some words that stand in the main part of this page."
+    assert page.html.startswith("<html>")
+    assert page.status == 200
+    assert (datetime.now(UTC) - datetime.fromisoformat(page.fetched_at)).total_seconds() < 60
+
+
+async def test_the_log_shows_neither_html_nor_text(web: Web, crawl: Crawl) -> None:
+    """The representation of a page, which Scrapy logs, stays short."""
+    web.page("/", text="secret " * 1000)
+    (page,) = (await crawl()).items
+    assert "secret" not in repr(page)
+
+
+async def test_every_page_is_fetched_once(web: Web, crawl: Crawl) -> None:
+    """However often and in whatever form a page is linked to, it is fetched once."""
+    web.page("/", "/a", "a", "./a#part", f"{web.url}/a", "/a?", "/")
+    web.page("/a", "/", "a", "../a")
+    result = await crawl()
+    assert result.paths == ["/", "/a"]
+    assert sorted(web.seen) == ["/", "/a", "/robots.txt"]
+
+
+async def test_links_are_joined_with_the_base(web: Web, crawl: Crawl) -> None:
+    """A base element decides what the links of a page mean."""
+    web.page("/", "leaf", head='<base href="/branch/">')
+    web.page("/branch/leaf")
+    assert (await crawl()).paths == ["/", "/branch/leaf"]
+
+
+async def test_other_hosts_are_left_alone(web: Web, crawl: Crawl) -> None:
+    """A port is part of a host; neither links nor redirects lead away from it."""
+    other = Web()
+    try:
+        other.page("/")
+        web.page("/", f"{other.url}/", "/away", "http://localhost:bad/", "mailto:me@example.com")
+        web.answers["/away"] = Answer(status=302, headers={"Location": f"{other.url}/"})
+        result = await crawl()
+        assert result.paths == ["/"]
+        assert other.seen == []
+        assert result.stats["site/foreign_redirects"] == 1
+    finally:
+        other.close()
+
+
+async def test_a_redirect_gives_its_target(web: Web, crawl: Crawl) -> None:
+    """The item bears the address after redirects, and the target is not fetched again."""
+    web.page("/", "/old", "/new")
+    web.page("/new")
+    web.answers["/old"] = Answer(status=301, headers={"Location": "/new"})
+    assert (await crawl()).paths == ["/", "/new"]
+    assert web.seen.count("/new") == 1
+
+
+async def test_only_html_becomes_a_page(web: Web, crawl: Crawl) -> None:
+    """Other content types are counted under their names and skipped."""
+    web.page("/", "/file", "/picture", "/xhtml", "/none")
+    web.answers["/file"] = Answer(b"%PDF", {"Content-Type": "application/pdf; x=y"})
+    web.answers["/picture"] = Answer(b"\x89PNG", {"Content-Type": "image/png"})
+    web.answers["/xhtml"] = Answer(b"<p>x</p>", {"Content-Type": "application/xhtml+xml"})
+    web.answers["/none"] = Answer(b"<!doctype html><html><p>x</p></html>", {})
+    result = await crawl()
+    assert result.paths == ["/", "/none", "/xhtml"]
+    assert result.stats["site/other_content_types/application/pdf"] == 1
+    assert result.stats["site/other_content_types/image/png"] == 1
+
+
+async def test_a_big_file_is_not_downloaded_to_its_end(web: Web, crawl: Crawl) -> None:
+    """The content type decides before megabytes have come through the line."""
+    web.page("/", "/film")
+    web.answers["/film"] = Answer(b"0" * 30_000_000, {"Content-Type": "video/mp4"})
+    result = await crawl()
+    assert result.stats["site/other_content_types/video/mp4"] == 1
+    assert result.stats["downloader/response_bytes"] < 100_000
+
+
+async def test_robots_txt_is_respected_by_setting(web: Web, crawl: Crawl) -> None:
+    """What robots.txt forbids is not asked for, unless the setting says so."""
+    web.answers["/robots.txt"] = Answer(
+        b"User-agent: *\nDisallow: /no", {"Content-Type": "text/plain"}
+    )
+    web.page("/", "/no")
+    web.page("/no")
+    result = await crawl()
+    assert result.paths == ["/"]
+    assert "/no" not in web.seen
+    assert result.stats["robotstxt/forbidden"] == 1
+    assert (await crawl(ROBOTSTXT_OBEY=False)).paths == ["/", "/no"]
+
+
+@pytest.mark.parametrize("where", ["tag", "header"])
+async def test_noindex_keeps_the_page_out_and_its_links_in(
+    web: Web, crawl: Crawl, where: str
+) -> None:
+    """A page that may not be indexed is no item, but leads on; by setting it is one."""
+    web.page("/", "/list")
+    if where == "tag":
+        web.page("/list", "/leaf", head='<meta name="ROBOTS" content="noindex">')
+    else:
+        web.page("/list", "/leaf", X_Robots_Tag="noindex")
+    web.page("/leaf")
+    result = await crawl()
+    assert result.paths == ["/", "/leaf"]
+    assert result.stats["site/noindex"] == 1
+    assert result.stats["site/pages"] == 3
+    everything = await crawl(SITE_META_ROBOTS_OBEY=False)
+    assert everything.paths == ["/", "/leaf", "/list"]
+
+
+@pytest.mark.parametrize("where", ["tag", "header", "link"])
+async def test_nofollow_links_are_not_followed(web: Web, crawl: Crawl, where: str) -> None:
+    """A page or a link that says nofollow leads nowhere; by setting it does."""
+    if where == "tag":
+        web.page("/", "/leaf", head='<meta name="robots" content="index,nofollow">')
+    elif where == "header":
+        web.page("/", "/leaf", X_Robots_Tag="NoFollow")
+    else:
+        web.page("/", '<a rel="ugc nofollow" href="/leaf">x</a>')
+    web.page("/leaf")
+    assert (await crawl()).paths == ["/"]
+    assert (await crawl(SITE_META_ROBOTS_OBEY=False)).paths == ["/", "/leaf"]
+
+
+async def test_max_pages_is_exact(web: Web, crawl: Crawl) -> None:
+    """The crawl ends with that many pages, whatever was under way."""
+    web.page("/", *(f"/{n}" for n in range(100)))
+    for n in range(100):
+        web.page(f"/{n}")
+    result = await crawl(max_pages="7")
+    assert len(result.items) == 7
+    assert result.stats["site/pages"] == 7
+    assert result.stats["finish_reason"] == "max_pages"
+    assert len(web.seen) < 50
+
+
+async def test_allow_and_deny_choose_links(web: Web, crawl: Crawl) -> None:
+    """Both are searched in the whole address; the start address needs no permission."""
+    web.page("/", "/docs/a", "/docs/a?print=1", "/blog")
+    for path in ("/docs/a", "/docs/a?print=1", "/blog"):
+        web.page(path)
+    result = await crawl(allow="/docs/", deny=r"[?&]print=")
+    assert result.paths == ["/", "/docs/a"]
+
+
+async def test_a_sitemap_adds_pages_that_nothing_links_to(web: Web, crawl: Crawl) -> None:
+    """``sitemap=true`` reads the sitemaps named in robots.txt, indexes and gzip included."""
+    web.answers["/robots.txt"] = Answer(b"Sitemap: /index.xml", {"Content-Type": "text/plain"})
+    index = f"<sitemapindex><sitemap><loc>{web.url}/pages.xml.gz</loc></sitemap></sitemapindex>"
+    pages = f"<urlset><url><loc>{web.url}/lonely</loc></url></urlset>"
+    web.answers["/index.xml"] = Answer(index.encode(), {"Content-Type": "application/xml"})
+    web.answers["/pages.xml.gz"] = Answer(
+        gzip.compress(pages.encode()), {"Content-Type": "application/gzip"}
+    )
+    web.page("/")
+    web.page("/lonely")
+    assert (await crawl()).paths == ["/"]
+    assert (await crawl(sitemap="true")).paths == ["/", "/lonely"]
+    assert (await crawl(sitemap=f"{web.url}/index.xml")).paths == ["/", "/lonely"]
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"\x1f\x8b broken", b"not xml at all"])
+async def test_a_broken_sitemap_does_not_stop_the_crawl(
+    web: Web, crawl: Crawl, body: bytes
+) -> None:
+    """What is no sitemap is said in the log and left."""
+    web.page("/")
+    web.answers["/sitemap.xml"] = Answer(body, {"Content-Type": "application/xml"})
+    result = await crawl(sitemap="true")
+    assert result.paths == ["/"]
+    assert "spider_exceptions/count" not in result.stats
+
+
+async def test_what_could_not_be_had_is_counted(web: Web, crawl: Crawl) -> None:
+    """Statuses and connections that broke have counts of their own."""
+    web.page("/", "/gone", "/broken")
+    web.answers["/gone"] = Answer(status=410, headers={"Content-Type": "text/html"})
+    web.answers["/broken"] = Answer(status=500, headers={"Content-Type": "text/html"})
+    result = await crawl(url=f"{web.url} http://localhost:9")
+    assert result.stats["site/http_errors/410"] == 1
+    assert result.stats["site/http_errors/500"] == 1
+    assert sum(v for k, v in result.stats.items() if k.startswith("site/download_errors/")) == 1
+
+
+async def test_pages_come_in_the_encoding_they_declare(web: Web, crawl: Crawl) -> None:
+    """Header and meta element are heeded for text and HTML alike."""
+    html = '<meta charset="windows-1251"><body><p>Смотритель зажёг лампу на маяке.</p></body>'
+    web.answers["/"] = Answer(html.encode("cp1251"), {"Content-Type": "text/html"})
+    (page,) = (await crawl()).items
+    assert "Смотритель зажёг лампу" in page.text
+    assert "Смотритель" in page.html
+
+
+async def test_a_long_page_is_a_page_as_well(web: Web, crawl: Crawl) -> None:
+    """Beyond the size that is worked on in a thread nothing else changes."""
+    web.page("/", "/next", text="Plain words in a row. " * 20_000)
+    web.page("/next")
+    assert (await crawl()).paths == ["/", "/next"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        b"",
+        b"\0\0\0",
+        b"<" * 10_000,
+        b"<a href=" + b"'http://['>",
+        b"\xff\xfe\x00",
+        b"<div>" * 5_000,
+    ],
+)
+async def test_a_hostile_page_does_not_stop_the_crawl(web: Web, crawl: Crawl, html: bytes) -> None:
+    """Whatever stands in a page, the next one is fetched."""
+    web.page("/", "/hostile", "/next")
+    web.answers["/hostile"] = Answer(html, {"Content-Type": "text/html"})
+    web.page("/next")
+    result = await crawl()
+    assert "/next" in result.paths
+    assert "spider_exceptions/count" not in result.stats

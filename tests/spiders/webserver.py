@@ -1,0 +1,76 @@
+"""A web server that a test fills with pages."""
+
+from __future__ import annotations
+
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, NamedTuple
+
+from crawler.items import Page
+
+
+class Answer(NamedTuple):
+    """What the server sends."""
+
+    body: bytes = b""
+    headers: dict[str, str] = {}  # noqa: RUF012
+    status: int = 200
+
+
+class Web:
+    """Paths and what stands there; ``seen`` lists what was asked for."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
+        self.seen: list[str] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
+        self._server.daemon_threads = True
+        self.host = f"localhost:{self._server.server_address[1]}"
+        self.url = f"http://{self.host}"
+        Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def page(self, path: str, *links: str, head: str = "", text: str = "", **headers: str) -> None:
+        anchors = " ".join(
+            link if link.startswith("<") else f'<a href="{link}">x</a>' for link in links
+        )
+        html = f"<html><head>{head}</head><body><main><p>{text}</p>{anchors}</main></body></html>"
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.answers[path] = Answer(html.encode(), {"Content-Type": "text/html", **named})
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def __init__(self, web: Web, *args: Any) -> None:
+        self.web = web
+        super().__init__(*args)
+
+    def do_GET(self) -> None:
+        self.web.seen.append(self.path)
+        answer = self.web.answers.get(self.path, Answer(b"", {"Content-Type": "text/html"}, 404))
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        try:
+            self.wfile.write(answer.body)
+        except ConnectionError:
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        pass
+
+
+class Result(NamedTuple):
+    """A finished crawl; ``paths`` are those of its items, sorted."""
+
+    items: list[Page]
+    stats: dict[str, Any]
+
+    @property
+    def paths(self) -> list[str]:
+        return sorted("/" + item.url.split("/", 3)[3] for item in self.items)
