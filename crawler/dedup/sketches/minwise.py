@@ -59,8 +59,8 @@ class OnePermutation(BandedMethod):
     Source: Li, Owen, Zhang, "One permutation hashing", NIPS 2012. A bin that no shingle fell into
     takes the value of another bin, chosen at random but alike in all texts (Shrivastava, "Optimal
     densification for fast and accurate minwise hashing", ICML 2017). The variance is about
-    J(1-J)/k where shingles are many times the bins, and a fifth above it where they are fewer, which
-    makes the interval a little too narrow there.
+    J(1-J)/k where shingles are many times the bins. Where they are fewer it is a fifth above that,
+    and the interval a little too narrow.
 
     A sketch is uint32 of shape (num_hashes,).
     """

@@ -1,0 +1,171 @@
+"""Words are what a person would call the same words, whatever the bytes."""
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from crawler.dedup.text import Normaliser, normalise, single_spaced, words
+
+# Every kind of character the tables tell apart, mixed more densely than chance would.
+TRICKY = st.text(
+    st.sampled_from(
+        "aZ_9 é\u0301\u0308\u0345ßİıΣςǅﬁ½²´’“—\xa0\xad\u200b\u200d\u202e\u2066\ufeff\ufe0f\u034f"
+        "東京タﾀーกำี๑ကា한글\u1160\uffa0हिन्दीمُحَمَّدשָׁ٣🙂\u20e3\x00\x1f\ud800\udfff\U000e0041ﷺ\U00020000"
+    )
+    | st.characters(),
+    max_size=60,
+)
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\u2e80-\u2fdf"
+    "\u3005-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua980-\ua9ff\uaa60-\uaadf\uf900-\ufaff"
+    "\U0001b000-\U0001b16f\U00020000-\U00033479]"
+)
+IGNORABLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str) -> str:
+    return "".join(
+        char
+        for char in text
+        if not IGNORABLE.match(char) and unicodedata.category(char) not in ("Cf", "Me")
+    )
+
+
+def reference(text: str) -> list[str]:
+    """The rules of Normaliser, one character at a time."""
+    text = unicodedata.normalize("NFKC", visible(text))
+    text = unicodedata.normalize("NFKC", text.casefold())
+    found = [""]
+    alone = False
+    for char in visible(text):
+        is_letter = char.isalnum() or char == "_"
+        if is_letter and UNSPACED.match(char):
+            found.append(char)
+            alone = True
+        elif is_letter:
+            if alone:
+                found.append("")
+            found[-1] += char
+            alone = False
+        elif unicodedata.category(char) in ("Mn", "Mc") and found[-1]:
+            found[-1] += char
+        else:
+            found.append("")
+            alone = False
+    return [word for word in found if word]
+
+
+@given(TRICKY)
+@example("it´s")
+@example("a\u0301\u200b\u0323")
+@example("\u0e33\u0e31")
+@example("ΐ\u0345")
+def test_words_follow_the_rules_one_character_at_a_time(text: str) -> None:
+    assert words(text) == reference(text)
+
+
+@given(TRICKY)
+def test_normalised_text_is_normal(text: str) -> None:
+    once = normalise(text)
+    assert words(once) == once.split(" ") if once else not words(once)
+
+
+@given(st.text(st.characters(max_codepoint=0x24F, categories=("L", "N", "P", "Z")), max_size=80))
+def test_latin_text_has_the_words_a_regular_expression_finds(text: str) -> None:
+    lower = text.lower()
+    # Ligatures, ß and dotted İ are where normalising must do better than lower-casing.
+    if unicodedata.normalize("NFKC", text) == text and lower == text.casefold() and "İ" not in text:
+        assert words(text) == re.findall(r"\w+", lower)
+
+
+@given(st.text(max_size=40), st.integers(0, 40))
+@pytest.mark.parametrize("invisible", ["\u200b", "\u00ad", "\u200d", "\ufeff", "\u202e", "\u2069"])
+def test_invisible_characters_split_nothing(invisible: str, text: str, place: int) -> None:
+    assert words(text[:place] + invisible + text[place:]) == words(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("\x00\x1f\ud800\udfff", ""),
+        ("a\x00b\ud800c", "a b c"),
+        ("don’t “quote” me—ever…", "don t quote me ever"),
+        ("cafe\u0301 = CAFÉ", "café café"),
+        ("Ｆｕｌｌ width ﬁt", "full width fit"),
+        ("ΌΣΟΣ", "όσοσ"),
+        ("snake_case x2", "snake_case x2"),
+        ("เขียนไทย 2024", "เ ขี ย น ไ ท ย 2024"),
+        ("中文abc中", "中 文 abc 中"),
+        ("한국어 문서", "한국어 문서"),
+        ("हिन्दी में", "हिन्दी में"),
+        ("مُحَمَّد رسول", "مُحَمَّد رسول"),
+        ("שלום עולם", "שלום עולם"),
+    ],
+)
+def test_words_of_many_scripts(text: str, expected: str) -> None:
+    assert normalise(text) == unicodedata.normalize("NFKC", expected)
+
+
+@pytest.mark.parametrize(
+    ("normaliser", "text", "expected"),
+    [
+        (Normaliser(fold_case=False), "A Rose", "A Rose"),
+        (Normaliser(drop_punctuation=False), "isn't it?", "isn ' t it ?"),
+        (Normaliser(fold_accents=True), "Ångström, naïve; café", "angstrom naive cafe"),
+        (Normaliser(fold_accents=True), "مُحَمَّد", "محمد"),
+        (Normaliser(fold_accents=True), "हिन्दी", "हिन्दी"),
+        (Normaliser(fold_accents=True), "각", "각"),
+        (Normaliser(fold_numbers=True), "Page 3 of 12, 1.5 %", "page 0 of 0 0"),
+        (Normaliser(fold_numbers=True), "may 2024, you may", "0 you may"),
+        (Normaliser(fold_numbers=True), "March 3, 2021", "0"),
+        (Normaliser(drop_urls=True), "see https://example.com/a?b=c#d now", "see now"),
+        (Normaliser(drop_reposts=True), "RT @a: MT @b so true via @c_d", "so true"),
+        (Normaliser(drop_reposts=True), "RT: so true", "so true"),
+        (Normaliser(drop_reposts=True), "art via train", "art via train"),
+        (Normaliser(segment=lambda text: re.findall("..?", text)), "東京都庁", "東京 都庁"),
+    ],
+)
+def test_settings_make_texts_equal(normaliser: Normaliser, text: str, expected: str) -> None:
+    assert normaliser(text) == expected
+
+
+def test_pages_that_differ_in_dates_and_counters_can_be_made_equal() -> None:
+    a = "Posted 3 May 2021 at 10:15. Seen 1,204 times. Next: December 1, 2021."
+    b = "Posted 28 Sept. 2023 at 7:02. Seen 9 times. Next: Jan 31, 2024."
+    numbers = Normaliser(fold_numbers=True)
+    assert numbers(a) == numbers(b)
+    assert normalise(a) != normalise(b)
+
+
+@given(TRICKY)
+def test_every_setting_takes_every_text(text: str) -> None:
+    for normaliser in (
+        Normaliser(fold_case=False),
+        Normaliser(drop_punctuation=False),
+        Normaliser(fold_accents=True),
+        Normaliser(fold_numbers=True, drop_urls=True, drop_reposts=True),
+    ):
+        assert "  " not in normaliser(text)
+
+
+def test_a_long_text_is_its_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "Füße und Hände, 東京 " * 50
+    whole = normalise(text)
+    monkeypatch.setattr("crawler.dedup.text._PIECE", 64)
+    assert normalise(text) == whole
+    assert len(normalise("ü" * 1000).replace(" ", "")) == 1000  # nowhere to cut
+
+
+def test_a_page_of_combining_marks_is_not_sorted_for_hours() -> None:
+    assert len(normalise("a" + "\u0316\u0301" * 200_000)) <= 31
+
+
+@given(st.lists(st.sampled_from([b" ", b"  ", b"a", b"\xc3\xa9"])).map(b"".join))
+def test_single_spaced_parts_the_same_words(encoded: bytes) -> None:
+    assert single_spaced(encoded) == b" ".join(encoded.split())
