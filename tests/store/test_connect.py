@@ -2,31 +2,456 @@
 
 from __future__ import annotations
 
+import asyncio
+import datetime
+import logging
+import signal
+import socket
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
-from redis.asyncio import RedisCluster
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from redis import exceptions as redis_errors
+from redis.asyncio import Redis, RedisCluster
 
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import ServerError
-from crawler.dedup.store.connect import open_server
+from crawler.dedup.index import DuplicateIndex
+from crawler.dedup.store.connect import CONNECTIONS, Client, open_server
+from crawler.dedup.store.embedded import server_binary
+from crawler.dedup.store.faults import explain, is_passing
+from crawler.dedup.verdict import Kind
+from tests.conftest import Server, free_port, wait_until
+
+SECRET = "hunter2"
+StartServer = Callable[..., Server]
+
+
+def opened(url: str, **settings: Any):
+    return open_server(DedupConfig(redis_url=url, **settings))
 
 
 async def failure(url: str, **settings: Any) -> str:
     with pytest.raises(ServerError) as caught:
-        async with open_server(DedupConfig(redis_url=url, **settings)):
+        async with opened(url, **settings):
             pass
-    return str(caught.value)
+    text = str(caught.value)
+    assert text.startswith("DEDUP_REDIS_URL ")
+    assert SECRET not in text
+    return text
+
+
+async def explained(asking: Any) -> str:
+    with pytest.raises((redis_errors.RedisError, redis_errors.RedisClusterException)) as caught:
+        await asking
+    return explain(caught.value)
+
+
+@asynccontextmanager
+async def listening(answer: bytes) -> AsyncIterator[str]:
+    """The host and port of something that gives one answer to all that it is told."""
+    tasks = set()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tasks.add(asyncio.current_task())
+        try:
+            while await reader.read(1000):
+                writer.write(answer)
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        yield f"127.0.0.1:{port}"
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def keeps_a_value(client: Client) -> None:
+    await client.set("key", "value")
+    assert await client.get("key") == b"value"
 
 
 async def test_a_server_on_a_socket(redis_url):
-    async with open_server(DedupConfig(redis_url=redis_url)) as client:
+    async with opened(redis_url) as client:
+        await keeps_a_value(client)
+
+
+async def test_a_server_on_a_port_with_a_password_and_a_database(start_server):
+    server = start_server(port=free_port(), requirepass="p@ss/word")
+    url = f"redis://:p%40ss%2Fword@127.0.0.1:{server.port}/3"
+    async with opened(url) as client:
+        await keeps_a_value(client)
+        assert (await client.client_info())["db"] == 3
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+async def test_more_pages_than_connections_wait_for_their_turn(kind, request):
+    url = request.getfixturevalue({"server": "redis_url", "cluster": "cluster_url"}[kind])
+    async with opened(url) as client:
+        results = await asyncio.gather(*(client.incr(f"key {n}") for n in range(300)))
+        assert results == [1] * 300
+
+        async def pipeline(number: int) -> list[int]:
+            pipe = client.pipeline()
+            for n in range(10):
+                pipe.incr(f"{number} {n}")
+            return await pipe.execute()
+
+        assert await asyncio.gather(*map(pipeline, range(30))) == [[1] * 10] * 30
+        if isinstance(client, Redis):
+            assert len(await client.client_list()) <= CONNECTIONS + 1
+        else:
+            for node in client.get_primaries():
+                assert len(await client.client_list(target_nodes=node)) <= CONNECTIONS + 2
+
+
+async def test_a_lost_connection_is_made_again(redis_url, server):
+    async with opened(redis_url) as client:
         await client.set("key", "value")
+        server.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
         assert await client.get("key") == b"value"
 
 
-async def test_a_cluster(cluster_url):
-    async with open_server(DedupConfig(redis_url=cluster_url)) as client:
-        assert isinstance(client, RedisCluster)
-        await client.set("key", "value")
-        assert await client.get("key") == b"value"
+async def test_a_time_out_is_not_repeated(start_server):
+    """To ask a slow server again would only make it slower."""
+    server = start_server()
+    async with opened(server.url, timeout=0.3) as client:
+        server.process.send_signal(signal.SIGSTOP)
+        begin = asyncio.get_running_loop().time()
+        try:
+            assert "raise DEDUP_TIMEOUT" in await explained(client.get("key"))
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        assert asyncio.get_running_loop().time() - begin < 1
+
+
+async def test_a_cluster(cluster_url, cluster):
+    first, *others = (f"127.0.0.1:{node.port}" for node in cluster)
+    for url in (cluster_url, f"redis+cluster://127.0.0.1:1,{','.join(others)},{first}"):
+        async with opened(url) as client:
+            assert isinstance(client, RedisCluster)
+            await keeps_a_value(client)
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture
+def sentinel(start_server: StartServer, tmp_path: Path) -> Iterator[tuple[str, Server, Server]]:
+    """The address of a sentinel with a password, and the primary and replica that it guards."""
+    options = {"requirepass": SECRET, "repl_diskless_sync_delay": 0}
+    primary, replica = (start_server(port=free_port(), **options) for _ in range(2))
+    replica.ask("CONFIG", "SET", "primaryauth", SECRET, password=SECRET)
+    replica.ask("REPLICAOF", "127.0.0.1", primary.port, password=SECRET)
+    primary.ask("SET", "key", "value", password=SECRET)
+    assert primary.ask("WAIT", 1, 5000, password=SECRET) == 1
+    port = free_port()
+    (tmp_path / "conf").write_text(
+        f"port {port}\n"
+        f"requirepass sentinel-{SECRET}\n"
+        f"sentinel monitor crawl 127.0.0.1 {primary.port} 1\n"
+        f"sentinel auth-pass crawl {SECRET}\n"
+        "sentinel down-after-milliseconds crawl 300\n"
+        "sentinel failover-timeout crawl 2000\n"
+    )
+    process = subprocess.Popen(
+        [server_binary(), tmp_path / "conf", "--sentinel"], stdout=subprocess.DEVNULL
+    )
+    wait_until(lambda: is_open(port))
+    yield f"127.0.0.1:1,127.0.0.1:{port}/crawl", primary, replica
+    process.kill()
+    process.wait()
+
+
+async def test_a_failover_under_sentinels(sentinel):
+    """While the primary is gone each page gets a clear answer, and then the replica serves."""
+    hosts, primary, replica = sentinel
+    url = f"redis+sentinel://:{SECRET}@{hosts}"
+    assert "sentinel_password" in await failure(url)
+    assert "primary of that name" in await failure(
+        url.replace("crawl", "other") + f"?sentinel_password=sentinel-{SECRET}"
+    )
+    async with opened(f"{url}?sentinel_password=sentinel-{SECRET}", timeout=2) as client:
+        await keeps_a_value(client)
+        await client.wait(1, 1000)
+        sentinels = client.connection_pool.sentinel_manager
+        async with asyncio.timeout(10):
+            while not await sentinels.discover_replicas("crawl"):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        primary.kill()
+        errors = []
+        while True:
+            try:
+                assert await client.get("key") == b"value"
+                break
+            except redis_errors.RedisError as error:
+                errors.append(error)
+                await asyncio.sleep(0.1)
+        assert all(map(is_passing, errors)), [*map(explain, errors)]
+        assert (await client.info("server"))["tcp_port"] == replica.port
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory) -> Path:
+    """A file with a key and a certificate for this machine, signed by itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.UTC)
+    signed = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path_factory.mktemp("tls") / "pem"
+    path.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        + signed.public_bytes(serialization.Encoding.PEM)
+    )
+    return path
+
+
+@asynccontextmanager
+async def encrypted(server: Server, certificate: Path, **options: Any) -> AsyncIterator[int]:
+    """The port of a proxy that speaks TLS, as the server of the tests is built without it."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=certificate)
+    context.load_cert_chain(certificate)
+    context.verify_mode = options.get("verify_mode", ssl.CERT_NONE)
+    tasks = set()
+
+    async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65536):
+            writer.write(data)
+        writer.close()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tasks.add(asyncio.current_task())
+        inner_reader, inner_writer = await asyncio.open_unix_connection(server.socket)
+        try:
+            await asyncio.gather(pump(reader, inner_writer), pump(inner_reader, writer))
+        finally:
+            for end in (writer, inner_writer):
+                end.close()
+
+    proxy = await asyncio.start_server(talk, "localhost", 0, ssl=context)
+    async with proxy:
+        yield proxy.sockets[0].getsockname()[1]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_tls_with_an_authority_of_ones_own(server, certificate):
+    async with encrypted(server, certificate) as port:
+        async with opened(f"rediss://localhost:{port}?ssl_ca_certs={certificate}") as client:
+            await keeps_a_value(client)
+        assert "certificate is not trusted (self-signed" in await failure(
+            f"rediss://localhost:{port}"
+        )
+        assert "certificate is not trusted (IP address mismatch" in await failure(
+            f"rediss://127.0.0.1:{port}?ssl_ca_certs={certificate}"
+        )
+        assert "use rediss://" in await failure(f"redis://localhost:{port}", timeout=1)
+
+
+async def test_tls_with_a_certificate_of_the_client(server, certificate):
+    async with encrypted(server, certificate, verify_mode=ssl.CERT_REQUIRED) as port:
+        url = f"rediss://localhost:{port}?ssl_ca_certs={certificate}"
+        async with opened(f"{url}&ssl_certfile={certificate}&ssl_keyfile={certificate}") as client:
+            await keeps_a_value(client)
+        assert await failure(url)
+
+
+async def test_tls_with_a_server_that_does_not_speak_it(start_server):
+    server = start_server(port=free_port())
+    text = await failure(f"rediss://127.0.0.1:{server.port}", timeout=0.3)
+    assert "use redis:// if it does not speak TLS" in text
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        (f"http://me:{SECRET}@host", "unknown scheme"),
+        (f"{SECRET}@host", "unknown scheme"),
+        ("localhost:6379", "begins with one of redis, rediss, unix"),
+        (f"redis://:{SECRET}/x@host", "percent-encoded"),
+        (f"redis://:x#{SECRET}@host", "has a #"),
+        (f"redis://:x?{SECRET}@host", "redis://***@host has an @ after a ?"),
+        ("redis://host:port", "host or port"),
+        ("redis://host:70000", "host or port"),
+        ("redis://host/name", "database that is no number"),
+        ("redis://one,two", "several hosts"),
+        ("redis://host?decode_responses=1", "unknown option decode_responses"),
+        ("redis://host?ssl_ca_certs=x", "without the scheme rediss"),
+        ("rediss://host?ssl_ca_certs=/nowhere", "ssl_ca_certs that does not exist"),
+        ("unix://relative/path", "three slashes"),
+        ("redis+sentinel://host", "name of the service"),
+        ("redis+cluster://host/1", "a cluster has none"),
+        ("redis+cluster://", "host or port"),
+    ],
+)
+async def test_an_address_that_cannot_be_read(url, said):
+    assert said in await failure(url)
+
+
+@pytest.mark.parametrize("scheme", ["redis", "redis+cluster"])
+async def test_a_server_that_is_not_there(scheme):
+    assert "nothing listens there" in await failure(f"{scheme}://:{SECRET}@127.0.0.1:1")
+    assert "host name is not known" in await failure(f"{scheme}://no-such-host.invalid")
+
+
+async def test_a_socket_that_is_not_there(tmp_path):
+    assert "nothing listens there" in await failure(f"unix://{tmp_path}/socket")
+
+
+async def test_what_is_no_server_of_this_kind():
+    async with listening(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n") as place:
+        assert "does not speak the Redis protocol" in await failure(f"redis://{place}")
+
+
+async def test_a_server_that_does_not_answer():
+    async with listening(b"") as place:
+        assert "raise DEDUP_TIMEOUT" in await failure(f"redis://{place}", timeout=0.2)
+
+
+async def test_wrong_passwords(start_server):
+    server = start_server(port=free_port(), requirepass="right")
+    place = f"127.0.0.1:{server.port}"
+    for login in (f":{SECRET}@", f"me:{SECRET}@", ""):
+        assert "refuses the user name or password" in await failure(f"redis://{login}{place}")
+
+
+async def test_a_password_where_none_is_set(start_server):
+    server = start_server(port=free_port())
+    text = await failure(f"redis://:{SECRET}@127.0.0.1:{server.port}")
+    assert "the server knows no password" in text
+
+
+async def test_a_user_who_may_do_little(start_server, caplog):
+    """As on servers managed by others, which forbid CONFIG and perhaps INFO."""
+    server = start_server(port=free_port(), maxmemory="1gb", maxmemory_policy="allkeys-lru")
+    server.ask("ACL", "SETUSER", "me", "on", f">{SECRET}", "~*", "+ping", "+get", "+@connection")
+    async with opened(f"redis://me:{SECRET}@127.0.0.1:{server.port}") as client:
+        assert await client.get("key") is None
+        assert "lacks a permission" in await explained(client.set("key", "value"))
+        assert not caplog.records
+
+
+async def test_the_permissions_that_are_documented_suffice(start_server):
+    server = start_server(port=free_port())
+    text = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
+    rule = next(line.split() for line in text.splitlines() if "ACL SETUSER crawl" in line)
+    server.ask(*rule)
+    config = DedupConfig(redis_url=f"redis://crawl:password@127.0.0.1:{server.port}")
+    page = " ".join(f"word{number}" for number in range(50))
+    async with DuplicateIndex.open(config) as index:
+        assert (await index.check("https://example.com/", page)).kind is Kind.UNIQUE
+        assert (await index.check("https://example.com/copy", page)).kind is Kind.EXACT
+        assert (await index.check("https://example.com/", page)).kind is Kind.UNCHANGED
+        await index.stats()
+        await index.forget("https://example.com/")
+
+
+async def test_an_evicting_server_is_warned_of(start_server, caplog):
+    server = start_server(maxmemory="1gb", maxmemory_policy="allkeys-lru")
+    async with opened(server.url):
+        (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert "silently loses pages. Set the policy to noeviction" in record.getMessage()
+
+
+async def test_a_full_server(start_server):
+    server = start_server(maxmemory="1", maxmemory_policy="noeviction")
+    script = "return redis.call('SET', KEYS[1], 1)"
+    async with opened(server.url) as client:
+        assert "the server is full" in await explained(client.set("key", "value"))
+        assert "the server is full" in await explained(client.eval(script, 1, "key"))
+
+
+async def test_a_read_only_replica(start_server):
+    server = start_server()
+    async with opened(server.url) as client:
+        server.ask("REPLICAOF", "127.0.0.1", 1)
+        assert "read-only replica" in await explained(client.set("key", "value"))
+    assert "read-only replica" in await failure(server.url)
+
+
+async def test_a_server_that_loads_its_data(start_server):
+    server = start_server(
+        key_load_delay=20_000, rdbcompression="no", loading_process_events_interval_bytes=1024
+    )
+    server.ask("MSET", *("x" * 2000 + str(n) for n in range(160)))
+    server.ask("SAVE")
+    server.kill()
+    server.start()
+    assert "still loading" in await failure(server.url, timeout=0.2)
+    async with opened(server.url) as client:
+        assert await client.dbsize() == 80
+
+
+async def test_a_script_that_does_not_end(start_server):
+    server = start_server(busy_reply_threshold=100)
+    async with opened(server.url) as client:
+        slow = asyncio.create_task(explained(client.eval("while true do end", 0)))
+        await asyncio.sleep(0.3)
+        assert "busy with somebody's slow script" in await explained(client.get("key"))
+        server.ask("SCRIPT", "KILL")
+        assert "SCRIPT KILL; check again" in await slow
+
+
+async def test_a_cluster_and_no_cluster(cluster, server, start_server):
+    assert "use redis+cluster://" in await failure(cluster[0].url)
+    alone = start_server(port=free_port())
+    url = f"redis+cluster://127.0.0.1:{alone.port}"
+    assert "not part of a cluster; use redis://" in await failure(url)
+
+
+async def test_a_cluster_that_is_down(start_server):
+    node = start_server(port=free_port(), cluster_enabled="yes")
+    assert "the cluster is down" in await failure(f"redis+cluster://127.0.0.1:{node.port}")
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "passing"),
+    [
+        (redis_errors.ResponseError("MISCONF Errors writing to the AOF file"), "disk", True),
+        (
+            redis_errors.ResponseError("Error running script: @user_script: 1: -OOM command not"),
+            "full",  # as Redis 6.2 says it
+            True,
+        ),
+        (redis_errors.ConnectionError("max number of clients reached"), "maxclients", True),
+        (redis_errors.MasterDownError("Link with MASTER is down"), "failover", True),
+        (redis_errors.AuthenticationError("Authentication required."), "password", False),
+        (
+            redis_errors.ResponseError(
+                f"unknown command 'AUTH', with args beginning with: '{SECRET}'"
+            ),
+            "ResponseError: unknown command 'AUTH'",
+            False,
+        ),
+        (ValueError(f"redis://me:{SECRET}@host"), "ValueError: redis://***@host", False),
+    ],
+)
+def test_failures_that_servers_here_do_not_show(error, said, passing):
+    assert said in explain(error)
+    assert SECRET not in explain(error)
+    assert is_passing(error) is passing

@@ -16,12 +16,12 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from conftest import wait_until
 
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import ServerError
 from crawler.dedup.store.connect import Client, open_server
 from crawler.dedup.store.embedded import server_binary
+from tests.conftest import wait_until
 
 # A process that uses the server until it is told to go on, or killed.
 USER = """

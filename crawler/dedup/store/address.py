@@ -96,6 +96,8 @@ def _parse(url: str) -> Address:
         raise _Malformed("has an unknown scheme")
     if parts.fragment or url.endswith("#"):
         raise _Malformed("has a # in it")
+    if "@" in parts.query:
+        raise _Malformed("has an @ after a ?")
     tls = parts.scheme.startswith("rediss")
     kind = parts.scheme.partition("+")[2] or "server"
     _check_options(parts.query, tls=tls, kind=kind)

@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 # One connection carries what hundreds of pages ask for; a few let slow answers overlap.
 CONNECTIONS = 8
 _RETRIES = 3
+_TIMEOUTS = (redis_errors.TimeoutError, TimeoutError)
 
 
 @asynccontextmanager
@@ -44,10 +45,13 @@ async def open_server(config: DedupConfig) -> AsyncIterator[Client]:
             if config.redis_url is not None:
                 await _inspect(client, config.redis_url)
         except (redis_errors.RedisError, redis_errors.RedisClusterException, OSError) as error:
-            name = "the private server"
-            if config.redis_url is not None:
-                name = f"DEDUP_REDIS_URL {mask(config.redis_url)}"
-            raise ServerError(f"{name}: {explain(error)}") from None
+            if config.redis_url is None:
+                raise ServerError(f"the private server: {explain(error)}") from None
+            text = f"DEDUP_REDIS_URL {mask(config.redis_url)}: {explain(error)}"
+            if config.redis_url.startswith("rediss") and isinstance(error, _TIMEOUTS):
+                # A server without TLS waits for the end of what it takes for a command.
+                text += ", or use redis:// if it does not speak TLS"
+            raise ServerError(text) from None
         yield client
 
 

@@ -77,7 +77,11 @@ _TLS = Fault(
 )
 _UNKNOWN_HOST = Fault("the server's host name is not known; correct it", True)
 _UNREACHABLE = Fault("the server cannot be reached; see network, host and port", True)
-_LOST = Fault("the server ended the connection; see whether it runs, and its log", True)
+_LOST = Fault(
+    "the server ended the connection; see whether it runs, its log, and whether it wants TLS "
+    "(use rediss:// then)",
+    True,
+)
 _POOL = Fault(
     "all connections to the server were busy for too long; lower CONCURRENT_REQUESTS or raise "
     "DEDUP_TIMEOUT",
