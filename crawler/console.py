@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -56,7 +58,7 @@ class Console:
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured("the console reports on the site spider only")
         interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
-        console = cls(crawler, interval, Terminal(file=sys.stderr, highlight=False))
+        console = cls(crawler, interval, Terminal(file=sys.stderr, highlight=False, markup=False))
         connect = crawler.signals.connect
         connect(console.opened, signal=signals.spider_opened)
         connect(console.closed, signal=signals.spider_closed)
@@ -122,10 +124,9 @@ class Console:
             self.terminal.print(f"{count:,} kept pages are in {uri}", soft_wrap=True)
         if not self.feeds:
             self.terminal.print("The kept pages were written nowhere; add -O pages.jsonl")
-        url = self.dropped_url or "URL"
-        self.terminal.print(
-            f"Ask for more: scrapy dedup stats; scrapy dedup show {url}", soft_wrap=True
-        )
+        url, scrapy = self.dropped_url or "URL", _scrapy()
+        more = f"Ask for more: {scrapy} dedup stats; {scrapy} dedup show {url}"
+        self.terminal.print(more, soft_wrap=True)
 
 
 def rows(stats: Mapping[str, Any]) -> list[Row]:
@@ -155,6 +156,14 @@ def rows(stats: Mapping[str, Any]) -> list[Row]:
         Row("redirects to other hosts", stats.get("site/foreign_redirects", 0), indented=True),
         Row("beyond max_pages", stats.get("site/beyond_max_pages", 0), indented=True),
     ]
+
+
+def _scrapy() -> str:
+    """How to call Scrapy here: by its name, unless it is in an environment that is not active."""
+    if shutil.which("scrapy"):
+        return "scrapy"
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "scrapy" else f"{sys.executable} -m scrapy"
 
 
 _REST = ("robotstxt/forbidden", "site/foreign_redirects", "site/beyond_max_pages")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -36,6 +37,8 @@ HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _READ_ON = 64 * 1024
 # Bytes of HTML from which a page is worked on in a thread; it takes some tens of milliseconds.
 _LONG_PAGE = 300_000
+
+_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}", re.ASCII)
 
 _T = TypeVar("_T")
 
@@ -110,7 +113,9 @@ class SiteSpider(Spider):
             return
         header = _header(response.headers, b"Content-Type")
         if not self._is_html(response):
-            kind = _media_type(header) or "unknown"
+            kind = _media_type(header)
+            # The name ends up in statistics and on screens, and is the server's word.
+            kind = kind if _TYPE.fullmatch(kind) else "unknown"
             self.stats.inc_value(f"site/other_content_types/{kind}")
             return
         self.pages += 1

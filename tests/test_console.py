@@ -1,0 +1,104 @@
+"""What a person sees of a crawl: lines on the way, a table at the end."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console as Terminal
+from scrapy import Spider
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.test import get_crawler
+
+from crawler.console import Console, rows
+from crawler.dedup.verdict import Kind
+
+STATS: dict[str, Any] = {
+    "site/pages": 1200,
+    "site/hosts/a.example": 200,
+    "site/hosts/b.example": 1000,
+    "site/noindex": 3,
+    "site/item_errors": 1,
+    "spider_exceptions/count": 1,
+    "item_scraped_count": 900,
+    "item_dropped_count": 295,
+    "dedup/dropped/exact": 200,
+    "dedup/dropped/near": 95,
+    "dedup/unique": 890,
+    "dedup/exact": 200,
+    "dedup/near": 95,
+    "dedup/short": 10,
+    "site/other_content_types/image/png": 7,
+    "site/other_content_types/application/pdf": 2,
+    "site/http_errors/404": 5,
+    "site/download_errors/DownloadTimeoutError": 1,
+    "robotstxt/forbidden": 4,
+}
+
+
+def console(stats: dict[str, Any]) -> tuple[Console, io.StringIO]:
+    text = io.StringIO()
+    crawler: Any = SimpleNamespace(
+        stats=SimpleNamespace(get_stats=lambda: stats),
+        engine=SimpleNamespace(scheduler=[None] * 17),
+    )
+    return Console(crawler, 10, Terminal(file=text, markup=False, width=100)), text
+
+
+def test_every_row_has_its_number() -> None:
+    """Parts add up to their whole, and what never happened is shown as 0."""
+    table = {row.name: row for row in rows(STATS)}
+    parts = ("kept", "dropped", "noindex", "errors")
+    assert table["pages fetched"].number == sum(table[name].number for name in parts) == 1200
+    assert table["verdicts"].number == sum(table[kind].number for kind in Kind) == 1195
+    assert table["not fetched as pages"].number == 7 + 2 + 5 + 1 + 4
+    assert table["other content types"].detail == "image/png: 7, application/pdf: 2"
+    assert table["dropped"].detail == "exact: 200, near: 95"
+    assert table["updated"].number == 0
+
+
+def test_a_line_says_how_far_the_crawl_is() -> None:
+    """Pages, kept, duplicates, queue and rate stand in one line."""
+    reporter, text = console(STATS)
+    reporter.show_line()
+    (line,) = text.getvalue().splitlines()
+    for part in ("1200 pages", "900 kept", "295 duplicates", "17 queued", "pages/s"):
+        assert part in line
+
+
+def test_the_table_says_where_the_pages_are() -> None:
+    """Hosts, reason, the feed and how to ask for more stand around the numbers."""
+    reporter, text = console(STATS)
+    reporter.closed(Spider("x"), "finished")
+    reporter.feed_closed(SimpleNamespace(uri="pages.jsonl", itemcount=900))
+    reporter.dropped(SimpleNamespace(url="http://a.example/[red]copy"))
+    reporter.show_table()
+    shown = text.getvalue()
+    assert "b.example, a.example: finished after 0 s" in shown
+    assert "900 kept pages are in pages.jsonl" in shown
+    assert "dedup show http://a.example/[red]copy" in shown
+    assert "1,200" in shown
+
+
+def test_without_a_feed_it_says_so() -> None:
+    """Who forgot -O learns it from the first crawl."""
+    reporter, text = console(STATS)
+    reporter.show_table()
+    assert "add -O pages.jsonl" in text.getvalue()
+
+
+def test_a_crawl_that_never_began_shows_no_table() -> None:
+    """Under an error at the start, a table of zeros would only hide it."""
+    reporter, text = console({})
+    reporter.show_table()
+    assert text.getvalue() == ""
+
+
+def test_other_spiders_are_left_alone() -> None:
+    """The table is about the site spider's statistics; for others it would be wrong."""
+    crawler = get_crawler(Spider)
+    crawler.spider = Spider("other")
+    with pytest.raises(NotConfigured):
+        Console.from_crawler(crawler)

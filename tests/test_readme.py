@@ -1,0 +1,114 @@
+"""What the README says is true: its commands run, its figures are those of the demo site."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crawler.console import rows
+from crawler.dedup.config import DedupConfig, setting_name
+from crawler.dedup.verdict import Kind
+from examples.demo_site.pages import pages
+from examples.demo_site.server import DemoSite
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+# It runs these very tests.
+NOT_HERE = ("make test",)
+ENVIRONMENT = Path(sys.executable).parents[1]
+
+
+def shell_lines() -> list[str]:
+    """The commands of all shell blocks that no comment marks as not run, in their order."""
+    blocks = re.findall(r"(<!-- not run: [^>]+-->\n\n)?```sh\n(.*?)```", README, re.DOTALL)
+    lines = [line for mark, block in blocks if not mark for line in block.splitlines()]
+    return [line for line in lines if line not in NOT_HERE]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what a clone has, so that nothing is written into this one."""
+    folder = tmp_path_factory.mktemp("clone")
+    for name in ("crawler", "examples"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("settings.py", "scrapy.cfg", "Makefile", "requirements.txt"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[DemoSite]:
+    with DemoSite() as running:
+        yield running
+
+
+def run(project: Path, line: str) -> str:
+    # The environment of these tests stands in for the one that make would set up.
+    line = line.replace("make ", f"make -o {ENVIRONMENT}/crawl.stamp VENV={ENVIRONMENT} ", 1)
+    path = f"{ENVIRONMENT}/bin{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        line,
+        shell=True,
+        cwd=project,
+        env={**os.environ, "PATH": path, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def titles(project: Path) -> list[str]:
+    lines = (project / "pages.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["title"].partition(" | ")[0] for line in lines]
+
+
+@pytest.mark.parametrize("line", shell_lines())
+def test_each_command_runs(project: Path, site: DemoSite, line: str) -> None:
+    """Every command shown ends without an error; the demo site stands in for example.com."""
+    assert run(project, line.replace("https://example.com", f"{site.urls['coast']}/"))
+
+
+def test_the_figures_of_the_demo_site_are_true(project: Path, tmp_path: Path) -> None:
+    """The table of before and after is what two crawls give."""
+    found = re.findall(r"^\| ([^|`]+?)(?: \([^)]*\))? \| (\d+) \| (\d+) \|$", README, re.MULTILINE)
+    assert len(found) == 3
+    output = {}
+    counts = []
+    for more in ("-s DEDUP_DROP=", ""):
+        index = tmp_path / f"index{len(counts)}"
+        output[more] = run(project, f'make crawl ARGS="-s DEDUP_DATA_DIR={index} {more}"')
+        kept = titles(project)
+        counts.append({title: kept.count(title) or len(kept) for title, _, _ in found})
+    for title, without, with_it in found:
+        assert (counts[0][title], counts[1][title]) == (int(without), int(with_it)), title
+    shown = re.search(r"<!-- table -->\n\n```text\n.*?\n(.*?)```", README, re.DOTALL)
+    assert shown is not None
+    expected = [" ".join(line.split()) for line in shown[1].splitlines()]
+    real = [" ".join(line.split()) for line in output[""].splitlines()]
+    assert [line for line in expected if line not in real] == []
+    assert len(expected) == len(rows({})) + 1
+    assert f"all {sum(page.view != 'noindex' for page in pages())} pages" in README
+
+
+def test_settings_and_verdicts_are_those_of_the_code() -> None:
+    """Each setting in the README exists with the default shown; no verdict is left out."""
+    defaults = {setting_name(item): item.default for item in dataclasses.fields(DedupConfig)}
+    listed = dict(re.findall(r"^\| `(DEDUP_\w+)` \| (?:`([^`]*)`)? *\|", README, re.MULTILINE))
+    assert len(listed) > 5
+    for name, shown in listed.items():
+        value = defaults[name]
+        text = ",".join(sorted(value)) if isinstance(value, frozenset) else str(value or "")
+        assert shown == text, name
+    verdicts = re.findall(r"^\| `(\w+)` \| [^|]+ \| [^|]+ \|$", README, re.MULTILINE)
+    assert [name for name in verdicts if not name.isupper()] == list(Kind)
