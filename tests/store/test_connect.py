@@ -188,7 +188,7 @@ async def test_a_failover_under_sentinels(sentinel):
         await client.wait(1, 1000)
         sentinels = client.connection_pool.sentinel_manager
         async with asyncio.timeout(10):
-            while not await sentinels.discover_replicas("crawl"):  # noqa: ASYNC110
+            while not await sentinels.discover_slaves("crawl"):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         primary.kill()
         errors = []
