@@ -19,14 +19,12 @@ class Fingerprint:
     """What is compared of a page.
 
     ``exact`` is the xxh3-128 hash of the normalised words (16 bytes), ``words`` their number,
-    ``shingles`` the number of distinct shingles, 0 for a text too short for one. ``bands`` holds
-    the LSH band keys, 4 bytes each, ``odd`` the odd sketches that candidates are verified with,
-    the page's own first; both are empty where there are no shingles.
+    ``bands`` the LSH band keys, 4 bytes each, ``odd`` the odd sketches that candidates are verified
+    with, the page's own first; both are empty for a text too short for a shingle.
     """
 
     exact: bytes
     words: int
-    shingles: int = 0
     bands: bytes = b""
     odd: tuple[OddSketch, ...] = ()
 
@@ -62,7 +60,6 @@ class Fingerprinter:
         return Fingerprint(
             exact,
             words,
-            len(shingles),
             bands.astype(">u4").tobytes(),
             odd_sketches(shingles, self._bits, self._threshold),
         )

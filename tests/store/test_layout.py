@@ -25,7 +25,6 @@ def pages(count: int, bands: int) -> list[CheckRequest]:
             Fingerprint(
                 chooser.randbytes(16),
                 200,
-                196,
                 chooser.randbytes(4 * bands),
                 (OddSketch(0, 196, chooser.randbytes(BITS // 8)),),
             ),

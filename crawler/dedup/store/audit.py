@@ -13,6 +13,8 @@ from .redis_index import RedisIndex, table_key
 
 _KEPT = struct.Struct(">ccII4sI16sBH")  # as in layout.lua
 _PAGES_IN_KEY = 16
+_KEY_BITS = (1 << 28) - 1
+_LEAST_BUCKETS = 16
 _SKETCH = 2  # part of a record where its band keys begin
 
 
@@ -86,8 +88,8 @@ def _add_records(
             for band in range((len(sketch) - odd_bytes) // 4 if sketch else 0):
                 wanted.append((f"band{band}", "band", sketch[band * 4 : band * 4 + 4]))
         for table, group, key in wanted:
-            bucket = _bucket(int.from_bytes(key), state[f"{group}.size"])
-            sums[table, bucket] += _entry(table, key[:3], page)
+            bucket = _bucket(key, state[f"{group}.size"])
+            sums[table, bucket] += _entry(table, _tag(key), page)
 
 
 def _compare_counters(found: Audit, state: dict[str, int]) -> None:
@@ -105,7 +107,12 @@ def _entry(table: str, tag: bytes, page: int) -> int:
     return xxhash.xxh3_64_intdigest(b"%s %s %d" % (table.encode(), tag, page))
 
 
-def _bucket(number: int, size: int) -> int:
+def _tag(key: bytes) -> bytes:
+    return ((int.from_bytes(key) & _KEY_BITS) // _LEAST_BUCKETS).to_bytes(3)
+
+
+def _bucket(key: bytes, size: int) -> int:
+    number = int.from_bytes(key) & _KEY_BITS
     half = 1 << size.bit_length() - 1
     bucket = number % (2 * half)
     return bucket if bucket < size else number % half

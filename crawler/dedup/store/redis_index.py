@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ from .keys import Keys
 
 FORMAT = 1  # of the layout in the server; raised with every change that older code cannot read
 
+_REQUEST = struct.Struct(">4s4sI16sHHH")  # these three as in the scripts
+_ODD = struct.Struct(">BH")
+_EVIDENCE = struct.Struct(">ccIHHHB")
 _KINDS = {
     b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
 }  # fmt: skip
@@ -44,8 +48,8 @@ class Evidence(NamedTuple):
 
     kind: str
     standing: str
-    page: int
     duplicate_of: str | None
+    page: int
     odd_bits: int
     sampled: int
     other_sampled: int
@@ -99,13 +103,7 @@ class RedisIndex:
     ) -> list[Evidence]:
         """Check pages in order, each one an atomic step, in one exchange."""
         arguments: list[Any] = [self._parameters["digest"], int(time.time()), threshold, bits]
-        for url, host, token, page in requests:
-            odd = b"".join(
-                level.to_bytes(1) + members.to_bytes(2) + sketch
-                for level, members, sketch in page.odd
-            )
-            arguments += (url, host, table_key(url), token, page.words, page.exact)
-            arguments += (page.shingles, page.bands, odd)
+        arguments += map(_packed, requests)
         return [_evidence(reply) for reply in await self._run("check", arguments)]
 
     async def show(self, url: str) -> StoredPage | None:
@@ -113,8 +111,8 @@ class RedisIndex:
         reply = await self._run("show", [url, table_key(url)])
         if reply is None:
             return None
-        standing, last, first_seen, last_seen, words, *rest = reply
-        return StoredPage(_evidence([last, standing, *rest]), first_seen, last_seen, words)
+        evidence, *rest = reply
+        return StoredPage(_evidence(evidence), *rest)
 
     async def forget(self, url: str, *, bits: int) -> bool:
         """Take a URL out of the index; False if it was not there."""
@@ -209,12 +207,36 @@ def _script(name: str) -> tuple[str, str]:
 
 def table_key(url: str) -> bytes:
     """The key of a URL in the table of URLs."""
-    return xxhash.xxh32_digest(url.encode("utf-8", "surrogatepass"))
+    return xxhash.xxh32_digest(url.encode())
 
 
-def _evidence(reply: Sequence[Any]) -> Evidence:
-    kind, standing, page, duplicate_of, *numbers = reply
-    return Evidence(_KINDS[kind], _KINDS[standing], page, _text(duplicate_of) or None, *numbers)
+def _packed(request: CheckRequest) -> bytes:
+    page = request.fingerprint
+    url, host = request.url.encode(), request.host.encode()
+    words = min(page.words, 0xFFFFFFFF)
+    parts = [
+        _REQUEST.pack(
+            xxhash.xxh32_digest(url),
+            request.token,
+            words,
+            page.exact,
+            len(url),
+            len(host),
+            len(page.bands),
+        ),
+        url,
+        host,
+        page.bands,
+    ]
+    for level, members, sketch in page.odd:
+        parts += (_ODD.pack(level, members), sketch)
+    return b"".join(parts)
+
+
+def _evidence(reply: bytes) -> Evidence:
+    kind, standing, *numbers = _EVIDENCE.unpack_from(reply)
+    duplicate_of = _text(reply[_EVIDENCE.size :]) or None
+    return Evidence(_KINDS[kind], _KINDS[standing], duplicate_of, *numbers)
 
 
 def _text(value: bytes) -> str:

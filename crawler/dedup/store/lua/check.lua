@@ -5,26 +5,22 @@
 -- ARGV[2]  now, in seconds since 1970
 -- ARGV[3]  threshold, 0 to 1
 -- ARGV[4]  bits of an odd sketch
--- then for each page nine arguments
---   url, its host, its 4-byte table key
---   token: 4 bytes made anew for each check; the same token again is the same check tried again,
---     and gets the same answer without being counted twice
---   number of words; exact: 16-byte hash of the normalised text
---   number of distinct shingles, 0 for a text too short for one
---   band keys, 4 bytes each
---   odd sketches: of each level that a duplicate could have, the page's own first:
---     level (1 byte), sampled shingles (2 bytes), the sketch
+-- then one argument for each page, numbers with the highest byte first:
+--   table key of the URL (4 bytes)
+--   token (4): made anew for each check; the same token again is the same check tried again, and
+--     gets the same answer without being counted twice
+--   number of words (4); exact hash of the normalised text (16)
+--   bytes of the URL (2), of the host (2), of the band keys (2); URL, host, band keys (4 each)
+--   odd sketches of each level that a duplicate could have, the page's own first: level (1),
+--     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
 --
--- Returns for each page {kind, standing, id, duplicate's URL, odd bits, sampled shingles of the
--- page, of the duplicate, their level}: kind and standing are letters (KINDS), id is the number of
--- the kept page that stands for this one; the URL is '' and the rest tells nothing where the page
--- is no copy.
+-- Returns for each page the evidence of layout.lua.
 
 local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
 
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
 -- has been changed.
-redis.call('HINCRBY', STATE, 'exchanges', 1)
+redis.call('HINCRBY', STATE, 'exchanges', '1')
 if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
   return redis.error_reply('PARAMETERS the index is gone or has other parameters')
 end
@@ -32,6 +28,21 @@ local now, threshold, bits = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV
 local odd_size = bits / 8
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
   ['!'] = 'updated'}
+local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
+
+local function read_page(packed)
+  local page = {}
+  local url_size, host_size, bands_size, at
+  page.url_key, page.token, page.words, page.exact, url_size, host_size, bands_size, at =
+    struct.unpack('>c4c4I4c16I2I2I2', packed)
+  page.url = string.sub(packed, at, at + url_size - 1)
+  at = at + url_size
+  page.host = string.sub(packed, at, at + host_size - 1)
+  at = at + host_size
+  page.bands = string.sub(packed, at, at + bands_size - 1)
+  page.odd = string.sub(packed, at + bands_size)
+  return page
+end
 
 -- Ones in the exclusive or of two strings: lanes of bytes are summed in one 32-bit word at a time,
 -- at most 31 words before a lane could overflow.
@@ -70,11 +81,12 @@ local function sketch_at(page, level)
   return nil
 end
 
+-- Each of the next three leaves in page.places where to add the page, should it be kept.
+
 local function exact_copy(page)
-  page.exact_place = {find('exact', 'exact', string.sub(page.exact, 1, 4))}
-  local ids = page.exact_place[1]
-  if not ids then return nil end
-  for id in string.gmatch(ids, '%d+') do
+  local ids, hash, field = find('exact', 'exact', string.sub(page.exact, 1, 4))
+  page.places = {ids or false, hash, field}
+  for id in string.gmatch(ids or '', '%d+') do
     local meta = read_meta(tonumber(id))
     if meta and meta.exact == page.exact then return meta end
   end
@@ -82,23 +94,20 @@ local function exact_copy(page)
 end
 
 local function candidates(page)
-  local hits, ids = {}, {}
-  page.band_places = {}
+  local hits, ids, places = {}, {}, page.places
   for i, name in ipairs(page.names) do
     local found, hash, field = find('band', name, string.sub(page.bands, i * 4 - 3, i * 4))
-    page.band_places[i] = {found, hash, field}
+    places[i * 3 + 1], places[i * 3 + 2], places[i * 3 + 3] = found or false, hash, field
     if found then
       for id in string.gmatch(found, '%d+') do
-        id = tonumber(id)
-        if not hits[id] then
-          hits[id] = 0
-          ids[#ids + 1] = id
-        end
-        hits[id] = hits[id] + 1
+        if not hits[id] then ids[#ids + 1] = id end
+        hits[id] = (hits[id] or 0) + 1
       end
     end
   end
-  table.sort(ids, function(x, y) return hits[x] > hits[y] or hits[x] == hits[y] and x < y end)
+  table.sort(ids, function(x, y)
+    return hits[x] > hits[y] or hits[x] == hits[y] and tonumber(x) < tonumber(y)
+  end)
   return ids
 end
 
@@ -106,13 +115,13 @@ local function near_copy(page)
   local best, best_similarity = nil, threshold
   local ids = candidates(page)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
-    local meta = read_meta(ids[i])
+    local meta = read_meta(tonumber(ids[i]))
     local sampled, sketch
     if meta then sampled, sketch = sketch_at(page, meta.level) end
     if sketch then -- a page whose size has no level in common is no near-duplicate
       local odd = differing_bits(sketch, string.sub(read_sketch(meta.id), -odd_size))
       local similarity = resemblance(odd, sampled, meta.sampled)
-      if similarity >= best_similarity and (similarity > best_similarity or not best) then
+      if similarity > best_similarity or similarity == threshold and not best then
         best, best_similarity = meta, similarity
         best.odd_bits, best.other_sampled = odd, sampled
       end
@@ -121,31 +130,29 @@ local function near_copy(page)
   return best, best_similarity
 end
 
-local function reply(meta)
-  local rep = meta.rep
-  return {meta.last, meta.standing, rep or meta.id, rep and read_url(rep) or '',
-    meta.odd_bits or 0, meta.sampled, meta.rep_sampled or 0, meta.level}
+local function add_all(page, id)
+  local places = page.places
+  for i = 1, #places, 3 do add(id, places[i], places[i + 1], places[i + 2]) end
+  grow('exact', EXACT)
+  if #page.names > 0 then grow('band', page.names) end
 end
 
 local function count(page, meta, similarity)
   local kind = KINDS[meta.last]
-  redis.call('HINCRBY', PREFIX .. 'stats', kind, '1')
-  redis.call('HINCRBY', PREFIX .. 'hosts', page.host .. ' ' .. kind, '1')
+  local host = page.host .. ' ' .. kind
+  counts.stats[kind] = (counts.stats[kind] or 0) + 1
+  counts.hosts[host] = (counts.hosts[host] or 0) + 1
   if meta.last == 'n' then
-    redis.call('HINCRBY', PREFIX .. 'histogram', string.format('%.2f', math.floor(similarity * 100) / 100), '1')
+    local rounded = string.format('%.2f', math.floor(similarity * 100) / 100)
+    counts.histogram[rounded] = (counts.histogram[rounded] or 0) + 1
   end
 end
 
-local function keep(page, meta)
-  state.kept = state.kept + 1
-  if page.words > 0 then -- a page without any word is like no other
-    add(meta.id, unpack(page.exact_place, 1, 3))
-    grow('exact', {'exact'})
-  end
-  if page.shingles > 0 then
-    write_sketch(meta.id, page.bands .. string.sub(page.odd, 4, 3 + odd_size))
-    for _, place in ipairs(page.band_places) do add(meta.id, unpack(place, 1, 3)) end
-    grow('band', page.names)
+local function save_counts()
+  for name, group in pairs(counts) do
+    for field, number in pairs(group) do
+      redis.call('HINCRBY', PREFIX .. name, field, string.format('%d', number))
+    end
   end
 end
 
@@ -153,35 +160,38 @@ local function decide(page, known, same_text)
   local meta = {id = state.next, first_seen = known and known.first_seen or now, last_seen = now,
     token = page.token, words = page.words, exact = page.exact, level = 0, sampled = 0}
   state.next = state.next + 1
-  if page.shingles > 0 then
+  local long_enough = #page.names > 0
+  if long_enough then
     meta.level, meta.sampled = string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
   end
   local similarity = 1
+  -- A page without any word is like no other.
   local original = page.words > 0 and exact_copy(page) or nil
   if original then
     meta.standing, meta.odd_bits = 'e', 0
-    meta.rep_sampled = original.sampled
-  elseif page.shingles > 0 then
+  elseif long_enough then
     original, similarity = near_copy(page)
     if original then
-      meta.standing, meta.odd_bits, meta.rep_sampled = 'n', original.odd_bits, original.sampled
+      meta.standing, meta.odd_bits = 'n', original.odd_bits
       meta.level, meta.sampled = original.level, original.other_sampled
     end
   end
+  local sketch = ''
   if original then
-    meta.rep = original.id
+    meta.rep, meta.rep_sampled = original.id, original.sampled
     meta.last = same_text and '=' or meta.standing
   else
-    meta.standing = page.shingles > 0 and 'u' or 's'
+    meta.standing = long_enough and 'u' or 's'
     meta.last = known and '!' or meta.standing
-    keep(page, meta)
+    state.kept = state.kept + 1
+    if page.words > 0 then add_all(page, meta.id) end
+    if long_enough then sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size) end
   end
-  write_url(meta.id, page.url)
+  write_record(meta, page.url, sketch)
   add(meta.id, find('url', 'url', page.url_key))
-  grow('url', {'url'})
-  write_meta(meta)
+  grow('url', URLS)
   count(page, meta, similarity)
-  return reply(meta)
+  return meta
 end
 
 local function check(page)
@@ -189,27 +199,27 @@ local function check(page)
   local meta = id and read_meta(id)
   if not meta then return decide(page, nil, false) end
   local same_text = meta.exact == page.exact
-  if same_text and meta.token == page.token then return reply(meta) end
+  if same_text and meta.token == page.token then return meta end
   -- A copy whose original is no longer kept has to be decided anew.
   if same_text and (not meta.rep or read_meta(meta.rep)) then
     meta.last, meta.last_seen, meta.token = '=', now, page.token
-    write_meta(meta)
+    local hash, base = record(id)
+    redis.call('HSET', hash, field_of(base, META), packed_meta(meta))
     count(page, meta)
-    return reply(meta)
+    return meta
   end
   release(meta, page.url_key, odd_size)
   return decide(page, meta, same_text)
 end
 
 load_state()
-local replies, names = {}, nil
-for i = 5, #ARGV, 9 do
-  local page = {url = ARGV[i], host = ARGV[i + 1], url_key = ARGV[i + 2], token = ARGV[i + 3],
-    words = tonumber(ARGV[i + 4]), exact = ARGV[i + 5], shingles = tonumber(ARGV[i + 6]),
-    bands = ARGV[i + 7], odd = ARGV[i + 8]}
-  names = names or #page.bands > 0 and band_names(page.bands)
-  page.names = #page.bands > 0 and names or {}
-  replies[#replies + 1] = check(page)
+local replies, none, names = {}, {}, nil
+for i = 5, #ARGV do
+  local page = read_page(ARGV[i])
+  names = names or #page.bands > 0 and band_names(#page.bands / 4) or nil
+  page.names = #page.bands > 0 and names or none
+  replies[#replies + 1] = evidence(check(page))
 end
 save_state()
+save_counts()
 return replies

@@ -4,20 +4,20 @@
 -- key of the parameters, "{namespace}:params"; all other keys begin with the same "{namespace}:"
 -- and so lie in the same slot of a cluster.
 --
--- Tables. A table maps a 4-byte key to the numbers of the pages that have it: one table for URLs,
+-- Tables. A table maps a 28-bit key to the numbers of the pages that have it: one table for URLs,
 -- one for exact hashes, one for each band. It is a linear hash table (Litwin, 1980) over small
--- hashes of the server: bucket B of table T is the hash "T:B", its field the first three bytes of
--- the key (the last one follows from the bucket's number, as there are never fewer than 256
+-- hashes of the server: bucket B of table T is the hash "T:B", its field the upper three bytes of
+-- the key (the low four bits follow from the bucket's number, as there are never fewer than 16
 -- buckets), its value the page's number, or several with commas between them. Buckets are split
 -- one at a time as pages come, so that each stays small enough for the server's compact encoding
--- at any size of the index.
+-- at any size of the index. Keys come as four bytes, of which the highest four bits are dropped.
 --
 -- Records. Page N has the number of its record: 16 pages share the hash "page:<N / 16>", in which
 -- the field (N % 16) * 16 + part holds one part of the record.
 
 local PREFIX = string.sub(KEYS[1], 1, -7)
 local STATE = PREFIX .. 'state'
-local MIN_BUCKETS = 256
+local MIN_BUCKETS = 16
 local LOAD = 64 -- mean entries in a bucket; the fullest holds about 2.5 times as many
 local MAX_VALUE = 64 -- bytes of a value in the server's compact encoding
 local META, URL, SKETCH = 0, 1, 2 -- parts of a record; SKETCH and those after it hold the band
@@ -28,40 +28,45 @@ local state -- next: number of the next page; kept: pages that stand for themsel
 -- <group>.n, <group>.size: entries and buckets of the tables of a group
 
 local function load_state()
-  local names = {'next', 'kept', 'url.n', 'url.size', 'exact.n', 'exact.size',
-    'band.n', 'band.size'}
+  local names = {'next', 'kept', 'url.n', 'url.size', 'exact.n', 'exact.size', 'band.n', 'band.size'}
   local values = redis.call('HMGET', STATE, unpack(names))
   state = {}
   for i, name in ipairs(names) do
-    local default = string.find(name, 'size', 1, true) and MIN_BUCKETS or 0
-    state[name] = tonumber(values[i]) or (name == 'next' and 1 or default)
+    local default = string.find(name, 'size', 1, true) and MIN_BUCKETS or name == 'next' and 1 or 0
+    state[name] = tonumber(values[i]) or default
   end
 end
 
 local function save_state()
-  local pairs_ = {}
+  local fields = {}
   for name, value in pairs(state) do
-    pairs_[#pairs_ + 1] = name
-    pairs_[#pairs_ + 1] = value
+    fields[#fields + 1] = name
+    fields[#fields + 1] = value
   end
-  redis.call('HSET', STATE, unpack(pairs_))
+  redis.call('HSET', STATE, unpack(fields))
 end
 
 -- tables -----------------------------------------------------------------------------------------
 
-local function bucket_of(number, size)
+local function largest_power(size) -- of two, up to size
   local _, exponent = math.frexp(size)
-  local half = 2 ^ (exponent - 1) -- the largest power of two up to size
-  local bucket = number % (2 * half)
-  if bucket >= size then bucket = number % half end
-  return bucket
+  return 2 ^ (exponent - 1)
 end
 
--- The numbers of the pages that have a key, nil if none has, and the hash and field they stand in.
+local function key_number(a, b, c, d)
+  return ((a % 16 * 256 + b) * 256 + c) * 256 + d
+end
+
+-- The numbers of the pages that have a key, nil if none has; the hash and field where they stand.
 local function find(group, name, key)
-  local a, b, c, d = string.byte(key, 1, 4)
-  local bucket = bucket_of(((a * 256 + b) * 256 + c) * 256 + d, state[group .. '.size'])
-  local hash, field = string.format('%s%s:%d', PREFIX, name, bucket), string.sub(key, 1, 3)
+  local number = key_number(string.byte(key, 1, 4))
+  local size = state[group .. '.size']
+  local half = largest_power(size)
+  local bucket = number % (2 * half)
+  if bucket >= size then bucket = number % half end
+  local rest = math.floor(number / MIN_BUCKETS)
+  local field = string.char(math.floor(rest / 65536), math.floor(rest / 256) % 256, rest % 256)
+  local hash = string.format('%s%s:%d', PREFIX, name, bucket)
   return redis.call('HGET', hash, field) or nil, hash, field
 end
 
@@ -88,23 +93,23 @@ local function remove(id, ids, hash, field)
 end
 
 local function split(name, size)
-  local _, exponent = math.frexp(size)
-  local half = 2 ^ (exponent - 1)
+  local half = largest_power(size)
   local old = size - half
-  local entries = redis.call('HGETALL', PREFIX .. name .. ':' .. old)
+  local from = string.format('%s%s:%d', PREFIX, name, old)
+  local entries = redis.call('HGETALL', from)
+  local low = old % MIN_BUCKETS
   local fields, moved = {}, {}
   for i = 1, #entries, 2 do
     local a, b, c = string.byte(entries[i], 1, 3)
-    local number = ((a * 256 + b) * 256 + c) * 256 + old % 256
-    if number % (2 * half) == size then
+    if (((a * 256 + b) * 256 + c) * MIN_BUCKETS + low) % (2 * half) == size then
       fields[#fields + 1] = entries[i]
       moved[#moved + 1] = entries[i]
       moved[#moved + 1] = entries[i + 1]
     end
   end
   if #fields > 0 then
-    redis.call('HDEL', PREFIX .. name .. ':' .. old, unpack(fields))
-    redis.call('HSET', PREFIX .. name .. ':' .. size, unpack(moved))
+    redis.call('HDEL', from, unpack(fields))
+    redis.call('HSET', string.format('%s%s:%d', PREFIX, name, size), unpack(moved))
   end
 end
 
@@ -118,9 +123,11 @@ local function grow(group, names)
   end
 end
 
-local function band_names(keys)
+local URLS, EXACT = {'url'}, {'exact'}
+
+local function band_names(count)
   local names = {}
-  for i = 1, #keys / 4 do names[i] = 'band' .. (i - 1) end
+  for i = 1, count do names[i] = 'band' .. (i - 1) end
   return names
 end
 
@@ -138,40 +145,56 @@ local function read_meta(id)
   local hash, base = record(id)
   local packed = redis.call('HGET', hash, field_of(base, META))
   if not packed then return nil end
+  local copy = #packed > struct.size(KEPT)
   local meta = {id = id}
   meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.token, meta.words, meta.exact,
     meta.level, meta.sampled, meta.rep, meta.odd_bits, meta.rep_sampled =
-    struct.unpack(#packed > struct.size(KEPT) and COPY or KEPT, packed .. string.rep('\0', 8))
-  if #packed <= struct.size(KEPT) then meta.rep, meta.odd_bits, meta.rep_sampled = nil, nil, nil end
+    struct.unpack(copy and COPY or KEPT, packed)
+  if not copy then meta.rep = nil end -- the place where unpack stopped
   return meta
 end
 
-local function write_meta(meta)
-  local hash, base = record(meta.id)
-  local packed
+local function packed_meta(meta)
   if meta.rep then
-    packed = struct.pack(COPY, meta.standing, meta.last, meta.first_seen, meta.last_seen,
+    return struct.pack(COPY, meta.standing, meta.last, meta.first_seen, meta.last_seen,
       meta.token, meta.words, meta.exact, meta.level, meta.sampled, meta.rep, meta.odd_bits,
       meta.rep_sampled)
-  else
-    packed = struct.pack(KEPT, meta.standing, meta.last, meta.first_seen, meta.last_seen,
-      meta.token, meta.words, meta.exact, meta.level, meta.sampled)
   end
-  redis.call('HSET', hash, field_of(base, META), packed)
+  return struct.pack(KEPT, meta.standing, meta.last, meta.first_seen, meta.last_seen,
+    meta.token, meta.words, meta.exact, meta.level, meta.sampled)
+end
+
+-- Writes a record; the sketch is '' for a page that is no original of others.
+local function write_record(meta, url, sketch)
+  local hash, base = record(meta.id)
+  local fields = {field_of(base, META), packed_meta(meta)}
+  if #url > MAX_VALUE then
+    redis.call('SET', string.format('%slong:%d', PREFIX, meta.id), url)
+  else
+    fields[3], fields[4] = field_of(base, URL), url
+  end
+  local part = SKETCH
+  for at = 1, #sketch, MAX_VALUE do
+    fields[#fields + 1] = field_of(base, part)
+    fields[#fields + 1] = string.sub(sketch, at, at + MAX_VALUE - 1)
+    part = part + 1
+  end
+  redis.call('HSET', hash, unpack(fields))
 end
 
 local function read_url(id)
   local hash, base = record(id)
-  return redis.call('HGET', hash, field_of(base, URL)) or redis.call('GET', PREFIX .. 'long:' .. id) or ''
+  return redis.call('HGET', hash, field_of(base, URL))
+    or redis.call('GET', string.format('%slong:%d', PREFIX, id)) or ''
 end
 
-local function write_url(id, url)
-  if #url > MAX_VALUE then
-    redis.call('SET', PREFIX .. 'long:' .. id, url)
-  else
-    local hash, base = record(id)
-    redis.call('HSET', hash, field_of(base, URL), url)
-  end
+local function read_sketch(id)
+  local hash, base = record(id)
+  local fields = {}
+  for part = SKETCH, 15 do fields[#fields + 1] = field_of(base, part) end
+  local parts = redis.call('HMGET', hash, unpack(fields))
+  for i = 1, #parts do parts[i] = parts[i] or '' end
+  return table.concat(parts)
 end
 
 local function find_url(url, key)
@@ -184,38 +207,21 @@ local function find_url(url, key)
   return nil
 end
 
-local function read_sketch(id)
-  local hash, base = record(id)
-  local fields = {}
-  for part = SKETCH, 15 do fields[#fields + 1] = field_of(base, part) end
-  local parts, whole = redis.call('HMGET', hash, unpack(fields)), {}
-  for i = 1, #parts do whole[i] = parts[i] or '' end
-  return table.concat(whole)
-end
-
-local function write_sketch(id, sketch)
-  local hash, base = record(id)
-  local fields = {}
-  for at = 1, #sketch, MAX_VALUE do
-    fields[#fields + 1] = field_of(base, SKETCH + #fields / 2)
-    fields[#fields + 1] = string.sub(sketch, at, at + MAX_VALUE - 1)
-  end
-  redis.call('HSET', hash, unpack(fields))
-end
-
 -- Takes a page out of every table and its record with it; odd_size is the bytes of an odd sketch.
 local function release(meta, url_key, odd_size)
   local id = meta.id
   local hash, base = record(id)
   remove(id, find('url', 'url', url_key))
   state['url.n'] = state['url.n'] - 1
-  if not meta.rep then state.kept = state.kept - 1 end
-  if not meta.rep and meta.words > 0 then
-    remove(id, find('exact', 'exact', string.sub(meta.exact, 1, 4)))
-    state['exact.n'] = state['exact.n'] - 1
+  if not meta.rep then
+    state.kept = state.kept - 1
+    if meta.words > 0 then
+      remove(id, find('exact', 'exact', string.sub(meta.exact, 1, 4)))
+      state['exact.n'] = state['exact.n'] - 1
+    end
     local keys = string.sub(read_sketch(id), 1, -odd_size - 1)
     if #keys > 0 then
-      for i, name in ipairs(band_names(keys)) do
+      for i, name in ipairs(band_names(#keys / 4)) do
         remove(id, find('band', name, string.sub(keys, i * 4 - 3, i * 4)))
       end
       state['band.n'] = state['band.n'] - 1
@@ -224,5 +230,15 @@ local function release(meta, url_key, odd_size)
   local parts = {}
   for part = META, 15 do parts[#parts + 1] = field_of(base, part) end
   redis.call('HDEL', hash, unpack(parts))
-  redis.call('DEL', PREFIX .. 'long:' .. id)
+  redis.call('DEL', string.format('%slong:%d', PREFIX, id))
+end
+
+-- What a page's record says, packed for the client: last and standing verdict (a letter each),
+-- number of the kept page that stands for it (4 bytes), bits in which the odd sketches of the two
+-- differ (2), sampled shingles of the page (2) and of the other (2), their level (1); then the URL
+-- of the other page, nothing where there is none or it is no longer kept.
+local function evidence(meta)
+  return struct.pack('>c1c1I4I2I2I2B', meta.last, meta.standing, meta.rep or meta.id,
+    meta.rep and meta.odd_bits or 0, meta.sampled, meta.rep and meta.rep_sampled or 0, meta.level)
+    .. (meta.rep and read_url(meta.rep) or '')
 end

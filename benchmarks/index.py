@@ -1,0 +1,283 @@
+"""The index against datasketch's MinHashLSH on one server, in turn.
+
+    python benchmarks/index.py --pages 100000 --peer-pages 10000
+
+Both look a page up and keep it if it is new. One page in ten is a near-duplicate of an earlier one
+at Jaccard 0.9; one in fifty each is one at 0.85 and at 0.8, to measure recall. Sketches are made
+beforehand and not timed: benchmarks/sketch.py times those. URLs have 60 characters. The server's
+CPU is what the server says of itself. Trust ratios; absolute figures are this machine's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import math
+import platform
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import redis
+
+from crawler.dedup import DedupConfig
+from crawler.dedup.fingerprint import Fingerprint
+from crawler.dedup.sketches import Sketcher
+from crawler.dedup.sketches.odd import odd_sketches
+from crawler.dedup.store.connect import open_server
+from crawler.dedup.store.embedded import server_binary
+from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
+
+SHINGLES = 500
+SIMILARITIES = (0.9, 0.85, 0.8)
+EXCHANGE = 32  # pages in an exchange, as in a crawl with that many at once
+
+
+class Pages:
+    """Pages as sets of shingle hashes, some of them near-duplicates of earlier ones."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.originals: list[np.ndarray] = []
+
+    def draw(self) -> tuple[np.ndarray, float | None]:
+        """The shingles of the next page and its similarity to an earlier one."""
+        dice = self.rng.random()
+        if len(self.originals) > 100 and dice < 0.14:
+            similarity = SIMILARITIES[0 if dice < 0.1 else 1 if dice < 0.12 else 2]
+            original = self.originals[self.rng.integers(len(self.originals))]
+            common = math.ceil(2 * SHINGLES * similarity / (1 + similarity))
+            return np.concatenate((original[:common], self._new(SHINGLES - common))), similarity
+        page = self._new(SHINGLES)
+        if len(self.originals) < 2000:  # copies are drawn from these
+            self.originals.append(page)
+        return page, None
+
+    def _new(self, count: int) -> np.ndarray:
+        return self.rng.integers(0, 2**64, count, dtype=np.uint64)
+
+
+@contextmanager
+def server() -> Iterator[tuple[str, redis.Redis]]:
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        socket = f"{folder}/s"
+        command = [server_binary(), "--unixsocket", socket, "--port", "0", "--save", ""]
+        with subprocess.Popen([*map(str, command)], cwd=folder, stdout=subprocess.DEVNULL) as run:
+            client = redis.Redis(unix_socket_path=socket)
+            while not Path(socket).exists():
+                time.sleep(0.01)
+            try:
+                yield socket, client
+            finally:
+                client.close()
+                run.terminate()
+
+
+class Side:
+    """One of the two sides: its clock, the server's and what it found."""
+
+    def __init__(self, name: str, client: redis.Redis) -> None:
+        self.name = name
+        self.client = client
+        self.pages = 0
+        self.seconds = 0.0
+        self.cpu = 0.0
+        self.found = dict.fromkeys(SIMILARITIES, 0)
+        self.asked = dict.fromkeys(SIMILARITIES, 0)
+        self.false = 0
+
+    @contextmanager
+    def timed(self, pages: int) -> Iterator[None]:
+        cpu, start = self._server_cpu(), time.perf_counter()
+        yield
+        self.seconds += time.perf_counter() - start
+        self.cpu += self._server_cpu() - cpu
+        self.pages += pages
+
+    def count(self, similarity: float | None, duplicate: bool) -> None:
+        if similarity is None:
+            self.false += duplicate
+        else:
+            self.asked[similarity] += 1
+            self.found[similarity] += duplicate
+
+    def _server_cpu(self) -> float:
+        cpu: Any = self.client.info("cpu")
+        return float(cpu["used_cpu_user"] + cpu["used_cpu_sys"])
+
+    def memory(self) -> int:
+        memory: Any = self.client.info("memory")
+        return int(memory["used_memory"])
+
+
+class Ours(Side):
+    """This project's index, through its own client."""
+
+    def __init__(self, client: redis.Redis, store: RedisIndex, config: DedupConfig) -> None:
+        super().__init__("scrapy-neardup", client)
+        self.store = store
+        self.config = config
+        self.sketcher = Sketcher(config.num_hashes, bands=config.bands, rows=config.rows)
+        self.rng = np.random.default_rng(7)
+        self.number = 0
+        self.kept = 0
+
+    def prepare(self, shingles: np.ndarray) -> CheckRequest:
+        self.number += 1
+        url = f"https://www.host{self.number % 997:03d}.example/articles/{self.number:09d}/"
+        sketch = self.sketcher.sketch_shingles(shingles)
+        return CheckRequest(
+            url.ljust(60, "x"),
+            f"www.host{self.number % 997:03d}.example",
+            self.rng.bytes(4),
+            Fingerprint(
+                self.rng.bytes(16),
+                SHINGLES + 4,
+                self.sketcher.keys(sketch).astype(">u4").tobytes(),
+                odd_sketches(shingles, self.config.verify_bits, self.config.threshold),
+            ),
+        )
+
+    async def check(self, pages: Sequence[CheckRequest]) -> list[bool]:
+        found = []
+        with self.timed(len(pages)):
+            for start in range(0, len(pages), EXCHANGE):
+                found += await self.store.check(
+                    pages[start : start + EXCHANGE],
+                    threshold=self.config.threshold,
+                    bits=self.config.verify_bits,
+                )
+        duplicate = [evidence.duplicate_of is not None for evidence in found]
+        self.kept += duplicate.count(False)
+        return duplicate
+
+
+class Datasketch(Side):
+    """datasketch's MinHashLSH on Redis storage, tuned by itself for the threshold."""
+
+    def __init__(self, client: redis.Redis, socket: str, threshold: float) -> None:
+        from datasketch import MinHashLSH
+
+        super().__init__("datasketch", client)
+        self.lsh = MinHashLSH(
+            threshold=threshold,
+            num_perm=128,
+            storage_config={
+                "type": "redis",
+                "basename": b"peer",
+                "redis": {"unix_socket_path": socket},
+            },
+        )
+        self.number = 0
+        self.kept = 0
+
+    def prepare(self, shingles: np.ndarray) -> Any:
+        from datasketch import MinHash
+
+        sketch = MinHash(num_perm=128, hashfunc=int)
+        sketch.update_batch((shingles >> np.uint64(32)).tolist())
+        return sketch
+
+    def check(self, sketches: Sequence[Any]) -> list[bool]:
+        duplicate = []
+        with self.timed(len(sketches)):
+            for sketch in sketches:
+                self.number += 1
+                duplicate.append(bool(self.lsh.query(sketch)))
+                if not duplicate[-1]:
+                    self.lsh.insert(f"{self.number:060d}", sketch)
+        self.kept += duplicate.count(False)
+        return duplicate
+
+
+async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = []
+    with server() as (socket, client), server() as (peer_socket, peer_client):
+        config = DedupConfig(redis_url=f"unix://{socket}")
+        async with open_server(config) as connection:
+            store = RedisIndex(connection, "bench", {})
+            await store.open()
+            ours = Ours(client, store, config)
+            peer = Datasketch(peer_client, peer_socket, config.threshold)
+            empty = {side.name: side.memory() for side in (ours, peer)}
+            source = Pages(arguments.seed)
+            step = max(500, arguments.pages // 100)
+            marks = {round(arguments.pages * share) // step * step for share in (0.1, 0.5, 1)}
+            last = (0, 0.0, 0.0)
+            for start in range(0, arguments.pages, step):
+                drawn = [source.draw() for _ in range(step)]
+                ready = [ours.prepare(page) for page, _ in drawn]
+                for (_, similarity), found in zip(drawn, await ours.check(ready), strict=True):
+                    ours.count(similarity, found)
+                if start < arguments.peer_pages:
+                    sketches = [peer.prepare(page) for page, _ in drawn]
+                    for (_, similarity), found in zip(drawn, peer.check(sketches), strict=True):
+                        peer.count(similarity, found)
+                    if start + step >= arguments.peer_pages or start + step >= arguments.pages:
+                        rows.append(row(peer, empty, (0, 0.0, 0.0)))
+                        rows.append(row(ours, empty, (0, 0.0, 0.0)))
+                if start + step in marks:
+                    rows.append(row(ours, empty, last) | {"since": last[0]})
+                    last = (ours.pages, ours.seconds, ours.cpu)
+            version = client.info("server").get("valkey_version", client.info()["redis_version"])
+    return {
+        "environment": {
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "server": version,
+            "exchange": EXCHANGE,
+        },
+        "rows": rows,
+    }
+
+
+def row(side: Ours | Datasketch, empty: dict[str, int], since: tuple[int, float, float]) -> dict:
+    pages = side.pages - since[0]
+    return {
+        "index": side.name,
+        "pages": side.pages,
+        "kept": side.kept,
+        "pages_per_second": pages / (side.seconds - since[1]),
+        "server_cpu_us": (side.cpu - since[2]) / pages * 1e6,
+        "bytes_per_kept_page": (side.memory() - empty[side.name]) / side.kept,
+        "recall": {str(s): side.found[s] / max(1, side.asked[s]) for s in SIMILARITIES},
+        "false_duplicates": side.false,
+    }
+
+
+def show(result: dict[str, Any]) -> None:
+    print(", ".join(f"{name} {value}" for name, value in result["environment"].items()))
+    print(
+        f"{'index':16}{'pages':>10}{'pages/s':>10}{'× peer':>8}{'server µs':>11}{'bytes':>8}"
+        f"{'R .90':>7}{'R .85':>7}{'R .80':>7}{'false':>7}"
+    )
+    peer = result["rows"][0]["pages_per_second"]
+    for item in result["rows"]:
+        recall = "".join(f"{value:7.3f}" for value in item["recall"].values())
+        print(
+            f"{item['index']:16}{item['pages']:10,}{item['pages_per_second']:10,.0f}"
+            f"{item['pages_per_second'] / peer:8.1f}{item['server_cpu_us']:11.1f}"
+            f"{item['bytes_per_kept_page']:8.0f}{recall}{item['false_duplicates']:7}"
+        )
+    print("The first two rows are the same pages in turn; the others are since the row before.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pages", type=int, default=100_000, help="pages to check")
+    parser.add_argument("--peer-pages", type=int, default=5_000, help="of which the peer checks")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    result = asyncio.run(measure(arguments))
+    print(json.dumps(result, indent=2)) if arguments.json else show(result)
+
+
+if __name__ == "__main__":
+    main()
