@@ -204,14 +204,13 @@ class Shingler:
         eight = np.ndarray((len(padded) - 7,), "<u8", padded, 0, (1,))
         hashes = _stir((eight[starts] & _BYTES_KEPT.take(np.minimum(lengths, 8))) ^ self._salt)
         longer = np.flatnonzero(lengths > 8)
-        for read in range(8, _LONGEST_WORD, 8):
-            if not longer.size:
-                break
-            left = np.minimum(lengths[longer] - read, 8)
-            hashes[longer] = _stir(
-                hashes[longer] ^ (eight[starts[longer] + read] & _BYTES_KEPT.take(left))
-            )
-            longer = longer[lengths[longer] > read + 8]
+        read = 8
+        while longer.size and read < _LONGEST_WORD:
+            left = lengths[longer] - read
+            more = eight[starts[longer] + read] & _BYTES_KEPT.take(np.minimum(left, 8))
+            hashes[longer] = _stir(hashes[longer] ^ more)
+            longer = longer[left > 8]
+            read += 8
         for place in longer.tolist():
             word = padded[starts[place] : starts[place] + lengths[place]]
             hashes[place] = xxhash.xxh3_64_intdigest(word, self.seed)

@@ -61,7 +61,7 @@ class FastSimilaritySketch(BandedMethod):
 
     def sketch_batch(self, shingles: ShingleArray, offsets: NDArray[np.intp]) -> list[SketchArray]:
         bins = self.num_hashes
-        counts = np.diff(offsets)
+        counts = offsets[1:] - offsets[:-1]
         least = np.full(counts.size * bins, _EMPTY)
         first_bin = np.repeat(np.arange(0, least.size, bins), counts)
         empty = None
@@ -73,11 +73,13 @@ class FastSimilaritySketch(BandedMethod):
                 self._throw(shingles[part], first_bin[part], drawn, rounds, least, empty)
             drawn += rounds
             empty = least == _EMPTY
+            if not empty.any():
+                break
             unfinished = empty.reshape(-1, bins).any(axis=1)
             if not unfinished.all():
                 needed = unfinished[first_bin // bins]
                 shingles, first_bin = shingles[needed], first_bin[needed]
-        if shingles.size:
+        if shingles.size and drawn == bins:
             self._fill(shingles, first_bin, least)
         values = (((least & _ORDER) * _SPREAD) >> _32).astype(np.uint32).reshape(-1, bins)
         return [value if count else value[:0] for value, count in zip(values, counts, strict=True)]
