@@ -1,0 +1,157 @@
+"""The add-on in other people's projects: crawls that are real, servers that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler import Addon
+from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex
+from crawler.pipelines import DuplicatePipeline
+from tests.conftest import Server, wait_until
+from tests.projects import Project
+from tests.spiders.webserver import Web
+
+COUNT = 60
+PATH = "crawler.pipelines.DuplicatePipeline"
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    """Sixty pages, of which /1 repeats /0."""
+    server = Web()
+    for i in range(COUNT):
+        text = f"page {max(i, 1)} of many says {max(i, 1)} times what no page said before " * 3
+        server.page(f"/{i}", text=text)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    result = Project(tmp_path)
+    result.write("shop", 'ADDONS = {"crawler.Addon": 500}\nCOMMANDS_MODULE = "crawler.commands"\n')
+    return result
+
+
+def crawl(web: Web, count: int = COUNT) -> list[str]:
+    return ["crawl", "pages", "-a", f"url={web.url}", "-a", f"count={count}", "-O", "items.jsonl"]
+
+
+def pipelines(**values: Any) -> dict[Any, Any]:
+    settings = Settings(values)
+    Addon().update_settings(settings)
+    found: dict[Any, Any] = settings["ITEM_PIPELINES"]
+    return dict(found)
+
+
+def test_the_pipeline_is_added() -> None:
+    """The add-on puts its pipeline before those of the project."""
+    assert pipelines(ITEM_PIPELINES={Web: 300}) == {Web: 300, DuplicatePipeline: 200}
+
+
+@pytest.mark.parametrize("key", [PATH, DuplicatePipeline])
+@pytest.mark.parametrize("priority", [700, None])
+def test_the_projects_own_priority_stays(key: Any, priority: int | None) -> None:
+    """A priority that the project set, or None to turn the pipeline off, is kept."""
+    assert pipelines(ITEM_PIPELINES={key: priority}) == {key: priority}
+
+
+def test_wrong_settings_fail() -> None:
+    """A mistyped setting is an error that names the right one."""
+    with pytest.raises(ConfigError, match="did you mean DEDUP_THRESHOLD"):
+        pipelines(DEDUP_TRESHOLD=0.9)
+
+
+@pytest.mark.parametrize("reactor", [True, False])
+def test_a_crawl(project: Project, web: Web, redis_url: str, reactor: bool) -> None:
+    """One line in ADDONS keeps one page of each, with a Twisted reactor and without."""
+    run = project.scrapy(*crawl(web), DEDUP_REDIS_URL=redis_url, TWISTED_REACTOR_ENABLED=reactor)
+    assert run.code == 0
+    assert len(run.items) == COUNT - 1
+    assert {item["dedup"]["kind"] for item in run.items} == {"unique"}
+    assert run.stats["item_dropped_reasons_count/ExactDuplicate"] == 1
+    assert f"Pages: {COUNT} ({COUNT - 1} unique, 1 exact), of which 1 dropped" in run.log
+    assert "DEBUG: Dropped: exact: '" in run.log
+    assert "Warning" not in run.log.replace("AiohttpDownloadHandler is experimental", "")
+
+
+def test_other_reactors(project: Project, web: Web, redis_url: str) -> None:
+    """Without asyncio the pipeline is off, says why, and the crawl goes on."""
+    run = project.scrapy(
+        *crawl(web, 2),
+        DEDUP_REDIS_URL=redis_url,
+        TWISTED_REACTOR="twisted.internet.selectreactor.SelectReactor",
+    )
+    assert (run.code, len(run.items)) == (0, 2)
+    assert "the duplicate filter needs asyncio" in run.log
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"DEDUP_THRESHOLD": 2}, "DEDUP_THRESHOLD expects a number"),
+        ({"DEDUP_REDIS_URL": "redis://127.0.0.1:1"}, "DEDUP_REDIS_URL redis://127.0.0.1:1"),
+        ({"DEDUP_SHINGLE_SIZE": 4}, "shingle_size: index 5, settings 4"),
+    ],
+)
+async def test_failing_start(
+    project: Project, web: Web, redis_url: str, settings: dict[str, Any], message: str
+) -> None:
+    """A crawl that cannot begin fetches nothing, says why in one line, and exits with 1."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)):
+        pass
+    run = project.scrapy(*crawl(web), **{"DEDUP_REDIS_URL": redis_url, **settings})
+    assert run.code == 1
+    assert len([line for line in run.log.splitlines() if "ERROR" in line and message in line]) == 1
+    assert "Traceback" not in run.log
+    assert web.seen == []
+
+
+def kill_during(project: Project, server: Server, web: Web | None, **settings: Any) -> Any:
+    words = crawl(web) if web else ["crawl", "rows", "-a", "count=200", "-O", "items.jsonl"]
+    process = project.start(*words, DEDUP_REDIS_URL=server.url, DOWNLOAD_DELAY=0.01, **settings)
+    try:
+        wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"))
+    finally:
+        server.kill()
+        run = project.end(process)
+    return run
+
+
+def test_server_killed_and_crawl_goes_on(
+    project: Project, web: Web, start_server: Callable[..., Server]
+) -> None:
+    """A server killed in mid-crawl loses no page: those after it pass unchecked."""
+    web.answers["/1"] = web.answers["/2"]
+    server = start_server()
+    run = kill_during(project, server, web)
+    server.start()
+    assert run.code == 0
+    assert len(run.items) + run.stats.get("item_dropped_count", 0) == COUNT
+    kinds = [item["dedup"]["kind"] for item in run.items]
+    assert set(kinds) == {"unique", "unchecked"}
+    assert run.stats["dedup/unchecked"] == kinds.count("unchecked")
+    assert run.log.count("The index gives no answer, pages pass unchecked") == 1
+
+
+@pytest.mark.parametrize("spider", ["pages", "rows"])
+def test_server_killed_and_crawl_stops(
+    project: Project, web: Web, start_server: Callable[..., Server], spider: str
+) -> None:
+    """With `stop` the crawl ends with exit code 1, and what was fetched is in the feed."""
+    server = start_server()
+    run = kill_during(project, server, web if spider == "pages" else None, DEDUP_ON_ERROR="stop")
+    server.start()
+    assert run.code == 1
+    assert run.stats["finish_reason"] == "dedup_server_unavailable"
+    assert run.log.count("The index gives no answer, the crawl stops") == 1
+    assert "Traceback" not in run.log
+    seen = run.stats["response_received_count"] if spider == "pages" else len(run.items)
+    assert run.stats["item_scraped_count"] == len(run.items)
+    assert len(run.items) + run.stats.get("item_dropped_count", 0) == seen
+    assert run.stats["dedup/unchecked"] > 0
