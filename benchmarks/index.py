@@ -152,6 +152,7 @@ class Ours(Side):
                     pages[start : start + EXCHANGE],
                     threshold=self.config.threshold,
                     bits=self.config.verify_bits,
+                    ttl=None,
                 )
         duplicate = [evidence.duplicate_of is not None for evidence in found]
         self.kept += duplicate.count(False)

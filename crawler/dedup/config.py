@@ -13,6 +13,7 @@ from .verdict import Kind
 
 PREFIX = "DEDUP_"
 _TRUE = frozenset({"1", "true", "yes", "on"})
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FALSE = frozenset({"0", "false", "no", "off"})
 
 
@@ -57,6 +58,21 @@ def _number(low: float, high: float) -> Callable[[Any], float]:
         return float(value)
 
     return parse
+
+
+def _duration(value: Any) -> float | None:
+    if value is None or value == "":
+        return None
+    number, unit = (value[:-1], value[-1]) if isinstance(value, str) else (value, "s")
+    if isinstance(value, str) and unit not in _SECONDS:
+        number, unit = value, "s"
+    try:
+        seconds = float(number) * _SECONDS[unit]
+    except ValueError:
+        seconds = 0.0
+    if isinstance(value, bool) or not 1 <= seconds < 1e10:
+        raise ValueError("expects seconds, at least 1, or a text as 12h, 30d or 8w")
+    return seconds
 
 
 def _one_of(*words: str) -> Callable[[Any], str]:
@@ -121,6 +137,12 @@ class DedupConfig:
     )
     title_field: str = _setting(
         "title", _text, "Item field that takes the page's title where the item has it, unfilled."
+    )
+    ttl: float | None = _setting(
+        None,
+        _duration,
+        "Time after which a page that was not seen again counts no more and its memory is given "
+        "back: seconds, or a text as `12h`, `30d`, `8w`. Unset: pages count for ever.",
     )
     canonical_urls: bool = _setting(
         True,

@@ -141,7 +141,10 @@ class DuplicateIndex:
     async def _exchange(self, requests: list[CheckRequest]) -> list[Evidence]:
         config = self._config
         return await self._store.check(
-            requests, threshold=config.threshold, bits=config.verify_bits
+            requests,
+            threshold=config.threshold,
+            bits=config.verify_bits,
+            ttl=config.ttl,
         )
 
     def _verdict(self, url: str, evidence: Evidence) -> Verdict:

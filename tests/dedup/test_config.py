@@ -54,12 +54,25 @@ def test_a_setting_may_be_emptied() -> None:
         ("DATA_DIR", ""),
         ("SEED", -1),
         ("TIMEOUT", 0),
+        ("TTL", 0),
+        ("TTL", "soon"),
+        ("TTL", "-1d"),
+        ("TTL", True),
+        ("TTL", "nan"),
     ],
 )
 def test_an_error_names_its_setting(name: str, value: object) -> None:
     """Whatever is wrong with a value, the message begins with the setting's name."""
     with pytest.raises(ConfigError, match=rf"^DEDUP_{name} "):
         DedupConfig.from_settings({f"DEDUP_{name}": value})
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"), [(90, 90), ("90", 90), ("2h", 7200), ("1.5d", 129_600), ("", None)]
+)
+def test_a_duration_may_have_a_unit(value: object, seconds: float | None) -> None:
+    """Durations are seconds, or a number with s, m, h, d or w."""
+    assert DedupConfig.from_settings({"DEDUP_TTL": value}).ttl == seconds
 
 
 def test_a_misspelt_setting_is_refused() -> None:

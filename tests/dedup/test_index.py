@@ -224,6 +224,34 @@ async def test_check_many_keeps_the_order(index: DuplicateIndex) -> None:
     assert [v.url for v in verdicts] == [url for url, _ in pages]
 
 
+async def test_what_is_not_seen_expires(redis_url: str) -> None:
+    """After DEDUP_TTL a page counts no more; one that is seen again and again stays."""
+    config = DedupConfig(redis_url=redis_url, ttl=2)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_many([(f"http://a/{n}", text(article(n))) for n in range(40)])
+        for _ in range(3):
+            await asyncio.sleep(1.1)
+            assert (await index.check("http://a/0", text(article(0)))).kind is Kind.UNCHANGED
+        assert (await index.check("http://b/0", text(article(0)))).kind is Kind.EXACT
+        assert (await index.check("http://b/1", text(article(1)))).kind is Kind.UNIQUE
+        assert (await index.check("http://a/2", text(article(2)))).kind is Kind.UNIQUE
+        assert (await index.stats()).urls <= 10  # the memory is given back as well
+        assert (await index.verify()).faults == []
+
+
+async def test_memory_of_what_expired_is_given_back(redis_url: str) -> None:
+    """An index whose pages come and go stays as large as what is alive."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url, ttl=1)) as index:
+        for start in range(0, 2000, 500):
+            pages = [(f"http://a/{n}", f"page {n} is short") for n in range(start, start + 500)]
+            await index.check_many(pages)
+            await asyncio.sleep(2.1)
+        for n in range(60):
+            await index.check("http://b/", f"and is checked for the {n}th time")
+        assert (await index.stats()).urls < 500
+        assert (await index.verify()).faults == []
+
+
 async def test_other_parameters_are_refused(config: DedupConfig, index: DuplicateIndex) -> None:
     """An index is not opened with parameters that it was not made with; the error names them."""
     other = DedupConfig(redis_url=config.redis_url, threshold=0.9, seed=7)

@@ -35,19 +35,19 @@ def pages(count: int, bands: int) -> list[CheckRequest]:
 
 async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> None:
     """At every size each page is found again and each bucket stays in its compact encoding."""
-    config = DedupConfig(redis_url=redis_url, bands=2, verify_bits=BITS)
+    config = DedupConfig(redis_url=redis_url, bands=2, verify_bits=BITS, ttl=None)
     requests = pages(26_000, bands=2)
     async with DuplicateIndex.open(config) as index:
         store: RedisIndex = index._store
         for start in range(0, len(requests), 100):
             some = requests[start : start + 100]
-            for evidence in await store.check(some, threshold=0.8, bits=BITS):
+            for evidence in await store.check(some, threshold=0.8, bits=BITS, ttl=None):
                 assert evidence.kind == "unique"
         state = (await store.counters())["state"]
         assert int(state["band.size"]) > 256 + 100
         assert (await index.verify()).faults == []
         again = [page._replace(token=b"anew") for page in requests[::50]]
-        for evidence in await store.check(again, threshold=0.8, bits=BITS):
+        for evidence in await store.check(again, threshold=0.8, bits=BITS, ttl=None):
             assert evidence.kind == "unchanged"
         encodings = {
             await store._client.object("ENCODING", store.keys.numbered(family, 0))
@@ -58,9 +58,9 @@ async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> 
 
 async def test_memory_is_given_back(redis_url: str) -> None:
     """A forgotten page leaves neither record nor table entry."""
-    config = DedupConfig(redis_url=redis_url, verify_bits=BITS)
+    config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
     async with DuplicateIndex.open(config) as index:
-        await index._store.check(pages(500, bands=12), threshold=0.8, bits=BITS)
+        await index._store.check(pages(500, bands=12), threshold=0.8, bits=BITS, ttl=None)
         for n in range(500):
             assert await index.forget(f"http://host/{n}")
         assert not await index.forget("http://host/0")
@@ -74,10 +74,10 @@ async def test_memory_is_given_back(redis_url: str) -> None:
 @pytest.mark.parametrize("damage", ["entry", "record", "counter"])
 async def test_an_audit_finds_damage(redis_url: str, damage: str) -> None:
     """A lost entry, a lost record and a wrong counter are each reported."""
-    config = DedupConfig(redis_url=redis_url, verify_bits=BITS)
+    config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
     async with DuplicateIndex.open(config) as index:
         store = index._store
-        await store.check(pages(50, bands=12), threshold=0.8, bits=BITS)
+        await store.check(pages(50, bands=12), threshold=0.8, bits=BITS, ttl=None)
         if damage == "entry":
             key = await anext(store._client.scan_iter(match=store.keys.prefix + "band3:*"))
             await store._client.delete(key)

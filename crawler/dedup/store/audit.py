@@ -11,7 +11,7 @@ import xxhash
 
 from .redis_index import RedisIndex, table_key
 
-_KEPT = struct.Struct(">ccII4sI16sBH")  # as in layout.lua
+_KEPT = struct.Struct(">ccII4s4sI16sBH")  # as in layout.lua
 _PAGES_IN_KEY = 16
 _KEY_BITS = (1 << 28) - 1
 _LEAST_BUCKETS = 16
@@ -77,9 +77,11 @@ def _add_records(
         if 0 not in parts or 1 not in parts or page >= state.get("next", 0):
             found.report(f"the record of page {page} is not whole")
             continue
-        words, exact = _KEPT.unpack_from(parts[0])[5:7]
+        url_key, words, exact = _KEPT.unpack_from(parts[0])[5:8]
         found.urls += 1
-        wanted = [("url", "url", table_key(parts[1].decode()))]
+        wanted = [("url", "url", url_key)]
+        if url_key != table_key(parts[1].decode()):
+            found.report(f"the record of page {page} has the key of another URL")
         if len(parts[0]) == _KEPT.size:
             found.kept += 1
             if words:

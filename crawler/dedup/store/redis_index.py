@@ -99,10 +99,15 @@ class RedisIndex:
         )
 
     async def check(
-        self, requests: Sequence[CheckRequest], *, threshold: float, bits: int
+        self, requests: Sequence[CheckRequest], *, threshold: float, bits: int, ttl: float | None
     ) -> list[Evidence]:
-        """Check pages in order, each one an atomic step, in one exchange."""
-        arguments: list[Any] = [self._parameters["digest"], int(time.time()), threshold, bits]
+        """Check pages in order, all in one atomic step and one exchange.
+
+        Pages not seen for `ttl` seconds count no more; None: they count for ever.
+        """
+        now = int(time.time())
+        oldest = 0 if ttl is None else now - int(ttl)
+        arguments: list[Any] = [self._parameters["digest"], now, threshold, bits, oldest]
         arguments += map(_packed, requests)
         return [_evidence(reply) for reply in await self._run("check", arguments)]
 

@@ -5,6 +5,7 @@
 -- ARGV[2]  now, in seconds since 1970
 -- ARGV[3]  threshold, 0 to 1
 -- ARGV[4]  bits of an odd sketch
+-- ARGV[5]  pages last seen before this time, in seconds since 1970, have expired
 -- then one argument for each page, numbers with the highest byte first:
 --   table key of the URL (4 bytes)
 --   token (4): made anew for each check; the same token again is the same check tried again, and
@@ -17,6 +18,8 @@
 -- Returns for each page the evidence of layout.lua.
 
 local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
+local MAX_SKIPPED = 64 -- empty blocks of records passed at once
+local MAX_HOST_COUNTS = 100000 -- beyond so many, new hosts are counted together
 
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
 -- has been changed.
@@ -25,6 +28,7 @@ if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
   return redis.error_reply('PARAMETERS the index is gone or has other parameters')
 end
 local now, threshold, bits = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local oldest = tonumber(ARGV[5])
 local odd_size = bits / 8
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
   ['!'] = 'updated'}
@@ -87,7 +91,7 @@ local function exact_copy(page)
   local ids, hash, field = find('exact', 'exact', string.sub(page.exact, 1, 4))
   page.places = {ids or false, hash, field}
   for id in string.gmatch(ids or '', '%d+') do
-    local meta = read_meta(tonumber(id))
+    local meta = read_meta(tonumber(id), oldest)
     if meta and meta.exact == page.exact then return meta end
   end
   return nil
@@ -115,7 +119,7 @@ local function near_copy(page)
   local best, best_similarity = nil, threshold
   local ids = candidates(page)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
-    local meta = read_meta(tonumber(ids[i]))
+    local meta = read_meta(tonumber(ids[i]), oldest)
     local sampled, sketch
     if meta then sampled, sketch = sketch_at(page, meta.level) end
     if sketch then -- a page whose size has no level in common is no near-duplicate
@@ -149,6 +153,16 @@ local function count(page, meta, similarity)
 end
 
 local function save_counts()
+  if redis.call('HLEN', PREFIX .. 'hosts') > MAX_HOST_COUNTS then
+    local bounded = {}
+    for field, number in pairs(counts.hosts) do
+      if redis.call('HEXISTS', PREFIX .. 'hosts', field) == 0 then
+        field = '(other hosts) ' .. string.match(field, '%S+$')
+      end
+      bounded[field] = (bounded[field] or 0) + number
+    end
+    counts.hosts = bounded
+  end
   for name, group in pairs(counts) do
     for field, number in pairs(group) do
       redis.call('HINCRBY', PREFIX .. name, field, string.format('%d', number))
@@ -158,7 +172,7 @@ end
 
 local function decide(page, known, same_text)
   local meta = {id = state.next, first_seen = known and known.first_seen or now, last_seen = now,
-    token = page.token, words = page.words, exact = page.exact, level = 0, sampled = 0}
+    token = page.token, url_key = page.url_key, words = page.words, exact = page.exact, level = 0, sampled = 0}
   state.next = state.next + 1
   local long_enough = #page.names > 0
   if long_enough then
@@ -196,30 +210,58 @@ end
 
 local function check(page)
   local id = find_url(page.url, page.url_key)
-  local meta = id and read_meta(id)
+  local meta = id and read_meta(id, 0)
   if not meta then return decide(page, nil, false) end
+  if meta.last_seen < oldest then
+    release(meta, odd_size)
+    return decide(page, nil, false)
+  end
   local same_text = meta.exact == page.exact
   if same_text and meta.token == page.token then return meta end
   -- A copy whose original is no longer kept has to be decided anew.
-  if same_text and (not meta.rep or read_meta(meta.rep)) then
+  if same_text and (not meta.rep or read_meta(meta.rep, oldest)) then
     meta.last, meta.last_seen, meta.token = '=', now, page.token
     local hash, base = record(id)
     redis.call('HSET', hash, field_of(base, META), packed_meta(meta))
     count(page, meta)
     return meta
   end
-  release(meta, page.url_key, odd_size)
+  release(meta, odd_size)
   return decide(page, meta, same_text)
+end
+
+-- Gives back the memory of what has expired: a hand goes round all records, a few blocks for each
+-- exchange, so that it passes every page once while a quarter as many are checked.
+local function expire(blocks)
+  local last = math.floor((state.next - 1) / 16)
+  for _ = 1, blocks do
+    local skipped = 0
+    local fields = {}
+    for slot = 0, 15 do fields[slot + 1] = field_of(slot * 16, META) end
+    repeat -- blocks of which nothing is left cost little: pass many of them
+      state.hand = state.hand >= last and 0 or state.hand + 1
+      local hash = record(state.hand * 16)
+      local there = redis.call('EXISTS', hash) == 1
+      if there then
+        for slot, packed in ipairs(redis.call('HMGET', hash, unpack(fields))) do
+          local meta = packed and unpack_meta(state.hand * 16 + slot - 1, packed)
+          if meta and meta.last_seen < oldest then release(meta, odd_size) end
+        end
+      end
+      skipped = skipped + 1
+    until there or skipped == MAX_SKIPPED
+  end
 end
 
 load_state()
 local replies, none, names = {}, {}, nil
-for i = 5, #ARGV do
+for i = 6, #ARGV do
   local page = read_page(ARGV[i])
   names = names or #page.bands > 0 and band_names(#page.bands / 4) or nil
   page.names = #page.bands > 0 and names or none
   replies[#replies + 1] = evidence(check(page))
 end
+if oldest > 0 then expire(math.ceil((#ARGV - 5) / 4)) end
 save_state()
 save_counts()
 return replies

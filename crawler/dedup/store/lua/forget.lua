@@ -9,9 +9,9 @@
 
 load_state()
 local id = find_url(ARGV[1], ARGV[2])
-local meta = id and read_meta(id)
+local meta = id and read_meta(id, 0)
 if not meta then return 0 end
 save_state() -- a server that cannot write fails here, before anything has been changed
-release(meta, ARGV[2], tonumber(ARGV[3]) / 8)
+release(meta, tonumber(ARGV[3]) / 8)
 save_state()
 return 1

@@ -22,13 +22,15 @@ local LOAD = 64 -- mean entries in a bucket; the fullest holds about 2.5 times a
 local MAX_VALUE = 64 -- bytes of a value in the server's compact encoding
 local META, URL, SKETCH = 0, 1, 2 -- parts of a record; SKETCH and those after it hold the band
 -- keys and then the odd sketch, MAX_VALUE bytes in each
-local KEPT, COPY = '>c1c1I4I4c4I4c16BI2', '>c1c1I4I4c4I4c16BI2I4I2I2'
+local KEPT, COPY = '>c1c1I4I4c4c4I4c16BI2', '>c1c1I4I4c4c4I4c16BI2I4I2I2'
 
-local state -- next: number of the next page; kept: pages that stand for themselves;
+local state -- next: number of the next page; kept: pages that stand for themselves; hand: block of
+-- records that is looked at next for what has expired;
 -- <group>.n, <group>.size: entries and buckets of the tables of a group
 
 local function load_state()
-  local names = {'next', 'kept', 'url.n', 'url.size', 'exact.n', 'exact.size', 'band.n', 'band.size'}
+  local names = {'next', 'kept', 'hand', 'url.n', 'url.size', 'exact.n', 'exact.size', 'band.n',
+    'band.size'}
   local values = redis.call('HMGET', STATE, unpack(names))
   state = {}
   for i, name in ipairs(names) do
@@ -141,27 +143,33 @@ local function field_of(base, part)
   return string.format('%d', base + part)
 end
 
-local function read_meta(id)
-  local hash, base = record(id)
-  local packed = redis.call('HGET', hash, field_of(base, META))
-  if not packed then return nil end
+local function unpack_meta(id, packed)
   local copy = #packed > struct.size(KEPT)
   local meta = {id = id}
-  meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.token, meta.words, meta.exact,
-    meta.level, meta.sampled, meta.rep, meta.odd_bits, meta.rep_sampled =
+  meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.token, meta.url_key, meta.words,
+    meta.exact, meta.level, meta.sampled, meta.rep, meta.odd_bits, meta.rep_sampled =
     struct.unpack(copy and COPY or KEPT, packed)
   if not copy then meta.rep = nil end -- the place where unpack stopped
+  return meta
+end
+
+-- The record of a page, nil if there is none or the page was last seen before `oldest`.
+local function read_meta(id, oldest)
+  local hash, base = record(id)
+  local packed = redis.call('HGET', hash, field_of(base, META))
+  local meta = packed and unpack_meta(id, packed)
+  if not meta or meta.last_seen < oldest then return nil end
   return meta
 end
 
 local function packed_meta(meta)
   if meta.rep then
     return struct.pack(COPY, meta.standing, meta.last, meta.first_seen, meta.last_seen,
-      meta.token, meta.words, meta.exact, meta.level, meta.sampled, meta.rep, meta.odd_bits,
-      meta.rep_sampled)
+      meta.token, meta.url_key, meta.words, meta.exact, meta.level, meta.sampled, meta.rep,
+      meta.odd_bits, meta.rep_sampled)
   end
   return struct.pack(KEPT, meta.standing, meta.last, meta.first_seen, meta.last_seen,
-    meta.token, meta.words, meta.exact, meta.level, meta.sampled)
+    meta.token, meta.url_key, meta.words, meta.exact, meta.level, meta.sampled)
 end
 
 -- Writes a record; the sketch is '' for a page that is no original of others.
@@ -208,10 +216,10 @@ local function find_url(url, key)
 end
 
 -- Takes a page out of every table and its record with it; odd_size is the bytes of an odd sketch.
-local function release(meta, url_key, odd_size)
+local function release(meta, odd_size)
   local id = meta.id
   local hash, base = record(id)
-  remove(id, find('url', 'url', url_key))
+  remove(id, find('url', 'url', meta.url_key))
   state['url.n'] = state['url.n'] - 1
   if not meta.rep then
     state.kept = state.kept - 1

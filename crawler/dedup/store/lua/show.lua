@@ -9,6 +9,6 @@
 
 load_state()
 local id = find_url(ARGV[1], ARGV[2])
-local meta = id and read_meta(id)
+local meta = id and read_meta(id, 0)
 if not meta then return false end
 return {evidence(meta), meta.first_seen, meta.last_seen, meta.words}
