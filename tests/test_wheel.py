@@ -1,0 +1,108 @@
+"""The wheel in somebody else's project, whose own package has our repository's name."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.projects import ROOT, SETTINGS, SPIDERS, Project
+from tests.spiders.webserver import Web
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A fresh environment with the wheel; what it depends on comes from this one."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    site = next(folder.glob("lib/python*/site-packages"))
+    here = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    (site / "here.pth").write_text("\n".join(here))
+    executable = str(folder / "bin" / "python")
+    words = [sys.executable, "-m", "pip", "--python", executable, "install", "--no-deps"]
+    subprocess.run([*words, "--no-index", "-q", str(wheel)], check=True)
+    return executable
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    """Three pages, the last of which repeats the first."""
+    server = Web()
+    for i in range(3):
+        server.page(f"/{i}", text=f"page {i % 2} says {i % 2} times what none said before " * 3)
+    yield server
+    server.close()
+
+
+def test_contents(wheel: Path) -> None:
+    """The wheel holds one package, with its types, scripts and weights, and nothing else."""
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0].partition("-")[0] for name in names} == {"scrapy_neardup"}
+    sources = {path.relative_to(ROOT / "crawler") for path in (ROOT / "crawler").rglob("*.*")}
+    for path in sources:
+        if "__pycache__" not in path.parts:
+            assert f"scrapy_neardup/{path.as_posix()}" in names
+    assert "scrapy_neardup/py.typed" in names
+
+
+def test_no_name_of_the_repository() -> None:
+    """No module says `crawler.` where it would mean this package: the wheel's name is another."""
+    for path in (ROOT / "crawler").rglob("*.py"):
+        for line in path.read_text().splitlines():
+            assert not line.lstrip().startswith(("import crawler", "from crawler")), path
+            assert '"crawler.' not in line, path
+
+
+def test_beside_a_project_called_crawler(python: str, tmp_path: Path, web: Web) -> None:
+    """`scrapy startproject crawler`, one line, a crawl: one page of each, and a command to ask."""
+    project = Project(tmp_path, python, path="")
+    assert project.scrapy("startproject", "crawler", ".").code == 0
+    (tmp_path / "crawler" / "spiders" / "pages.py").write_text(SPIDERS)
+    with (tmp_path / "crawler" / "settings.py").open("a") as settings:
+        settings.write(SETTINGS + 'ADDONS = {"scrapy_neardup.Addon": 500}\n')
+
+    run = project.scrapy(
+        "crawl", "pages", "-a", f"url={web.url}", "-a", "count=3", "-O", "items.jsonl"
+    )
+    assert run.code == 0, run.log
+    assert len(run.items) == 2
+    assert {item["dedup"]["kind"] for item in run.items} == {"unique"}
+    assert run.stats["item_dropped_reasons_count/ExactDuplicate"] == 1
+
+    # From a subfolder, as people do: the index is the project's all the same.
+    project.folder = tmp_path / "crawler" / "spiders"
+    run = project.scrapy("dedup", "stats", "--json")
+    assert run.code == 0, run.log
+    assert json.loads(run.output)["verdicts"] == {"exact": 1, "unique": 2}
+    assert (tmp_path / ".scrapy" / "dedup").is_dir()
+    assert project.scrapy("dedup", "show", f"{web.url}/nowhere").code == 1
+
+
+def test_outside_a_project(python: str, tmp_path: Path) -> None:
+    """Outside a project the command is listed, and says where it works when it is run."""
+    project = Project(tmp_path, python, path="")
+    assert "dedup" in project.scrapy().output
+    run = project.scrapy("dedup", "stats")
+    assert run.code == 2
+    assert "scrapy.cfg" in run.log
+
+
+def test_the_core_needs_no_scrapy(python: str) -> None:
+    """Whoever wants the index or the stripper alone loads no Scrapy."""
+    words = "import sys, scrapy_neardup.dedup, scrapy_neardup.chrome"
+    check = "assert not {'scrapy', 'twisted'} & set(sys.modules)"
+    subprocess.run([python, "-c", f"{words}; {check}"], check=True)
