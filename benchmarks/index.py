@@ -123,7 +123,7 @@ class Ours(Side):
         super().__init__("scrapy-neardup", client)
         self.store = store
         self.config = config
-        self.sketcher = Sketcher(config.num_hashes, bands=config.bands, rows=config.rows)
+        self.sketcher = Sketcher(config.num_hashes, **config.banding._asdict())
         self.rng = np.random.default_rng(7)
         self.number = 0
         self.kept = 0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from .errors import ConfigError
+from .lsh import Bands, fewest_bands
 from .verdict import Kind
 
 PREFIX = "DEDUP_"
@@ -158,8 +159,12 @@ class DedupConfig:
     )
     shingle_size: int = _setting(5, _integer(1, 100), "Units in a shingle.")
     num_hashes: int = _setting(256, _integer(16, 4096), "Values in a page's sketch.")
-    bands: int = _setting(12, _integer(1, 64), "Bands of the LSH index.")
-    rows: int = _setting(7, _integer(1, 32), "Sketch values in a band.")
+    bands: int = _setting(
+        0,
+        _integer(0, 64),
+        "Bands of the LSH index; 0: the fewest that find 95 % of the pairs at the threshold.",
+    )
+    rows: int = _setting(0, _integer(0, 32), "Sketch values in a band; 0: chosen as the bands.")
     verify_bits: int = _setting(
         1024, _integer(128, 4096), "Bits of the sketch that candidates are verified with."
     )
@@ -170,16 +175,29 @@ class DedupConfig:
     def __post_init__(self) -> None:
         for item in fields(self):
             object.__setattr__(self, item.name, _parsed(item, getattr(self, item.name)))
+        if (self.bands == 0) != (self.rows == 0):
+            raise ConfigError("DEDUP_BANDS and DEDUP_ROWS expect to be set both, or none of them")
         if self.bands * self.rows > self.num_hashes:
             raise ConfigError(
                 f"DEDUP_BANDS × DEDUP_ROWS is {self.bands * self.rows}, more than the "
                 f"{self.num_hashes} values of DEDUP_NUM_HASHES: lower the bands or the rows"
             )
+        _ = self.banding  # raises if there is none
         if self.verify_bits % 512:
             # The server keeps fields of up to 64 bytes in its compact encoding.
             raise ConfigError("DEDUP_VERIFY_BITS expects a multiple of 512")
         if any(c in self.namespace for c in "{}*?[] \t\n"):
             raise ConfigError("DEDUP_NAMESPACE expects a name without spaces and without {}*?[]")
+
+    @property
+    def banding(self) -> Bands:
+        """Bands and rows: those that are set, else those that fit the threshold."""
+        if self.bands:
+            return Bands(self.bands, self.rows)
+        try:
+            return fewest_bands(self.threshold, self.num_hashes)
+        except ValueError as error:
+            raise ConfigError(f"DEDUP_NUM_HASHES expects more: {error}") from None
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:

@@ -42,8 +42,8 @@ class Fingerprinter:
             config.shingle_size,
             config.seed,
             unit=config.shingle_unit,
-            bands=config.bands,
-            rows=config.rows,
+            bands=config.banding.bands,
+            rows=config.banding.rows,
         )
 
     def __call__(self, text: str) -> Fingerprint:

@@ -132,7 +132,7 @@ class DuplicateIndex:
 
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory and parameters."""
-        return await read_statistics(self._store, bands=self._config.bands)
+        return await read_statistics(self._store, bands=self._config.banding.bands)
 
     async def verify(self) -> Audit:
         """Read the whole index and tell whether records, tables and counters agree."""
@@ -167,8 +167,9 @@ class DuplicateIndex:
 
 
 def _parameters(config: DedupConfig) -> dict[str, Any]:
-    names = ("threshold", "shingle_unit", "shingle_size", "num_hashes", "bands", "rows")
-    parameters = {name: getattr(config, name) for name in (*names, "verify_bits", "canonical_urls")}
+    names = ("threshold", "shingle_unit", "shingle_size", "num_hashes", "verify_bits")
+    parameters = {name: getattr(config, name) for name in (*names, "canonical_urls")}
+    parameters |= config.banding._asdict()
     # The seed itself may be a secret.
     parameters["seed_digest"] = xxhash.xxh3_64_hexdigest(str(config.seed).encode(), seed=20)
     return parameters

@@ -10,9 +10,18 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Bands", "band_keys", "choose_bands", "collision_probability", "error_areas"]
+__all__ = [
+    "Bands",
+    "band_keys",
+    "choose_bands",
+    "collision_probability",
+    "error_areas",
+    "fewest_bands",
+]
 
 KEY_BITS: Final = 32
+# More tables cost more memory than a low threshold is worth.
+_MOST_BANDS: Final = 32
 # Points of the similarity axis at which the S-curve is summed to an area.
 _STEPS: Final = 1000
 
@@ -123,6 +132,48 @@ def choose_bands(
         for bands in range(1, num_hashes // rows + 1)
     )
     return min(choices, key=weighted)
+
+
+@cache
+def fewest_bands(threshold: float, num_hashes: int) -> Bands:
+    """The fewest bands that find nearly every pair worth finding: each band costs memory.
+
+    They find 95 % of the pairs at *threshold* and 99 % of those 0.05 above it, and make candidates
+    of at most 5 % of the pairs at half the threshold, as pages of one template can be. Low
+    thresholds cannot have all of that: then of the choices of up to 32 bands that find enough,
+    the one with the fewest such candidates.
+
+    Raises
+    ------
+    ValueError
+        *threshold* is not above 0 and up to 1, or so low that *num_hashes* values are too few.
+
+    Examples
+    --------
+    >>> fewest_bands(0.8, 256)
+    Bands(bands=12, rows=7)
+    """
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold must be above 0 and up to 1, not {threshold}")
+
+    def probability(similarity: float, choice: Bands) -> float:
+        bits = row_bits(choice.rows)
+        return float(collision_probability(similarity, choice.bands, choice.rows, bits))
+
+    enough = []
+    for rows in range(1, min(num_hashes, KEY_BITS) + 1):
+        for bands in range(1, min(_MOST_BANDS, num_hashes // rows) + 1):
+            choice = Bands(bands, rows)
+            above = min(1.0, threshold + 0.05)
+            if probability(threshold, choice) >= 0.95 and probability(above, choice) >= 0.99:
+                enough.append(choice)
+                break
+    if not enough:
+        raise ValueError(f"{num_hashes} values are too few for a threshold of {threshold}")
+    selective = [choice for choice in enough if probability(threshold / 2, choice) <= 0.05]
+    if selective:
+        return min(selective, key=lambda choice: (choice.bands, choice.rows))
+    return min(enough, key=lambda choice: probability(threshold / 2, choice))
 
 
 def row_bits(rows: int) -> int:

@@ -10,6 +10,7 @@ from scrapy.settings import Settings
 
 from crawler.dedup import ConfigError, DedupConfig, Kind
 from crawler.dedup.config import setting_name
+from crawler.dedup.lsh import collision_probability
 
 
 def test_settings_of_scrapy_are_read() -> None:
@@ -87,3 +88,21 @@ def test_every_setting_is_documented() -> None:
     """Each field has a sentence for the settings reference."""
     for item in fields(DedupConfig):
         assert item.metadata["doc"].endswith("."), setting_name(item)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99])
+def test_bands_follow_the_threshold(threshold: float) -> None:
+    """Unless they are set, bands and rows find 95 % of the pairs at the threshold."""
+    bands, rows = DedupConfig(threshold=threshold).banding
+    probability = collision_probability(threshold, bands, rows, bits=32 // rows)
+    assert probability >= 0.95
+    assert collision_probability(threshold, bands - 1, rows, bits=32 // rows) < 0.99
+    assert DedupConfig(threshold=threshold, bands=9, rows=3).banding == (9, 3)
+
+
+def test_bands_and_rows_belong_together() -> None:
+    """One of the two alone is an error, and so is a sketch too small for the threshold."""
+    with pytest.raises(ConfigError, match="DEDUP_BANDS and DEDUP_ROWS"):
+        DedupConfig(bands=9)
+    with pytest.raises(ConfigError, match="DEDUP_NUM_HASHES"):
+        DedupConfig(threshold=0.2, num_hashes=16)
