@@ -1,0 +1,74 @@
+"""Clean text only: what ChromePipeline fills in, and that it loses nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from scrapy.utils.test import get_crawler
+
+from crawler.dedup import ConfigError, DedupConfig
+from crawler.pipelines import ChromePipeline
+from crawler.pipelines import chrome as chrome_module
+
+HTML = (
+    "<title>Tea</title><body><nav><a href=/>Home</a> <a href=/cups>Cups</a></nav>"
+    "<main><p>Tea is an aromatic drink made with hot water.</p></main>"
+)
+TEXT = "Tea is an aromatic drink made with hot water."
+
+
+@dataclass
+class Bare:
+    html: Any = field(default=HTML)
+
+
+@pytest.fixture
+def stats() -> Counter[str]:
+    return Counter()
+
+
+@pytest.fixture
+def pipeline(stats: Counter[str]) -> ChromePipeline:
+    return ChromePipeline(DedupConfig(), lambda name: stats.update([name]))
+
+
+async def test_fills_text_and_title(pipeline, stats):
+    """A dict gets the text as a new field, the title only where it has the field."""
+    assert await pipeline.process_item({"html": HTML}) == {"html": HTML, "text": TEXT}
+    item = await pipeline.process_item({"html": HTML.encode(), "title": "", "text": ""})
+    assert (item["title"], item["text"]) == ("Tea", TEXT)
+    assert (await pipeline.process_item({"html": HTML, "title": "Own"}))["title"] == "Own"
+    assert not stats
+
+
+async def test_leaves_what_is_filled(pipeline):
+    """Text that is there stays, and no field that the item's type lacks is asked for."""
+    item = {"html": HTML, "text": "own text"}
+    assert await pipeline.process_item(dict(item)) == item
+    assert await pipeline.process_item(Bare()) == Bare()
+
+
+@pytest.mark.parametrize("item", [{"url": "/"}, {"html": 7}, {"html": None}, {}, 7])
+async def test_passes_what_is_no_page(pipeline, item):
+    """An item without HTML passes as it is."""
+    assert await pipeline.process_item(item) is item
+
+
+async def test_passes_what_fails(pipeline, stats, monkeypatch, caplog):
+    """An error of the stripper itself costs the text, not the item."""
+    monkeypatch.setattr(chrome_module, "strip_chrome", None)
+    item = {"html": HTML}
+    assert await pipeline.process_item(item) is item
+    assert stats == {"dedup/errors/TypeError": 1}
+    assert caplog.records[-1].exc_info
+
+
+def test_reads_settings():
+    """In a crawl the fields come from the settings, and a wrong one is an error."""
+    crawler = get_crawler(settings_dict={"DEDUP_HTML_FIELD": "body"})
+    assert ChromePipeline.from_crawler(crawler).fields.config.html_field == "body"
+    with pytest.raises(ConfigError, match="DEDUP_HTML_FIELD"):
+        ChromePipeline.from_crawler(get_crawler(settings_dict={"DEDUP_HTML_FIELD": 7}))
