@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from ..dedup.errors import DedupError
 
 _NAMES = ("url", "max_pages", "allow", "deny", "sitemap")
 _PORTS = {"http": 80, "https": 443}
+_AUTHORITY_END = re.compile(r"[/?#]")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
 
@@ -78,14 +80,20 @@ def host_of(url: str) -> str:
     >>> host_of("https://Example.com:443/a"), host_of("http://localhost:8901/")
     ('example.com', 'localhost:8901')
     """
+    scheme, _, rest = url.partition("://")
+    return _host(scheme.lower(), _AUTHORITY_END.split(rest, maxsplit=1)[0])
+
+
+@lru_cache(maxsize=4096)
+def _host(scheme: str, authority: str) -> str:
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(f"{scheme}://{authority}")
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError:
         return ""
     if ":" in host:
         host = f"[{host}]"
-    return host if port is None or port == _PORTS.get(parts.scheme) else f"{host}:{port}"
+    return host if port is None or port == _PORTS.get(scheme) else f"{host}:{port}"
 
 
 def _urls(name: str, value: Any) -> Iterable[str]:

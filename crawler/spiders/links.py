@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import urljoin, urlsplit
 
 _SCHEMES = ("http://", "https://")
@@ -11,20 +11,23 @@ _SCHEMES = ("http://", "https://")
 class NewLinks:
     """Turns links as they stand in pages into addresses, leaving out those met before.
 
+    `is_here` says whether an address is on a host that is crawled; others are left out.
+
     Pages of one site share most of their links. What is remembered of a link is a 64-bit hash, so
     that a crawl of a million links needs some tens of megabytes; two links with one hash, of which
     the second would be missed, are not to be expected below a billion links.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_here: Callable[[str], bool]) -> None:
+        self._is_here = is_here
         self._texts: set[int] = set()
         self._urls: set[int] = set()
 
     def resolve(self, hrefs: Iterable[str], base: str) -> Iterator[str]:
         """Yield the new http and https addresses among ``hrefs``, without fragments.
 
-        >>> new = NewLinks()
-        >>> list(new.resolve(["b", "/c#top", "mailto:x@example.com"], "http://example.com/a/"))
+        >>> new = NewLinks(lambda url: url.startswith("http://example.com/"))
+        >>> list(new.resolve(["b", "/c#top", "http://example.org/"], "http://example.com/a/"))
         ['http://example.com/a/b', 'http://example.com/c']
         >>> list(new.resolve(["../c", "/c", "d"], "http://example.com/a/"))
         ['http://example.com/a/d']
@@ -36,7 +39,8 @@ class NewLinks:
             text = href.partition("#")[0]
             if not text:
                 continue
-            if text.startswith(_SCHEMES):
+            absolute = text.startswith(_SCHEMES)
+            if absolute:
                 key = hash(text)
             elif text[0] == "?":
                 key = hash((base, text))
@@ -45,12 +49,16 @@ class NewLinks:
             if key in self._texts:
                 continue
             self._texts.add(key)
+            if absolute and not self._is_here(text):
+                continue  # most links to elsewhere need not be taken apart
             try:
                 url = urljoin(base, text)
             except ValueError:  # "http://[" and its like
                 continue
             if url.count("/") == 2:
                 url += "/"  # a bare host
-            if url.startswith(_SCHEMES) and hash(url) not in self._urls:
+            if not url.startswith(_SCHEMES) or hash(url) in self._urls:
+                continue
+            if absolute or self._is_here(url):
                 self._urls.add(hash(url))
                 yield url

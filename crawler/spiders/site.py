@@ -56,6 +56,9 @@ class SiteSpider(Spider):
     """
 
     name = "site"
+    # For each response Scrapy starts as many workers as this; a page gives one item and requests,
+    # so that the default of a hundred would be waste.
+    custom_settings = {"CONCURRENT_ITEMS": 2}  # noqa: RUF012
     stats: StatsCollector
     obeys_tags = True
     agent = ""
@@ -65,7 +68,7 @@ class SiteSpider(Spider):
         self.arguments = Arguments.parse(arguments)
         self.hosts = {host_of(url) for url in self.arguments.urls}
         self.pages = 0
-        self._links = NewLinks()
+        self._links = NewLinks(self._is_here)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -167,7 +170,7 @@ class SiteSpider(Spider):
             link.href for link in chrome.links(document) if not (link.nofollow and self.obeys_tags)
         )
         for url in self._links.resolve(hrefs, base):
-            if self._is_here(url) and self.arguments.wants(url):
+            if self.arguments.wants(url):
                 yield url
 
     def _is_here(self, url: str) -> bool:
@@ -198,7 +201,7 @@ class SiteSpider(Spider):
             for url in self._links.resolve([entry["loc"]], response.url):
                 if is_index:
                     yield self._sitemap(url)
-                elif self._is_here(url) and self.arguments.wants(url):
+                elif self.arguments.wants(url):
                     yield self._page(url)
 
     def failed(self, failure: Failure) -> None:

@@ -29,7 +29,7 @@ def test_no_link_is_lost_and_none_comes_twice(pairs: list[tuple[str, str]]) -> N
             continue
         if href.partition("#")[0] and url.startswith(("http://", "https://")):
             expected[url + "/" * (url.count("/") == 2)] = None
-    new = NewLinks()
+    new = NewLinks(lambda url: True)
     found = [url for base, href in pairs for url in new.resolve([href], base)]
     assert found == list(expected)
 
