@@ -37,7 +37,7 @@ def sampling_level(count: float, bits: int, threshold: float) -> int:
     """Halvings of a set of `count` members that make it fit for a sketch of `bits` bits.
 
     >>> sampling_level(500, 1024, 0.8), sampling_level(50_000, 1024, 0.8)
-    (0, 4)
+    (0, 5)
     """
     best = min(_BEST_FILL * bits * (1 + threshold) / (2 * max(1 - threshold, 1e-9)), _MAX_SAMPLED)
     return max(0, math.ceil(math.log2(count / best))) if count > best else 0
