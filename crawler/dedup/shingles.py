@@ -23,9 +23,10 @@ _SPACE: Final = 0x20
 # A word is read eight bytes at a time, each read one numpy operation over all words that long.
 # Longer than this, reading it alone costs less; few real words are.
 _LONGEST_WORD: Final = 64
-# Bytes of normalised text worked on at once. Small texts share a batch that fits the second-level
-# cache; a large text goes through in pieces, so that memory grows with its shingles only.
+# Small texts share a batch of so many bytes and texts, for which the second-level cache has room. A
+# large text goes through in pieces of so many bytes, so that memory grows with its shingles only.
 _BATCH: Final = 48_000
+_BATCH_TEXTS: Final = 128
 _PIECE: Final = 1 << 20
 
 _BYTES_KEPT: Final = np.array([(1 << 8 * kept) - 1 for kept in range(9)], np.uint64)
@@ -135,7 +136,8 @@ class Shingler:
         for text in texts:
             encoded = self._encode(text)
             alone = self.repeats or len(encoded) > _BATCH
-            if batch and (alone or size + len(encoded) > _BATCH):
+            full = len(batch) == _BATCH_TEXTS or size + len(encoded) > _BATCH
+            if batch and (alone or full):
                 yield self._batch(batch)
                 batch, size = [], 0
             if alone:

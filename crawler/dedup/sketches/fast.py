@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,9 +24,10 @@ _32: Final = np.uint64(32)
 _ORDER_BITS: Final = np.uint64(56)
 _ORDER: Final = np.uint64((1 << 56) - 1)
 _MOST_ROUNDS: Final = 255
-# Rounds are drawn together until they hold this many shingles for each bin. Fewer cost more calls
-# of numpy, more cost hashes that nobody needs.
-_DRAWN_PER_BIN: Final = 6
+# Rounds are drawn together until they throw this many shingles at each bin of a text, or at the
+# bins of one text. Fewer cost more calls of numpy, more cost hashes that nobody needs.
+_THROWN_AT_EACH: Final = 2
+_THROWN_AT_ONE: Final = 6
 # Shingles of one text worked on at a time.
 _PIECE: Final = 1 << 18
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -63,11 +65,15 @@ class FastSimilaritySketch(BandedMethod):
         bins = self.num_hashes
         counts = offsets[1:] - offsets[:-1]
         least = np.full(counts.size * bins, _EMPTY)
-        first_bin = np.repeat(np.arange(0, least.size, bins), counts)
+        text = np.repeat(np.arange(counts.size), counts)
+        first_bin = (text * bins).view(np.uint64)
+        unfinished = counts > 0
         empty = None
         drawn = 0
         while shingles.size and drawn < bins:
-            rounds = self._rounds_at_once(shingles.size, drawn)
+            texts = int(np.count_nonzero(unfinished))
+            thrown = max(_THROWN_AT_EACH * texts, _THROWN_AT_ONE) * bins
+            rounds = max(1, min(thrown // shingles.size, bins - drawn, _MOST_ROUNDS))
             for start in range(0, shingles.size, _PIECE):
                 part = slice(start, start + _PIECE)
                 self._throw(shingles[part], first_bin[part], drawn, rounds, least, empty)
@@ -76,22 +82,17 @@ class FastSimilaritySketch(BandedMethod):
             if not empty.any():
                 break
             unfinished = empty.reshape(-1, bins).any(axis=1)
-            if not unfinished.all():
-                needed = unfinished[first_bin // bins]
-                shingles, first_bin = shingles[needed], first_bin[needed]
+            needed = unfinished[text]
+            shingles, first_bin, text = shingles[needed], first_bin[needed], text[needed]
         if shingles.size and drawn == bins:
-            self._fill(shingles, first_bin, least)
+            self._fill(shingles, text, least)
         values = (((least & _ORDER) * _SPREAD) >> _32).astype(np.uint32).reshape(-1, bins)
         return [value if count else value[:0] for value, count in zip(values, counts, strict=True)]
-
-    def _rounds_at_once(self, shingles: int, drawn: int) -> int:
-        wanted = _DRAWN_PER_BIN * self.num_hashes // shingles
-        return max(1, min(wanted, self.num_hashes - drawn, _MOST_ROUNDS))
 
     def _throw(
         self,
         shingles: ShingleArray,
-        first_bin: NDArray[np.intp],
+        first_bin: NDArray[np.uint64],
         drawn: int,
         rounds: int,
         least: NDArray[np.uint64],
@@ -99,25 +100,26 @@ class FastSimilaritySketch(BandedMethod):
     ) -> None:
         """Throw shingles into bins for some rounds and keep the least key of each empty bin."""
         hashes = shingles * self._multipliers[drawn : drawn + rounds, None]
-        bins = ((hashes >> _32) * np.uint64(self.num_hashes) >> _32).view(np.int64)
-        places = (bins + first_bin).ravel()
+        bins = hashes >> _32
+        bins *= np.uint64(self.num_hashes)
+        bins >>= _32
+        bins += first_bin
         hashes &= _ORDER
         hashes |= np.arange(rounds, dtype=np.uint64)[:, None] << _ORDER_BITS
-        keys = hashes.ravel()
+        places, keys = bins.view(np.int64).ravel(), hashes.ravel()
         if empty is not None:
-            open_bin = empty[places]
-            places, keys = places[open_bin], keys[open_bin]
+            still = np.flatnonzero(empty[places])
+            places, keys = places[still], keys[still]
         np.minimum.at(least, places, keys)
 
     def _fill(
-        self, shingles: ShingleArray, first_bin: NDArray[np.intp], least: NDArray[np.uint64]
+        self, shingles: ShingleArray, text: NDArray[np.intp], least: NDArray[np.uint64]
     ) -> None:
         """The last rounds: in round n + i all shingles of a text are in bin i."""
-        bins = self.num_hashes
-        starts = np.flatnonzero(np.diff(first_bin, prepend=-1))
-        for start, end in zip(starts, [*starts[1:], shingles.size], strict=True):
-            bin_of = first_bin[start] + np.flatnonzero(
-                least[first_bin[start] : first_bin[start] + bins] == _EMPTY
-            )
-            factors = self._multipliers[bins + bin_of - first_bin[start]]
-            least[bin_of] = ((shingles[start:end, None] * factors) & _ORDER).min(axis=0)
+        starts = np.flatnonzero(np.diff(text, prepend=-1)).tolist()
+        for start, end in pairwise([*starts, text.size]):
+            number = int(text[start])
+            own = least[number * self.num_hashes : (number + 1) * self.num_hashes]
+            still = np.flatnonzero(own == _EMPTY)
+            factors = self._multipliers[self.num_hashes + still]
+            own[still] = ((shingles[start:end, None] * factors) & _ORDER).min(axis=0)
