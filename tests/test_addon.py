@@ -116,7 +116,7 @@ def kill_during(project: Project, server: Server, web: Web | None, **settings: A
     words = crawl(web) if web else ["crawl", "rows", "-a", "count=200", "-O", "items.jsonl"]
     process = project.start(*words, DEDUP_REDIS_URL=server.url, DOWNLOAD_DELAY=0.01, **settings)
     try:
-        wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"))
+        wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"), seconds=30)
     finally:
         server.kill()
         run = project.end(process)

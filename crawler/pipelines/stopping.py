@@ -46,6 +46,11 @@ class Stopper:
         engine = self._crawler.engine
         if engine.spider is None:
             return
+        # Scrapy goes on to take items from the spider's start() until the very end, when the feeds
+        # are closed already and such items would be lost. Its own shutdown cancels this task too.
+        starting = getattr(engine, "_start_request_processing_awaitable", None)
+        if starting is not None:
+            starting.cancel()
         closing = asyncio.create_task(engine.close_spider_async(reason=SERVER_UNAVAILABLE))
         while not closing.done():
             # Scrapy looks whether all items are through after each response, and so waits for ever
