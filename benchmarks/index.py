@@ -202,7 +202,7 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with server() as (socket, client), server() as (peer_socket, peer_client):
         config = DedupConfig(redis_url=f"unix://{socket}")
         async with open_server(config) as connection:
-            store = RedisIndex(connection, "bench", {})
+            store = RedisIndex(connection, "bench", {"seed": 1})
             await store.open()
             ours = Ours(client, store, config)
             peer = Datasketch(peer_client, peer_socket, config.threshold)

@@ -52,6 +52,10 @@ def _integer(low: int, high: int) -> Callable[[Any], int]:
     return parse
 
 
+def _optional(parse: Callable[[Any], int]) -> Callable[[Any], int | None]:
+    return lambda value: None if value is None or value == "" else parse(value)
+
+
 def _number(low: float, high: float) -> Callable[[Any], float]:
     def parse(value: Any) -> float:
         if isinstance(value, bool) or not low < float(value) <= high:
@@ -168,8 +172,11 @@ class DedupConfig:
     verify_bits: int = _setting(
         1024, _integer(128, 4096), "Bits of the sketch that candidates are verified with."
     )
-    seed: int = _setting(
-        1, _integer(0, 2**63 - 1), "Seed of all hash functions; set it to a secret of your own."
+    seed: int | None = _setting(
+        None,
+        _optional(_integer(0, 2**63 - 1)),
+        "Seed of all hash functions. Unset: each index draws its own and stores it. Set it to keep "
+        "it out of the index: only a digest is stored then.",
     )
 
     def __post_init__(self) -> None:

@@ -30,17 +30,17 @@ class Fingerprint:
 
 
 class Fingerprinter:
-    """Computes fingerprints with the parameters of one index."""
+    """Computes fingerprints with the parameters of one index and its `seed`."""
 
-    def __init__(self, config: DedupConfig) -> None:
+    def __init__(self, config: DedupConfig, seed: int) -> None:
         self._size = config.shingle_size
         self._threshold = config.threshold
         self._bits = config.verify_bits
-        self._seed = config.seed
+        self._seed = seed
         self._sketcher = Sketcher(
             config.num_hashes,
             config.shingle_size,
-            config.seed,
+            seed,
             unit=config.shingle_unit,
             bands=config.banding.bands,
             rows=config.banding.rows,

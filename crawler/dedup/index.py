@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import secrets
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
@@ -20,7 +21,7 @@ from .sketches.odd import estimate_odd
 from .store.audit import Audit, audit
 from .store.batch import Batcher
 from .store.connect import open_server
-from .store.redis_index import CheckRequest, Evidence, RedisIndex
+from .store.redis_index import SECRET, CheckRequest, Evidence, RedisIndex
 from .store.statistics import IndexStats, read_statistics
 from .verdict import Kind, Verdict
 
@@ -61,10 +62,10 @@ class DuplicateIndex:
     no answer, and nothing is then changed that a second call would not put right.
     """
 
-    def __init__(self, config: DedupConfig, store: RedisIndex) -> None:
+    def __init__(self, config: DedupConfig, store: RedisIndex, seed: int) -> None:
         self._config = config
         self._store = store
-        self._fingerprint = Fingerprinter(config)
+        self._fingerprint = Fingerprinter(config, seed)
         self._batcher = Batcher(self._exchange, limit=_EXCHANGE)
 
     @classmethod
@@ -77,8 +78,9 @@ class DuplicateIndex:
         """
         async with open_server(config) as client:
             store = RedisIndex(client, config.namespace, _parameters(config))
-            await store.open()
-            yield cls(config, store)
+            found = await store.open()
+            seed = config.seed if config.seed is not None else int(found["seed"])
+            yield cls(config, store, seed)
 
     async def check(self, url: str, text: str) -> Verdict:
         """Decide about a page with main text `text` and keep it if it is no duplicate."""
@@ -170,8 +172,11 @@ def _parameters(config: DedupConfig) -> dict[str, Any]:
     names = ("threshold", "shingle_unit", "shingle_size", "num_hashes", "verify_bits")
     parameters = {name: getattr(config, name) for name in (*names, "canonical_urls")}
     parameters |= config.banding._asdict()
-    # The seed itself may be a secret.
-    parameters["seed_digest"] = xxhash.xxh3_64_hexdigest(str(config.seed).encode(), seed=20)
+    if config.seed is None:
+        parameters["seed"] = secrets.randbits(63)  # for a new index; an old one has its own
+    else:
+        digest = hashlib.sha256(b"scrapy-neardup seed %d" % config.seed).hexdigest()
+        parameters["seed"] = SECRET + digest[:16]
     return parameters
 
 

@@ -255,7 +255,9 @@ async def test_memory_of_what_expired_is_given_back(redis_url: str) -> None:
 async def test_other_parameters_are_refused(config: DedupConfig, index: DuplicateIndex) -> None:
     """An index is not opened with parameters that it was not made with; the error names them."""
     other = DedupConfig(redis_url=config.redis_url, threshold=0.9, seed=7)
-    with pytest.raises(ParameterMismatch, match=r"seed_digest.*threshold: index 0.8, settings 0.9"):
+    with pytest.raises(
+        ParameterMismatch, match=r"seed.*secret.*threshold: index 0.8, settings 0.9"
+    ):
         async with DuplicateIndex.open(other):
             pass
     apart = DedupConfig(redis_url=config.redis_url, threshold=0.9, namespace="apart")
@@ -263,6 +265,30 @@ async def test_other_parameters_are_refused(config: DedupConfig, index: Duplicat
         await opened.check("http://a/1", text(article(1)))
         assert (await opened.stats()).kept == 1
     assert (await index.stats()).kept == 0
+
+
+async def test_an_index_draws_its_seed(redis_url: str, config: DedupConfig) -> None:
+    """Indexes hash differently, so that nobody can prepare pages that collide in all of them."""
+    seeds = set()
+    for namespace in ("a", "b"):
+        for _ in range(2):
+            named = DedupConfig(redis_url=redis_url, namespace=namespace)
+            async with DuplicateIndex.open(named) as index:
+                seeds.add((await index.stats()).parameters["seed"])
+    assert len(seeds) == 2
+
+
+async def test_a_secret_seed_is_not_stored(redis_url: str) -> None:
+    """A seed that is set stands in no key of the server; without it the index does not open."""
+    config = DedupConfig(redis_url=redis_url, seed=123456789012345)
+    async with DuplicateIndex.open(config) as index:
+        await index.check("http://a/1", text(article(1)))
+        assert "123456789012345" not in str(await index.stats())
+    async with DuplicateIndex.open(config) as index:
+        assert (await index.check("http://b/1", text(article(1)))).kind is Kind.EXACT
+    with pytest.raises(ParameterMismatch, match="seed: index secret:"):
+        async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)):
+            pass
 
 
 async def test_an_index_deleted_in_use_is_an_error(redis_url: str) -> None:

@@ -19,6 +19,7 @@ from .connect import Client
 from .faults import explain
 from .keys import Keys
 
+SECRET = "secret:"  # stands before the digest of a seed that is not stored
 FORMAT = 1  # of the layout in the server; raised with every change that older code cannot read
 
 _REQUEST = struct.Struct(">4s4sI16sHHH")  # these three as in the scripts
@@ -73,20 +74,28 @@ class RedisIndex:
         self._client = client
         self._parameters = {name: str(value) for name, value in parameters.items()}
         self._parameters["format"] = str(FORMAT)
-        listing = repr(sorted(self._parameters.items())).encode()
-        self._parameters["digest"] = hashlib.sha256(listing).hexdigest()[:16]
+        self._sign()
         self._scripts: dict[str, tuple[str, str]] = {}
 
-    async def open(self) -> None:
-        """Make the index, or see that the one that is there has these parameters.
+    def _sign(self) -> None:
+        named = sorted(item for item in self._parameters.items() if item[0] != "digest")
+        self._parameters["digest"] = hashlib.sha256(repr(named).encode()).hexdigest()[:16]
 
-        Raises :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
+    async def open(self) -> dict[str, str]:
+        """Make the index, or see that the one that is there has these parameters; return them.
+
+        A seed that is no secret is only proposed: the index that is there keeps its own. Raises
+        :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
         """
         flat = [part for item in self._parameters.items() for part in item]
         listing = [_text(part) for part in await self._run("open", flat)]
         found = dict(zip(listing[::2], listing[1::2], strict=True))
+        drawn = found.get("seed", SECRET)
+        if not drawn.startswith(SECRET) and not self._parameters["seed"].startswith(SECRET):
+            self._parameters["seed"] = drawn
+            self._sign()
         if found.get("digest") == self._parameters["digest"]:
-            return
+            return found
         names = sorted((found.keys() | self._parameters.keys()) - {"digest"})
         differing = [
             f"{name}: index {found.get(name, '–')}, settings {self._parameters.get(name, '–')}"
