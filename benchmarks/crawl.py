@@ -1,0 +1,250 @@
+"""What the filter costs a crawl: real pages from localhost, five ways in turn.
+
+    python benchmarks/crawl.py --data FOLDER [--pages 400] [--rounds 3]
+
+FOLDER holds pages as ``.html`` or ``.html.gz``. A process of its own serves them; they are fetched
+by (a) Scrapy alone, (b) a CrawlSpider with LinkExtractor, (c) SiteSpider with everything on, (d)
+the CrawlSpider with the add-on, (e) the CrawlSpider with trafilatura and datasketch in a pipeline.
+(c), (d) and (e) use one server. Each crawl is a process of its own; the ways take turns, so that
+what else the machine does falls on all of them. Seconds are the crawler's CPU; elapsed time, with
+that of imports and start, stands beside them. Trust ratios; absolute figures are this machine's.
+
+Needs trafilatura and datasketch for (e), which is left out without them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import importlib.util
+import json
+import multiprocessing
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import redis
+from scrapy import Request, Spider
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.http import Response
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+
+from crawler.dedup.store.embedded import server_binary
+from crawler.spiders.site import SiteSpider
+
+WAYS = {
+    "a": "Scrapy alone: fetch, no parsing",
+    "b": "CrawlSpider + LinkExtractor",
+    "c": "SiteSpider, everything on",
+    "d": "(b) + this add-on",
+    "e": "(b) + trafilatura + datasketch",
+}
+
+
+class Bare(Spider):
+    """(a): every page is known beforehand and yielded as it comes."""
+
+    name = "bare"
+
+    async def start(self) -> AsyncIterator[Request]:
+        for number in range(int(self.count)):
+            yield Request(f"{self.site}/p/{number}")
+
+    def parse(self, response: Response) -> Iterator[dict[str, Any]]:
+        yield {"url": response.url, "html": response.body}
+
+
+class Plain(CrawlSpider):
+    """(b), (d), (e): what Scrapy's documentation shows for a site."""
+
+    name = "plain"
+    rules = (Rule(LinkExtractor(allow=r"/p/\d+$"), callback="parse_page", follow=True),)
+
+    async def start(self) -> AsyncIterator[Request]:
+        yield Request(f"{self.site}/")
+
+    def parse_page(self, response: Response) -> Iterator[dict[str, Any]]:
+        yield {"url": response.url, "html": response.body}
+
+
+class PeerPipeline:
+    """(e): main text by trafilatura, candidates by datasketch's LSH in Redis."""
+
+    def __init__(self, socket: str) -> None:
+        from datasketch import MinHash, MinHashLSH
+        from trafilatura import extract
+
+        self.extract = extract
+        self.MinHash = MinHash
+        storage = {"type": "redis", "basename": b"peer", "redis": {"unix_socket_path": socket}}
+        self.lsh = MinHashLSH(threshold=0.8, num_perm=128, storage_config=storage)
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> PeerPipeline:
+        return cls(crawler.settings["PEER_SOCKET"])
+
+    def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        words = (self.extract(item["html"]) or "").lower().split()
+        shingles = {" ".join(words[n : n + 5]).encode() for n in range(len(words) - 4)}
+        if shingles:
+            sketch = self.MinHash(num_perm=128)
+            sketch.update_batch(list(shingles))
+            item["duplicates"] = self.lsh.query(sketch)
+            if not item["duplicates"]:
+                self.lsh.insert(item["url"], sketch, check_duplication=False)
+        return item
+
+
+def crawl(way: str, site: str, count: int, socket: str) -> None:
+    """One crawl in this process; prints its figures as JSON."""
+    settings: dict[str, Any] = {
+        "LOG_ENABLED": False,
+        "REMOTE_CONTROL_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False,
+        "CONCURRENT_REQUESTS": 16,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+    }
+    if way in "cd":
+        settings["ADDONS"] = {"crawler.Addon": 500}
+        settings["DEDUP_REDIS_URL"] = f"unix://{socket}"
+    if way == "e":
+        settings["ITEM_PIPELINES"] = {PeerPipeline: 200}
+        settings["PEER_SOCKET"] = socket
+    process = AsyncCrawlerProcess(settings)
+    arguments: dict[str, Any] = {"site": site, "count": count}
+    if way == "c":
+        arguments = {"url": f"{site}/", "allow": r"/p/\d+$"}
+    crawler = process.create_crawler({"a": Bare, "c": SiteSpider}.get(way, Plain))
+    process.crawl(crawler, **arguments)
+    began, cpu = time.perf_counter(), time.process_time()
+    process.start()
+    stats = crawler.stats.get_stats()
+    figures = {
+        "cpu": time.process_time() - cpu,
+        "elapsed": time.perf_counter() - began,
+        "pages": stats.get("downloader/response_status_count/200", 0),
+        "dropped": stats.get("item_dropped_count", 0),
+    }
+    print(json.dumps(figures))
+
+
+def load(folder: Path, count: int) -> list[bytes]:
+    """The first pages of the folder, by name."""
+    paths = sorted(p for p in folder.rglob("*") if p.name.endswith((".html", ".html.gz")))[:count]
+    if not paths:
+        raise SystemExit(f"{folder} holds no .html and no .html.gz")
+    return [
+        gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        for path in paths
+    ]
+
+
+def serve(pages: list[bytes], port: Any) -> None:
+    """Answer for the pages and an index of them, all made beforehand."""
+    index = "".join(f'<a href="/p/{number}">{number}</a> ' for number in range(len(pages)))
+    bodies = {f"/p/{number}": body for number, body in enumerate(pages)}
+    bodies["/"] = f"<html><body>{index}</body></html>".encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
+    answers = {path: head % len(body) + body for path, body in bodies.items()}
+    missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while request := await reader.readuntil(b"\r\n\r\n"):
+                writer.write(answers.get(request.split(b" ", 2)[1].decode(), missing))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    async def main() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port.send(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
+
+    asyncio.run(main())
+
+
+@contextmanager
+def servers(pages: list[bytes]) -> Iterator[tuple[str, str]]:
+    """The pages' address and the socket of an empty index server."""
+    here, there = multiprocessing.Pipe()
+    site = multiprocessing.Process(target=serve, args=(pages, there), daemon=True)
+    site.start()
+    with tempfile.TemporaryDirectory(prefix="crawl-") as folder:
+        socket = f"{folder}/s"
+        words = [str(server_binary()), "--port", "0", "--unixsocket", socket, "--save", ""]
+        index = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        try:
+            while not Path(socket).exists():
+                time.sleep(0.01)
+            yield f"http://127.0.0.1:{here.recv()}", socket
+        finally:
+            index.kill()
+            index.wait()
+            site.terminate()
+
+
+def measure(way: str, site: str, count: int, socket: str) -> dict[str, Any]:
+    """The figures of one crawl with an empty index."""
+    with redis.Redis(unix_socket_path=socket) as client:
+        client.flushall()
+    words = [sys.executable, __file__, "--one", way, site, str(count), socket]
+    run = subprocess.run(words, capture_output=True, text=True, check=True)
+    figures: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    if figures["pages"] < count:
+        raise SystemExit(f"({way}) gave {figures['pages']} of {count} pages:\n{run.stderr[-2000:]}")
+    return figures
+
+
+def main() -> None:
+    """Run the rounds and print ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, help="folder of pages")
+    parser.add_argument("--pages", type=int, default=400)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        way, site, count, socket = options.one
+        crawl(way, site, int(count), socket)
+        return
+    if options.data is None:
+        parser.error("--data FOLDER is needed")
+    pages = load(options.data, options.pages)
+    peers = all(importlib.util.find_spec(name) for name in ("trafilatura", "datasketch"))
+    ways = [way for way in WAYS if way != "e" or peers]
+    results: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
+    with servers(pages) as (site, socket):
+        for _ in range(options.rounds):
+            for way in ways:
+                results[way].append(measure(way, site, len(pages), socket))
+    size = sum(map(len, pages)) / len(pages) / 1000
+    print(
+        f"Python {platform.python_version()}, {platform.machine()}, {multiprocessing.cpu_count()}"
+    )
+    print(f"{len(pages)} pages of {size:.0f} KB on average, median of {options.rounds} rounds\n")
+    medians = {w: statistics.median(f["cpu"] for f in results[w]) for w in ways}
+    print("| way | CPU s | × (b) | ms a page | elapsed s | dropped |\n|---|--:|--:|--:|--:|--:|")
+    for way in ways:
+        elapsed = statistics.median(figures["elapsed"] for figures in results[way])
+        print(
+            f"| ({way}) {WAYS[way]} | {medians[way]:.2f} | {medians[way] / medians['b']:.2f} "
+            f"| {medians[way] / len(pages) * 1000:.2f} | {elapsed:.2f} "
+            f"| {results[way][0]['dropped']} |"
+        )
+    if peers:
+        ours, theirs = medians["d"] - medians["b"], medians["e"] - medians["b"]
+        print(f"\n(d) adds {ours / theirs:.1%} of what (e) adds.")
+
+
+if __name__ == "__main__":
+    main()
