@@ -35,6 +35,14 @@ def load_pages(folder: Path, limit: int | None = None) -> Iterator[Page]:
             yield Page(row["id"], row["site"], row["kind"], row["source"], html, row["gold"])
 
 
+def load_manuals(folder: Path) -> Iterator[Page]:
+    """Yield pages of manuals in several versions and themes; `site` is the manual."""
+    with open(folder / "pages.jsonl", encoding="utf-8") as rows:
+        for row in map(json.loads, rows):
+            html = (folder / "site" / row["id"]).read_bytes().decode("utf-8", "replace")
+            yield Page(row["id"], row["family"], "manual", "manuals", html, row["gold_text"])
+
+
 def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower())
 

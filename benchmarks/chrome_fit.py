@@ -2,6 +2,8 @@
 
 python benchmarks/chrome_fit.py --data FOLDER            # cross-validated figures
 python benchmarks/chrome_fit.py --data FOLDER --write    # fit on all, write weights.npz
+
+Pages of manuals (--manuals FOLDER) help to tell content from a documentation theme.
 """
 
 from __future__ import annotations
@@ -16,16 +18,17 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.chrome import Page, load_pages, score, tokens  # noqa: E402
+from benchmarks.chrome import Page, load_manuals, load_pages, score, tokens  # noqa: E402
 from crawler.chrome import document, extract, model  # noqa: E402
-from crawler.chrome.blocks import flatten  # noqa: E402
 from crawler.chrome.features import describe  # noqa: E402
 
-UNITS = 32
+UNITS = 48
 EPOCHS = 15
 BATCH = 256
 RATE = 1e-3
-DECAY = 3.0  # weight decay, in units of 1/number of blocks as scikit-learn's alpha
+DECAY = 2.0 / BATCH
+DROPOUT = 0.3  # of hidden units
+MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
 
 
 class Sample(NamedTuple):
@@ -57,7 +60,7 @@ def labels(texts: list[str], gold: str) -> tuple[np.ndarray, np.ndarray]:
 
 def sample(page: Page) -> Sample | None:
     parsed = document.parse(page.html)
-    flat = flatten(parsed.root)
+    flat = parsed.flat
     if not flat.texts:
         return None
     share, sizes = labels(flat.texts, page.gold)
@@ -72,8 +75,8 @@ def fit(samples: list[Sample], seed: int = 0) -> model.Model:
     y = np.concatenate([s.labels for s in samples]).astype(np.float32)
     w = np.concatenate([s.weights for s in samples]).astype(np.float32)
     w /= w.mean()
-    mean, scale = x.mean(0), x.std(0) + 1e-6
-    x = (x - mean) / scale
+    mean, scale = x.mean(0), np.maximum(x.std(0), 0.02)
+    x = np.clip((x - mean) / scale, -8, 8)
     random = np.random.default_rng(seed)
     n, f = x.shape
     bound = np.sqrt(6 / (f + UNITS))
@@ -86,28 +89,29 @@ def fit(samples: list[Sample], seed: int = 0) -> model.Model:
     first = [np.zeros_like(p) for p in parameters]
     second = [np.zeros_like(p) for p in parameters]
     step = 0
-    for epoch in range(EPOCHS):
-        rate = RATE * (1 - epoch / EPOCHS)
+    steps = EPOCHS * -(-n // BATCH)
+    for _ in range(EPOCHS):
         order = random.permutation(n)
         for at in range(0, n, BATCH):
             rows = order[at : at + BATCH]
             xb, yb, wb = x[rows], y[rows], w[rows]
             h = np.maximum(xb @ parameters[0] + parameters[1], 0)
+            h *= (random.random(h.shape, np.float32) > DROPOUT) / np.float32(1 - DROPOUT)
             p = 1 / (1 + np.exp(-np.clip(h @ parameters[2] + parameters[3], -30, 30)))
             slope = wb * (p - yb) / len(rows)
-            back = np.outer(slope, parameters[2]) * (h > 0)
+            back = np.outer(slope, parameters[2]) * (h > 0) / np.float32(1 - DROPOUT)
             gradients = [
-                xb.T @ back + DECAY / len(rows) * parameters[0],
+                xb.T @ back + DECAY * parameters[0],
                 back.sum(0),
-                h.T @ slope + DECAY / len(rows) * parameters[2],
+                h.T @ slope + DECAY * parameters[2],
                 slope.sum(),
             ]
+            rate = np.float32(RATE * (1 - step / steps))
             step += 1
             for i, g in enumerate(gradients):
-                first[i] = 0.9 * first[i] + 0.1 * g
-                second[i] = 0.999 * second[i] + 0.001 * g * g
-                corrected = first[i] / (1 - 0.9**step)
-                parameters[i] = parameters[i] - rate * corrected / (
+                first[i] += 0.1 * (g - first[i])
+                second[i] += 0.001 * (g * g - second[i])
+                parameters[i] = parameters[i] - rate * (first[i] / (1 - 0.9**step)) / (
                     np.sqrt(second[i] / (1 - 0.999**step)) + 1e-8
                 )
     hidden = parameters[0] / scale[:, None]
@@ -126,10 +130,14 @@ def fold(site: str, folds: int) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--manuals", type=Path)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     samples = [s for s in map(sample, load_pages(options.data)) if s]
+    if options.manuals:
+        manuals = filter(None, map(sample, load_manuals(options.manuals)))
+        samples += [s._replace(weights=s.weights * MANUAL_WEIGHT) for s in manuals]
     if options.write:
         np.savez_compressed(model.WEIGHTS, **fit(samples)._asdict())
         return

@@ -1,14 +1,16 @@
-"""One parse per page: the tree, and what a crawler asks of it besides the main text."""
+"""One parse per page: its blocks, and what a crawler asks of it besides the main text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import unescape
 from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
+from .blocks import Flat, Head, Reader, squeeze
 from .encoding import decode
 
 # libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
@@ -19,12 +21,10 @@ _LONG_TAG: Final = re.compile(rb"<([a-zA-Z][^\s<>]{0,40})[\s/][^<>]{%d,}>?" % _W
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """A parsed page.
+    """A page that has been read: its blocks, its links, what it says of itself."""
 
-    `root` is the `html` element, `encoding` the one its bytes were read with.
-    """
-
-    root: Any
+    flat: Flat
+    head: Head
     encoding: str
     url: str | None = None
 
@@ -63,33 +63,49 @@ def parse(
         data = data.replace(b"\0", b" ")
     if any(data.find(b">", at, at + _WINDOW) < 0 for at in range(0, len(data) - _WINDOW, _WINDOW)):
         data = _LONG_TAG.sub(rb"<\1>", data)
+    reader = Reader()
     # `huge_tree` lifts the depth limit from 256, after which libxml2 drops the rest of the page.
-    parser = etree.HTMLParser(
-        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
-    )
+    parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)
     try:
-        root = etree.fromstring(data, parser)
+        etree.fromstring(data, parser)
     except etree.LxmlError:
-        root = None
-    return Document(etree.Element("html") if root is None else root, encoding, url)
+        reader.close()
+    flat = reader.flat
+    if flat.too_deep:
+        flat = Flat()
+        for line in _plain_lines(html if isinstance(html, str) else decode(html, content_type)[1]):
+            flat.append(line)
+    return Document(flat, reader.head, encoding, url)
+
+
+def read_tree(root: Any, url: str | None = None) -> Document:
+    """Read a page that is an lxml tree already: an element, or a tree of them."""
+    reader = Reader()
+    reader.walk(root.getroot() if hasattr(root, "getroot") else root)
+    return Document(reader.flat, reader.head, "utf-8", url)
+
+
+_DROPPED: Final = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.S | re.I)
+_TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
+_INLINE: Final = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|small)(?:\s[^<>]*)?>", re.I)
+
+
+def _plain_lines(text: str) -> Iterator[str]:
+    """Yield the text between tags, for pages nested deeper than libxml2 follows."""
+    for piece in _TAG.split(_INLINE.sub("", _DROPPED.sub(" ", text))):
+        line = squeeze(unescape(piece))
+        if line:
+            yield line
 
 
 def title(document: Document) -> str:
-    """Return the text of the first title element outside the body's drawings."""
-    for element in document.root.iter("title"):
-        parent = element.getparent()
-        if parent is None or parent.tag != "svg":
-            return " ".join("".join(element.itertext()).split())
-    return ""
+    """Return the text of the page's title element, which a title in a drawing is not."""
+    return squeeze("".join(document.head.titles))
 
 
 def base(document: Document) -> str | None:
     """Return the href of the base element, against which links are to be joined."""
-    for element in document.root.iter("base"):
-        href: str | None = element.get("href")
-        if href is not None:
-            return href.strip()
-    return None
+    return document.head.base
 
 
 def links(document: Document) -> Iterator[Link]:
@@ -98,31 +114,24 @@ def links(document: Document) -> Iterator[Link]:
     >>> list(links(parse('<a href="/b" rel="nofollow ugc">b</a>')))
     [Link(href='/b', nofollow=True)]
     """
-    for element in document.root.iter("a", "area"):
-        href = element.get("href")
-        if href:
-            yield Link(href.strip(), "nofollow" in (element.get("rel") or "").lower().split())
+    for href, rel in document.head.links:
+        if href := href.strip():
+            yield Link(href, rel is not None and "nofollow" in rel.lower().split())
 
 
 def robots(document: Document, agent: str = "robots") -> Robots:
-    """Return what `<meta name="robots">` (or the one that names `agent`) forbids.
+    """Return what `<meta name="robots">` (or one that names `agent`) forbids.
 
     >>> robots(parse('<meta name="robots" content="noindex, follow">'))
     Robots(noindex=True, nofollow=False)
     """
     words: set[str] = set()
-    for element in document.root.iter("meta"):
-        if (element.get("name") or "").strip().lower() in ("robots", agent.lower()):
-            words.update((element.get("content") or "").lower().replace(",", " ").split())
-    none = "none" in words
-    return Robots(none or "noindex" in words, none or "nofollow" in words)
+    for name, content in document.head.metas:
+        if name in ("robots", agent.lower()):
+            words.update(content.lower().replace(",", " ").split())
+    return Robots(bool(words & {"noindex", "none"}), bool(words & {"nofollow", "none"}))
 
 
 def canonical(document: Document) -> str | None:
     """Return the address the page names as its own (`rel=canonical`), not joined."""
-    for element in document.root.iter("link"):
-        if "canonical" in (element.get("rel") or "").lower().split():
-            href: str | None = element.get("href")
-            if href and href.strip():
-                return href.strip()
-    return None
+    return document.head.canonical

@@ -34,7 +34,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     declared = [
         name
         for name in (
-            http_content_type_encoding((content_type or "").encode("latin-1", "replace")),
+            http_content_type_encoding(content_type),
             html_body_declared_encoding(body),
         )
         if name

@@ -11,8 +11,8 @@ import xxhash
 from numpy.typing import NDArray
 
 from . import model
-from .blocks import Flat, flatten
-from .document import Document, parse
+from .blocks import LIMIT, Flat
+from .document import Document, parse, read_tree
 from .document import title as title_of
 from .features import Floats, describe
 from .vocabulary import BIT
@@ -152,14 +152,17 @@ def strip_chrome(
     elif isinstance(html, Document):
         document = html
     else:
-        document = Document(html.getroot() if hasattr(html, "getroot") else html, "utf-8", url)
+        document = read_tree(html, url)
     title = title_of(document)
-    flat = flatten(document.root)
+    flat = document.flat
     n = len(flat.texts)
     if not n:
         empty = np.zeros(0, np.float32)
         return MainText("", title, flat, empty.astype(bool), empty)
     likely = model.load().probabilities(describe(flat, title))
+    if n > LIMIT:
+        rest = [1 - c / len(t) for c, t in zip(flat.linked[LIMIT:], flat.texts[LIMIT:], strict=True)]
+        likely = np.concatenate((likely, np.array(rest, np.float32)))
     known = None
     if template:
         known = np.array([block_hash(text) in template for text in flat.texts])

@@ -2,151 +2,157 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections import Counter
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import TAGS, Flat
-from .vocabulary import BIT, SIGNS
+from .blocks import LIMIT, TAGS, Flat
+from .vocabulary import SIGNS
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Wide = NDArray[np.float64]
 
-LEVELS: Final = (3, 10, 30)  # containers described: the smallest ones with so many blocks
-_ENDERS: Final = tuple(".!?…。！？:;\"”»）")
+_ENDERS: Final = frozenset(".!?…。！？:;\"”»）)")
+_SIGN_SHIFTS: Final = np.arange(len(SIGNS))
+_TAG_CODES: Final = np.arange(len(TAGS))
+_WINDOWS: Final = (1, 3, 10)  # blocks on both sides
+_SIDES: Final = (4, 12)  # blocks on one side
+_NEIGHBOURS: Final = (-2, -1, 1, 2)
+_SIZES: Final = (2, 4, 10, 30)  # the smallest container with so many blocks
+_SHARES: Final = (0.1, 0.25)  # the smallest container with such a share of the page's words
+_REGIONS: Final = (0.5, 0.8, 0.95)  # the smallest container with such a share of the prose
+_TINY: Final = 1e-9
 
-
-def base(flat: Flat) -> dict[str, NDArray[np.float64]]:
-    texts = flat.texts
-    chars = np.array([len(t) for t in texts], np.float64)
-    spaces = np.array([t.count(" ") for t in texts], np.float64) + 1
-    stops = np.array(
-        [t.count(",") + t.count(". ") if t.isascii() else
-         t.count(",") + t.count(". ") + t.count("，") + t.count("。") + t.count("、") for t in texts],
-        np.float64)
-    ends = np.array([t.endswith(_ENDERS) for t in texts], np.float64)
-    words = np.where(chars > 12 * spaces, chars / 2, spaces)
-    linked = np.minimum(np.array(flat.linked, np.float64) / np.maximum(chars, 1), 1)
-    return dict(chars=chars, words=words, stops=stops, ends=ends, linked=linked)
-
-
-def smallest(starts: Ints, ends: Ints, n: int, least: float, size: NDArray) -> Ints:
-    """Return for each block the innermost container whose size is at least `least`."""
-    out = np.zeros(n, np.int64)
-    for c in np.flatnonzero(size >= least).tolist():
-        out[starts[c]:ends[c]] = c
-    return out
+# Columns whose sums over ranges of blocks are wanted.
+_WORDS, _PROSE, _LINKED, _LENGTH, _LINKS, _BLOCKS, _HEADINGS = range(7)
 
 
 def describe(flat: Flat, title: str = "") -> Floats:
-    n = len(flat.texts)
-    b = base(flat)
-    words, linked = b["words"], b["linked"]
-    prose = np.minimum(words / 20, 1) * (1 - linked) * ((b["stops"] + b["ends"]) > 0)
-    pw = prose * words
-    lw = linked * words
-    cols: list[NDArray] = []
-    names: list[str] = []
+    """Return features of the first `LIMIT` blocks, float32, one row for each.
 
-    def put(name: str, col: NDArray) -> None:
-        names.append(name)
-        cols.append(col.astype(np.float32))
+    Prose is a block's likeness to running text, 0 to 1: it is long, has punctuation, and
+    little of it is linked.  Sizes count words, for Chinese and Japanese half the characters.
+    """
+    texts = flat.texts[:LIMIT]
+    n = len(texts)
+    row = np.arange(n)
+    own = _own(flat, texts, title)
+    length, linked, prose, tags, words = own[:, 0], own[:, 1], own[:, 2], own[:, -2], own[:, -1]
+    heading = (tags >= 2) & (tags <= 4)
+    upto = np.zeros((n + 1, 7))
+    np.cumsum(
+        np.stack(
+            (words, prose * words, linked * words, length, linked > 0.7, np.ones(n), heading), 1,
+        ), 0, out=upto[1:],
+    )  # fmt: skip
+    place = upto[:-1] / np.maximum(upto[-1], _TINY)
 
-    lwords = np.log1p(words)
-    put("words", lwords)
-    put("linked", linked)
-    put("prose", prose)
-    put("stops", b["stops"] / words)
-    put("ends", b["ends"])
-    put("links", np.log1p(np.array(flat.links)))
-    tags = np.array(flat.tags)
-    for code, tag in enumerate(TAGS):
-        put("tag " + tag, tags == code)
-    signs = np.array(flat.signs, np.int64)
-    for sign in SIGNS:
-        put("in " + sign, (signs & BIT[sign]) != 0)
-    put("digits", np.array([sum(map(str.isdigit, t[:40])) / min(len(t), 40) for t in flat.texts]))
-    put("upper", np.array([t[:60].isupper() for t in flat.texts]))
-    put("copyright", np.array(["©" in t or "ights reserved" in t for t in flat.texts]))
-    counts: dict[str, int] = {}
-    for t in flat.texts:
-        counts[t] = counts.get(t, 0) + 1
-    put("repeats", np.log(np.array([counts[t] for t in flat.texts])))
-    low = title.lower()
-    put("is title", np.array([len(t) > 8 and t[:80].lower() in low for t in flat.texts]))
+    first = int(np.argmax(tags == 2)) if (tags == 2).any() else -1
+    since = row - first if first >= 0 else np.zeros(n)
+    last = np.maximum.accumulate(np.where(heading, row, -1))
+    starts, stops = np.array(flat.starts), np.array(flat.ends)
+    signs = np.array(flat.signs[:LIMIT], np.int64)
+    parts: list[NDArray[Any]] = [
+        own[:, :-2],
+        place[:, (_WORDS, _PROSE, _BLOCKS)],
+        tags[:, None] == _TAG_CODES,
+        (signs[:, None] >> _SIGN_SHIFTS) & 1,
+        np.stack(
+            (
+                np.sign(since) * np.log1p(np.abs(since)), since >= 0, np.log1p(row - last),
+                np.bincount(starts, minlength=n)[:n], np.bincount(stops, minlength=n)[:n],
+                tags == np.roll(tags, 1), tags == np.roll(tags, -1),
+            ), 1,
+        ),
+    ]  # fmt: skip
 
-    def cum(x: NDArray) -> NDArray:
-        return np.concatenate(([0.0], np.cumsum(x)))
+    after = row + 1
+    ranges = [(np.maximum(row - r, 0), np.minimum(after + r, n)) for r in _WINDOWS]
+    ranges += [(np.maximum(row - r, 0), row) for r in _SIDES]
+    ranges += [(after, np.minimum(after + r, n)) for r in _SIDES]
+    froms, tos = np.stack([r[0] for r in ranges], 1), np.stack([r[1] for r in ranges], 1)
+    parts.append(_ratios(upto[tos] - upto[froms]).reshape(n, -1))
+    padded = np.zeros((n + 4, 4))
+    padded[2:-2] = own[:, (0, 1, 2, -2)]
+    parts.extend(padded[2 + shift : 2 + shift + n] for shift in _NEIGHBOURS)
+    parts.extend(_containers(flat, upto, starts, stops))
+    return np.concatenate(parts, 1, dtype=np.float32)
 
-    W, PW, LW, N = cum(words), cum(pw), cum(lw), np.arange(n + 1)
-    LN = cum(lwords)
-    LK = cum((linked > 0.7).astype(float))
-    total, tp, tl = W[-1], PW[-1] + 1e-9, LW[-1]
-    put("place", np.arange(n) / n)
-    put("place words", W[:-1] / total)
-    put("place prose", PW[:-1] / tp)
-    put("n", np.full(n, np.log1p(n)))
-    put("page words", np.full(n, np.log1p(total)))
-    put("page prose", np.full(n, tp / total))
-    put("page linked", np.full(n, tl / total))
-    # headings
-    h1 = np.flatnonzero(tags == 2)
-    first = h1[0] if len(h1) else -1
-    rel = np.arange(n) - first
-    put("has h1", np.full(n, first >= 0))
-    put("after h1", (rel >= 0) & (first >= 0))
-    put("from h1", np.sign(rel) * np.log1p(np.abs(rel)) * (first >= 0))
-    ish = (tags >= 2) & (tags <= 4)
-    hpos = np.maximum.accumulate(np.where(ish, np.arange(n), -1))
-    put("since heading", np.log1p(np.arange(n) - hpos))
-    # windows
-    for r in (1, 3, 10):
-        lo = np.maximum(np.arange(n) - r, 0)
-        hi = np.minimum(np.arange(n) + r + 1, n)
-        put(f"±{r} prose", (PW[hi] - PW[lo]) / (W[hi] - W[lo]))
-        put(f"±{r} linked", (LW[hi] - LW[lo]) / (W[hi] - W[lo]))
-        put(f"±{r} length", (LN[hi] - LN[lo]) / (hi - lo))
-    for d in (-2, -1, 1, 2):
-        j = np.clip(np.arange(n) + d, 0, n - 1)
-        put(f"{d} words", lwords[j])
-        put(f"{d} linked", linked[j])
-        put(f"{d} prose", prose[j])
-        put(f"{d} same tag", tags[j] == tags)
-    for r in (3, 10):
-        i = np.arange(n)
-        a0, a1 = np.maximum(i - r, 0), i
-        b0, b1 = np.minimum(i + 1, n), np.minimum(i + 1 + r, n)
-        put(f"-{r} prose", (PW[a1] - PW[a0]) / (W[a1] - W[a0] + 1))
-        put(f"+{r} prose", (PW[b1] - PW[b0]) / (W[b1] - W[b0] + 1))
-    # containers
-    starts, ends = np.array(flat.starts), np.array(flat.ends)
-    own = np.array(flat.own)
-    size = ends - starts
-    cw = W[ends] - W[starts]
-    cp = PW[ends] - PW[starts]
-    levels = {str(k): smallest(starts, ends, n, k, size) for k in LEVELS}
-    for share in (0.5, 0.8, 0.95):
-        inner = np.flatnonzero(cp >= share * tp)
-        c = int(inner[-1]) if len(inner) else 0
-        i = np.arange(n)
-        put(f"region {share}", (i >= starts[c]) & (i < ends[c]))
-        put(f"region {share} share", np.full(n, cw[c] / total))
-    for share in (0.1, 0.25):
-        levels[f"share {share}"] = smallest(starts, ends, n, share * total, cw)
-    for name, c in levels.items():
-        s, e = starts[c], ends[c]
-        w = np.maximum(W[e] - W[s], 1)
-        put(f"{name} share", w / total)
-        put(f"{name} prose share", cp[c] / tp)
-        put(f"{name} prose", cp[c] / w)
-        put(f"{name} linked", (LW[e] - LW[s]) / w)
-        put(f"{name} length", (LN[e] - LN[s]) / np.maximum(e - s, 1))
-        put(f"{name} links", (LK[e] - LK[s]) / np.maximum(e - s, 1))
-        put(f"{name} blocks", np.log1p(e - s))
-        put(f"{name} place", s / n)
-        put(f"{name} end", e / n)
-        put(f"{name} list", (own[c] & BIT["list"]) != 0)
-        put(f"{name} first", (np.arange(n) - s) / np.maximum(e - s, 1))
-    put("depth", np.array(flat.depth))
-    return np.stack(cols, 1)
+
+def _own(flat: Flat, texts: list[str], title: str) -> Wide:
+    """Return what each block is by itself; the last two columns are its tag and its words."""
+    n = len(texts)
+    chars = np.array([len(t) for t in texts], np.float64)
+    spaces = np.array([t.count(" ") for t in texts], np.float64) + 1
+    words = np.where(chars > 12 * spaces, chars / 2, spaces)
+    stops = np.array([t.count(",") + t.count(". ") for t in texts], np.float64)
+    for i, t in enumerate(texts):
+        if not t.isascii():
+            stops[i] += t.count("，") + t.count("。") + t.count("、") + t.count("،")
+    ends = np.array([t[-1] in _ENDERS for t in texts])
+    linked = np.minimum(np.array(flat.linked[:n]) / chars, 1)
+    counts = Counter(texts)
+    lowered = title.lower()
+    return np.stack(
+        (
+            np.log1p(words), linked, np.minimum(words / 20, 1) * (1 - linked) * ((stops > 0) | ends),
+            stops / words, ends, np.log1p(flat.links[:n]),
+            np.log([counts[t] for t in texts]),
+            [8 < len(t) < 200 and t[:60].lower() in lowered for t in texts],
+            flat.depths[:n], flat.tags[:n], words,
+        ), 1,
+    )  # fmt: skip
+
+
+def _containers(flat: Flat, upto: Wide, starts: Ints, stops: Ints) -> list[Wide]:
+    """Return for each block what the containers around it hold, small ones and large ones."""
+    n = len(upto) - 1
+    row = np.arange(n)
+    inside = upto[stops] - upto[starts]
+    size = stops - starts
+    counts = Counter(flat.keys)
+    twins = np.array([counts[key] for key in flat.keys])  # siblings of one tag and class
+    table = np.concatenate(
+        (
+            _ratios(inside),
+            inside[:, :3] / np.maximum(upto[-1, :3], _TINY),
+            np.stack(
+                (
+                    np.log1p(size), starts / n, stops / n, np.log1p(twins),
+                    np.log1p(inside[:, _WORDS] * (twins > 2)), starts, np.maximum(size, 1),
+                ), 1,
+            ),
+        ), 1,
+    )  # fmt: skip
+    fitting = [size >= least for least in _SIZES]
+    fitting += [inside[:, _WORDS] >= share * upto[-1, _WORDS] for share in _SHARES]
+    fitting.append((twins > 2) & (size > 1))
+    levels = np.zeros((len(fitting), n), np.int64)
+    spans = list(zip(starts.tolist(), stops.tolist(), strict=True))
+    for level, fits in zip(levels, fitting, strict=True):
+        for c in np.flatnonzero(fits).tolist():  # inner ones overwrite outer ones
+            start, stop = spans[c]
+            level[start:stop] = c
+    looked_up = table[levels.T]
+    looked_up[:, :, -2] = (row[:, None] - looked_up[:, :, -2]) / looked_up[:, :, -1]
+    parts = [looked_up[:, :, :-1].reshape(n, -1)]
+    for share in _REGIONS:
+        inner = np.flatnonzero(inside[:, _PROSE] >= share * (upto[-1, _PROSE] + _TINY))
+        region = int(inner[-1]) if len(inner) else 0
+        within = (row >= starts[region]) & (row < stops[region])
+        share_of_words = np.full(n, inside[region, _WORDS] / upto[-1, _WORDS])
+        parts.append(np.stack((within, share_of_words), 1))
+    return parts
+
+
+def _ratios(sums: Wide) -> Wide:
+    """Return prose and links per word; length, links and headings per block."""
+    result = np.empty((*sums.shape[:-1], 5))
+    result[..., :2] = sums[..., 1:3] / np.maximum(sums[..., :1], 1)
+    blocks = np.maximum(sums[..., _BLOCKS, None], 1)
+    result[..., 2:4] = sums[..., 3:5] / blocks
+    result[..., 4:] = sums[..., 6:] / blocks
+    return result

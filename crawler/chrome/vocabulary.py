@@ -19,7 +19,6 @@ SIGNS: Final = (
 BIT: Final = {sign: 1 << position for position, sign in enumerate(SIGNS)}
 
 HIDDEN: Final = BIT["hidden"]
-
 TAG_BITS: Final[dict[str, int]] = {
     tag: BIT[sign]
     for sign, tags in {
@@ -71,8 +70,7 @@ _WORDS: Final[dict[str, int]] = {
         "c_content": "content article post entry story body text main maincontent articlebody "
         "postbody blog page prose markdown rst document richtext bodytext detail details copy "
         "wysiwyg mw newsbody zw",
-        "c_comment": "comment comments disqus discussion reply replies respond responses "
-        "feedback",
+        "c_comment": "comment comments disqus discussion reply replies respond responses feedback",
         "c_related": "related recommended recommendations recommend more similar popular trending "
         "recent latest also suggested read next previous prev teaser teasers carousel slider "
         "promo promoted outbrain taboola upsell crosssell hot rank ranking",
@@ -111,7 +109,6 @@ _WORDS: Final[dict[str, int]] = {
 
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD: Final = re.compile(r"[a-z]+")
-_NAME_LIMIT: Final = 300  # longer class lists are generated; their end says nothing new
 
 
 @lru_cache(maxsize=8192)
@@ -124,6 +121,6 @@ def name_bits(names: str) -> int:
     0
     """
     bits = 0
-    for word in _WORD.findall(_CAMEL.sub(" ", names[:_NAME_LIMIT]).lower()):
+    for word in _WORD.findall(_CAMEL.sub(" ", names).lower()):
         bits |= _WORDS.get(word, 0)
     return bits
