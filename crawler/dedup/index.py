@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import secrets
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -16,14 +17,18 @@ import xxhash
 from w3lib.url import canonicalize_url
 
 from .config import DedupConfig
+from .errors import ServerError
 from .fingerprint import Fingerprinter
 from .sketches.odd import estimate_odd
+from .spool import Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
 from .store.connect import open_server
 from .store.redis_index import SECRET, CheckRequest, Evidence, RedisIndex
 from .store.statistics import IndexStats, read_statistics
 from .verdict import Kind, Verdict
+
+logger = logging.getLogger(__name__)
 
 # Pages in one exchange: the server does nothing else for about 0.1 ms a page meanwhile.
 _EXCHANGE = 32
@@ -62,25 +67,31 @@ class DuplicateIndex:
     no answer, and nothing is then changed that a second call would not put right.
     """
 
-    def __init__(self, config: DedupConfig, store: RedisIndex, seed: int) -> None:
+    def __init__(
+        self, config: DedupConfig, store: RedisIndex, seed: int, spool: Spool | None
+    ) -> None:
         self._config = config
         self._store = store
+        self._spool = spool
         self._fingerprint = Fingerprinter(config, seed)
         self._batcher = Batcher(self._exchange, limit=_EXCHANGE)
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, config: DedupConfig) -> AsyncIterator[Self]:
+    async def open(cls, config: DedupConfig, *, spool: bool = False) -> AsyncIterator[Self]:
         """Connect to the index that `config` names, and make it if it is not there.
 
-        Raises :class:`ServerError` if no server can be had and :class:`ParameterMismatch` if the
-        index was made with other parameters.
+        With `spool`, pages that the server gives no answer for are written to a file in
+        ``DEDUP_DATA_DIR``, so that :meth:`replay` can check them later. Raises
+        :class:`ServerError` if no server can be had and :class:`ParameterMismatch` if the index was
+        made with other parameters.
         """
         async with open_server(config) as client:
             store = RedisIndex(client, config.namespace, _parameters(config))
             found = await store.open()
             seed = config.seed if config.seed is not None else int(found["seed"])
-            yield cls(config, store, seed)
+            kept = Spool(config.data_dir, found["digest"]) if spool else None
+            yield cls(config, store, seed, kept)
 
     async def check(self, url: str, text: str) -> Verdict:
         """Decide about a page with main text `text` and keep it if it is no duplicate."""
@@ -102,6 +113,20 @@ class DuplicateIndex:
                 verdicts += await asyncio.gather(*waiting)
                 waiting.clear()
         return verdicts + await asyncio.gather(*waiting)
+
+    async def replay(self) -> AsyncIterator[Verdict]:
+        """Check the pages in the spool; those that the server does not answer for stay there."""
+        if self._spool is None or not self._spool:
+            return
+        with closing(self._spool.drain(_EXCHANGE)) as batches:
+            for requests in batches:
+                answers = await self._ask(requests)
+                for request, evidence in zip(requests, answers, strict=True):
+                    yield self._verdict(request.url, evidence)
+
+    def waiting(self) -> int:
+        """Pages in the spool."""
+        return len(self._spool) if self._spool is not None else 0
 
     async def show(self, url: str) -> Record | None:
         """What the index knows of a URL, or None if it never saw it."""
@@ -141,6 +166,20 @@ class DuplicateIndex:
         return await audit(self._store, odd_bytes=self._config.verify_bits // 8)
 
     async def _exchange(self, requests: list[CheckRequest]) -> list[Evidence]:
+        try:
+            return await self._ask(requests)
+        except ServerError:
+            if self._spool is not None:
+                self._keep(requests, self._spool)
+            raise
+
+    def _keep(self, requests: list[CheckRequest], spool: Spool) -> None:
+        try:
+            spool.add(requests)
+        except OSError as error:  # the pages pass unchecked all the same
+            logger.warning("Pages cannot be kept to be checked later: %s", error)
+
+    async def _ask(self, requests: list[CheckRequest]) -> list[Evidence]:
         config = self._config
         return await self._store.check(
             requests,

@@ -20,7 +20,7 @@ from ..dedup.verdict import Kind, Verdict
 from ..project import project_config
 from ..start_errors import speak_plainly
 from .chrome import main_text
-from .dropping import drop_reason
+from .dropping import describe, drop_reason
 from .page import PageFields
 from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_end
 
@@ -83,7 +83,7 @@ class DuplicatePipeline:
     async def open_spider(self) -> None:
         """Open the index; without it the crawl ends before it began, with what to do in the log."""
         try:
-            opening = DuplicateIndex.open(self.config)
+            opening = DuplicateIndex.open(self.config, spool=True)
             self._index = await self._resources.enter_async_context(opening)
         except DedupError as error:
             logger.error("%s", error)
@@ -95,6 +95,7 @@ class DuplicatePipeline:
         """Close the index and log what became of the pages."""
         if self._index is None:
             return
+        await self._replay(self._index)
         try:
             await self._resources.aclose()
         except Exception:
@@ -137,6 +138,27 @@ class DuplicatePipeline:
             self._count(f"dedup/errors/{type(error).__name__}")
             logger.exception("The page %r passes unchecked", url)
         return Verdict(Kind.UNCHECKED, url)
+
+    async def _replay(self, index: DuplicateIndex) -> None:
+        """Check the pages that passed unchecked, if the server answers by now."""
+        waiting = index.waiting()
+        if not waiting:
+            return
+        copies = 0
+        try:
+            async for verdict in index.replay():
+                self._count(f"dedup/replayed/{verdict.kind}")
+                copies += verdict.duplicate_of is not None
+                if verdict.duplicate_of is not None:
+                    logger.info("Passed unchecked, but %s", describe(verdict, verdict.standing))
+        except Exception as error:  # the crawl is over; nothing that happens here may undo it
+            logger.error(
+                "%d pages passed unchecked (%s); `scrapy dedup replay` checks them later",
+                index.waiting(),
+                error,
+            )
+            return
+        logger.info("Checked %d pages that had passed unchecked: %d are copies", waiting, copies)
 
     def _unanswered(self, error: DedupError) -> None:
         self._count(f"dedup/errors/{type(error).__name__}")

@@ -64,10 +64,16 @@ def find(name: str) -> Subcommand:
     return cast(Subcommand, import_module(f".{name.replace('-', '_')}", __name__))
 
 
-def ask_index(settings: Mapping[str, Any], question: Callable[[DuplicateIndex], Awaitable[T]]) -> T:
+def ask_index(
+    settings: Mapping[str, Any],
+    question: Callable[[DuplicateIndex], Awaitable[T]],
+    *,
+    spool: bool = False,
+) -> T:
     """The answer to a question put to the project's index, opened for it alone.
 
-    Raises :class:`DedupError` if the index cannot be opened or does not answer.
+    With `spool`, the pages that passed unchecked are at hand too. Raises :class:`DedupError` if the
+    index cannot be opened or does not answer.
     """
     import asyncio
 
@@ -75,7 +81,7 @@ def ask_index(settings: Mapping[str, Any], question: Callable[[DuplicateIndex], 
     from ...project import project_config
 
     async def ask() -> T:
-        async with DuplicateIndex.open(project_config(settings)) as index:
+        async with DuplicateIndex.open(project_config(settings), spool=spool) as index:
             return await question(index)
 
     return asyncio.run(ask())

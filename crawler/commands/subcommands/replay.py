@@ -1,0 +1,43 @@
+"""Checks the pages that passed unchecked while the index gave no answer.
+
+Those that turn out to be copies have passed to the feed or the search engine all the same: they are
+listed, so that they can be taken out there.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..output import print_json, print_table
+from . import Exit, ask_index
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+    from ...dedup.verdict import Verdict
+
+HELP = "Check the pages that passed unchecked"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the form of the output."""
+    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Check all that waits and print the copies among it."""
+
+    async def replay(index: DuplicateIndex) -> list[Verdict]:
+        return [verdict async for verdict in index.replay()]
+
+    verdicts = ask_index(settings, replay, spool=True)
+    copies = [verdict for verdict in verdicts if verdict.duplicate_of is not None]
+    if options.json:
+        print_json([verdict.to_dict() for verdict in verdicts])
+        return Exit.FOUND if verdicts else Exit.NOTHING
+    if copies:
+        rows = [[v.url, str(v.standing), v.duplicate_of, v.similarity] for v in copies]
+        print_table("Copies that passed", ["url", "kind", "duplicate of", "similarity"], rows)
+    print(f"{len(verdicts)} pages checked, {len(copies)} of them copies")
+    return Exit.FOUND if verdicts else Exit.NOTHING

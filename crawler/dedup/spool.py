@@ -1,0 +1,126 @@
+"""Pages that the index gave no answer for, kept in a file until it does."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .fingerprint import Fingerprint
+from .sketches.odd import OddSketch
+from .store.redis_index import CheckRequest
+
+_NAME = "unchecked"
+
+
+class Spool:
+    """Check requests in a folder, one JSON object a line, shared by all processes of a project.
+
+    A request is kept with its token: if the server did decide about the page and only its answer
+    was lost, asking again brings the same answer and counts nothing twice. `digest` is that of the
+    index's parameters; requests of other indexes are left where they are. Methods raise
+    :class:`OSError` as files do.
+    """
+
+    def __init__(self, folder: Path, digest: str) -> None:
+        self._folder = folder
+        self._path = folder / f"{_NAME}.jsonl"
+        self._digest = digest
+
+    def add(self, requests: Iterable[CheckRequest]) -> None:
+        """Append requests."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._append(self._line(request) for request in requests)
+
+    def __len__(self) -> int:
+        """How many requests wait, those of other indexes with them."""
+        count = 0
+        for path in self._folder.glob(f"{_NAME}*.jsonl"):
+            with path.open() as file:
+                count += sum(1 for _ in file)
+        return count
+
+    def drain(self, limit: int) -> Generator[list[CheckRequest]]:
+        """Yield the requests of this index, up to `limit` at a time.
+
+        A batch counts as done when the next one is asked for. When the iteration is left before its
+        end, what is not done stays in the spool; so it does when the process is killed.
+        """
+        with self._locked():
+            if self._path.exists() and self._path.stat().st_size:
+                self._path.rename(self._free_name())
+        for path in sorted(self._folder.glob(f"{_NAME}-*.jsonl")):
+            with path.open() as file:
+                try:  # another process may be at work on it
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    continue
+                others: list[str] = []
+                batch: list[tuple[str, CheckRequest]] = []
+                try:
+                    for line in file:
+                        request = self._request(line)
+                        if request is None:
+                            others.append(line)
+                            continue
+                        batch.append((line, request))
+                        if len(batch) == limit:
+                            yield [request for _, request in batch]
+                            batch.clear()
+                    if batch:
+                        yield [request for _, request in batch]
+                        batch.clear()
+                finally:
+                    self._append([*others, *(line for line, _ in batch), *file])
+                    path.unlink()
+
+    def _append(self, lines: Iterable[str]) -> None:
+        text = "".join(lines)
+        if text:
+            with self._locked(), self._path.open("a") as file:
+                file.write(text)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        # A file of its own: the spool itself is renamed under those who wait for it.
+        with (self._folder / f"{_NAME}.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _free_name(self) -> Path:
+        taken = (self._folder / f"{_NAME}-{number}.jsonl" for number in range(1_000_000))
+        return next(path for path in taken if not path.exists())
+
+    def _line(self, request: CheckRequest) -> str:
+        page = request.fingerprint
+        record = {
+            "index": self._digest,
+            "url": request.url,
+            "host": request.host,
+            "token": request.token.hex(),
+            "exact": page.exact.hex(),
+            "words": page.words,
+            "bands": page.bands.hex(),
+            "odd": [[sketch.level, sketch.members, sketch.bits.hex()] for sketch in page.odd],
+        }
+        return json.dumps(record) + "\n"
+
+    def _request(self, line: str) -> CheckRequest | None:
+        try:
+            record: dict[str, Any] = json.loads(line)
+            if record["index"] != self._digest:
+                return None
+            odd = (OddSketch(level, size, bytes.fromhex(b)) for level, size, b in record["odd"])
+            fingerprint = Fingerprint(
+                bytes.fromhex(record["exact"]),
+                record["words"],
+                bytes.fromhex(record["bands"]),
+                tuple(odd),
+            )
+            token = bytes.fromhex(record["token"])
+            return CheckRequest(record["url"], record["host"], token, fingerprint)
+        except (ValueError, KeyError, TypeError):  # cut by a full disk; kept for a person to see
+            return None

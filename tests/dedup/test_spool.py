@@ -1,0 +1,113 @@
+"""Pages that the index gave no answer for are kept and checked later."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from crawler.dedup.fingerprint import Fingerprint
+from crawler.dedup.sketches.odd import OddSketch
+from crawler.dedup.spool import Spool
+from crawler.dedup.store.redis_index import CheckRequest
+from tests.conftest import Server
+from tests.texts import article, changed, text
+
+
+def request(number: int) -> CheckRequest:
+    page = Fingerprint(b"e" * 16, 7, b"bands...", (OddSketch(1, 300, b"\0\xff" * 64),))
+    return CheckRequest(f"http://host/{number}\n\u2028", "host", number.to_bytes(4), page)
+
+
+def drained(spool: Spool, limit: int = 3) -> list[CheckRequest]:
+    return [request for batch in spool.drain(limit) for request in batch]
+
+
+def test_what_is_added_is_drained_once(tmp_path: Path) -> None:
+    """Requests come back whole and in order, and are gone then."""
+    spool = Spool(tmp_path, "index")
+    requests = [request(n) for n in range(10)]
+    spool.add(requests[:4])
+    spool.add(requests[4:])
+    assert len(spool) == 10
+    assert drained(spool) == requests
+    assert (drained(spool), len(spool)) == ([], 0)
+
+
+def test_what_is_not_done_stays(tmp_path: Path) -> None:
+    """An iteration left in the middle leaves the batch in hand and all after it."""
+    spool = Spool(tmp_path, "index")
+    spool.add(request(n) for n in range(10))
+    batches = spool.drain(3)
+    next(batches)
+    next(batches)
+    batches.close()
+    spool.add([request(10)])
+    assert sorted(r.token for r in drained(spool)) == [n.to_bytes(4) for n in range(3, 11)]
+
+
+def test_requests_of_other_indexes_are_left(tmp_path: Path) -> None:
+    """A request is only answered by the index whose parameters it was made with."""
+    Spool(tmp_path, "other").add([request(1)])
+    spool = Spool(tmp_path, "index")
+    spool.add([request(2)])
+    assert drained(spool) == [request(2)]
+    assert drained(Spool(tmp_path, "other")) == [request(1)]
+
+
+@pytest.mark.parametrize("line", ["", "{", "[]", "null", '{"index": "index"}', "\0"])
+def test_a_damaged_line_is_no_obstacle(tmp_path: Path, line: str) -> None:
+    """A line cut by a full disk is passed over and kept."""
+    (tmp_path / "unchecked.jsonl").write_text(line + "\n")
+    spool = Spool(tmp_path, "index")
+    spool.add([request(1)])
+    assert drained(spool) == [request(1)]
+    assert len(spool) == 1
+
+
+def _add(folder: Path, start: int) -> None:
+    spool = Spool(folder, "index")
+    for number in range(start, start + 100):
+        spool.add([request(number)])
+
+
+def test_processes_share_it(tmp_path: Path) -> None:
+    """Processes that add while another drains lose nothing."""
+    spool = Spool(tmp_path, "index")
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_add, args=(tmp_path, n * 100)) for n in range(3)]
+    for worker in workers:
+        worker.start()
+    found: list[CheckRequest] = []
+    while any(worker.is_alive() for worker in workers):
+        if tmp_path.joinpath("unchecked.lock").exists():
+            found += drained(spool)
+    found += drained(spool)
+    assert sorted(r.token for r in found) == [n.to_bytes(4) for n in range(300)]
+
+
+async def test_unanswered_pages_are_replayed(start_server, tmp_path: Path) -> None:
+    """Pages checked while the server is gone get their verdict when it is back, counted once."""
+    server: Server = start_server(appendonly="yes", appendfsync="always")
+    config = DedupConfig(redis_url=server.url, data_dir=tmp_path, timeout=1)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        await index.check("http://a/1", text(article(1)))
+        server.kill()
+        for url, words in (("http://b/1", changed(article(1), 2)), ("http://a/2", article(2))):
+            with pytest.raises(ServerError):
+                await index.check(url, text(words))
+        assert index.waiting() == 2
+        with pytest.raises(ServerError):
+            async for _ in index.replay():
+                pass
+        assert index.waiting() == 2
+        server.start()
+        verdicts = [verdict async for verdict in index.replay()]
+        assert [(v.url, v.kind) for v in verdicts] == [
+            ("http://b/1", Kind.NEAR),
+            ("http://a/2", Kind.UNIQUE),
+        ]
+        assert index.waiting() == 0
+        assert sum((await index.stats()).verdicts.values()) == 3
