@@ -30,8 +30,6 @@ def render(page: DemoPage, hosts: dict[str, str], edition: int) -> str:
     )
     if page.view in ("print", "bare"):
         inside = f"<h1>{escape(title)}</h1>\n{body}"
-        if page.view == "print":
-            inside += f"\n<footer>Printed from {NAMES[page.host]}</footer>"
     else:
         inside = _THEMES[page.host](page, escape(title), body, hosts, edition)
     return f'<!doctype html>\n<html lang="{language}">{head}\n<body>{inside}</body></html>\n'
