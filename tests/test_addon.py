@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,7 @@ def test_server_killed_and_crawl_goes_on(
 ) -> None:
     """A server killed in mid-crawl loses no page: those after it pass unchecked."""
     web.answers["/1"] = web.answers["/2"]
-    server = start_server()
+    server = start_server(appendonly="yes", appendfsync="always")
     run = kill_during(project, server, web)
     server.start()
     assert run.code == 0
@@ -137,6 +138,29 @@ def test_server_killed_and_crawl_goes_on(
     assert set(kinds) == {"unique", "unchecked"}
     assert run.stats["dedup/unchecked"] == kinds.count("unchecked")
     assert run.log.count("The index gives no answer, pages pass unchecked") == 1
+    waiting = run.stats["dedup/unchecked"]
+    assert f"{waiting} pages passed unchecked" in run.log
+    replay = project.scrapy("dedup", "replay", DEDUP_REDIS_URL=server.url)
+    assert f"{waiting} pages checked" in replay.output
+    again = project.scrapy("dedup", "replay", DEDUP_REDIS_URL=server.url)
+    assert (again.code, again.output) == (1, "0 pages checked, 0 of them copies\n")
+
+
+def test_server_back_before_the_crawl_ends(
+    project: Project, web: Web, start_server: Callable[..., Server]
+) -> None:
+    """Pages that passed unchecked are checked when the crawl ends and the server answers."""
+    server = start_server(appendonly="yes", appendfsync="always")
+    process = project.start(*crawl(web), DEDUP_REDIS_URL=server.url, DOWNLOAD_DELAY=0.05)
+    wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"), seconds=30)
+    server.kill()
+    time.sleep(1)
+    server.start()
+    run = project.end(process)
+    assert run.code == 0
+    replayed = sum(n for name, n in run.stats.items() if name.startswith("dedup/replayed/"))
+    assert replayed == run.stats["dedup/unchecked"] > 0
+    assert len(run.items) + run.stats.get("item_dropped_count", 0) == COUNT
 
 
 @pytest.mark.parametrize("spider", ["pages", "rows"])
