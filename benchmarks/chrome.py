@@ -25,7 +25,7 @@ class Page:
 
 
 def load_pages(folder: Path, limit: int | None = None) -> Iterator[Page]:
-    with open(folder / "gold.jsonl", encoding="utf-8") as rows:
+    with (folder / "gold.jsonl").open(encoding="utf-8") as rows:
         for number, line in enumerate(rows):
             if limit is not None and number >= limit:
                 return
@@ -37,7 +37,7 @@ def load_pages(folder: Path, limit: int | None = None) -> Iterator[Page]:
 
 def load_manuals(folder: Path) -> Iterator[Page]:
     """Yield pages of manuals in several versions and themes; `site` is the manual."""
-    with open(folder / "pages.jsonl", encoding="utf-8") as rows:
+    with (folder / "pages.jsonl").open(encoding="utf-8") as rows:
         for row in map(json.loads, rows):
             html = (folder / "site" / row["id"]).read_bytes().decode("utf-8", "replace")
             yield Page(row["id"], row["family"], "manual", "manuals", html, row["gold_text"])

@@ -18,9 +18,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.chrome import Page, load_manuals, load_pages, score, tokens  # noqa: E402
-from crawler.chrome import document, extract, model  # noqa: E402
-from crawler.chrome.features import describe  # noqa: E402
+from benchmarks.chrome import Page, load_manuals, load_pages, score, tokens
+from crawler.chrome import document, extract, model
+from crawler.chrome.features import describe
 
 UNITS = 48
 EPOCHS = 15

@@ -1,7 +1,19 @@
 """HTML in, main text out: navigation, banners, footers and sidebars left behind."""
 
-from .document import Document, Link, Robots, base, canonical, links, parse, robots, title
+from .document import (
+    Document,
+    Link,
+    Robots,
+    base,
+    canonical,
+    links,
+    parse,
+    read_tree,
+    robots,
+    title,
+)
 from .extract import Block, MainText, block_hash, strip_chrome
+from .template import SiteTemplate
 
 __all__ = [
     "Block",
@@ -9,11 +21,13 @@ __all__ = [
     "Link",
     "MainText",
     "Robots",
+    "SiteTemplate",
     "base",
     "block_hash",
     "canonical",
     "links",
     "parse",
+    "read_tree",
     "robots",
     "strip_chrome",
     "title",

@@ -14,19 +14,22 @@ LIMIT: Final = 20_000  # blocks judged by what surrounds them; a feature row is 
 DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
 
 _SKIPPED, _INLINE, _LINK, _BREAK, _BLOCK, _HEAD = range(6)
-_KINDS: Final[dict[str, int]] = dict.fromkeys(
-    "script style template svg math iframe object embed canvas audio video map select "
-    "datalist textarea input param source track applet frame "
-    "frameset noframes progress meter rp".split(),
-    _SKIPPED,
-)
-_KINDS |= dict.fromkeys(
-    "abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q "
-    "ruby rb rt s samp small span strike strong sub sup time tt u var wbr".split(),
-    _INLINE,
-)
-_KINDS |= {"a": _LINK, "br": _BREAK}
-_KINDS |= dict.fromkeys("title meta link base area".split(), _HEAD)
+_SKIPPED_TAGS: Final = """
+    script style template svg math iframe object embed canvas audio video map select datalist
+    textarea input param source track applet frame frameset noframes progress meter rp
+"""
+_INLINE_TAGS: Final = """
+    abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q ruby
+    rb rt s samp small span strike strong sub sup time tt u var wbr
+"""
+_HEAD_TAGS: Final = "title meta link base area"
+_KINDS: Final[dict[str, int]] = {
+    **dict.fromkeys(_SKIPPED_TAGS.split(), _SKIPPED),
+    **dict.fromkeys(_INLINE_TAGS.split(), _INLINE),
+    **dict.fromkeys(_HEAD_TAGS.split(), _HEAD),
+    "a": _LINK,
+    "br": _BREAK,
+}
 
 # The element directly around a block, as far as the model tells them apart.
 TAGS: Final = (
@@ -269,16 +272,16 @@ def _signs(tag: str, attributes: Mapping[str, str]) -> tuple[int, str | None]:
     return bits, names
 
 
-def squeeze(text: str) -> str:
+def squeeze(text: str, piece: int = _CHUNK) -> str:
     """Return the text with every run of white space as one space, none at its ends.
 
     Long texts go piece by piece: a list of all words of 50 MB takes a gigabyte.
     """
-    if len(text) <= _CHUNK:
+    if len(text) <= piece:
         return " ".join(text.split())
-    parts = []
-    for at in range(0, len(text), _CHUNK):
-        chunk = text[at : at + _CHUNK]
+    parts: list[str] = []
+    for at in range(0, len(text), piece):
+        chunk = text[at : at + piece]
         if parts and (chunk[0].isspace() or text[at - 1].isspace()) and parts[-1] != " ":
             parts.append(" ")
         words = " ".join(chunk.split())

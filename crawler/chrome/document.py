@@ -63,7 +63,7 @@ def parse(
         data = data.replace(b"\0", b" ")
     if any(data.find(b">", at, at + _WINDOW) < 0 for at in range(0, len(data) - _WINDOW, _WINDOW)):
         data = _LONG_TAG.sub(rb"<\1>", data)
-    reader = Reader()
+    reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
     # `huge_tree` lifts the depth limit from 256, after which libxml2 drops the rest of the page.
     parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from .document import title as title_of
 from .features import Floats, describe
 from .vocabulary import BIT
 
+PROSE: Final = 200  # characters; a kept block of this length is never learnt as chrome
 _DIGITS: Final = str.maketrans("123456789", "000000000")
 
 
@@ -54,10 +54,17 @@ class MainText:
     def __repr__(self) -> str:
         return f"MainText(title={self.title!r}, text={self.text[:60]!r}…)"
 
-    @property
-    def hashes(self) -> list[int]:
-        """64-bit hashes of all blocks, kept or cut, in their order; digits are all one digit."""
-        return [block_hash(text) for text in self._flat.texts]
+    def hashes(self) -> list[tuple[int, bool]]:
+        """Return the hash of every block, and whether it is certain to be main text.
+
+        This is what `SiteTemplate.observe` learns from.  Certain is long running text that was
+        kept: it may come back in a print view or on page two without being chrome.
+        """
+        pairs = zip(self._flat.texts, self._flat.linked, self._kept.tolist(), strict=True)
+        return [
+            (block_hash(text), kept and len(text) >= PROSE and linked * 3 < len(text))
+            for text, linked, kept in pairs
+        ]
 
     @property
     def blocks(self) -> list[Block]:
@@ -161,12 +168,14 @@ def strip_chrome(
         return MainText("", title, flat, empty.astype(bool), empty)
     likely = model.load().probabilities(describe(flat, title))
     if n > LIMIT:
-        rest = [1 - c / len(t) for c, t in zip(flat.linked[LIMIT:], flat.texts[LIMIT:], strict=True)]
+        rest = [
+            1 - c / len(t) for c, t in zip(flat.linked[LIMIT:], flat.texts[LIMIT:], strict=True)
+        ]
         likely = np.concatenate((likely, np.array(rest, np.float32)))
     known = None
     if template:
         known = np.array([block_hash(text) in template for text in flat.texts])
-        if known.all():
+        if known.all():  # a page must not end up empty because its site repeats it
             known[:] = False
         likely = np.where(known, 0, likely)
     kept = choose(likely, flat.texts)

@@ -15,7 +15,7 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Wide = NDArray[np.float64]
 
-_ENDERS: Final = frozenset(".!?…。！？:;\"”»）)")
+_ENDERS: Final = frozenset('.!?…。！？:;"”»）)')
 _SIGN_SHIFTS: Final = np.arange(len(SIGNS))
 _TAG_CODES: Final = np.arange(len(TAGS))
 _WINDOWS: Final = (1, 3, 10)  # blocks on both sides
@@ -94,12 +94,12 @@ def _own(flat: Flat, texts: list[str], title: str) -> Wide:
             stops[i] += t.count("，") + t.count("。") + t.count("、") + t.count("،")
     ends = np.array([t[-1] in _ENDERS for t in texts])
     linked = np.minimum(np.array(flat.linked[:n]) / chars, 1)
+    prose = np.minimum(words / 20, 1) * (1 - linked) * ((stops > 0) | ends)
     counts = Counter(texts)
     lowered = title.lower()
     return np.stack(
         (
-            np.log1p(words), linked, np.minimum(words / 20, 1) * (1 - linked) * ((stops > 0) | ends),
-            stops / words, ends, np.log1p(flat.links[:n]),
+            np.log1p(words), linked, prose, stops / words, ends, np.log1p(flat.links[:n]),
             np.log([counts[t] for t in texts]),
             [8 < len(t) < 200 and t[:60].lower() in lowered for t in texts],
             flat.depths[:n], flat.tags[:n], words,

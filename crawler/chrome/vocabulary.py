@@ -66,7 +66,8 @@ _WORDS: Final[dict[str, int]] = {
         "navi toolbar tabs tab topbar links linklist skip",
         "c_header": "header head masthead banner top topper hero",
         "c_footer": "footer foot bottom colophon copyright legal disclaimer",
-        "c_sidebar": "sidebar side aside rail secondary sidenav leftcol rightcol sidebox right left",
+        "c_sidebar": "sidebar side aside rail secondary sidenav leftcol rightcol sidebox right "
+        "left",
         "c_content": "content article post entry story body text main maincontent articlebody "
         "postbody blog page prose markdown rst document richtext bodytext detail details copy "
         "wysiwyg mw newsbody zw",

@@ -1,19 +1,173 @@
-"""What is kept and cut of small pages."""
+"""What is kept and what is cut of small pages, and what the answer says about it."""
 
-from crawler.chrome import strip_chrome
+import pytest
+from lxml import etree
 
-PAGE = """<html><head><title>Tea - The Leaf</title></head><body>
-<nav><ul><li><a href="/">Home</a></li><li><a href="/shop">Shop</a></li></ul></nav>
-<main><h1>Tea</h1>
-<p>Tea is an aromatic beverage prepared by pouring hot water over cured leaves, and it is drunk
-everywhere.</p>
-<p>After plain water, it is the most widely consumed drink in the world, in many styles.</p></main>
-<footer><p>Copyright The Leaf</p><a href="/imprint">Imprint</a></footer></body></html>"""
+from crawler.chrome import MainText, parse, read_tree, strip_chrome
+
+NAV = """<nav><ul><li><a href="/">Home</a></li><li><a href="/shop">Shop</a></li>
+<li><a href="/about">About us</a></li></ul></nav>"""
+FOOTER = '<footer><p>Copyright The Leaf</p><a href="/imprint">Imprint</a></footer>'
+FIRST = (
+    "Tea is an aromatic beverage prepared by pouring hot water over cured leaves, and it is "
+    "drunk everywhere in the world, hot or cold, with milk or without."
+)
+SECOND = (
+    "After plain water, it is the most widely consumed drink in the world, in many styles, and "
+    "some of them, such as Darjeeling, have a cooling, slightly bitter flavour."
+)
+BODY = f"<h1>Tea</h1><p>{FIRST}</p><p>{SECOND}</p>"
+
+
+def page(body: str, head: str = "<title>Tea - The Leaf</title>") -> str:
+    return f"<!doctype html><html><head>{head}</head><body>{body}</body></html>"
 
 
 def test_paragraphs_stay_and_navigation_goes() -> None:
-    """Paragraphs of main are kept, navigation and footer are cut."""
-    found = strip_chrome(PAGE)
-    assert "aromatic beverage" in found.text and "most widely consumed" in found.text
-    assert "Shop" not in found.text and "Imprint" not in found.text
+    """Paragraphs are kept in reading order; navigation and footer are cut."""
+    found = strip_chrome(page(f"{NAV}<main>{BODY}</main>{FOOTER}"))
+    assert found.text.index(FIRST) < found.text.index(SECOND)
+    assert "Shop" not in found.text
+    assert "Imprint" not in found.text
     assert found.title == "Tea - The Leaf"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<noscript>", "</noscript>"),
+        ("<aside>", "</aside>"),
+        ('<div class="has-sidebar banner-wrap">', "</div>"),
+        ('<div class="page-navigation-wrapper">', "</div>"),
+        ("<button>", ""),
+        ("<table><tr><td>", "</td></tr></table>"),
+        ("<div><span><b>", "</div>"),
+        ("<form>", "</form>"),
+    ],
+)
+def test_content_survives_what_it_is_wrapped_in(before: str, after: str) -> None:
+    """The only running text of a page is its content, whatever is around it."""
+    found = strip_chrome(page(f"{NAV}{before}{BODY}{after}{FOOTER}"))
+    assert FIRST in found.text
+    assert SECOND in found.text
+
+
+def test_scripts_styles_templates_and_alt_text_are_not_text() -> None:
+    """What a reader does not see as text is not in the text."""
+    found = strip_chrome(
+        page(
+            f"<script>var secret1</script><style>.secret2</style>"
+            f"<template><p>secret3</p></template><svg><title>secret4</title></svg>{BODY}"
+            f'<img alt="secret5" src="x"><!-- secret6 -->'
+        )
+    )
+    assert FIRST in found.text
+    assert "secret" not in found.text
+    assert "secret" not in found.title
+
+
+def test_hidden_blocks_are_marked() -> None:
+    """Blocks under hidden, aria-hidden or display:none are known as hidden."""
+    hidden = [
+        "<div hidden>one</div>",
+        '<div aria-hidden="true">two</div>',
+        '<div style="display : none">three</div>',
+        '<div style="visibility:hidden">four</div>',
+    ]
+    blocks = strip_chrome(page("".join(hidden) + NAV + BODY + BODY)).blocks
+    reasons = {block.text: block.reason for block in blocks if not block.kept}
+    assert {reasons.get(text) for text in ("one", "two", "three", "four")} == {"hidden"}
+
+
+def test_code_keeps_its_line_breaks() -> None:
+    """Lines and indentation inside pre are kept as they are."""
+    code = "def brew():\n    return 'tea'\n\nbrew()"
+    found = strip_chrome(page(f"<main>{BODY}<pre><code>{code}</code></pre><p>{SECOND}</p></main>"))
+    assert code in found.text
+
+
+def test_all_posts_of_a_thread_are_kept() -> None:
+    """A thread's posts are its content, the last like the first."""
+    posts = [
+        f"In my view number {i} matters most, since the leaves, once cured, lose their taste "
+        f"within {i} weeks unless they are kept dry, dark and cool. I tried it for {i} years."
+        for i in range(2, 12)
+    ]
+    thread = "".join(
+        f'<article class="post"><div class="author">user{i}</div><p>{post}</p></article>'
+        for i, post in enumerate(posts)
+    )
+    found = strip_chrome(page(f"{NAV}<h1>Storing tea</h1><div>{thread}</div>{FOOTER}"))
+    assert [post for post in posts if post not in found.text] == []
+
+
+def test_inline_markup_does_not_split_words() -> None:
+    """Words are joined across inline elements and parted at block ends and line breaks."""
+    found = strip_chrome("<p>un<b>break</b>able<br>next<p>para")
+    assert found.text.split() == ["unbreakable", "next", "para"]
+
+
+@pytest.mark.parametrize(
+    "text", ["红茶是一种全发酵的茶，味道浓郁，香气高。" * 9, "شاي أسود، " * 60, "Ok"]
+)
+def test_no_page_with_text_is_empty(text: str) -> None:
+    """Something is kept of any page that has text."""
+    assert text.split()[0] in strip_chrome(page(f"<div>{text}</div>")).text
+
+
+def test_a_page_of_links_keeps_links() -> None:
+    """Where there is nothing but links, they are what the page is about."""
+    items = "".join(f'<li><a href="/{i}">Tea of the year {i}</a></li>' for i in range(30))
+    assert "Tea of the year 17" in strip_chrome(page(f"<ul>{items}</ul>")).text
+
+
+def test_unclosed_and_misnested_tags() -> None:
+    """Broken markup loses no paragraph."""
+    found = strip_chrome(f"<div><p>{FIRST}<b><i></b></p></i><td><p>{SECOND}</span></div></html>")
+    assert FIRST in found.text
+    assert SECOND in found.text
+
+
+def test_blocks_say_what_became_of_them() -> None:
+    """Every block is there once, with a reason, its density and likelihood."""
+    found = strip_chrome(page(f"{NAV}<main>{BODY}</main>{FOOTER}"))
+    blocks = {block.text: block for block in found.blocks}
+    assert blocks[FIRST].kept
+    assert blocks[FIRST].reason == "main text"
+    assert blocks[FIRST].density == 1
+    assert not blocks["Shop"].kept
+    assert blocks["Shop"].reason == "navigation"
+    assert blocks["Shop"].density == 0
+    assert "\n".join(block.text for block in found.blocks if block.kept) == found.text
+
+
+def test_a_parsed_tree_gives_the_same_text() -> None:
+    """Text, bytes, a document and an lxml tree of one page have one main text."""
+    html = page(f"{NAV}<main>{BODY}</main><!-- x -->{FOOTER}")
+    tree = etree.HTML(html)
+    wanted = strip_chrome(html).text
+    for given in (html.encode(), parse(html), tree, tree.getroottree(), read_tree(tree)):
+        assert strip_chrome(given).text == wanted
+
+
+def test_template_blocks_are_cut() -> None:
+    """A block the site is known to repeat is cut, and says so; a page never becomes empty."""
+    html = page(f"<div>{BODY}</div>")
+    learnt = strip_chrome(html)
+    second = next(h for h, block in zip(learnt.hashes(), learnt.blocks, strict=True)
+                  if block.text == SECOND)[0]  # fmt: skip
+    found = strip_chrome(html, template=frozenset([second]))
+    assert FIRST in found.text
+    assert SECOND not in found.text
+    assert {block.reason for block in found.blocks if block.text == SECOND} == {"template"}
+    everything = frozenset(h for h, _ in learnt.hashes())
+    assert strip_chrome(html, template=everything).text == learnt.text
+
+
+def test_the_answer_is_the_same_every_time() -> None:
+    """The same page has the same text, whatever was read before."""
+    html = page(f"{NAV}<main>{BODY}</main>{FOOTER}")
+    first: MainText = strip_chrome(html)
+    strip_chrome(page(f"<h1>Other</h1><p>{SECOND}</p>"))
+    assert strip_chrome(html).text == first.text
+    assert strip_chrome(html).hashes() == first.hashes()

@@ -1,0 +1,41 @@
+"""What a crawler asks of a page besides its main text."""
+
+from crawler.chrome import Link, base, canonical, links, parse, robots, title
+
+PAGE = """<html><head><base href=" /docs/ "><title>A &amp; B</title>
+<link rel="canonical" href="https://example.com/a">
+<meta name="robots" content="NOINDEX, follow"><meta name="teabot" content="nofollow">
+</head><body><a href=" one.html ">1</a><a name="x">no</a><a href="two" rel="ugc nofollow">2</a>
+<map><area href="three"></map><svg><title>drawing</title></svg></body></html>"""
+
+
+def test_links_in_order_with_nofollow() -> None:
+    """Hrefs of a and area come raw, in order, with their rel."""
+    assert [link for link in links(parse(PAGE)) if link.href != "three"] == [
+        Link("one.html", False),
+        Link("two", True),
+    ]
+    assert Link("three", False) in list(links(parse("<area href=three>")))
+
+
+def test_head() -> None:
+    """Title, base and canonical are those of the page, not of a drawing in it."""
+    document = parse(PAGE)
+    assert title(document) == "A & B"
+    assert base(document) == "/docs/"
+    assert canonical(document) == "https://example.com/a"
+
+
+def test_robots() -> None:
+    """Directives count for all agents, and for one if it is named."""
+    assert robots(parse(PAGE)) == (True, False)
+    assert robots(parse(PAGE), agent="TeaBot") == (True, True)
+    assert robots(parse('<meta name=ROBOTS content="none">')) == (True, True)
+    assert robots(parse("<p>")) == (False, False)
+
+
+def test_nothing_declared() -> None:
+    """A page without a head has empty answers."""
+    document = parse("<p>hello")
+    assert (title(document), base(document), canonical(document)) == ("", None, None)
+    assert list(links(document)) == []

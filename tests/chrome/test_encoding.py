@@ -1,0 +1,86 @@
+"""Bytes become the text their author wrote, whatever was declared."""
+
+import pytest
+
+from crawler.chrome import parse, strip_chrome
+from crawler.chrome.encoding import decode
+
+TEXTS = {
+    "windows-1251": "Чай — напиток, получаемый варкой листа чайного куста. ",
+    "koi8-r": "Чай - напиток, получаемый варкой листа чайного куста. ",
+    "gb18030": "茶是一种饮料，由茶树的叶子制成，全世界都有人喝。",
+    "gbk": "茶是一种饮料，由茶树的叶子制成，全世界都有人喝。",
+    "big5": "茶是一種飲料，由茶樹的葉子製成，全世界都有人喝。",
+    "shift_jis": "お茶は、チャノキの葉を加工して作られる飲み物です。",
+    "euc-jp": "お茶は、チャノキの葉を加工して作られる飲み物です。",
+    "euc-kr": "차는 차나무의 잎을 가공하여 만든 음료이다. ",
+    "iso-8859-2": "Herbata to napój z liści, źródło żółtej barwy; čaj, šípky. ",
+    "iso-8859-1": "Thé à la menthe, café crème, Tee für Gäste. ",
+    "utf-8": "Чай, 茶, お茶, 차, thé, شاي. ",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("way", ["header", "meta", "http-equiv"])
+def test_declared(name: str, way: str) -> None:
+    """An encoding declared in the HTTP header or in the page is used."""
+    meta = {
+        "header": "",
+        "meta": f'<meta charset="{name}">',
+        "http-equiv": f'<meta http-equiv=Content-Type content="text/html; charset={name}">',
+    }[way]
+    body = f"<html><head>{meta}</head><p>{TEXTS[name] * 4}</p>".encode(name)
+    header = f"text/html; charset={name}" if way == "header" else "text/html"
+    assert strip_chrome(body, content_type=header).text == (TEXTS[name] * 4).strip()
+
+
+@pytest.mark.parametrize("name", ["windows-1251", "gb18030", "shift_jis", "euc-kr", "utf-8"])
+def test_undeclared(name: str) -> None:
+    """Nothing declared: the encoding is guessed from the bytes."""
+    text = TEXTS[name] * 20
+    assert strip_chrome(f"<p>{text}</p>".encode(name)).text == text.strip()
+
+
+@pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1252", "gbk", "big5", "no-such-name"])
+def test_utf8_declared_as_something_else(declared: str) -> None:
+    """Valid UTF-8 is UTF-8, whatever the server says."""
+    text = TEXTS["utf-8"] * 5
+    assert decode(text.encode(), f"text/html; charset={declared}") == ("utf-8", text)
+
+
+def test_other_bytes_declared_as_utf8() -> None:
+    """A declaration that the bytes refute is not believed."""
+    text = TEXTS["windows-1251"] * 20
+    body = f"<meta charset=utf-8><p>{text}</p>".encode("windows-1251")
+    assert text.strip() in strip_chrome(body, content_type="text/html; charset=utf-8").text
+
+
+def test_a_few_broken_bytes_do_not_change_the_encoding() -> None:
+    """UTF-8 with a broken character stays UTF-8."""
+    text = TEXTS["utf-8"] * 30
+    name, found = decode(text.encode() + b"\xff\xfe tail", "text/html; charset=utf-8")
+    assert name == "utf-8"
+    assert found.startswith(text)
+    assert found.endswith("tail")
+
+
+@pytest.mark.parametrize("name", ["utf-8-sig", "utf-16", "utf-32"])
+def test_byte_order_mark(name: str) -> None:
+    """A byte order mark wins over a header that says otherwise, and is not text."""
+    text = "Tea and thé and 茶, every day of the week."
+    body = f"<p>{text}</p>".encode(name)
+    assert strip_chrome(body, content_type="text/html; charset=iso-8859-1").text == text
+
+
+def test_utf16_without_mark() -> None:
+    """UTF-16 is recognised by its zero bytes."""
+    text = "Tea is drunk every day of the week, and thé."
+    for name in ("utf-16-le", "utf-16-be"):
+        assert strip_chrome(f"<p>{text}</p>".encode(name)).text == text
+
+
+def test_text_is_not_decoded_again() -> None:
+    """A page given as text keeps its characters, whatever its meta says."""
+    html = "<meta charset=koi8-r><p>Чай и thé"
+    assert strip_chrome(html, content_type="text/html; charset=big5").text == "Чай и thé"
+    assert parse(html).encoding == "utf-8"

@@ -1,0 +1,71 @@
+"""What is learnt as a site's chrome, and what never is."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.chrome import SiteTemplate, block_hash, strip_chrome
+
+BANNER = "Subscribe to our letter about tea, it is free of charge"
+
+
+def article(topic: str, part: int = 1) -> str:
+    text = " ".join(
+        f"The {topic} of sort {i} is grown on hills, where rain, mist and patience make it good."
+        for i in range(6)
+    )
+    return f"<div><p>{BANNER}</p></div><main><h1>{topic} {part}</h1><p>{text}</p></main>"
+
+
+def learn(template: SiteTemplate, *pages: str) -> None:
+    for html in pages:
+        found = strip_chrome(html)
+        template.observe(found.hashes(), block_hash(found.text))
+
+
+def test_what_comes_back_is_chrome() -> None:
+    """A block on several different pages is learnt, and then cut."""
+    template = SiteTemplate()
+    learn(template, *(article(topic) for topic in ("oolong", "assam", "sencha", "matcha")))
+    found = strip_chrome(article("pu-erh"), template=template.known())
+    assert BANNER not in found.text
+    assert "pu-erh of sort 3" in found.text
+
+
+def test_one_article_on_many_addresses_is_not_chrome() -> None:
+    """A site whose pages are all copies teaches nothing."""
+    template = SiteTemplate()
+    learn(template, *[article("oolong")] * 50)
+    assert template.known() == frozenset()
+
+
+def test_a_paginated_or_reprinted_article_stays() -> None:
+    """The running text of an article that comes back in other pages is never learnt."""
+    template = SiteTemplate()
+    learn(template, *(article("oolong", part) for part in range(20)))
+    found = strip_chrome(article("oolong", 21), template=template.known())
+    assert "oolong of sort 3" in found.text
+
+
+def test_rare_blocks_of_a_large_site_are_not_chrome() -> None:
+    """What stands on few of very many pages is not the site's template."""
+    template = SiteTemplate(least_share=0.1)
+    for page in range(100):
+        template.observe([(1, False), (2 if page < 5 else page + 10, False)], page)
+    assert template.known() == {1}
+
+
+def test_digits_do_not_count() -> None:
+    """A counter that runs is one block."""
+    assert block_hash("Seen 1,204 times") == block_hash("Seen 9,317 times")
+    assert block_hash("Seen 1 time") != block_hash("Sold 1 time")
+
+
+@given(st.lists(st.tuples(st.lists(st.integers(0, 99)), st.integers(0, 30))))
+def test_memory_is_bounded(pages: list[tuple[list[int], int]]) -> None:
+    """However much is observed, no more than the bounds is remembered."""
+    template = SiteTemplate(max_blocks=8, max_contents=4)
+    for blocks, content in pages:
+        template.observe([(block, False) for block in blocks], content)
+    assert len(template.known()) <= 8
+    assert len(template._counts) <= 8
+    assert len(template._seen) <= 4
