@@ -39,24 +39,22 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@ $(VENV)/crawl.stamp
 
-# The first interpreter that is new enough; Debian's comes without pip until python3-venv is there.
+# The first interpreter that is new enough and can make an environment; Debian's cannot until the
+# package python3-venv is there.
 $(VENV)/bin/pip:
-	@python="$(PYTHON)"; \
-	for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
-		if [ -z "$$python" ] && "$$candidate" -c \
-			'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
-		then python="$$candidate"; fi; \
+	@python= found=; \
+	for candidate in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11); do \
+		"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+		found="$${found:-$$candidate}"; \
+		if "$$candidate" -c 'import ensurepip, venv' 2>/dev/null; then python="$$candidate"; break; fi; \
 	done; \
-	if [ -z "$$python" ]; then \
+	if [ -z "$$found" ]; then \
 		echo "Python 3.11 or later is needed and was not found; PYTHON=/path/to/python names one." >&2; \
 		exit 1; \
 	fi; \
-	if ! "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
-		echo "$$python is older than 3.11 or does not run." >&2; exit 1; \
-	fi; \
-	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
-		version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
-		echo "$$python cannot make virtual environments. On Debian and Ubuntu:" >&2; \
+	if [ -z "$$python" ]; then \
+		version=$$("$$found" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+		echo "$$found cannot make virtual environments. On Debian and Ubuntu:" >&2; \
 		echo "    sudo apt install python$$version-venv" >&2; \
 		exit 1; \
 	fi; \

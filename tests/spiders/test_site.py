@@ -7,7 +7,10 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import pytest
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
 
+from crawler.spiders.site import SiteSpider
 from tests.spiders.webserver import Answer, Result, Web
 
 Crawl = Callable[..., Awaitable[Result]]
@@ -63,6 +66,16 @@ async def test_other_hosts_are_left_alone(web: Web, crawl: Crawl) -> None:
         assert result.stats["site/foreign_redirects"] == 1
     finally:
         other.close()
+
+
+def test_www_is_the_same_site() -> None:
+    """Where the address given leads to its name with www, or without, that one is crawled."""
+    spider = SiteSpider(url="https://example.com")
+    meta = {"redirect_urls": ["https://example.com/"]}
+    spider.stay_on_hosts(Request("https://www.example.com/", meta=meta))
+    spider.stay_on_hosts(Request("https://www.example.com/next"))
+    with pytest.raises(IgnoreRequest):
+        spider.stay_on_hosts(Request("https://shop.example.com/"))
 
 
 async def test_a_redirect_gives_its_target(web: Web, crawl: Crawl) -> None:
