@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import signal
 from dataclasses import dataclass, field, make_dataclass
 from typing import Any
 
@@ -264,6 +265,19 @@ async def test_no_answer(open_bench, monkeypatch, caplog, on_error, stops, asked
     assert bench.stats["dedup/unchecked"] == 5
     assert (bench.stops, calls) == (stops, asked)
     assert len([r for r in caplog.records if "gone; start it again" in r.message]) == 1
+
+
+async def test_a_server_that_hangs(open_bench, start_server):
+    """Pages pass unchecked while the server hangs, and are checked again when it is back."""
+    server = start_server()
+    bench = await open_bench(redis_url=server.url, timeout=0.2)
+    kinds = []
+    for number, text in ((signal.SIGSTOP, ARTICLE), (signal.SIGCONT, OTHER)):
+        server.process.send_signal(number)
+        item = await bench.process({"url": f"/{number}", "text": text})
+        kinds.append(item["dedup"]["kind"])
+    assert kinds == ["unchecked", "unique"]
+    assert bench.stats["dedup/errors/ServerError"] == 1
 
 
 async def test_summary(open_bench, caplog):
