@@ -88,13 +88,15 @@ SHORT = Normaliser(drop_urls=True, drop_reposts=True)
 
 
 def sharing(keys: Iterable[Iterable[Any]], min_matches: int = 1) -> Iterator[Pair]:
-    """Pairs of texts that share at least *min_matches* keys."""
+    """Pairs of texts that share at least *min_matches* keys, or all keys of either."""
     holders: dict[Any, list[int]] = {}
-    for number, own in enumerate(keys):
-        for key in set(own):
+    needed = []
+    for number, own in enumerate(map(set, keys)):
+        needed.append(min(min_matches, len(own)))
+        for key in own:
             holders.setdefault(key, []).append(number)
     counts = Counter(two for holding in holders.values() for two in combinations(holding, 2))
-    return (two for two, count in counts.items() if count >= min_matches)
+    return ((a, b) for (a, b), count in counts.items() if count >= min(needed[a], needed[b]))
 
 
 def by_sketch(texts: Texts, threshold: float, method: str, **options: Any) -> tuple[Scores, int]:
@@ -257,7 +259,8 @@ def svg(sets: dict[str, dict[str, list[tuple[float, ...]]]]) -> str:
     right, bottom = 2 * (width + margin) + 240, len(sets) * (height + 2 * margin) + margin
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right} {bottom}" '
-        f'font-family="sans-serif" font-size="12">{"".join(parts)}</svg>\n'
+        f'font-family="sans-serif" font-size="12">'
+        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
     )
 
 

@@ -41,7 +41,8 @@ def candidates(method: Method, a: np.ndarray, b: np.ndarray) -> bool:
     """Whether an index would compare the two, by the rule of Method."""
     ours, theirs = method.keys(a), method.keys(b)
     shared = np.isin(ours, theirs) if method.tables is None else ours == theirs
-    return int(np.count_nonzero(shared)) >= method.min_matches
+    needed = min(method.min_matches, ours.size, theirs.size)
+    return 0 < needed <= int(np.count_nonzero(shared))
 
 
 @METHOD
@@ -193,6 +194,13 @@ def test_smallest_compares_short_texts_exactly() -> None:
     found = sketcher.estimate(sketcher.sketch(a), sketcher.sketch(b))
     exact = jaccard(sketcher.shingles(a), sketcher.shingles(b))
     assert (found.similarity, found.low, found.high, found.error) == (exact, exact, exact, 0.0)
+
+
+def test_texts_with_fewer_keys_than_matches_asked_for_are_found() -> None:
+    sketcher = Sketcher(method="smallest", min_matches=4)
+    a, b = sketcher.sketch("to be or not to be"), sketcher.sketch("to be or not, to be!")
+    assert sketcher.keys(a).size == 2
+    assert candidates(sketcher.method, a, b)
 
 
 def test_modulo_finds_a_quotation_in_a_long_page() -> None:

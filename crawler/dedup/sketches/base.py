@@ -24,8 +24,8 @@ class Method(ABC):
     """How a set of shingles becomes a sketch, and what two sketches tell.
 
     Every method finds candidates in one way: a sketch has *keys*, 32-bit numbers, and two pages
-    are candidates when they share at least :attr:`min_matches` of them. Candidates are then
-    compared by :meth:`estimate`.
+    are candidates when they share at least :attr:`min_matches` of them, or all of them if either
+    has fewer. Candidates are then compared by :meth:`estimate`.
 
     Attributes
     ----------
