@@ -9,7 +9,7 @@ FOLDER has a folder for each set:
 - ``tweets``: pairs are true, at any threshold, if both are of one cluster.
 
 A pair is found if the method makes it a candidate and its estimate reaches the threshold. Bands are
-chosen for the threshold, with misses weighed nine times as much as needless comparisons.
+those that the index takes for the threshold.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from sketch import environment
 
-from crawler.dedup.lsh import choose_bands
+from crawler.dedup.lsh import fewest_bands
 from crawler.dedup.shingles import Shingler
 from crawler.dedup.similarity import jaccard
 from crawler.dedup.sketches import Sketcher
@@ -103,7 +103,7 @@ def by_sketch(texts: Texts, threshold: float, method: str, **options: Any) -> tu
     """Estimates of all candidates of one of our methods, and bytes of sketch and keys a text."""
     if method in ("fast", "minwise", "one-permutation"):
         count = options.get("num_hashes", 200 if method == "minwise" else 256)
-        chosen = choose_bands(threshold, count, false_positives=0.1, false_negatives=0.9)
+        chosen = fewest_bands(threshold, count)
         options |= {"bands": chosen.bands, "rows": chosen.rows}
     sketcher = Sketcher(method=method, size=texts.size, normaliser=texts.normaliser, **options)
     sketches = sketcher.sketch_many(texts.texts)

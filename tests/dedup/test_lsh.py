@@ -11,6 +11,7 @@ from crawler.dedup.lsh import (
     choose_bands,
     collision_probability,
     error_areas,
+    fewest_bands,
     row_bits,
 )
 
@@ -73,6 +74,21 @@ def test_chosen_bands_have_the_least_weighted_error(
         for rows in range(1, min(32, num_hashes) + 1)
         for bands in range(1, num_hashes // rows + 1)
     )
+
+
+@pytest.mark.parametrize("threshold", [0.4, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0])
+def test_the_fewest_bands_keep_their_promises(threshold: float) -> None:
+    bands, rows = fewest_bands(threshold, 256)
+
+    def found(similarity: float, bands: int) -> float:
+        return float(collision_probability(similarity, bands, rows, row_bits(rows)))
+
+    above = min(1.0, threshold + 0.05)
+    assert bands * rows <= 256
+    assert found(threshold, bands) >= 0.95
+    assert found(above, bands) >= 0.99
+    fewer = bands - 1
+    assert not fewer or found(threshold, fewer) < 0.95 or found(above, fewer) < 0.99
 
 
 def test_dearer_misses_choose_a_curve_further_left() -> None:
