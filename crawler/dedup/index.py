@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import logging
 import secrets
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import asdict, dataclass
@@ -24,7 +25,8 @@ from .spool import Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
 from .store.connect import open_server
-from .store.redis_index import SECRET, CheckRequest, Evidence, RedisIndex
+from .store.parameters import SECRET
+from .store.redis_index import CheckRequest, Evidence, RedisIndex
 from .store.statistics import IndexStats, read_statistics
 from .verdict import Kind, Verdict
 
@@ -36,6 +38,8 @@ _EXCHANGE = 32
 # than a few milliseconds.
 _LONG_TEXT = 200_000
 _LONG_URL = 2_000
+# Seconds of waiting for nothing after which the server is left in peace for a while.
+_LONG_WAIT = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ class DuplicateIndex:
         self._spool = spool
         self._fingerprint = Fingerprinter(config, seed)
         self._batcher = Batcher(self._exchange, limit=_EXCHANGE)
+        self._resting_until = 0.0
+        self._last_error = ""
 
     @classmethod
     @asynccontextmanager
@@ -166,11 +172,20 @@ class DuplicateIndex:
         return await audit(self._store, odd_bytes=self._config.verify_bits // 8)
 
     async def _exchange(self, requests: list[CheckRequest]) -> list[Evidence]:
+        start = time.monotonic()
         try:
+            if start < self._resting_until:
+                raise ServerError(self._last_error)
             return await self._ask(requests)
-        except ServerError:
+        except ServerError as error:
             if self._spool is not None:
                 self._keep(requests, self._spool)
+            waited = time.monotonic() - start
+            if waited > _LONG_WAIT:
+                # No page waits again before as much time has gone by: a server that hangs must not
+                # hold up the crawl for a time-out at every exchange.
+                self._resting_until = time.monotonic() + waited
+                self._last_error = str(error)
             raise
 
     def _keep(self, requests: list[CheckRequest], spool: Spool) -> None:

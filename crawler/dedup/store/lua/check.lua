@@ -6,20 +6,11 @@
 -- ARGV[3]  threshold, 0 to 1
 -- ARGV[4]  bits of an odd sketch
 -- ARGV[5]  pages last seen before this time, in seconds since 1970, have expired
--- then one argument for each page, numbers with the highest byte first:
---   table key of the URL (4 bytes)
---   token (4): made anew for each check; the same token again is the same check tried again, and
---     gets the same answer without being counted twice
---   number of words (4); exact hash of the normalised text (16)
---   bytes of the URL (2), of the host (2), of the band keys (2); URL, host, band keys (4 each)
---   odd sketches of each level that a duplicate could have, the page's own first: level (1),
---     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
+-- then one argument for each page, as in pages.lua
 --
 -- Returns for each page the evidence of layout.lua.
 
 local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
-local MAX_SKIPPED = 64 -- empty blocks of records passed at once
-local MAX_HOST_COUNTS = 100000 -- beyond so many, new hosts are counted together
 
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
 -- has been changed.
@@ -30,23 +21,6 @@ end
 local now, threshold, bits = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local oldest = tonumber(ARGV[5])
 local odd_size = bits / 8
-local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
-  ['!'] = 'updated'}
-local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
-
-local function read_page(packed)
-  local page = {}
-  local url_size, host_size, bands_size, at
-  page.url_key, page.token, page.words, page.exact, url_size, host_size, bands_size, at =
-    struct.unpack('>c4c4I4c16I2I2I2', packed)
-  page.url = string.sub(packed, at, at + url_size - 1)
-  at = at + url_size
-  page.host = string.sub(packed, at, at + host_size - 1)
-  at = at + host_size
-  page.bands = string.sub(packed, at, at + bands_size - 1)
-  page.odd = string.sub(packed, at + bands_size)
-  return page
-end
 
 -- Ones in the exclusive or of two strings: lanes of bytes are summed in one 32-bit word at a time,
 -- at most 31 words before a lane could overflow.
@@ -141,35 +115,6 @@ local function add_all(page, id)
   if #page.names > 0 then grow('band', page.names) end
 end
 
-local function count(page, meta, similarity)
-  local kind = KINDS[meta.last]
-  local host = page.host .. ' ' .. kind
-  counts.stats[kind] = (counts.stats[kind] or 0) + 1
-  counts.hosts[host] = (counts.hosts[host] or 0) + 1
-  if meta.last == 'n' then
-    local rounded = string.format('%.2f', math.floor(similarity * 100) / 100)
-    counts.histogram[rounded] = (counts.histogram[rounded] or 0) + 1
-  end
-end
-
-local function save_counts()
-  if redis.call('HLEN', PREFIX .. 'hosts') > MAX_HOST_COUNTS then
-    local bounded = {}
-    for field, number in pairs(counts.hosts) do
-      if redis.call('HEXISTS', PREFIX .. 'hosts', field) == 0 then
-        field = '(other hosts) ' .. string.match(field, '%S+$')
-      end
-      bounded[field] = (bounded[field] or 0) + number
-    end
-    counts.hosts = bounded
-  end
-  for name, group in pairs(counts) do
-    for field, number in pairs(group) do
-      redis.call('HINCRBY', PREFIX .. name, field, string.format('%d', number))
-    end
-  end
-end
-
 local function decide(page, known, same_text)
   local meta = {id = state.next, first_seen = known and known.first_seen or now, last_seen = now,
     token = page.token, url_key = page.url_key, words = page.words, exact = page.exact, level = 0, sampled = 0}
@@ -230,29 +175,6 @@ local function check(page)
   return decide(page, meta, same_text)
 end
 
--- Gives back the memory of what has expired: a hand goes round all records, a few blocks for each
--- exchange, so that it passes every page once while a quarter as many are checked.
-local function expire(blocks)
-  local last = math.floor((state.next - 1) / 16)
-  for _ = 1, blocks do
-    local skipped = 0
-    local fields = {}
-    for slot = 0, 15 do fields[slot + 1] = field_of(slot * 16, META) end
-    repeat -- blocks of which nothing is left cost little: pass many of them
-      state.hand = state.hand >= last and 0 or state.hand + 1
-      local hash = record(state.hand * 16)
-      local there = redis.call('EXISTS', hash) == 1
-      if there then
-        for slot, packed in ipairs(redis.call('HMGET', hash, unpack(fields))) do
-          local meta = packed and unpack_meta(state.hand * 16 + slot - 1, packed)
-          if meta and meta.last_seen < oldest then release(meta, odd_size) end
-        end
-      end
-      skipped = skipped + 1
-    until there or skipped == MAX_SKIPPED
-  end
-end
-
 load_state()
 local replies, none, names = {}, {}, nil
 for i = 6, #ARGV do
@@ -261,7 +183,9 @@ for i = 6, #ARGV do
   page.names = #page.bands > 0 and names or none
   replies[#replies + 1] = evidence(check(page))
 end
-if oldest > 0 then expire(math.ceil((#ARGV - 5) / 4)) end
+if oldest > 0 then
+  expire(math.ceil((#ARGV - 5) / 4), oldest, function(meta) release(meta, odd_size) end)
+end
 save_state()
 save_counts()
 return replies

@@ -19,6 +19,7 @@ local PREFIX = string.sub(KEYS[1], 1, -7)
 local STATE = PREFIX .. 'state'
 local MIN_BUCKETS = 16
 local LOAD = 64 -- mean entries in a bucket; the fullest holds about 2.5 times as many
+local MAX_SKIPPED = 64 -- empty blocks of records passed at once when looking for expired ones
 local MAX_VALUE = 64 -- bytes of a value in the server's compact encoding
 local META, URL, SKETCH = 0, 1, 2 -- parts of a record; SKETCH and those after it hold the band
 -- keys and then the odd sketch, MAX_VALUE bytes in each
@@ -215,10 +216,17 @@ local function find_url(url, key)
   return nil
 end
 
+local function erase(id)
+  local hash, base = record(id)
+  local parts = {}
+  for part = META, 15 do parts[#parts + 1] = field_of(base, part) end
+  redis.call('HDEL', hash, unpack(parts))
+  redis.call('DEL', string.format('%slong:%d', PREFIX, id))
+end
+
 -- Takes a page out of every table and its record with it; odd_size is the bytes of an odd sketch.
 local function release(meta, odd_size)
   local id = meta.id
-  local hash, base = record(id)
   remove(id, find('url', 'url', meta.url_key))
   state['url.n'] = state['url.n'] - 1
   if not meta.rep then
@@ -235,18 +243,42 @@ local function release(meta, odd_size)
       state['band.n'] = state['band.n'] - 1
     end
   end
-  local parts = {}
-  for part = META, 15 do parts[#parts + 1] = field_of(base, part) end
-  redis.call('HDEL', hash, unpack(parts))
-  redis.call('DEL', string.format('%slong:%d', PREFIX, id))
+  erase(id)
+end
+
+-- Gives back the memory of what has expired: a hand goes round all records, a few blocks for each
+-- exchange, so that it passes every page once while a quarter as many are checked. take_out(meta)
+-- releases one.
+local function expire(blocks, oldest, take_out)
+  local last = math.floor((state.next - 1) / 16)
+  for _ = 1, blocks do
+    local skipped = 0
+    local fields = {}
+    for slot = 0, 15 do fields[slot + 1] = field_of(slot * 16, META) end
+    repeat -- blocks of which nothing is left cost little: pass many of them
+      state.hand = state.hand >= last and 0 or state.hand + 1
+      local hash = record(state.hand * 16)
+      local there = redis.call('EXISTS', hash) == 1
+      if there then
+        for slot, packed in ipairs(redis.call('HMGET', hash, unpack(fields))) do
+          local meta = packed and unpack_meta(state.hand * 16 + slot - 1, packed)
+          if meta and meta.last_seen < oldest then take_out(meta) end
+        end
+      end
+      skipped = skipped + 1
+    until there or skipped == MAX_SKIPPED
+  end
 end
 
 -- What a page's record says, packed for the client: last and standing verdict (a letter each),
 -- number of the kept page that stands for it (4 bytes), bits in which the odd sketches of the two
--- differ (2), sampled shingles of the page (2) and of the other (2), their level (1); then the URL
--- of the other page, nothing where there is none or it is no longer kept.
-local function evidence(meta)
+-- differ (2), sampled shingles of the page (2) and of the other (2), their level (1).
+local function packed_evidence(meta)
   return struct.pack('>c1c1I4I2I2I2B', meta.last, meta.standing, meta.rep or meta.id,
     meta.rep and meta.odd_bits or 0, meta.sampled, meta.rep and meta.rep_sampled or 0, meta.level)
-    .. (meta.rep and read_url(meta.rep) or '')
+end
+
+-- The same and then the URL of the other page, nothing where there is none or it is no longer kept.
+local function evidence(meta)
+  return packed_evidence(meta) .. (meta.rep and read_url(meta.rep) or '')
 end

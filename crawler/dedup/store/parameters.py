@@ -1,0 +1,61 @@
+"""The parameters that an index was made with: stored in it, and none but those may be used."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import ParameterMismatch
+
+SECRET = "secret:"  # stands before the digest of a seed that is not stored
+FORMAT = 1  # of the layout in the server; raised with every change that older code cannot read
+
+
+class Parameters:
+    """The parameters asked for, and then those that the index has."""
+
+    def __init__(self, namespace: str, values: Mapping[str, Any]) -> None:
+        self._namespace = namespace
+        self._values = {name: str(value) for name, value in values.items()}
+        self._values["format"] = str(FORMAT)
+        self._sign()
+
+    def _sign(self) -> None:
+        named = sorted(item for item in self._values.items() if item[0] != "digest")
+        self._values["digest"] = hashlib.sha256(repr(named).encode()).hexdigest()[:16]
+
+    @property
+    def digest(self) -> str:
+        """By which the scripts know that the index has these parameters."""
+        return self._values["digest"]
+
+    @property
+    def flat(self) -> list[str]:
+        """Names and values in turn."""
+        return [part for item in self._values.items() for part in item]
+
+    def agree(self, listing: Sequence[bytes]) -> dict[str, str]:
+        """See that an index that has the parameters `listing`, names and values in turn, fits.
+
+        A seed that is no secret is only proposed: the index that is there keeps its own. Raises
+        :class:`ParameterMismatch` naming those that differ.
+        """
+        words = [part.decode("utf-8", "replace") for part in listing]
+        found = dict(zip(words[::2], words[1::2], strict=True))
+        drawn = found.get("seed", SECRET)
+        if not drawn.startswith(SECRET) and not self._values["seed"].startswith(SECRET):
+            self._values["seed"] = drawn
+            self._sign()
+        if found.get("digest") == self.digest:
+            return found
+        names = sorted((found.keys() | self._values.keys()) - {"digest"})
+        differing = [
+            f"{name}: index {found.get(name, '–')}, settings {self._values.get(name, '–')}"
+            for name in names
+            if found.get(name) != self._values.get(name)
+        ]
+        raise ParameterMismatch(
+            f"the index {self._namespace!r} was made with other parameters "
+            f"({'; '.join(differing)}): set them as they were, or choose another DEDUP_NAMESPACE"
+        )

@@ -1,0 +1,53 @@
+"""The server's scripts, and its errors in our words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from redis.exceptions import RedisClusterException, RedisError
+
+from ..errors import ServerError
+from .faults import explain
+
+# What stands in front of a script; those not named here stand alone.
+_PARTS = {
+    "check": ("layout", "pages"),
+    "show": ("layout",),
+    "forget": ("layout",),
+}
+
+
+class Script(NamedTuple):
+    """A script's text and the digest by which a server that has seen it knows it."""
+
+    text: str
+    digest: str
+
+
+@cache
+def load_script(name: str) -> Script:
+    """The script in ``lua/<name>.lua`` with the parts that it shares with others in front."""
+    folder = files(__package__) / "lua"
+    text = "".join((folder / f"{part}.lua").read_text() for part in (*_PARTS.get(name, ()), name))
+    return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turns what the client library raises into a :class:`ServerError` that says what to do."""
+    try:
+        yield
+    except (RedisError, RedisClusterException, OSError) as error:
+        raise ServerError(sentence(error)) from error
+
+
+def sentence(error: BaseException) -> str:
+    """What is wrong with the server or the index in it, and what to do."""
+    if "PARAMETERS the index" in str(error):
+        return "the index was deleted or replaced while it was in use: start the crawl again"
+    return explain(error)
