@@ -1,65 +1,226 @@
-"""Main text of real pages: quality and CPU time beside other tools, in one interleaved run."""
+"""Main text of real pages: quality and CPU time beside other tools, in one interleaved run.
+
+python benchmarks/chrome.py --data FOLDER [--manuals FOLDER] [--limit N] [--json FILE]
+
+FOLDER holds `gold.jsonl` and `pages/`; that of --manuals `pages.jsonl`, `pairs.jsonl`, `site/`.
+Tools that are not installed are left out.
+"""
 
 from __future__ import annotations
 
-import gzip
+import argparse
 import json
-import re
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+import os
+import platform
+import random
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
-_CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-@dataclass(frozen=True)
-class Page:
-    id: str
-    site: str
-    kind: str
-    source: str
-    html: str
-    gold: str
+from lxml import etree, html
 
+from benchmarks import chrome_swap
+from benchmarks.chrome_data import Page, load_manuals, load_pages, score
+from crawler.chrome import SiteTemplate, block_hash, strip_chrome
 
-def load_pages(folder: Path, limit: int | None = None) -> Iterator[Page]:
-    with (folder / "gold.jsonl").open(encoding="utf-8") as rows:
-        for number, line in enumerate(rows):
-            if limit is not None and number >= limit:
-                return
-            row = json.loads(line)
-            raw = gzip.decompress((folder / "pages" / f"{row['id']}.html.gz").read_bytes())
-            html = raw.decode(row["encoding"], "replace")
-            yield Page(row["id"], row["site"], row["kind"], row["source"], html, row["gold"])
+Tool = Callable[[str], str]
+OURS = "strip_chrome"
+ORDERS = 5  # random orders of a site's pages
+WORST = 15
 
 
-def load_manuals(folder: Path) -> Iterator[Page]:
-    """Yield pages of manuals in several versions and themes; `site` is the manual."""
-    with (folder / "pages.jsonl").open(encoding="utf-8") as rows:
-        for row in map(json.loads, rows):
-            html = (folder / "site" / row["id"]).read_bytes().decode("utf-8", "replace")
-            yield Page(row["id"], row["family"], "manual", "manuals", html, row["gold_text"])
+def _floor(page: str) -> str:
+    parser = html.HTMLParser(encoding="utf-8")
+    html.document_fromstring(page.encode("utf-8", "replace") or b"<html/>", parser=parser)
+    return ""
 
 
-def tokens(text: str) -> list[str]:
-    return _TOKEN.findall(text.lower())
+def tools() -> dict[str, Tool]:
+    """Return the tools that are installed, ours first."""
+    found: dict[str, Tool] = {OURS: lambda page: strip_chrome(page).text}
+
+    def trafilatura() -> Tool:
+        import trafilatura
+
+        return lambda page: trafilatura.extract(page) or ""
+
+    def resiliparse() -> Tool:
+        from resiliparse.extract.html2text import extract_plain_text
+
+        return lambda page: extract_plain_text(page, main_content=True)
+
+    def readability() -> Tool:
+        from readability import Document
+
+        def run(page: str) -> str:
+            summary = Document(page).summary()
+            return "\n".join(etree.HTML(summary).itertext()) if summary else ""
+
+        return run
+
+    def justext() -> Tool:
+        import justext
+
+        words = justext.get_stoplist("English")
+        return lambda page: "\n".join(
+            p.text for p in justext.justext(page, words) if not p.is_boilerplate
+        )
+
+    def soup() -> Tool:
+        from bs4 import BeautifulSoup
+
+        def run(page: str) -> str:
+            tree = BeautifulSoup(page, "lxml")
+            for tag in tree(["script", "style", "nav", "header", "footer", "aside"]):
+                tag.decompose()
+            return tree.get_text("\n")
+
+        return run
+
+    for load in (trafilatura, resiliparse, readability, justext, soup):
+        try:
+            found[load.__name__] = load()
+        except ImportError as error:
+            print(f"{load.__name__} is left out: {error}")
+    return found
 
 
-def _bag(words: list[str]) -> Counter[tuple[str, ...]]:
-    if len(words) < 4:
-        return Counter([tuple(words)] if words else [])
-    return Counter(zip(*(words[i:] for i in range(4)), strict=False))
+def measure(pages: list[Page], chosen: dict[str, Tool]) -> tuple[dict[str, Any], np.ndarray]:
+    """Return for each tool rows of P, R, F1 and CPU seconds per page; and the floor's seconds."""
+    rows: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    floor = []
+    for tool in (_floor, *chosen.values()):  # imports and caches of the first page
+        tool(pages[0].html)
+    for page in pages:
+        began = time.process_time()
+        _floor(page.html)
+        floor.append(time.process_time() - began)
+        for name, tool in chosen.items():
+            began = time.process_time()
+            try:
+                text = tool(page.html)
+            except Exception:  # peers raise for some pages
+                text = ""
+            rows[name].append((*score(page.gold, text), time.process_time() - began, not text))
+    return {name: np.array(values, float) for name, values in rows.items()}, np.array(floor)
 
 
-def score(gold: str, found: str) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of the multisets of word 4-grams."""
-    g, f = _bag(tokens(gold)), _bag(tokens(found))
-    if not g:
-        return (0.0, 1.0, 0.0) if f else (1.0, 1.0, 1.0)
-    if not f:
-        return (0.0, 0.0, 0.0)
-    common = (g & f).total()
-    precision, recall = common / f.total(), common / g.total()
-    return precision, recall, 2 * precision * recall / (precision + recall) if common else 0.0
+def table(pages: list[Page], rows: dict[str, Any], floor: np.ndarray) -> list[dict[str, Any]]:
+    result = []
+    groups = [("all", "all"), *sorted({("kind", p.kind) for p in pages})]
+    groups += sorted({("source", p.source) for p in pages})
+    for by, group in groups:
+        chosen = [i for i, p in enumerate(pages) if by == "all" or getattr(p, by) == group]
+        for name, values in rows.items():
+            p, r, f1, seconds, empty = values[chosen].mean(0)
+            result.append(
+                {
+                    "group": group, "pages": len(chosen), "tool": name, "F1": f1, "P": p, "R": r,
+                    "R < .5": (values[chosen, 1] < 0.5).mean(), "empty": empty,
+                    "× parse": seconds / floor[chosen].mean(),
+                }
+            )  # fmt: skip
+    return result
+
+
+def pairs(folder: Path, texts: dict[str, str]) -> float:
+    """Return F1 of finding the pairs whose gold texts have J ≥ 0.8, within each manual."""
+    near = set()
+    with (folder / "pairs.jsonl").open(encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            if row["j5"] >= 0.8:
+                near.add(frozenset((row["a"], row["b"])))
+    families = defaultdict(list)
+    for name, text in texts.items():
+        families[name.partition("/")[0]].append((name, chrome_swap.shingles(text)))
+    found = {
+        frozenset((a, b))
+        for family in families.values()
+        for (a, x), (b, y) in combinations(family, 2)
+        if chrome_swap.jaccard(x, y) >= 0.8
+    }
+    return 2 * len(near & found) / (len(near) + len(found))
+
+
+def learnt(manuals: list[Page], seed: int) -> dict[str, str]:
+    """Return texts with each site's template learnt on the way, pages in a random order."""
+    order = manuals[:]
+    random.Random(seed).shuffle(order)
+    templates: dict[tuple[str, str], SiteTemplate] = defaultdict(SiteTemplate)
+    texts = {}
+    for page in order:
+        template = templates[page.site, page.source]
+        found = strip_chrome(page.html, template=template.known())
+        texts[page.id] = found.text
+        template.observe(found.hashes(), block_hash(found.text))
+    return texts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--manuals", type=Path)
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--only-ours", action="store_true")
+    parser.add_argument("--swaps", type=int, default=100)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    chosen = tools()
+    if options.only_ours:
+        chosen = {OURS: chosen[OURS]}
+    report: dict[str, Any] = {
+        "environment": f"{platform.python_implementation()} {platform.python_version()}, "
+        f"libxml2 {'.'.join(map(str, etree.LIBXML_VERSION))}, numpy {np.__version__}, "
+        f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    }
+    print(report["environment"])
+    pages = list(load_pages(options.data, options.limit))
+    rows, floor = measure(pages, chosen)
+    report["table"] = table(pages, rows, floor)
+    print(f"\n{len(pages)} pages; lxml's parse {floor.mean() * 1e3:.2f} ms a page (CPU)")
+    for row in report["table"]:
+        figures = " ".join(f"{k} {v:6.3f}" for k, v in row.items() if isinstance(v, float))
+        print(f"{row['group'][:34]:34} {row['pages']:4}  {row['tool']:13} {figures}")
+
+    ours = rows[OURS]
+    worst = np.argsort(ours[:, 2])[:WORST]
+    report["worst"] = [(pages[i].id, pages[i].kind, *ours[i, :3].round(3)) for i in worst]
+    print("\nworst pages (P, R, F1)", *report["worst"], sep="\n  ")
+
+    swapped = chrome_swap.swap(load_pages(options.data), min(options.swaps, options.limit or 999))
+    report["swapped"] = {name: chrome_swap.judge(swapped, tool) for name, tool in chosen.items()}
+    print("\narticles in other chrome, share of pairs")
+    for name, shares in report["swapped"].items():
+        print(f"  {name:13}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
+
+    if options.manuals:
+        manuals = list(load_manuals(options.manuals))
+        report["manuals"] = {}
+        for name, tool in chosen.items():
+            texts = {page.id: tool(page.html) for page in manuals}
+            report["manuals"][name] = (pairs(options.manuals, texts), _mean_f1(manuals, texts))
+        for seed in range(ORDERS):
+            texts = learnt(manuals, seed)
+            figures = (pairs(options.manuals, texts), _mean_f1(manuals, texts))
+            report["manuals"][f"{OURS} learning, order {seed}"] = figures
+        print("\nmanuals: F1 of pairs at J ≥ .8, 4-shingle F1")
+        for name, (paired, f1) in report["manuals"].items():
+            print(f"  {name:32} {paired:.4f}  {f1:.4f}")
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=1, default=float), encoding="utf-8")
+
+
+def _mean_f1(pages: list[Page], texts: dict[str, str]) -> float:
+    return float(np.mean([score(page.gold, texts[page.id])[2] for page in pages]))
+
+
+if __name__ == "__main__":
+    main()

@@ -18,7 +18,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.chrome import Page, load_manuals, load_pages, score, tokens
+from benchmarks.chrome_data import Page, load_manuals, load_pages, score, tokens
 from crawler.chrome import document, extract, model
 from crawler.chrome.features import describe
 

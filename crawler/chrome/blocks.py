@@ -189,9 +189,10 @@ class Reader:
         def data(text: str) -> None:
             nonlocal link_chars
             if not skipped:
-                pieces.append(text)
-                if link_depth:
-                    link_chars += len(text.strip())
+                if pieces or pre or not text.isspace():  # half the texts part block elements
+                    pieces.append(text)
+                    if link_depth:
+                        link_chars += len(text.strip())
             elif titling:
                 head.titles.append(text)
 

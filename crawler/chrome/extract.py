@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from .features import Floats, describe
 from .vocabulary import BIT
 
 PROSE: Final = 200  # characters; a kept block of this length is never learnt as chrome
+_64_BITS: Final = (1 << 64) - 1
 _DIGITS: Final = str.maketrans("123456789", "000000000")
 
 
@@ -55,16 +57,18 @@ class MainText:
         return f"MainText(title={self.title!r}, text={self.text[:60]!r}…)"
 
     def hashes(self) -> list[tuple[int, bool]]:
-        """Return the hash of every block, and whether it is certain to be main text.
+        """Return a hash of every two neighbouring blocks, and whether they are surely content.
 
-        This is what `SiteTemplate.observe` learns from.  Certain is long running text that was
+        This is what `SiteTemplate.observe` learns from.  Sure is long running text that was
         kept: it may come back in a print view or on page two without being chrome.
         """
-        pairs = zip(self._flat.texts, self._flat.linked, self._kept.tolist(), strict=True)
-        return [
-            (block_hash(text), kept and len(text) >= PROSE and linked * 3 < len(text))
-            for text, linked, kept in pairs
+        flat = self._flat
+        sure = [
+            kept and len(text) >= PROSE and linked * 3 < len(text)
+            for text, linked, kept in zip(flat.texts, flat.linked, self._kept.tolist(), strict=True)
         ]
+        pairs = pair_hashes(flat.texts)
+        return [(pair, sure[i] or sure[i + 1]) for i, pair in enumerate(pairs)]
 
     @property
     def blocks(self) -> list[Block]:
@@ -122,6 +126,16 @@ def block_hash(text: str) -> int:
     return xxhash.xxh3_64_intdigest(folded.encode("utf-8", "replace"))
 
 
+def pair_hashes(texts: list[str]) -> list[int]:
+    """Return a hash for every two neighbouring blocks.
+
+    Chrome comes back with its neighbours; "Parameters:" comes back on many pages of a manual,
+    but between other texts on each.
+    """
+    hashes = [block_hash(text) for text in texts]
+    return [(a * 3 + b) & _64_BITS for a, b in pairwise(hashes)]
+
+
 def choose(likely: Floats, texts: list[str]) -> NDArray[np.bool_]:
     """Return which blocks to keep so that the expected F1 of the page's text is highest.
 
@@ -147,8 +161,8 @@ def strip_chrome(
     """Return the main text of a page: what is left without navigation, banners, footers.
 
     `html` may be text, bytes (then `content_type`, the HTTP header, helps to decode them), a
-    `Document` or an lxml tree that is parsed already.  `template` holds hashes of blocks known
-    to be chrome of this site.  Never raises for what stands in the page.
+    `Document` or an lxml tree that is parsed already.  `template` is what `SiteTemplate.known`
+    has learnt of this site.  Never raises for what stands in the page.
 
     >>> page = "<nav><a href=/>Home</a></nav><main><p>Tea is an aromatic drink.</p></main>"
     >>> strip_chrome(page).text
@@ -174,7 +188,10 @@ def strip_chrome(
         likely = np.concatenate((likely, np.array(rest, np.float32)))
     known = None
     if template:
-        known = np.array([block_hash(text) in template for text in flat.texts])
+        known = np.zeros(n, bool)
+        for i, pair in enumerate(pair_hashes(flat.texts)):
+            if pair in template:
+                known[i : i + 2] = True
         if known.all():  # a page must not end up empty because its site repeats it
             known[:] = False
         likely = np.where(known, 0, likely)

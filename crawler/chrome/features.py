@@ -21,7 +21,7 @@ _TAG_CODES: Final = np.arange(len(TAGS))
 _WINDOWS: Final = (1, 3, 10)  # blocks on both sides
 _SIDES: Final = (4, 12)  # blocks on one side
 _NEIGHBOURS: Final = (-2, -1, 1, 2)
-_SIZES: Final = (2, 4, 10, 30)  # the smallest container with so many blocks
+_SIZES: Final = (3, 10, 30)  # the smallest container with so many blocks
 _SHARES: Final = (0.1, 0.25)  # the smallest container with such a share of the page's words
 _REGIONS: Final = (0.5, 0.8, 0.95)  # the smallest container with such a share of the prose
 _TINY: Final = 1e-9
@@ -54,6 +54,7 @@ def describe(flat: Flat, title: str = "") -> Floats:
     since = row - first if first >= 0 else np.zeros(n)
     last = np.maximum.accumulate(np.where(heading, row, -1))
     starts, stops = np.array(flat.starts), np.array(flat.ends)
+    same = tags[1:] == tags[:-1]
     signs = np.array(flat.signs[:LIMIT], np.int64)
     parts: list[NDArray[Any]] = [
         own[:, :-2],
@@ -64,7 +65,7 @@ def describe(flat: Flat, title: str = "") -> Floats:
             (
                 np.sign(since) * np.log1p(np.abs(since)), since >= 0, np.log1p(row - last),
                 np.bincount(starts, minlength=n)[:n], np.bincount(stops, minlength=n)[:n],
-                tags == np.roll(tags, 1), tags == np.roll(tags, -1),
+                np.concatenate(([False], same)), np.concatenate((same, [False])),
             ), 1,
         ),
     ]  # fmt: skip
@@ -88,26 +89,31 @@ def _own(flat: Flat, texts: list[str], title: str) -> Wide:
     chars = np.array([len(t) for t in texts], np.float64)
     spaces = np.array([t.count(" ") for t in texts], np.float64) + 1
     words = np.where(chars > 12 * spaces, chars / 2, spaces)
-    stops = np.array([t.count(",") + t.count(". ") for t in texts], np.float64)
-    for i, t in enumerate(texts):
-        if not t.isascii():
-            stops[i] += t.count("，") + t.count("。") + t.count("、") + t.count("،")
+    stops = np.array(
+        [
+            t.count(",") + t.count(". ")
+            if t.isascii()
+            else t.count(",") + t.count(". ") + t.count("，") + t.count("。") + t.count("、")
+            + t.count("،")
+            for t in texts
+        ],
+        np.float64,
+    )  # fmt: skip
     ends = np.array([t[-1] in _ENDERS for t in texts])
     linked = np.minimum(np.array(flat.linked[:n]) / chars, 1)
     prose = np.minimum(words / 20, 1) * (1 - linked) * ((stops > 0) | ends)
     counts = Counter(texts)
-    lowered = title.lower()
     return np.stack(
         (
             np.log1p(words), linked, prose, stops / words, ends, np.log1p(flat.links[:n]),
             np.log([counts[t] for t in texts]),
-            [8 < len(t) < 200 and t[:60].lower() in lowered for t in texts],
+            [8 < len(t) < 200 and t in title for t in texts],
             flat.depths[:n], flat.tags[:n], words,
         ), 1,
     )  # fmt: skip
 
 
-def _containers(flat: Flat, upto: Wide, starts: Ints, stops: Ints) -> list[Wide]:
+def _containers(flat: Flat, upto: Wide, starts: Ints, stops: Ints) -> list[NDArray[Any]]:
     """Return for each block what the containers around it hold, small ones and large ones."""
     n = len(upto) - 1
     row = np.arange(n)
@@ -136,9 +142,9 @@ def _containers(flat: Flat, upto: Wide, starts: Ints, stops: Ints) -> list[Wide]
         for c in np.flatnonzero(fits).tolist():  # inner ones overwrite outer ones
             start, stop = spans[c]
             level[start:stop] = c
-    looked_up = table[levels.T]
+    looked_up = table.astype(np.float32)[levels.T]
     looked_up[:, :, -2] = (row[:, None] - looked_up[:, :, -2]) / looked_up[:, :, -1]
-    parts = [looked_up[:, :, :-1].reshape(n, -1)]
+    parts: list[NDArray[Any]] = [looked_up[:, :, :-1].reshape(n, -1)]
     for share in _REGIONS:
         inner = np.flatnonzero(inside[:, _PROSE] >= share * (upto[-1, _PROSE] + _TINY))
         region = int(inner[-1]) if len(inner) else 0

@@ -59,7 +59,7 @@ ROLE_BITS: Final[dict[str, int]] = {
     for role in roles.split()
 }
 
-_WORDS: Final[dict[str, int]] = {
+_WORDS: dict[str, int] = {
     word: BIT[sign]
     for sign, words in {
         "c_menu": "nav navbar navigation menu submenu megamenu dropdown topnav sitenav subnav "
@@ -108,8 +108,9 @@ _WORDS: Final[dict[str, int]] = {
     for word in words.split()
 }
 
-_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_WORD: Final = re.compile(r"[a-z]+")
+_WORDS |= {word.capitalize(): bits for word, bits in _WORDS.items()}
+_WORDS |= {word.upper(): bits for word, bits in _WORDS.items()}
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
 @lru_cache(maxsize=8192)
@@ -122,6 +123,6 @@ def name_bits(names: str) -> int:
     0
     """
     bits = 0
-    for word in _WORD.findall(_CAMEL.sub(" ", names).lower()):
+    for word in _WORD.findall(names):
         bits |= _WORDS.get(word, 0)
     return bits

@@ -41,7 +41,8 @@ def test_bounded(name: str) -> None:
 @pytest.mark.parametrize(
     "html",
     [
-        "", " ", "<", "<>", "</", "<!--", "<!doctype", "<p", "\0", "&", "&#x;", b"", b"\xef\xbb\xbf",
+        "", " ", "<", "<>", "</", "<!--", "<!doctype", "<p", "\0", "&", "&#x;", b"",
+        b"\xef\xbb\xbf",
         b"\xff\xfe", b"\xff\xfe\x00", "<html/>", "<?xml?>", "<![CDATA[", "<a href='", "<script>",
         "\ud800", "<p>\udfff", "</body></html>", "<frameset><frame src=x></frameset>", "<title>",
     ],
@@ -50,7 +51,7 @@ def test_next_to_nothing(html: str | bytes) -> None:
     """Empty and cut-off pages have a text, mostly an empty one."""
     found = strip_chrome(html)
     assert isinstance(found.text, str)
-    assert len(found.blocks) == len(found.hashes())
+    assert len(found.hashes()) == max(len(found.blocks) - 1, 0)
 
 
 def test_lone_surrogates_do_not_survive() -> None:

@@ -13,7 +13,8 @@ def article(topic: str, part: int = 1) -> str:
         f"The {topic} of sort {i} is grown on hills, where rain, mist and patience make it good."
         for i in range(6)
     )
-    return f"<div><p>{BANNER}</p></div><main><h1>{topic} {part}</h1><p>{text}</p></main>"
+    banner = f"<div><p>{BANNER}</p><p>Every week.</p></div>"
+    return f"{banner}<main><h1>{topic} {part}</h1><p>{text}</p></main>"
 
 
 def learn(template: SiteTemplate, *pages: str) -> None:
@@ -28,6 +29,7 @@ def test_what_comes_back_is_chrome() -> None:
     learn(template, *(article(topic) for topic in ("oolong", "assam", "sencha", "matcha")))
     found = strip_chrome(article("pu-erh"), template=template.known())
     assert BANNER not in found.text
+    assert "Every week" not in found.text
     assert "pu-erh of sort 3" in found.text
 
 
@@ -54,6 +56,18 @@ def test_rare_blocks_of_a_large_site_are_not_chrome() -> None:
     assert template.known() == {1}
 
 
+def test_a_heading_of_many_pages_stays() -> None:
+    """What comes back alone, between other texts on each page, is no chrome."""
+    template = SiteTemplate()
+    bodies = [
+        f"<h1>Tool {name}</h1><p>The {name} is a tool, and a good one.</p><h2>Parameters</h2>"
+        f"<p>It takes {name} words, each of them an {name} of its own, in any order.</p>"
+        for name in ("axe", "bow", "cup", "dye", "elk", "fir")
+    ]
+    learn(template, *bodies)
+    assert "Parameters" in strip_chrome(bodies[0], template=template.known()).text
+
+
 def test_digits_do_not_count() -> None:
     """A counter that runs is one block."""
     assert block_hash("Seen 1,204 times") == block_hash("Seen 9,317 times")
@@ -63,7 +77,7 @@ def test_digits_do_not_count() -> None:
 @given(st.lists(st.tuples(st.lists(st.integers(0, 99)), st.integers(0, 30))))
 def test_memory_is_bounded(pages: list[tuple[list[int], int]]) -> None:
     """However much is observed, no more than the bounds is remembered."""
-    template = SiteTemplate(max_blocks=8, max_contents=4)
+    template = SiteTemplate(max_pairs=8, max_contents=4)
     for blocks, content in pages:
         template.observe([(block, False) for block in blocks], content)
     assert len(template.known()) <= 8

@@ -1,0 +1,133 @@
+"""Articles moved into other sites' templates: do copies still look alike, and others not?"""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import lxml.html
+from lxml import etree
+
+from benchmarks.chrome_data import Page, tokens
+
+_UNSEEN = frozenset(("script", "style", "noscript", "template"))
+_HELD = 0.9  # share of the gold words the main node holds
+_PURE = 0.8  # share of its words that are gold
+_WORD = re.compile(r"\w+")
+
+
+class Swapped(NamedTuple):
+    article: str
+    template: str
+    how: str
+    html: str
+
+
+def shingles(text: str, size: int = 5) -> set[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
+    return set(zip(*(words[i:] for i in range(size)), strict=False)) or {tuple(words)}
+
+
+def jaccard(a: set[Any], b: set[Any]) -> float:
+    return len(a & b) / len(a | b) if a or b else 0.0
+
+
+def _parse(html: str) -> Any:
+    parser = lxml.html.HTMLParser(encoding="utf-8")
+    return lxml.html.document_fromstring(html.encode("utf-8", "replace"), parser=parser)
+
+
+def _words(element: Any) -> Counter[str]:
+    skipped = " or ".join(f"ancestor::{tag}" for tag in _UNSEEN)
+    return Counter(tokens(" ".join(element.xpath(f".//text()[not({skipped})]"))))
+
+
+def main_node(root: Any, gold: str) -> Any:
+    """Return the deepest element that holds the gold text and little else, or None."""
+    wanted = Counter(tokens(gold))
+    body = node = root.find("body")
+    while node is not None:
+        for child in node:
+            if not isinstance(child.tag, str) or child.tag in _UNSEEN:
+                continue
+            if (_words(child) & wanted).total() >= _HELD * wanted.total():
+                node = child
+                break
+        else:
+            break
+    if node is None or node is body or node.tag in ("p", "span", "td"):
+        return None
+    held = _words(node)
+    common = (held & wanted).total()
+    good = common >= _HELD * wanted.total() and common >= _PURE * held.total()
+    return node if good else None
+
+
+def _fill(template: tuple[Page, str], *, node: Any = None, gold: str = "") -> str:
+    root = _parse(template[0].html)
+    slot = root.xpath(template[1])[0]
+    for child in list(slot):
+        slot.remove(child)
+    slot.text = None
+    if node is not None:
+        slot.append(copy.deepcopy(node))
+    for line in filter(str.strip, gold.split("\n")):
+        etree.SubElement(slot, "p").text = "".join(char for char in line if char >= " ")
+    html: str = lxml.html.tostring(root, encoding="unicode")
+    return f"<!doctype html>\n{html}"
+
+
+def swap(pages: Iterable[Page], count: int, seed: int = 7) -> list[Swapped]:
+    """Return articles as they stand, moved as they are, and moved as plain paragraphs."""
+    articles = [page for page in pages if page.kind == "article"]
+    random.Random(seed).shuffle(articles)
+    usable = []
+    for page in articles:
+        root = _parse(page.html)
+        node = main_node(root, page.gold) if len(tokens(page.gold)) >= 120 else None
+        if node is not None:
+            path = root.getroottree().getpath(node)
+            if len(_parse(page.html).xpath(path)) == 1:
+                usable.append((page, path, node))
+        if len(usable) == count:
+            break
+    swapped = []
+    for i, (page, _, node) in enumerate(usable):
+
+        def other(step: int, i: int = i) -> tuple[Page, str]:
+            return usable[(i + step) % len(usable)][:2]
+
+        swapped.append(Swapped(page.id, page.id, "as it stands", page.html))
+        for step, how in ((1, "moved"), (7, "paragraphs"), (11, "other")):
+            template = other(step)
+            html = _fill(template, node=node) if how == "moved" else _fill(template, gold=page.gold)
+            swapped.append(Swapped(page.id, template[0].id, how, html))
+    return swapped
+
+
+def judge(swapped: list[Swapped], tool: Callable[[str], str]) -> dict[str, float]:
+    """Return shares of pairs: copies with J ≥ 0.8 and ≥ 0.9, others in one template J < 0.2."""
+    of_article: dict[str, list[set[Any]]] = defaultdict(list)
+    of_template: dict[str, list[tuple[str, set[Any]]]] = defaultdict(list)
+    for page in swapped:
+        found = shingles(tool(page.html))
+        if page.how != "other":
+            of_article[page.article].append(found)
+        of_template[page.template].append((page.article, found))
+    copies = [jaccard(a, b) for same in of_article.values() for a, b in combinations(same, 2)]
+    others = [
+        jaccard(a, b)
+        for pages in of_template.values()
+        for (first, a), (second, b) in combinations(pages, 2)
+        if first != second
+    ]
+    return {
+        "copies ≥ .8": sum(j >= 0.8 for j in copies) / len(copies),
+        "copies ≥ .9": sum(j >= 0.9 for j in copies) / len(copies),
+        "others < .2": sum(j < 0.2 for j in others) / len(others),
+    }
