@@ -91,10 +91,11 @@ def _one_of(*words: str) -> Callable[[Any], str]:
 
 def _kinds(value: Any) -> frozenset[Kind]:
     words = value.split(",") if isinstance(value, str) else list(value)
-    try:
-        return frozenset(Kind(str(word).strip()) for word in words if str(word).strip())
-    except ValueError:
-        raise ValueError(f"expects verdicts out of {', '.join(Kind)}") from None
+    known = [kind for kind in Kind if kind is not Kind.UNCHECKED]  # a fault is no reason to drop
+    names = {str(word).strip() for word in words} - {""}
+    if not names <= set(known):
+        raise ValueError(f"expects verdicts out of {', '.join(known)}")
+    return frozenset(Kind(name) for name in names)
 
 
 def _setting(default: Any, parse: Callable[[Any], Any], doc: str) -> Any:

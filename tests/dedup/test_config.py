@@ -49,6 +49,7 @@ def test_a_setting_may_be_emptied() -> None:
         ("NAMESPACE", ""),
         ("DROP", "exact,same"),
         ("DROP", 3),
+        ("DROP", "near,unchecked"),
         ("ON_ERROR", "ignore"),
         ("CANONICAL_URLS", "perhaps"),
         ("URL_FIELD", 3),

@@ -190,6 +190,22 @@ async def test_a_full_server_changes_nothing(start_server) -> None:
         assert (await index.check("http://a/1", text(article(1)))).kind is Kind.UNCHANGED
 
 
+async def test_a_hanging_server_holds_nobody_up_for_long(start_server) -> None:
+    """After a time-out pages fail at once for as long; then the server is asked again."""
+    server = start_server()
+    config = DedupConfig(redis_url=server.url, timeout=1.2)
+    async with DuplicateIndex.open(config) as index:
+        server.process.send_signal(signal.SIGSTOP)
+        started = asyncio.get_running_loop().time()
+        for n in range(50):
+            with pytest.raises(ServerError):
+                await index.check(f"http://a/{n}", text(article(n)))
+        assert asyncio.get_running_loop().time() - started < 3 * 1.2
+        server.process.send_signal(signal.SIGCONT)
+        await asyncio.sleep(1.5)
+        assert (await index.check("http://a/100", text(article(100)))).kind is Kind.UNIQUE
+
+
 async def test_one_exchange_for_pages_that_come_together(redis_url: str) -> None:
     """Thirty pages at once make a few exchanges with the server, a page alone makes one."""
     async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
