@@ -23,9 +23,9 @@ _SPACE: Final = 0x20
 # A word is read eight bytes at a time, each read one numpy operation over all words that long.
 # Longer than this, reading it alone costs less; few real words are.
 _LONGEST_WORD: Final = 64
-# Small texts share a batch of so many bytes and texts, for which the second-level cache has room. A
+# Small texts share a batch of so many bytes and texts, whose arrays fit a processor's caches. A
 # large text goes through in pieces of so many bytes, so that memory grows with its shingles only.
-_BATCH: Final = 48_000
+_BATCH: Final = 128_000
 _BATCH_TEXTS: Final = 128
 _PIECE: Final = 1 << 20
 
