@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 _OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
@@ -31,6 +32,40 @@ class StrictParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, without the usage that would hide it."""
         self.exit(2, f"{self.prog}: {message} (-h for help)\n")
+
+
+def number(low: float, high: float = math.inf, *, above: bool = False) -> Callable[[str], float]:
+    """A type of arguments: numbers from `low`, or `above` it, up to `high`.
+
+    >>> number(0, 1)("0.8")
+    0.8
+    """
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (low < value <= high or (value == low and not above)) or math.isinf(value):
+            bounds = f"{'above' if above else 'from'} {low:g}"
+            bounds += f" and up to {high:g}" if high < math.inf else " on"
+            raise argparse.ArgumentTypeError(f"expects a number {bounds}, not {text!r}")
+        return value
+
+    return parse
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """A type of arguments: whole numbers from `low` to `high`."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,18}", text) or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(
+                f"expects a whole number from {low} to {high}, not {text!r}"
+            )
+        return int(text)
+
+    return parse
 
 
 def closest(word: str, known: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ takes long.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -78,17 +79,20 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the subcommand; an error is one line and an exit code."""
-        from ..dedup.errors import ConfigError, DedupError
+        from ..dedup.errors import ConfigError, DedupError, InputError
 
         if not inside_project():
             _fail("works in a Scrapy project: go to a folder with a scrapy.cfg", Exit.USAGE)
         assert self.settings is not None
         try:
             self.exitcode = self._subcommand.run(opts, self.settings)
-        except ConfigError as error:
+            sys.stdout.flush()
+        except (ConfigError, InputError) as error:
             _fail(str(error), Exit.USAGE)
         except DedupError as error:
             _fail(str(error), Exit.SERVER)
+        except BrokenPipeError:  # the reader, such as `head`, has had enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: Exit) -> None:

@@ -11,6 +11,10 @@ class ConfigError(DedupError, ValueError):
     """A setting has a value that cannot be used. The text names the setting."""
 
 
+class InputError(DedupError, ValueError):
+    """A file, an address or a name that was given to work on cannot be used."""
+
+
 class ParameterMismatch(DedupError):
     """The index was made with other parameters than those asked for now."""
 

@@ -20,13 +20,14 @@ from w3lib.url import canonicalize_url
 from .config import DedupConfig
 from .errors import ServerError
 from .fingerprint import Fingerprinter
-from .sketches.odd import estimate_odd
+from .sketches.odd import OddSketch, estimate_odd
 from .spool import Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
 from .store.connect import open_server
 from .store.parameters import SECRET
 from .store.redis_index import CheckRequest, Evidence, RedisIndex
+from .store.sample import sample_sketches
 from .store.statistics import IndexStats, read_statistics
 from .verdict import Kind, Verdict
 
@@ -166,6 +167,10 @@ class DuplicateIndex:
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory and parameters."""
         return await read_statistics(self._store, bands=self._config.banding.bands)
+
+    async def sample(self, pages: int) -> list[OddSketch]:
+        """Sketches of up to so many kept pages, drawn at random."""
+        return await sample_sketches(self._store, pages, odd_bytes=self._config.verify_bits // 8)
 
     async def verify(self) -> Audit:
         """Read the whole index and tell whether records, tables and counters agree."""

@@ -1,0 +1,148 @@
+"""The S-curve as a picture: in the terminal, as SVG, and as PNG where matplotlib is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from ..dedup.errors import InputError
+
+if TYPE_CHECKING:
+    from ..dedup.tuning import Choice
+
+_COLUMNS, _ROWS = 60, 10  # of the plot in the terminal
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+
+# Of the picture, in pixels.
+_WIDTH, _HEIGHT = 640, 420
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 20, 20, 64
+_POINTS = 201
+_COLOURS = ("#1f4e9c", "#b3541e", "#4b7f3a")
+_POSITIVES, _NEGATIVES = "#4b7f3a", "#1f4e9c"  # areas of errors, as lectures colour them
+
+
+def text_plot(choice: Choice, threshold: float) -> str:
+    """The S-curve of `choice` in block characters, the threshold marked below the axis."""
+    found = choice.found((np.arange(_COLUMNS) + 0.5) / _COLUMNS)
+    eighths = np.rint(found * _ROWS * 8).astype(int).tolist()
+    lines = []
+    for row in range(_ROWS - 1, -1, -1):
+        label = {_ROWS - 1: "100 %", _ROWS // 2 - 1: " 50 %"}.get(row, "")
+        bar = "".join(_BLOCKS[min(8, max(0, height - row * 8))] for height in eighths)
+        lines.append(f"{label:>5} │{bar}".rstrip())
+    mark = min(_COLUMNS - 1, int(threshold * _COLUMNS))
+    lines.append(f"{'0':>5} └{'─' * mark}┴{'─' * (_COLUMNS - mark - 1)}")
+    lines.append(f"{'':7}0{'':{mark - 1}}▲{'':{_COLUMNS - mark - 2}}1".rstrip())
+    lines.append(f"{'':7}similarity; ▲ threshold {threshold:g}; height: share of pairs found")
+    return "\n".join(lines)
+
+
+def save_plot(path: Path, choices: Sequence[Choice], threshold: float) -> None:
+    """Write the S-curves of `choices` as `path` says by its ending, .svg or .png.
+
+    The areas of the errors are those of the first. Raises :class:`InputError` if the file cannot
+    be written, or if matplotlib, which PNG needs, is not installed.
+    """
+    if path.suffix.lower() == ".svg":
+        try:
+            path.write_text(_svg(choices, threshold), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    elif path.suffix.lower() == ".png":
+        _save_png(path, choices, threshold)
+    else:
+        raise InputError(f"--plot expects a file that ends with .svg or .png, not {str(path)!r}")
+
+
+def _legend(choice: Choice) -> str:
+    return f"{choice.name}: {choice.bands} bands of {choice.rows}"
+
+
+def _svg(choices: Sequence[Choice], threshold: float) -> str:
+    s = np.linspace(0, 1, _POINTS)
+    found = choices[0].found(s)
+    below, above = s <= threshold, s >= threshold
+    positives = [(threshold, 0.0), (0.0, 0.0), *zip(s[below], found[below], strict=True)]
+    negatives = [(1.0, 1.0), (threshold, 1.0), *zip(s[above], found[above], strict=True)]
+    axes = [((0, 0), (1, 0)), ((0, 0), (0, 1))]
+    ticks = [step / 5 for step in range(6)]
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
+        f'width="{_WIDTH}" height="{_HEIGHT}" font-family="sans-serif" font-size="13">',
+        "<title>Share of pairs found over their similarity</title>",
+        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#fff"/>',
+        f'<polygon points="{_points(positives)}" fill="{_POSITIVES}" fill-opacity=".25"/>',
+        f'<polygon points="{_points(negatives)}" fill="{_NEGATIVES}" fill-opacity=".25"/>',
+        *(f'<polyline points="{_points(axis)}" stroke="#333"/>' for axis in axes),
+        f'<polyline points="{_points([(threshold, 0), (threshold, 1)])}" stroke="#333" '
+        'stroke-dasharray="5 4"/>',
+    ]
+    for colour, choice in zip(_COLOURS, choices, strict=False):
+        line = _points(list(zip(s, choice.found(s), strict=True)))
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
+    for tick in ticks:
+        x, y = _place(tick, 0)
+        parts.append(f'<text x="{x}" y="{y + 18}" text-anchor="middle">{tick:g}</text>')
+        x, y = _place(0, tick)
+        parts.append(f'<text x="{x - 8}" y="{y + 4}" text-anchor="end">{tick:.0%}</text>')
+    x, y = _place(0.5, 0)
+    parts.append(f'<text x="{x}" y="{y + 38}" text-anchor="middle">similarity</text>')
+    for i, (colour, text) in enumerate(_captions(choices, threshold)):
+        parts.append(f'<text x="{_LEFT + 14}" y="{_TOP + 18 + 18 * i}" fill="{colour}">')
+        parts.append(f"{escape(text)}</text>")
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _captions(choices: Sequence[Choice], threshold: float) -> list[tuple[str, str]]:
+    lines = [(c, _legend(one)) for c, one in zip(_COLOURS, choices, strict=False)]
+    first = choices[0]
+    return [
+        *lines,
+        ("#333", f"threshold {threshold:g}"),
+        (_POSITIVES, f"false positives {first.false_positives:.4f}"),
+        (_NEGATIVES, f"false negatives {first.false_negatives:.4f}"),
+    ]
+
+
+def _place(similarity: float, found: float) -> tuple[float, float]:
+    x = _LEFT + similarity * (_WIDTH - _LEFT - _RIGHT)
+    y = _HEIGHT - _BOTTOM - found * (_HEIGHT - _TOP - _BOTTOM)
+    return round(x, 1), round(y, 1)
+
+
+def _points(places: Sequence[tuple[float, float]]) -> str:
+    return " ".join("{},{}".format(*_place(*place)) for place in places)
+
+
+def _save_png(path: Path, choices: Sequence[Choice], threshold: float) -> None:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError(
+            "a PNG needs matplotlib: pip install 'scrapy-neardup[report]', or name a file.svg"
+        ) from None
+    figure = Figure(figsize=(_WIDTH / 100, _HEIGHT / 100), dpi=200, layout="constrained")
+    axes = figure.add_subplot(xlabel="similarity", ylabel="share of pairs found")
+    s = np.linspace(0, 1, _POINTS)
+    for colour, choice in zip(_COLOURS, choices, strict=False):
+        axes.plot(s, choice.found(s), color=colour, label=_legend(choice))
+    first = choices[0]
+    found = first.found(s)
+    axes.axvline(threshold, color="#333", linestyle="--", label=f"threshold {threshold:g}")
+    areas = [
+        (s <= threshold, 0.0, _POSITIVES, f"false positives {first.false_positives:.4f}"),
+        (s >= threshold, 1.0, _NEGATIVES, f"false negatives {first.false_negatives:.4f}"),
+    ]
+    for where, base, colour, label in areas:
+        axes.fill_between(
+            s, found, base, where=where.tolist(), color=colour, alpha=0.25, label=label
+        )
+    axes.legend(loc="upper left", frameon=False)
+    try:
+        figure.savefig(path)
+    except OSError as error:
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None

@@ -1,0 +1,183 @@
+"""Which bands find near-duplicates at a threshold, what they miss and what they cost.
+
+Without --sample no server is asked. `fewest` are the bands that an index works with unless the
+settings name others (`set`); `weighed` are those with the least weighted error, which suits the
+weights of --false-positives and --false-negatives. A false positive is a pair below the threshold
+that is compared in vain, for candidates are verified; a false negative is a duplicate that stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import number, whole
+from ..output import is_terminal, print_json, print_table
+from . import Exit, ask_index
+
+if TYPE_CHECKING:
+    from ...dedup.config import DedupConfig
+    from ...dedup.tuning import Choice, SimilarityBin
+
+HELP = "The S-curve of a threshold, its bands, errors and memory"
+
+_BAR = 30  # columns of the longest bar
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add threshold, values, weights and forms of output."""
+    parser.add_argument(
+        "--threshold",
+        type=number(0, 1, above=True),
+        help="similarity from which pairs are wanted (default: DEDUP_THRESHOLD)",
+    )
+    parser.add_argument(
+        "--num-hashes",
+        type=whole(16, 4096),
+        metavar="N",
+        help="values in a sketch (default: DEDUP_NUM_HASHES)",
+    )
+    for error, weight in (("positives", 0.1), ("negatives", 0.9)):
+        parser.add_argument(
+            f"--false-{error}",
+            type=number(0),
+            metavar="W",
+            default=weight,
+            help=f"weight of false {error} for the weighed bands (default: {weight})",
+        )
+    parser.add_argument(
+        "--sample",
+        type=whole(2, 5000),
+        metavar="N",
+        help="ask the index for the similarities of its near-duplicates and of all pairs of N of "
+        "its kept pages",
+    )
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw the curves: FILE.svg or FILE.png"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print the choices, the curve and what was asked for beside them."""
+    from dataclasses import replace
+
+    from ...dedup.errors import ConfigError
+    from ...dedup.tuning import choices
+    from ...project import project_config
+    from ..plot import save_plot
+
+    config = project_config(settings)
+    asked = {"threshold": options.threshold, "num_hashes": options.num_hashes}
+    config = replace(config, **{name: value for name, value in asked.items() if value is not None})
+    try:
+        found = choices(
+            config,
+            false_positives=options.false_positives,
+            false_negatives=options.false_negatives,
+        )
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    if options.plot:
+        save_plot(options.plot, found, config.threshold)
+    bins = _sample(options.sample, found[0], config, settings) if options.sample else []
+    if options.json:
+        print_json(_to_dict(config, found, bins))
+    else:
+        _print(config, found, bins)
+    if options.sample and not any(one.near_duplicates or one.pairs for one in bins):
+        return Exit.NOTHING
+    return Exit.FOUND
+
+
+def _similarities(threshold: float) -> list[float]:
+    steps = {step / 10 for step in range(1, 11)}
+    near = {threshold, round(threshold - 0.05, 4), round(threshold + 0.05, 4)}
+    return sorted(steps | {s for s in near if 0 < s <= 1})
+
+
+def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) -> None:
+    from ..plot import text_plot
+
+    if is_terminal():
+        print(text_plot(found[0], config.threshold), end="\n\n")
+    rows: list[list[Any]] = [
+        [
+            f"{one.name} (used)" if one.used else one.name,
+            one.bands,
+            one.rows,
+            f"{float(one.found(config.threshold)):.4f}",
+            f"{one.false_positives:.4f}",
+            f"{one.false_negatives:.4f}",
+            one.page_bytes,
+            one.band_bytes,
+        ]
+        for one in found
+    ]
+    columns = ["choice", "bands", "rows", "recall", "false pos.", "false neg.", "bytes a page"]
+    columns.append("of bands")
+    title = f"Bands for threshold {config.threshold:g} out of {config.num_hashes} values"
+    print_table(title, columns, rows)
+    rows = [
+        [f"{s:g}", *(f"{float(one.found(s)):.4f}" for one in found)]
+        for s in _similarities(config.threshold)
+    ]
+    print_table("Share of pairs found", ["similarity", *(one.name for one in found)], rows)
+    if bins:
+        _print_bins(found[0], bins)
+
+
+def _print_bins(choice: Choice, bins: list[SimilarityBin]) -> None:
+    most = max(1, *(one.near_duplicates for one in bins))
+    rows = [
+        [
+            f"{one.low:.2f}",
+            f"{float(choice.found((one.low + one.high) / 2)):.4f}" if i else None,
+            one.pairs,
+            one.near_duplicates,
+            None if one.missed is None else f"{one.missed:.1f}",
+            "█" * -(-one.near_duplicates * _BAR // most),
+        ]
+        for i, one in enumerate(bins)
+    ]
+    columns = ["from", "curve", "pairs of the sample", "near-duplicates", "missed, expected", ""]
+    print_table("Similarities in the index", columns, rows)
+
+
+def _sample(
+    pages: int, choice: Choice, config: DedupConfig, settings: Mapping[str, Any]
+) -> list[SimilarityBin]:
+    from ...dedup.index import DuplicateIndex
+    from ...dedup.sketches.odd import OddSketch
+    from ...dedup.store.statistics import IndexStats
+    from ...dedup.tuning import floor_of_odd, pair_similarities, similarity_bins
+
+    async def ask(index: DuplicateIndex) -> tuple[IndexStats, list[OddSketch]]:
+        return await index.stats(), await index.sample(pages)
+
+    stats, sketches = ask_index(settings, ask)
+    members = max((sketch.members for sketch in sketches), default=0)
+    floor = floor_of_odd(members, config.verify_bits)
+    pairs = pair_similarities(sketches, config.verify_bits)
+    return similarity_bins(choice, stats.histogram, pairs.tolist(), floor)
+
+
+def _to_dict(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    similarities = _similarities(config.threshold)
+    return {
+        "threshold": config.threshold,
+        "num_hashes": config.num_hashes,
+        "choices": [
+            {**asdict(one), "recall_at_threshold": float(one.found(config.threshold))}
+            for one in found
+        ],
+        "curve": [
+            {"similarity": s, **{one.name: float(one.found(s)) for one in found}}
+            for s in similarities
+        ],
+        "sample": [asdict(one) for one in bins],
+    }
