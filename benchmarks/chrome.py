@@ -15,6 +15,7 @@ import platform
 import random
 import sys
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from itertools import combinations
@@ -173,6 +174,7 @@ def main() -> None:
     parser.add_argument("--swaps", type=int, default=100)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    warnings.simplefilter("ignore")  # peers warn of pages
     chosen = tools()
     if options.only_ours:
         chosen = {OURS: chosen[OURS]}
@@ -197,9 +199,11 @@ def main() -> None:
 
     swapped = chrome_swap.swap(load_pages(options.data), min(options.swaps, options.limit or 999))
     report["swapped"] = {name: chrome_swap.judge(swapped, tool) for name, tool in chosen.items()}
+    learning = chrome_swap.learnt(swapped)
+    report["swapped"][f"{OURS} learning"] = chrome_swap.judge(swapped, learning)
     print("\narticles in other chrome, share of pairs")
     for name, shares in report["swapped"].items():
-        print(f"  {name:13}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
+        print(f"  {name:22}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
 
     if options.manuals:
         manuals = list(load_manuals(options.manuals))

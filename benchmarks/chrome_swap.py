@@ -14,6 +14,7 @@ import lxml.html
 from lxml import etree
 
 from benchmarks.chrome_data import Page, tokens
+from crawler.chrome import SiteTemplate, block_hash, strip_chrome
 
 _UNSEEN = frozenset(("script", "style", "noscript", "template"))
 _HELD = 0.9  # share of the gold words the main node holds
@@ -108,6 +109,16 @@ def swap(pages: Iterable[Page], count: int, seed: int = 7) -> list[Swapped]:
             html = _fill(template, node=node) if how == "moved" else _fill(template, gold=page.gold)
             swapped.append(Swapped(page.id, template[0].id, how, html))
     return swapped
+
+
+def learnt(swapped: list[Swapped]) -> Callable[[str], str]:
+    """Return `strip_chrome` that has learnt each template from the four pages made with it."""
+    templates: dict[str, SiteTemplate] = defaultdict(SiteTemplate)
+    for page in swapped:
+        found = strip_chrome(page.html)
+        templates[page.template].observe(found.hashes(), block_hash(found.text))
+    known = {page.html: templates[page.template].known() for page in swapped}
+    return lambda html: strip_chrome(html, template=known[html]).text
 
 
 def judge(swapped: list[Swapped], tool: Callable[[str], str]) -> dict[str, float]:

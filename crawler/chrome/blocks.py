@@ -233,23 +233,22 @@ class Reader:
     def walk(self, root: Any) -> None:
         """Read a tree that somebody else has parsed."""
         start, data, end = self.start, self.data, self.end
-        walker = etree.iterwalk(root, events=("start", "end"))
-        for event, element in walker:
-            tag = element.tag
-            if tag.__class__ is not str:
-                if event == "start":
-                    walker.skip_subtree()
-                    continue
-            elif event == "start":
-                start(tag, element.attrib)
+        for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+            if event == "start":
+                start(_local(element.tag), element.attrib)
                 if element.text:
                     data(element.text)
                 continue
-            else:
-                end(tag)
+            if event == "end":
+                end(_local(element.tag))
             if element.tail and element is not root:
                 data(element.tail)
         self.close()
+
+
+def _local(tag: str) -> str:
+    """Return a tag without its namespace, which XHTML read as XML has."""
+    return tag.rpartition("}")[2] if tag[0] == "{" else tag
 
 
 def _signs(tag: str, attributes: Mapping[str, str]) -> tuple[int, str | None]:

@@ -150,6 +150,21 @@ def test_a_parsed_tree_gives_the_same_text() -> None:
         assert strip_chrome(given).text == wanted
 
 
+def test_text_after_a_comment_in_a_tree_is_kept() -> None:
+    """Comments and instructions of a tree part no words and hide none."""
+    tree = etree.HTML("<p>tea<!-- x --> time<?pi x?> now</p>")
+    assert strip_chrome(tree).text == "tea time now"
+
+
+def test_xhtml_tree() -> None:
+    """Elements in the XHTML namespace are read as HTML."""
+    tree = etree.fromstring(
+        '<html xmlns="http://www.w3.org/1999/xhtml"><body><p>un<b>break</b>able</p>'
+        "<script>secret</script></body></html>"
+    )
+    assert strip_chrome(tree).text == "unbreakable"
+
+
 def test_template_blocks_are_cut() -> None:
     """What the site is known to repeat is cut, and says so; a page never becomes empty."""
     html = page(f"<div>{BODY}<p>{FIRST} Again.</p></div>")
