@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -24,10 +25,9 @@ _32: Final = np.uint64(32)
 _ORDER_BITS: Final = np.uint64(56)
 _ORDER: Final = np.uint64((1 << 56) - 1)
 _MOST_ROUNDS: Final = 255
-# Rounds are drawn together until they throw this many shingles at each bin of a text, or at the
-# bins of one text. Fewer cost more calls of numpy, more cost hashes that nobody needs.
+# Rounds of many texts are drawn together until they throw this many shingles at each bin. Fewer
+# cost more calls of numpy, more cost hashes that nobody needs.
 _THROWN_AT_EACH: Final = 2
-_THROWN_AT_ONE: Final = 6
 # Shingles of one text worked on at a time.
 _PIECE: Final = 1 << 18
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -57,6 +57,9 @@ class FastSimilaritySketch(BandedMethod):
     ) -> None:
         super().__init__(num_hashes, seed, bands=bands, rows=rows)
         self._multipliers = multipliers(2 * num_hashes, seed)
+        # So many for each bin leave none of the n bins empty with probability exp(-1/e³), 0.95
+        # (coupon collector): rounds of a single text are drawn all at once.
+        self._thrown_at_all = math.ceil(math.log(num_hashes)) + 3
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         return self.sketch_batch(shingles, np.array([0, shingles.size]))[0]
@@ -72,7 +75,7 @@ class FastSimilaritySketch(BandedMethod):
         drawn = 0
         while shingles.size and drawn < bins:
             texts = int(np.count_nonzero(unfinished))
-            thrown = max(_THROWN_AT_EACH * texts, _THROWN_AT_ONE) * bins
+            thrown = max(_THROWN_AT_EACH * texts, self._thrown_at_all) * bins
             rounds = max(1, min(thrown // shingles.size, bins - drawn, _MOST_ROUNDS))
             for start in range(0, shingles.size, _PIECE):
                 part = slice(start, start + _PIECE)
@@ -82,8 +85,9 @@ class FastSimilaritySketch(BandedMethod):
             if not empty.any():
                 break
             unfinished = empty.reshape(-1, bins).any(axis=1)
-            needed = unfinished[text]
-            shingles, first_bin, text = shingles[needed], first_bin[needed], text[needed]
+            if not unfinished.all():
+                needed = unfinished[text]
+                shingles, first_bin, text = shingles[needed], first_bin[needed], text[needed]
         if shingles.size and drawn == bins:
             self._fill(shingles, text, least)
         values = (((least & _ORDER) * _SPREAD) >> _32).astype(np.uint32).reshape(-1, bins)
