@@ -14,6 +14,8 @@ from .verdict import Kind
 
 PREFIX = "DEDUP_"
 _TRUE = frozenset({"1", "true", "yes", "on"})
+# What two texts may differ in and still have the same words.
+DISTINCTIONS = frozenset({"accents", "case", "numbers", "punctuation", "reposts", "urls"})
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FALSE = frozenset({"0", "false", "no", "off"})
 
@@ -98,6 +100,14 @@ def _kinds(value: Any) -> frozenset[Kind]:
     return frozenset(Kind(name) for name in names)
 
 
+def _distinctions(value: Any) -> frozenset[str]:
+    words = value.split(",") if isinstance(value, str) else list(value)
+    names = {str(word).strip() for word in words} - {""}
+    if not names <= DISTINCTIONS:
+        raise ValueError(f"expects words out of {', '.join(sorted(DISTINCTIONS))}")
+    return frozenset(names)
+
+
 def _setting(default: Any, parse: Callable[[Any], Any], doc: str) -> Any:
     return field(default=default, metadata={"parse": parse, "doc": doc})
 
@@ -163,6 +173,18 @@ class DedupConfig:
         "word", _one_of("word", "char"), "What a shingle is made of: `word` or `char`."
     )
     shingle_size: int = _setting(5, _integer(1, 100), "Units in a shingle.")
+    shingle_step: int = _setting(
+        1, _integer(1, 100), "Units from the start of one shingle to the start of the next."
+    )
+    shingle_repeats: bool = _setting(
+        False, _boolean, "Whether a shingle counts as often as it occurs in the text."
+    )
+    ignore: frozenset[str] = _setting(
+        frozenset({"case", "punctuation"}),
+        _distinctions,
+        "What makes no difference: out of `case`, `punctuation`, `accents`, `numbers` (dates and "
+        "counters too), `urls`, `reposts` (RT @name).",
+    )
     num_hashes: int = _setting(256, _integer(16, 4096), "Values in a page's sketch.")
     bands: int = _setting(
         0,

@@ -9,6 +9,7 @@ import xxhash
 
 from .sketches import Sketcher
 from .sketches.odd import OddSketch, odd_sketches
+from .text import Normaliser
 
 if TYPE_CHECKING:
     from .config import DedupConfig
@@ -29,6 +30,17 @@ class Fingerprint:
     odd: tuple[OddSketch, ...] = ()
 
 
+def _normaliser(ignore: frozenset[str]) -> Normaliser:
+    return Normaliser(
+        fold_case="case" in ignore,
+        drop_punctuation="punctuation" in ignore,
+        fold_accents="accents" in ignore,
+        fold_numbers="numbers" in ignore,
+        drop_urls="urls" in ignore,
+        drop_reposts="reposts" in ignore,
+    )
+
+
 class Fingerprinter:
     """Computes fingerprints with the parameters of one index and its `seed`."""
 
@@ -42,6 +54,9 @@ class Fingerprinter:
             config.shingle_size,
             seed,
             unit=config.shingle_unit,
+            step=config.shingle_step,
+            repeats=config.shingle_repeats,
+            normaliser=_normaliser(config.ignore),
             bands=config.banding.bands,
             rows=config.banding.rows,
         )

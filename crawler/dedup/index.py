@@ -228,8 +228,10 @@ class DuplicateIndex:
 
 
 def _parameters(config: DedupConfig) -> dict[str, Any]:
-    names = ("threshold", "shingle_unit", "shingle_size", "num_hashes", "verify_bits")
-    parameters = {name: getattr(config, name) for name in (*names, "canonical_urls")}
+    sketch = ("threshold", "num_hashes", "verify_bits", "canonical_urls")
+    shingles = ("shingle_unit", "shingle_size", "shingle_step", "shingle_repeats")
+    parameters = {name: getattr(config, name) for name in (*sketch, *shingles)}
+    parameters["ignore"] = ", ".join(sorted(config.ignore))
     parameters |= config.banding._asdict()
     if config.seed is None:
         parameters["seed"] = secrets.randbits(63)  # for a new index; an old one has its own
