@@ -18,6 +18,7 @@ import argparse
 import hashlib
 import json
 import re
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -28,8 +29,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sketch import environment
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.sketch import environment
 from crawler.dedup.lsh import fewest_bands
 from crawler.dedup.shingles import Shingler
 from crawler.dedup.similarity import jaccard

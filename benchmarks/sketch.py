@@ -15,6 +15,7 @@ import importlib.metadata
 import json
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from typing import Any
 
 import numpy as np
 import xxhash
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from crawler.dedup.shingles import shingle_hashes
 from crawler.dedup.similarity import jaccard
