@@ -15,8 +15,12 @@ from .encoding import decode
 
 # libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
 # takes hours.  Such tags lose their attributes before they are parsed.
+_CROWDED: Final = re.compile(
+    rb"<([a-zA-Z][^\s<>/]{0,40})"
+    rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]*+))?+){500,}+"
+)
+_HARMLESS: Final = 8000  # attributes in one tag cost a tenth of a second
 _WINDOW: Final = 4096
-_LONG_TAG: Final = re.compile(rb"<([a-zA-Z][^\s<>]{0,40})[\s/][^<>]{%d,}>?" % _WINDOW)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +65,8 @@ def parse(
         data = html if encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf" else text.encode()
     if b"\0" in data:
         data = data.replace(b"\0", b" ")
-    if any(data.find(b">", at, at + _WINDOW) < 0 for at in range(0, len(data) - _WINDOW, _WINDOW)):
-        data = _LONG_TAG.sub(rb"<\1>", data)
+    if _may_be_crowded(data):
+        data = _CROWDED.sub(rb"<\1", data)
     reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
     # `huge_tree` lifts the depth limit from 256, after which libxml2 drops the rest of the page.
     parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)
@@ -76,6 +80,19 @@ def parse(
         for line in _plain_lines(html if isinstance(html, str) else decode(html, content_type)[1]):
             flat.append(line)
     return Document(flat, reader.head, encoding, url)
+
+
+def _may_be_crowded(data: bytes) -> bool:
+    """Whether a tag could have too many attributes: cheap, and mostly answered with no."""
+    if data.count(b"=") > _HARMLESS:
+        return True
+    bare = False  # whether the window before had no bracket
+    for at in range(0, len(data) - _WINDOW, _WINDOW):
+        before, bare = bare, data.find(b">", at, at + _WINDOW) < 0
+        bare = bare and data.find(b"<", at, at + _WINDOW) < 0
+        if bare and not before and data.rfind(b"<", 0, at) > data.rfind(b">", 0, at):
+            return True
+    return False
 
 
 def read_tree(root: Any, url: str | None = None) -> Document:

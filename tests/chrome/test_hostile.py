@@ -17,7 +17,7 @@ HOSTILE = {
     "deep lists": b"<ul><li>x" * 50_000 + b" needle",
     "deep tables": b"<table><tr><td>" * 50_000 + b"needle",
     "attributes": b"<div " + b" ".join(b"a%d=1" % i for i in range(500_000)) + b">needle</div>",
-    "quoted attributes": b"<p " + b" ".join(b"a%d='>'" % i for i in range(20_000)) + b">needle",
+    "quoted attributes": b"<p " + b" ".join(b"a%d='<>'" % i for i in range(300_000)) + b">needle",
     "attribute value": b'<div class="' + b"menu " * 4_000_000 + b'">needle</div>',
     "text": b"<p>" + b"word " * 4_000_000 + b"needle</p>",
     "entities": b"<p>" + b"&amp;&foo;&#0;&#xD800;&#99999999;" * 100_000 + b" needle",
