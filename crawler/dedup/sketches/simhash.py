@@ -114,7 +114,7 @@ class Simhash(Method):
 
 def hamming_distance(a: SketchArray, b: SketchArray) -> int:
     """Number of bits in which two sketches differ."""
-    return int(np.bitwise_count(a ^ b).sum())
+    return int(np.unpackbits((a ^ b).view(np.uint8)).sum())
 
 
 def _resemblance(equal_share: float) -> float:
