@@ -113,7 +113,7 @@ _WORDS |= {word.upper(): bits for word, bits in _WORDS.items()}
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1 << 14)
 def name_bits(names: str) -> int:
     """Return the bits of whole words in a class or id attribute.
 
