@@ -59,11 +59,32 @@ local function sketch_at(page, level)
   return nil
 end
 
--- Each of the next three leaves in page.places where to add the page, should it be kept.
+-- Adds the page to a key that no page has; of another key says which pages have it. Most keys of
+-- most pages are new, so that this saves looking first. What was done or is left to do is noted for
+-- settle_claims.
+local function claim(page, group, name, key)
+  local claims = page.claims
+  local hash, field = place(group, name, key)
+  local ids = redis.call('HSETNX', hash, field, page.number) == 0 and redis.call('HGET', hash, field)
+  claims[#claims + 1], claims[#claims + 2], claims[#claims + 3] = ids, hash, field
+  return ids
+end
+
+-- Finishes the claims of a page that is kept and takes back those of one that is not.
+local function settle_claims(page, id, is_kept)
+  local claims = page.claims
+  for i = 1, #claims, 3 do
+    local ids, hash, field = claims[i], claims[i + 1], claims[i + 2]
+    if ids and is_kept then
+      add(id, ids, hash, field)
+    elseif not ids and not is_kept then
+      redis.call('HDEL', hash, field)
+    end
+  end
+end
 
 local function exact_copy(page)
-  local ids, hash, field = find('exact', 'exact', string.sub(page.exact, 1, 4))
-  page.places = {ids or false, hash, field}
+  local ids = claim(page, 'exact', 'exact', string.sub(page.exact, 1, 4))
   for id in string.gmatch(ids or '', '%d+') do
     local meta = read_meta(tonumber(id), oldest)
     if meta and meta.exact == page.exact then return meta end
@@ -72,10 +93,9 @@ local function exact_copy(page)
 end
 
 local function candidates(page)
-  local hits, ids, places = {}, {}, page.places
+  local hits, ids = {}, {}
   for i, name in ipairs(page.names) do
-    local found, hash, field = find('band', name, string.sub(page.bands, i * 4 - 3, i * 4))
-    places[i * 3 + 1], places[i * 3 + 2], places[i * 3 + 3] = found or false, hash, field
+    local found = claim(page, 'band', name, string.sub(page.bands, i * 4 - 3, i * 4))
     if found then
       for id in string.gmatch(found, '%d+') do
         if not hits[id] then ids[#ids + 1] = id end
@@ -108,17 +128,12 @@ local function near_copy(page)
   return best, best_similarity
 end
 
-local function add_all(page, id)
-  local places = page.places
-  for i = 1, #places, 3 do add(id, places[i], places[i + 1], places[i + 2]) end
-  grow('exact', EXACT)
-  if #page.names > 0 then grow('band', page.names) end
-end
-
 local function decide(page, known, same_text)
   local meta = {id = state.next, first_seen = known and known.first_seen or now, last_seen = now,
-    token = page.token, url_key = page.url_key, words = page.words, exact = page.exact, level = 0, sampled = 0}
+    token = page.token, url_key = page.url_key, words = page.words, exact = page.exact,
+    level = 0, sampled = 0}
   state.next = state.next + 1
+  page.number, page.claims = string.format('%d', meta.id), {}
   local long_enough = #page.names > 0
   if long_enough then
     meta.level, meta.sampled = string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
@@ -136,6 +151,7 @@ local function decide(page, known, same_text)
     end
   end
   local sketch = ''
+  settle_claims(page, meta.id, not original)
   if original then
     meta.rep, meta.rep_sampled = original.id, original.sampled
     meta.last = same_text and '=' or meta.standing
@@ -143,22 +159,32 @@ local function decide(page, known, same_text)
     meta.standing = long_enough and 'u' or 's'
     meta.last = known and '!' or meta.standing
     state.kept = state.kept + 1
-    if page.words > 0 then add_all(page, meta.id) end
-    if long_enough then sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size) end
+    if page.words > 0 then grow('exact', EXACT) end
+    if long_enough then
+      grow('band', page.names)
+      sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size)
+    end
   end
   write_record(meta, page.url, sketch)
-  add(meta.id, find('url', 'url', page.url_key))
+  add(meta.id, unpack(page.url_place))
   grow('url', URLS)
   count(page, meta, similarity)
   return meta
 end
 
+local function forget(page, meta)
+  release(meta, odd_size)
+  local ids, hash, field = find('url', 'url', page.url_key)
+  page.url_place = {ids or false, hash, field}
+end
+
 local function check(page)
-  local id = find_url(page.url, page.url_key)
+  local id, ids, hash, field = find_url(page.url, page.url_key)
+  page.url_place = {ids or false, hash, field}
   local meta = id and read_meta(id, 0)
   if not meta then return decide(page, nil, false) end
   if meta.last_seen < oldest then
-    release(meta, odd_size)
+    forget(page, meta)
     return decide(page, nil, false)
   end
   local same_text = meta.exact == page.exact
@@ -166,12 +192,12 @@ local function check(page)
   -- A copy whose original is no longer kept has to be decided anew.
   if same_text and (not meta.rep or read_meta(meta.rep, oldest)) then
     meta.last, meta.last_seen, meta.token = '=', now, page.token
-    local hash, base = record(id)
-    redis.call('HSET', hash, field_of(base, META), packed_meta(meta))
+    local block, base = record(id)
+    redis.call('HSET', block, field_of(base, META), packed_meta(meta))
     count(page, meta)
     return meta
   end
-  release(meta, odd_size)
+  forget(page, meta)
   return decide(page, meta, same_text)
 end
 

@@ -60,16 +60,23 @@ local function key_number(a, b, c, d)
   return ((a % 16 * 256 + b) * 256 + c) * 256 + d
 end
 
--- The numbers of the pages that have a key, nil if none has; the hash and field where they stand.
-local function find(group, name, key)
+local SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}
+
+-- The hash and field where a key stands.
+local function place(group, name, key)
   local number = key_number(string.byte(key, 1, 4))
-  local size = state[group .. '.size']
+  local size = state[SIZES[group]]
   local half = largest_power(size)
   local bucket = number % (2 * half)
   if bucket >= size then bucket = number % half end
   local rest = math.floor(number / MIN_BUCKETS)
   local field = string.char(math.floor(rest / 65536), math.floor(rest / 256) % 256, rest % 256)
-  local hash = string.format('%s%s:%d', PREFIX, name, bucket)
+  return string.format('%s%s:%d', PREFIX, name, bucket), field
+end
+
+-- The numbers of the pages that have a key, nil if none has; the hash and field where they stand.
+local function find(group, name, key)
+  local hash, field = place(group, name, key)
   return redis.call('HGET', hash, field) or nil, hash, field
 end
 
@@ -95,23 +102,23 @@ local function remove(id, ids, hash, field)
   end
 end
 
+-- Moves from one bucket of a table to the new bucket `size` what belongs there: the keys in which
+-- the bit that now counts is set.
 local function split(name, size)
   local half = largest_power(size)
-  local old = size - half
-  local from = string.format('%s%s:%d', PREFIX, name, old)
+  local from = string.format('%s%s:%d', PREFIX, name, size - half)
   local entries = redis.call('HGETALL', from)
-  local low = old % MIN_BUCKETS
-  local fields, moved = {}, {}
+  local _, bit_number = math.frexp(half / MIN_BUCKETS) -- of the field, its lowest bit being 1
+  local byte_number, weight = 3 - math.floor((bit_number - 1) / 8), 2 ^ ((bit_number - 1) % 8)
+  local kept, moved, byte, floor = {}, {}, string.byte, math.floor
   for i = 1, #entries, 2 do
-    local a, b, c = string.byte(entries[i], 1, 3)
-    if (((a * 256 + b) * 256 + c) * MIN_BUCKETS + low) % (2 * half) == size then
-      fields[#fields + 1] = entries[i]
-      moved[#moved + 1] = entries[i]
-      moved[#moved + 1] = entries[i + 1]
-    end
+    local list = floor(byte(entries[i], byte_number) / weight) % 2 == 1 and moved or kept
+    list[#list + 1] = entries[i]
+    list[#list + 1] = entries[i + 1]
   end
-  if #fields > 0 then
-    redis.call('HDEL', from, unpack(fields))
+  if #moved > 0 then
+    redis.call('DEL', from)
+    if #kept > 0 then redis.call('HSET', from, unpack(kept)) end
     redis.call('HSET', string.format('%s%s:%d', PREFIX, name, size), unpack(moved))
   end
 end
@@ -206,14 +213,14 @@ local function read_sketch(id)
   return table.concat(parts)
 end
 
+-- The number of the page with this URL, nil if there is none; what find said of the URL's key.
 local function find_url(url, key)
-  local ids = find('url', 'url', key)
-  if not ids then return nil end
-  for id in string.gmatch(ids, '%d+') do
+  local ids, hash, field = find('url', 'url', key)
+  for id in string.gmatch(ids or '', '%d+') do
     id = tonumber(id)
-    if read_url(id) == url then return id end
+    if read_url(id) == url then return id, ids, hash, field end
   end
-  return nil
+  return nil, ids, hash, field
 end
 
 local function erase(id)
