@@ -1,4 +1,7 @@
-"""The S-curve as a picture: in the terminal, as SVG, and as PNG where matplotlib is installed."""
+"""The S-curve as a picture: in the terminal, as SVG, and as PNG where matplotlib is installed.
+
+As all of this package, it imports what takes long where it is needed.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
-
-import numpy as np
-
-from ..dedup.errors import InputError
 
 if TYPE_CHECKING:
     from ..dedup.tuning import Choice
@@ -20,15 +19,15 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 # Of the picture, in pixels.
 _WIDTH, _HEIGHT = 640, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 20, 20, 64
-_POINTS = 201
+_SIMILARITIES = [step / 200 for step in range(201)]
 _COLOURS = ("#1f4e9c", "#b3541e", "#4b7f3a")
 _POSITIVES, _NEGATIVES = "#4b7f3a", "#1f4e9c"  # areas of errors, as lectures colour them
 
 
 def text_plot(choice: Choice, threshold: float) -> str:
     """The S-curve of `choice` in block characters, the threshold marked below the axis."""
-    found = choice.found((np.arange(_COLUMNS) + 0.5) / _COLUMNS)
-    eighths = np.rint(found * _ROWS * 8).astype(int).tolist()
+    found = choice.found([(column + 0.5) / _COLUMNS for column in range(_COLUMNS)])
+    eighths = [round(share * _ROWS * 8) for share in found.tolist()]
     lines = []
     for row in range(_ROWS - 1, -1, -1):
         label = {_ROWS - 1: "100 %", _ROWS // 2 - 1: " 50 %"}.get(row, "")
@@ -47,15 +46,21 @@ def save_plot(path: Path, choices: Sequence[Choice], threshold: float) -> None:
     The areas of the errors are those of the first. Raises :class:`InputError` if the file cannot
     be written, or if matplotlib, which PNG needs, is not installed.
     """
-    if path.suffix.lower() == ".svg":
-        try:
+    from ..dedup.errors import InputError
+
+    try:
+        if path.suffix.lower() == ".svg":
             path.write_text(_svg(choices, threshold), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
-    elif path.suffix.lower() == ".png":
-        _save_png(path, choices, threshold)
-    else:
-        raise InputError(f"--plot expects a file that ends with .svg or .png, not {str(path)!r}")
+        elif path.suffix.lower() == ".png":
+            _save_png(path, choices, threshold)
+        else:
+            raise InputError(f"--plot expects a file.svg or a file.png, not {str(path)!r}")
+    except OSError as error:
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    except ImportError:
+        raise InputError(
+            "a PNG needs matplotlib: pip install 'scrapy-neardup[report]', or name a file.svg"
+        ) from None
 
 
 def _legend(choice: Choice) -> str:
@@ -63,11 +68,9 @@ def _legend(choice: Choice) -> str:
 
 
 def _svg(choices: Sequence[Choice], threshold: float) -> str:
-    s = np.linspace(0, 1, _POINTS)
-    found = choices[0].found(s)
-    below, above = s <= threshold, s >= threshold
-    positives = [(threshold, 0.0), (0.0, 0.0), *zip(s[below], found[below], strict=True)]
-    negatives = [(1.0, 1.0), (threshold, 1.0), *zip(s[above], found[above], strict=True)]
+    curve = _curve(choices[0])
+    positives = [(threshold, 0.0), (0.0, 0.0), *(place for place in curve if place[0] <= threshold)]
+    negatives = [(1.0, 1.0), (threshold, 1.0), *(place for place in curve if place[0] >= threshold)]
     axes = [((0, 0), (1, 0)), ((0, 0), (0, 1))]
     ticks = [step / 5 for step in range(6)]
     parts = [
@@ -82,7 +85,7 @@ def _svg(choices: Sequence[Choice], threshold: float) -> str:
         'stroke-dasharray="5 4"/>',
     ]
     for colour, choice in zip(_COLOURS, choices, strict=False):
-        line = _points(list(zip(s, choice.found(s), strict=True)))
+        line = _points(_curve(choice))
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
     for tick in ticks:
         x, y = _place(tick, 0)
@@ -95,6 +98,10 @@ def _svg(choices: Sequence[Choice], threshold: float) -> str:
         parts.append(f'<text x="{_LEFT + 14}" y="{_TOP + 18 + 18 * i}" fill="{colour}">')
         parts.append(f"{escape(text)}</text>")
     return "\n".join([*parts, "</svg>", ""])
+
+
+def _curve(choice: Choice) -> list[tuple[float, float]]:
+    return list(zip(_SIMILARITIES, choice.found(_SIMILARITIES).tolist(), strict=True))
 
 
 def _captions(choices: Sequence[Choice], threshold: float) -> list[tuple[str, str]]:
@@ -119,30 +126,22 @@ def _points(places: Sequence[tuple[float, float]]) -> str:
 
 
 def _save_png(path: Path, choices: Sequence[Choice], threshold: float) -> None:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError(
-            "a PNG needs matplotlib: pip install 'scrapy-neardup[report]', or name a file.svg"
-        ) from None
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(_WIDTH / 100, _HEIGHT / 100), dpi=200, layout="constrained")
     axes = figure.add_subplot(xlabel="similarity", ylabel="share of pairs found")
-    s = np.linspace(0, 1, _POINTS)
+    s = _SIMILARITIES
     for colour, choice in zip(_COLOURS, choices, strict=False):
         axes.plot(s, choice.found(s), color=colour, label=_legend(choice))
     first = choices[0]
-    found = first.found(s)
     axes.axvline(threshold, color="#333", linestyle="--", label=f"threshold {threshold:g}")
     areas = [
-        (s <= threshold, 0.0, _POSITIVES, f"false positives {first.false_positives:.4f}"),
-        (s >= threshold, 1.0, _NEGATIVES, f"false negatives {first.false_negatives:.4f}"),
+        ([x <= threshold for x in s], 0.0, _POSITIVES, f"positives {first.false_positives:.4f}"),
+        ([x >= threshold for x in s], 1.0, _NEGATIVES, f"negatives {first.false_negatives:.4f}"),
     ]
     for where, base, colour, label in areas:
         axes.fill_between(
-            s, found, base, where=where.tolist(), color=colour, alpha=0.25, label=label
+            s, first.found(s), base, where=where, color=colour, alpha=0.25, label=f"false {label}"
         )
     axes.legend(loc="upper left", frameon=False)
-    try:
-        figure.savefig(path)
-    except OSError as error:
-        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    figure.savefig(path)

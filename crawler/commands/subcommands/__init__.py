@@ -53,7 +53,7 @@ def names() -> list[str]:
     """The names of all subcommands.
 
     >>> [name for name in names() if name.startswith("s")]
-    ['show', 'stats']
+    ['shingles', 'show', 'stats']
     """
     modules = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return [name.replace("_", "-") for name in modules]

@@ -1,0 +1,118 @@
+"""Documents that a command is told to read: files, standard input and web addresses.
+
+As all of this package, it imports what takes long where it is needed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from pathlib import Path
+from typing import Final, NamedTuple
+
+LIMIT: Final = 50 * 1024 * 1024  # bytes of a document
+_TIMEOUT: Final = 30.0  # seconds for all of a download
+
+_HTML_NAMES: Final = (".html", ".htm", ".xhtml")
+_HTML_START: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|<\?xml[^>]*>|<!--.*?-->)*<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_STARTS_WITHIN: Final = 4096  # bytes in which a comment at the head of a page may end
+
+
+class _Body(NamedTuple):
+    data: bytes
+    content_type: str | None = None
+
+
+def read_document(source: str, *, raw: bool = False, user_agent: str | None = None) -> str:
+    """The text of a file, of ``-`` (standard input) or of an http(s) address.
+
+    Of HTML it is the main text, unless `raw`. HTML is what its address says is HTML (content type,
+    a name that ends with .html), or what begins like it.
+
+    Raises :class:`InputError` for what cannot be read, is larger than 50 MB or takes longer than
+    30 seconds to come.
+    """
+    from ..chrome import strip_chrome
+    from ..chrome.encoding import decode
+    from ..dedup.errors import InputError
+
+    if re.match(r"https?://", source, re.IGNORECASE):
+        body = _download(source, user_agent)
+    elif source == "-":
+        body = _Body(sys.stdin.buffer.read(LIMIT + 1))
+    else:
+        try:
+            with Path(source).open("rb") as file:
+                body = _Body(file.read(LIMIT + 1))
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(f"cannot read {source!r}: {reason}") from None
+    if len(body.data) > LIMIT:
+        raise InputError(f"{source!r} is larger than {LIMIT >> 20} MB")
+    if raw or not _is_html(source, body):
+        return decode(body.data, body.content_type)[1]
+    return strip_chrome(body.data, content_type=body.content_type).text
+
+
+def _is_html(source: str, body: _Body) -> bool:
+    if body.content_type is not None:
+        return "html" in body.content_type.lower()
+    is_named = Path(source).suffix.lower() in _HTML_NAMES
+    return is_named or _HTML_START.match(body.data[:_STARTS_WITHIN]) is not None
+
+
+def _download(url: str, user_agent: str | None) -> _Body:
+    """What an address answers. A thread reads it, so that a server that drips cannot hold us."""
+    from http.client import HTTPException
+    from urllib.error import HTTPError
+
+    from ..dedup.errors import InputError
+
+    answers: list[_Body | Exception] = []
+
+    def read() -> None:
+        try:
+            answers.append(_get(url, user_agent))
+        except Exception as error:
+            answers.append(error)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(_TIMEOUT)
+    if not answers:
+        raise InputError(f"{url!r} did not come within {_TIMEOUT:g} seconds")
+    answer = answers[0]
+    if isinstance(answer, _Body):
+        return answer
+    if not isinstance(answer, (OSError, HTTPException, ValueError)):
+        raise answer
+    reason = str(getattr(answer, "reason", None) or answer)
+    if isinstance(answer, HTTPError):
+        reason = f"{answer.code} {reason}"
+        answer.close()
+    raise InputError(f"cannot read {url!r}: {reason}")
+
+
+def _get(url: str, user_agent: str | None) -> _Body:
+    from urllib import request
+
+    opener = request.OpenerDirector()  # unlike the usual one, without file: and ftp:
+    for handler in (
+        request.ProxyHandler,
+        request.UnknownHandler,
+        request.HTTPHandler,
+        request.HTTPSHandler,
+        request.HTTPDefaultErrorHandler,
+        request.HTTPRedirectHandler,
+        request.HTTPErrorProcessor,
+    ):
+        opener.add_handler(handler())
+    headers = {"User-Agent": user_agent} if user_agent else {}
+    with opener.open(request.Request(url, headers=headers), timeout=_TIMEOUT) as response:
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise OSError("the server sends it compressed, unasked")
+        return _Body(response.read(LIMIT + 1), response.headers.get("Content-Type"))

@@ -1,0 +1,194 @@
+"""How alike two documents are, what an index would say of the second, and where they differ.
+
+A and B are text or HTML files, of which the main text is taken, `-` for standard input, or http(s)
+addresses, which are fetched now (at most 50 MB, 30 seconds): an index holds no texts. Shingles,
+sketches and threshold are those of the settings. Lines are compared as diff does; for lines and
+smallest shingles, what both have counts on both sides (Dice), for Jaccard once.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import number, whole
+from ..output import is_terminal, print_json, print_table, printable
+from . import Exit
+
+if TYPE_CHECKING:
+    from ...dedup.comparison import Comparison
+    from ...dedup.config import DedupConfig
+    from ...dedup.differences import Change
+    from ...dedup.similarity import Estimate
+
+HELP = "How alike two documents are and where they differ"
+
+_CHANGES = 20  # that a person is shown; a pipe and JSON get all
+_WORDS = 24  # of one change that a person is shown
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the documents and the shape of the shingles."""
+    parser.add_argument("a", metavar="A", help="the document that is known")
+    parser.add_argument("b", metavar="B", help="the one that comes")
+    parser.add_argument(
+        "--unit", choices=["word", "char"], help="of shingles (default: DEDUP_SHINGLE_UNIT)"
+    )
+    parser.add_argument(
+        "--size", type=whole(1, 100), metavar="N", help="of shingles (default: DEDUP_SHINGLE_SIZE)"
+    )
+    parser.add_argument(
+        "--step",
+        type=whole(1, 10_000),
+        metavar="N",
+        default=1,
+        help="units from one shingle to the next (default: 1, as in an index)",
+    )
+    parser.add_argument(
+        "--smallest",
+        type=whole(1, 10**9),
+        metavar="N",
+        default=10,
+        help="shingles of each that are compared by themselves (default: 10)",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=number(0, 1, above=True),
+        help="similarity from which B is a near-duplicate (default: DEDUP_THRESHOLD)",
+    )
+    parser.add_argument("--raw", action="store_true", help="take HTML as text, with its tags")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print the measures and the differences."""
+    from dataclasses import replace
+
+    from ...dedup.comparison import compare
+    from ...dedup.errors import InputError
+    from ...project import project_config
+    from ..documents import read_document
+
+    asked = {
+        "shingle_unit": options.unit,
+        "shingle_size": options.size,
+        "threshold": options.threshold,
+    }
+    config = replace(
+        project_config(settings), **{name: value for name, value in asked.items() if value}
+    )
+    if options.a == options.b == "-":
+        raise InputError("only one of the two documents can be standard input")
+    a, b = (
+        read_document(source, raw=options.raw, user_agent=settings["USER_AGENT"])
+        for source in (options.a, options.b)
+    )
+    found = compare(a, b, config, step=options.step, smallest=options.smallest)
+    if options.json:
+        print_json(_to_dict(options, config, found))
+    else:
+        _print(options, config, found)
+    return Exit.FOUND
+
+
+def _print(options: argparse.Namespace, config: DedupConfig, found: Comparison) -> None:
+    rows: list[list[Any]] = [
+        [name, source, words, shingles]
+        for name, source, words, shingles in zip(
+            "AB", (options.a, options.b), found.words, found.shingles, strict=True
+        )
+    ]
+    print_table("", ["", "document", "words", "shingles"], rows)
+
+    lines, smallest, odd = found.lines, found.smallest, found.odd
+    rows = [
+        ["lines", lines and _percent(lines.similarity), None, None, lines and _shared(lines)],
+        [
+            f"{options.smallest} smallest shingles",
+            _percent(smallest.similarity),
+            None,
+            None,
+            _shared(smallest),
+        ],
+        ["Jaccard", _percent(found.jaccard), None, None, "exact, of all shingles"],
+        ["containment of A in B", _percent(found.a_in_b), None, None, "exact"],
+        ["containment of B in A", _percent(found.b_in_a), None, None, "exact"],
+        ["fast sketch", *_interval(found.fast), f"estimate from {config.num_hashes} values"],
+        [
+            "odd sketch",
+            *(_interval(odd) if odd else (None, None, None)),
+            f"estimate from {config.verify_bits} bits" if odd else "lengths too far apart",
+        ],
+    ]
+    print_table("Similarity", ["measure", "similarity", "from", "to", "what it is"], rows)
+    rows = [
+        ["verdict on B", str(found.verdict)],
+        ["threshold", _percent(config.threshold)],
+        ["found by an index with A", _percent(found.found)],
+    ]
+    print_table("", ["fact", "value"], rows)
+    _print_changes(found.changes)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.2%}"
+
+
+def _shared(overlap: Any) -> str:
+    return f"{overlap.intersection} of {overlap.union} in common"
+
+
+def _interval(estimate: Estimate) -> tuple[str, str, str]:
+    return _percent(estimate.similarity), _percent(estimate.low), _percent(estimate.high)
+
+
+def _print_changes(changes: list[Change] | None) -> None:
+    if changes is None:
+        print("The words differ in very many places.")
+        return
+    if not is_terminal():
+        rows = [[" ".join(words) for words in change] for change in changes]
+        if rows:
+            print_table("", ["before", "removed", "added", "after"], rows)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for change in changes[:_CHANGES]:
+        parts = [Text(printable(" ".join(["…", *change.before])))]
+        if change.removed:
+            parts.append(Text(f"[-{_shown(change.removed)}-]", "red"))
+        if change.added:
+            parts.append(Text(f"{{+{_shown(change.added)}+}}", "green"))
+        parts.append(Text(printable(" ".join([*change.after, "…"]))))
+        console.print(Text(" ").join(parts))
+    if len(changes) > _CHANGES:
+        console.print(f"{len(changes) - _CHANGES} more in --json")
+
+
+def _shown(words: Sequence[str]) -> str:
+    if len(words) <= _WORDS:
+        return printable(" ".join(words))
+    half = _WORDS // 2
+    left_out = f"… {len(words) - _WORDS} more words …"
+    return printable(" ".join([*words[:half], left_out, *words[-half:]]))
+
+
+def _to_dict(options: argparse.Namespace, config: DedupConfig, found: Comparison) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    def overlap(one: Any) -> dict[str, Any]:
+        return {**one._asdict(), "similarity": one.similarity}
+
+    return {
+        **asdict(found),
+        "a": options.a,
+        "b": options.b,
+        "threshold": config.threshold,
+        "lines": found.lines and overlap(found.lines),
+        "smallest": overlap(found.smallest),
+        "changes": found.changes
+        and [{k: " ".join(v) for k, v in one._asdict().items()} for one in found.changes],
+    }

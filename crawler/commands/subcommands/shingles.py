@@ -1,0 +1,65 @@
+"""The shingles of a text: their hashes, smallest first, and what stands there.
+
+A text is compared by these numbers. FILE is a text or HTML file, of which the main text is taken,
+`-` for standard input, or an http(s) address, which is fetched now (at most 50 MB, 30 seconds): an
+index holds no texts. Without a --size it is 25 characters or 5 words, and the --step 5 or 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from ..arguments import whole
+from ..output import print_json, print_table
+from . import Exit
+
+HELP = "The smallest shingles of a text and their hashes"
+
+_SIZES = {"char": (25, 5), "word": (5, 1)}  # size and step
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the document and the shape of the shingles."""
+    parser.add_argument("file", metavar="FILE|URL", help="the document")
+    parser.add_argument("--unit", choices=list(_SIZES), default="char", help="(default: char)")
+    parser.add_argument("--size", type=whole(1, 10_000), metavar="N", help="units in a shingle")
+    parser.add_argument(
+        "--step", type=whole(1, 10_000), metavar="N", help="units from one shingle to the next"
+    )
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--smallest",
+        type=whole(1, 10**9),
+        metavar="N",
+        default=10,
+        help="list so many (default: 10)",
+    )
+    group.add_argument("--all", action="store_true", help="list all")
+    parser.add_argument(
+        "--repeats", action="store_true", help="list a shingle as often as it occurs"
+    )
+    parser.add_argument("--raw", action="store_true", help="take HTML as text, with its tags")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print the shingles."""
+    from dataclasses import asdict
+
+    from ...dedup.comparison import smallest_shingles
+    from ...dedup.shingles import Shingler
+    from ..documents import read_document
+
+    size, step = _SIZES[options.unit]
+    shingler = Shingler(options.unit, options.size or size, options.step or step)
+    text = read_document(options.file, raw=options.raw, user_agent=settings["USER_AGENT"])
+    count = None if options.all else options.smallest
+    found = smallest_shingles(text, shingler, count, repeats=options.repeats)
+    if options.json:
+        print_json([asdict(one) for one in found])
+    else:
+        # As text: a program that reads a table as numbers would round those of 64 bits.
+        print_table("", ["hash", "shingle"], [[str(one.hash), one.text] for one in found])
+    return Exit.FOUND if found else Exit.NOTHING

@@ -1,0 +1,187 @@
+"""Two texts beside each other: everything that this package can say about how alike they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .differences import Change, Overlap, line_overlap, word_changes
+from .lsh import collision_probability, row_bits
+from .shingles import ShingleArray, Shingler
+from .similarity import Estimate, containment, jaccard
+from .sketches import Sketcher
+from .sketches.odd import estimate_odd, odd_sketches
+from .text import single_spaced
+from .verdict import Kind
+
+if TYPE_CHECKING:
+    from .config import DedupConfig
+
+__all__ = ["Comparison", "Shingle", "compare", "smallest_overlap", "smallest_shingles"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shingle:
+    """A shingle: its 64-bit hash and what stands in the normalised text there."""
+
+    hash: int
+    text: str
+
+
+def smallest_shingles(
+    text: str, shingler: Shingler, count: int | None = None, *, repeats: bool = False
+) -> list[Shingle]:
+    """The shingles of *text* with the smallest hashes, smallest first.
+
+    Parameters
+    ----------
+    count
+        How many; None: all.
+    repeats
+        List a shingle as often as it occurs.
+
+    Examples
+    --------
+    >>> [one.text for one in smallest_shingles("abcdabd", Shingler("char", 2), repeats=True)]
+    ['cd', 'ab', 'ab', 'bd', 'da', 'bc']
+    >>> len(smallest_shingles("abcdabd", Shingler("char", 2), 3))
+    3
+    """
+    hashes = shingler.in_order(text)
+    order = np.argsort(hashes, kind="stable")
+    if not repeats:
+        ranked = hashes[order]
+        order = order[np.concatenate((ranked[:1] == ranked[:1], ranked[1:] != ranked[:-1]))]
+    encoded = shingler.normaliser.encode(text)
+    joint, units = ("", single_spaced(encoded).decode()) if shingler.unit == "char" else (" ", "")
+    parts = units or encoded.decode().split()
+    places = [(int(hashes[at]), int(at) * shingler.step) for at in order[:count]]
+    return [Shingle(value, joint.join(parts[at : at + shingler.size])) for value, at in places]
+
+
+def smallest_overlap(a: ShingleArray, b: ShingleArray, count: int) -> Overlap:
+    """What two texts share of the *count* smallest shingles of each.
+
+    *a* and *b* are sorted, each shingle once. This is the measure of the lecture's script, whose
+    union counts what both have twice; :class:`~.sketches.SmallestN` estimates Jaccard's from the
+    same numbers.
+
+    >>> ten = np.arange(10, dtype=np.uint64)
+    >>> smallest_overlap(ten, ten + np.uint64(3), 10)
+    Overlap(union=20, intersection=14)
+    """
+    few_a, few_b = a[:count], b[:count]
+    return Overlap(few_a.size + few_b.size, 2 * np.intersect1d(few_a, few_b).size)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How alike text *b* is to text *a*.
+
+    Attributes
+    ----------
+    words, shingles
+        Numbers of words and of different shingles of the two.
+    lines
+        Lines in common as ``diff`` finds them; None if there are too many to compare.
+    smallest
+        Common ones of the shingles with the smallest hashes.
+    jaccard, a_in_b, b_in_a
+        Resemblance, and containment both ways, of all shingles.
+    fast, odd
+        What the fast similarity sketch and the odd sketch estimate. ``odd`` is what an index
+        decides by; None where the two texts differ so much in length that it does not compare.
+    found
+        Probability that an index takes b for a candidate, if a is in it.
+    verdict
+        What it would then say of b: exact, near, unique or short.
+    changes
+        The words that differ; None if they are very many.
+    """
+
+    words: tuple[int, int]
+    shingles: tuple[int, int]
+    lines: Overlap | None
+    smallest: Overlap
+    jaccard: float
+    a_in_b: float
+    b_in_a: float
+    fast: Estimate
+    odd: Estimate | None
+    found: float
+    verdict: Kind
+    changes: list[Change] | None
+
+
+def compare(
+    a: str, b: str, config: DedupConfig, *, step: int = 1, smallest: int = 10
+) -> Comparison:
+    """Compare two texts with the shingles, sketches, bands and threshold of *config*.
+
+    The hash functions are those of its seed, or of seed 1: an index that has drawn its own seed
+    has other estimates, no better and no worse.
+
+    Parameters
+    ----------
+    step
+        Units from one shingle to the next; an index takes 1.
+    smallest
+        How many shingles of each text :func:`smallest_overlap` compares.
+    """
+    bands, rows = config.banding
+    sketcher = Sketcher(
+        config.num_hashes,
+        config.shingle_size,
+        1 if config.seed is None else config.seed,
+        unit=config.shingle_unit,
+        step=step,
+        bands=bands,
+        rows=rows,
+    )
+    normaliser = sketcher.shingler.normaliser
+    words_a, words_b = normaliser.words(a), normaliser.words(b)
+    shingles_a, shingles_b = sketcher.shingles(a), sketcher.shingles(b)
+    exactly = jaccard(shingles_a, shingles_b)
+    odd = _estimate_odd(shingles_a, shingles_b, config)
+    sketches = (sketcher.sketch_shingles(shingles) for shingles in (shingles_a, shingles_b))
+    # A text that is shorter than a shingle is in no band.
+    is_short_a, is_short_b = (
+        (len(words) if config.shingle_unit == "word" else len(" ".join(words)))
+        < config.shingle_size
+        for words in (words_a, words_b)
+    )
+    chance = float(collision_probability(exactly, bands, rows, row_bits(rows)))
+    if words_a == words_b:
+        verdict, found = Kind.EXACT, 1.0
+    elif is_short_a or is_short_b:
+        verdict, found = Kind.SHORT if is_short_b else Kind.UNIQUE, 0.0
+    else:
+        is_near = odd is not None and odd.similarity >= config.threshold
+        verdict, found = Kind.NEAR if is_near else Kind.UNIQUE, chance
+    return Comparison(
+        (len(words_a), len(words_b)),
+        (shingles_a.size, shingles_b.size),
+        line_overlap(a, b),
+        smallest_overlap(shingles_a, shingles_b, smallest),
+        exactly,
+        containment(shingles_a, shingles_b),
+        containment(shingles_b, shingles_a),
+        sketcher.estimate(*sketches),
+        odd,
+        found,
+        verdict,
+        word_changes(words_a, words_b),
+    )
+
+
+def _estimate_odd(a: ShingleArray, b: ShingleArray, config: DedupConfig) -> Estimate | None:
+    """What an index that has *a* estimates of *b*."""
+    bits = config.verify_bits
+    kept = odd_sketches(a, bits, config.threshold)[0]
+    for sketch in odd_sketches(b, bits, config.threshold):
+        if sketch.level == kept.level:
+            odd = (int.from_bytes(kept.bits) ^ int.from_bytes(sketch.bits)).bit_count()
+            return estimate_odd(odd, sketch.members, kept.members, kept.level, bits=bits)
+    return None

@@ -1,0 +1,268 @@
+"""``scrapy dedup compare`` and ``shingles``: the lecture's tools, on files, pipes and addresses."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+
+import pytest
+
+from crawler.commands import documents
+from crawler.commands.subcommands import Exit
+from crawler.dedup import DedupConfig, Kind, containment, jaccard, shingle_hashes
+from crawler.dedup.comparison import compare, smallest_shingles
+from crawler.dedup.shingles import Shingler
+from tests.commands.conftest import ROOT
+from tests.texts import article, changed, text
+
+PAGE = "<!DOCTYPE html><nav><a href=/>Home</a></nav><main><p>{}</p></main>"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Writes texts into files and gives their names."""
+
+    def write(*texts: str | bytes) -> list[str]:
+        names = []
+        for i, content in enumerate(texts):
+            path = tmp_path / f"{len(list(tmp_path.iterdir()))}-{i}"
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            names.append(str(path))
+        return names
+
+    return write
+
+
+@pytest.fixture
+def web(monkeypatch) -> Iterator[str]:
+    """A site with a page, a text, and answers of the unpleasant kinds."""
+    monkeypatch.setattr(documents, "_TIMEOUT", 0.5)
+    over = threading.Event()
+
+    class Site(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            kind = self.path.strip("/")
+            self.send_response(302 if kind == "ftp" else 404 if kind == "gone" else 200)
+            self.send_header("Content-Type", "text/html" if kind == "page" else "text/plain")
+            if kind == "ftp":
+                self.send_header("Location", "ftp://127.0.0.1/etc/passwd")
+            if kind == "gzip":
+                self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            if kind == "page":
+                self.wfile.write(PAGE.format("one two three " * 9).encode())
+            elif kind == "text":
+                self.wfile.write(f"<p>{self.headers['User-Agent']}".encode())
+            while kind == "drip" and not over.wait(0.1):
+                self.wfile.write(b"x")
+            if kind == "large":
+                self.wfile.write(b"x" * (documents.LIMIT + 1))
+
+        def log_message(self, *words: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        over.set()
+        server.shutdown()
+        thread.join()
+
+
+def test_the_smallest_shingles_are_sorted_and_are_those_of_the_library(dedup, files):
+    """Hashes come smallest first; each stands beside the characters it was made of."""
+    content = text(article(1))
+    _, out, _ = dedup("shingles", *files(content), "--json")
+    found = json.loads(out)
+    hashes = [one["hash"] for one in found]
+    expected = shingle_hashes(content, unit="char", size=25, step=5)
+    assert hashes == expected[:10].tolist()
+    assert all(len(one["text"]) == 25 and one["text"] in content for one in found)
+    _, out, _ = dedup("shingles", *files(content), "--unit", "word", "--all")
+    lines = [line.split("\t") for line in out.strip().splitlines()[1:]]
+    assert [int(number) for number, _ in lines] == shingle_hashes(content).tolist()
+    assert {len(words.split()) for _, words in lines} == {5}
+
+
+def test_repeats_are_listed_on_demand(dedup, files):
+    """A rose is a rose is a rose: three shingles of four words, five with repeats."""
+    words = ["--unit", "word", "--size", "4", *files("a rose is a rose is a rose")]
+    assert dedup("shingles", *words)[1].count("rose is a rose") == 1
+    code, out, _ = dedup("shingles", *words, "--repeats", "--json")
+    assert code == Exit.FOUND
+    assert len(json.loads(out)) == 5
+    assert len({one["hash"] for one in json.loads(out)}) == 3
+
+
+@pytest.mark.parametrize("unit", ["word", "char"])
+@pytest.mark.parametrize("step", [1, 3])
+def test_the_text_beside_a_shingle_has_its_hash(unit, step):
+    """Also where letters stand alone, marks vanish or the text is shorter than a shingle."""
+    shingler = Shingler(unit, 4, step)
+    for content in (
+        "Caf\u00e9 cre\u0301me, \u6771\u4eac\u30bf\u30ef\u30fc  is\u200b a  Tower!",
+        "a",
+        "",
+    ):
+        for one in smallest_shingles(content, shingler):
+            assert shingler.of_encoded(one.text.encode()).tolist() == [one.hash]
+        assert len(smallest_shingles(content, shingler)) == shingler(content).size
+
+
+def test_a_text_without_words_has_no_shingles(dedup, files):
+    """Nothing to list is exit code 1."""
+    assert dedup("shingles", *files("!?"))[0] == Exit.NOTHING
+    assert json.loads(dedup("shingles", "--json", *files(b""))[1]) == []
+
+
+def test_compare_says_what_the_library_says(dedup, files):
+    """All measures agree with those of the library, the estimates hold them in their interval."""
+    a, b = text(article(1)), text(changed(article(1), 5))
+    code, out, _ = dedup("compare", "--json", *files(a, b))
+    found = json.loads(out)
+    sets = shingle_hashes(a, seed=1), shingle_hashes(b, seed=1)
+    assert code == Exit.FOUND
+    assert found["jaccard"] == jaccard(*sets)
+    assert found["a_in_b"] == containment(*sets)
+    assert found["b_in_a"] == containment(*reversed(sets))
+    for sketch in ("fast", "odd"):
+        assert found[sketch]["low"] <= found["jaccard"] <= found[sketch]["high"]
+    assert found["verdict"] == "near"
+    assert found["found"] > 0.95
+    assert [change["added"] for change in found["changes"]] == ["other0"] * 5
+    assert [change["removed"] for change in found["changes"]] == [
+        word for word, other in zip(a.split(), b.split(), strict=True) if word != other
+    ]
+    lines = dedup("compare", *files(a, b))[1].splitlines()
+    assert f"Jaccard\t{jaccard(*sets):.2%}\t–\t–\texact, of all shingles" in lines
+    assert "verdict on B\tnear" in lines
+    assert sum("\tother0\t" in line for line in lines) == 5
+
+
+def test_too_few_shingles_give_a_false_match():
+    """The lecture's warning: one shingle of each may be the same where whole texts differ."""
+    config = DedupConfig(shingle_unit="char", shingle_size=25)
+    common = text(article(97, 25))
+    texts = [f"{text(article(i, 60))} {common}" for i in range(60)]
+    least = [smallest_shingles(one, Shingler("char", 25, seed=1), 1)[0].hash for one in texts]
+    a, b, *_ = (i for i, one in enumerate(least) if one == max(least, key=least.count))
+    found = compare(texts[a], texts[b], config, smallest=1)
+    assert found.smallest.similarity == 1
+    assert found.jaccard < 0.2
+    assert found.verdict is Kind.UNIQUE
+    assert compare(texts[a], texts[b], config, smallest=50).smallest.similarity < 0.5
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "verdict"),
+    [
+        ("One, two! Three four five", "one two three four FIVE", "exact"),
+        ("one two three four five", "one two", "short"),
+        ("one two", "one two three four five", "unique"),
+        ("", "", "exact"),
+        (text(article(1)), text(article(2)), "unique"),
+        (text(article(1, 5000)), text(article(1, 100)), "unique"),
+    ],
+)
+def test_verdicts(dedup, files, a, b, verdict):
+    """The verdict is that of an index which has A and is given B; no text is too odd for it."""
+    found = json.loads(dedup("compare", "--json", *files(a, b))[1])
+    assert found["verdict"] == verdict
+    assert dedup("compare", *files(a, b))[0] == Exit.FOUND
+
+
+def test_a_terminal_shows_the_words_that_differ(dedup, files, monkeypatch):
+    """A person sees the changed words in their place, and no control sequence of the texts."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    names = files(
+        "one two three four five six seven", "one two three \u202e4 five six\x1b[31m seven"
+    )
+    _, out, _ = dedup("compare", *names)
+    assert "… one two three [-four-] {+4+} five six" in out
+    assert "\u202e" not in out
+    assert "\x1b[31m" not in out
+
+
+def test_html_is_stripped(dedup, files):
+    """Of HTML the main text is compared, whatever the file is called; --raw takes the tags too."""
+    content = (ROOT / "examples/demo_site/texts/lighthouse.txt").read_text()
+    names = files(content, PAGE.format(content.replace("\n\n", "<p>")))
+    assert json.loads(dedup("compare", "--json", *names)[1])["verdict"] == "exact"
+    assert json.loads(dedup("compare", "--json", "--raw", *names)[1])["verdict"] != "exact"
+    named = [*files(content), *files("about <html> in a text\n" + content)]
+    assert json.loads(dedup("compare", "--json", *named)[1])["words"] == [297, 302]
+
+
+def test_standard_input(dedup, files, monkeypatch):
+    """A dash is standard input, once."""
+    stdin = SimpleNamespace(buffer=io.BytesIO(b"a rose is a rose"))
+    monkeypatch.setattr("sys.stdin", stdin)
+    found = json.loads(dedup("compare", "--json", "-", *files("a rose is a rose"))[1])
+    assert found["verdict"] == "exact"
+    code, _, err = dedup("compare", "-", "-")
+    assert (code, err.count("\n")) == (Exit.USAGE, 1)
+
+
+def test_addresses(dedup, web):
+    """An address is fetched with the project's user agent; its content type says what it is."""
+    _, out, _ = dedup("shingles", f"{web}/page", "--unit", "word", "--json")
+    assert {one["text"] for one in json.loads(out)} >= {"one two three one two"}
+    assert "Home" not in out
+    _, out, _ = dedup(
+        "shingles", f"{web}/text", "--size", "3", "--step", "1", "-s", "USER_AGENT=Ours"
+    )
+    assert "\tour" in out
+    assert "\tp o" in out  # text/plain is no HTML
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("gone", "404 Not Found"),
+        ("ftp", "unknown url type: ftp"),
+        ("gzip", "compressed"),
+        ("drip", "did not come within 0.5 seconds"),
+        ("large", "larger than 50 MB"),
+    ],
+)
+def test_unpleasant_addresses(dedup, web, path, message):
+    """What a server does ends in one line and exit code 2, and soon."""
+    start = time.monotonic()
+    code, out, err = dedup("shingles", f"{web}/{path}")
+    assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
+    assert message in err
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("/nowhere", "cannot read '/nowhere': No such file"),
+        ("/", "cannot read '/': Is a directory"),
+        ("a\0b", "cannot read"),
+        ("http://127.0.0.1:1/", "cannot read 'http://127.0.0.1:1/'"),
+        ("http://[", "cannot read 'http://['"),
+        ("http://a b/", "cannot read"),
+    ],
+)
+def test_unreadable(dedup, source, message):
+    """What cannot be read is one line that names it."""
+    code, out, err = dedup("compare", source, source)
+    assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
+    assert message in err
+
+
+def test_any_bytes_are_a_text(dedup, files):
+    """Binary files, lone surrogates and NULs are compared like any other."""
+    names = files(bytes(range(256)) * 40, b"\xff\xfe\x00\xd8" * 100 + b"\0" * 1000)
+    code, out, _ = dedup("compare", *names)
+    assert code == Exit.FOUND
+    assert "verdict on B" in out
+    assert dedup("shingles", names[0], "--all")[0] == Exit.FOUND
