@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from crawler.commands.subcommands import Exit, find, names
+from tests.commands.conftest import ROOT
 
 TEXT = "the leaves of an evergreen shrub give an aromatic drink when hot water is poured over them "
 PAGES = [
@@ -165,3 +166,19 @@ def test_light_import():
     words = "from scrapy.utils.misc import walk_modules as w; import sys; w('crawler.commands')"
     check = "assert not {'numpy', 'redis', 'rich'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", f"{words}; {check}"], check=True)
+
+
+def test_settings_are_listed(dedup):
+    """Each setting comes with its value in the project, its default and its meaning."""
+    code, out, _ = dedup("settings", "--json", "-s", "DEDUP_THRESHOLD=0.7")
+    found = json.loads(out)
+    assert code == Exit.FOUND
+    assert found["DEDUP_THRESHOLD"]["value"] == 0.7
+    assert found["DEDUP_THRESHOLD"]["default"] == 0.8
+    assert all(row["doc"] for row in found.values())
+
+
+def test_the_settings_reference_is_the_code(dedup):
+    """docs/settings.md has the table that `scrapy dedup settings --markdown` writes."""
+    _, out, _ = dedup("settings", "--markdown")
+    assert out.strip() in (ROOT / "docs" / "settings.md").read_text()
