@@ -1,0 +1,77 @@
+"""A collection of documents in a file of JSON lines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+_LIMIT: Final = 100 * 1024 * 1024  # bytes of a line
+
+
+class Fields(NamedTuple):
+    """Where a document has its name and its text: of several fields the first that it has."""
+
+    names: Sequence[str]
+    text: str
+    html: str
+
+
+def read_collection(source: str, fields: Fields) -> Iterator[tuple[str, str]]:
+    """Name and main text of each document of a file, or of ``-``, standard input.
+
+    Empty lines are passed over. The text field is taken if it is filled, else the main text of the
+    HTML field. Raises :class:`InputError`, which names the line, for one that is no such document.
+    """
+    from ..dedup.errors import InputError
+
+    stdin = nullcontext(sys.stdin.buffer)
+    try:
+        with stdin if source == "-" else Path(source).open("rb") as file:
+            number = 0
+            while line := file.readline(_LIMIT + 1):
+                number += 1
+                try:
+                    if document := _document(line, fields):
+                        yield document
+                except ValueError as error:
+                    raise InputError(f"{source!r}, line {number}: {error}") from None
+    except OSError as error:
+        raise InputError(f"cannot read {source!r}: {error.strerror}") from None
+
+
+def _document(line: bytes, fields: Fields) -> tuple[str, str] | None:
+    from ..chrome import strip_chrome
+
+    if len(line) > _LIMIT:
+        raise ValueError(f"longer than {_LIMIT >> 20} MB")
+    if not line.strip():
+        return None
+    try:
+        item = json.loads(line)
+    except RecursionError:
+        raise ValueError("not JSON that can be read: nested too deep") from None
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
+    if not isinstance(item, dict):
+        raise ValueError("not a JSON object")
+    found = [item[field] for field in fields.names if item.get(field) is not None]
+    if not found:
+        raise ValueError(f"has no field {' or '.join(map(repr, fields.names))}")
+    if not isinstance(found[0], (str, int)):
+        raise ValueError(f"its name is no text: {json.dumps(found[0])[:40]}")
+    text = _text(item, fields.text) or ""
+    html = None if text else _text(item, fields.html)
+    if html is None and fields.text not in item:
+        raise ValueError(f"has no field {fields.text!r} or {fields.html!r}")
+    return str(found[0]), strip_chrome(html).text if html else text
+
+
+def _text(item: dict[str, Any], field: str) -> str | None:
+    value = item.get(field)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"its field {field!r} is no text: {json.dumps(value)[:40]}")
+    return value

@@ -1,0 +1,197 @@
+"""Groups the documents of a file by similarity, without comparing all pairs.
+
+FILE holds one JSON object a line, as `scrapy crawl … -O pages.jsonl` writes it; `-` is standard
+input. Every document of a cluster is similar to its representative, the first that came; none
+joins for being similar to another member only, so that unlike documents never chain together.
+--csv and --json list all documents, each cluster's representative first, the largest clusters
+first; --json prints one JSON object a line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import number
+from ..output import is_terminal, print_table
+from . import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ...dedup.clusters import Cluster, Pair
+
+HELP = "Clusters of similar documents in a file"
+
+# That a person is shown; a pipe and JSON get all.
+_CLUSTERS = 20
+_MEMBERS = 5
+_PROGRESS = 5.0  # seconds
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the file, its fields and forms of output."""
+    parser.add_argument("file", metavar="FILE.jsonl", help="the documents")
+    parser.add_argument(
+        "--threshold",
+        type=number(0, 1, above=True),
+        help="similarity to the representative (default: DEDUP_THRESHOLD)",
+    )
+    parser.add_argument(
+        "--id-field", metavar="NAME", help="what names a document (default: DEDUP_URL_FIELD or id)"
+    )
+    parser.add_argument("--text-field", metavar="NAME", help="(default: DEDUP_TEXT_FIELD)")
+    parser.add_argument(
+        "--html-field",
+        metavar="NAME",
+        help="read where the text is not filled (default: DEDUP_HTML_FIELD)",
+    )
+    parser.add_argument(
+        "--pairs", action="store_true", help="list all similar pairs instead of clusters"
+    )
+    parser.add_argument("--csv", type=Path, metavar="OUT", help="write the list as CSV, too")
+    parser.add_argument("--json", action="store_true", help="print the list as JSON lines")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Read, group and print the collection."""
+    from dataclasses import replace
+
+    from ...dedup.clusters import cluster, similar_pairs
+    from ...dedup.fingerprint import Fingerprinter
+    from ...project import project_config
+    from ..collection import Fields, read_collection
+
+    config = project_config(settings)
+    if options.threshold is not None:
+        config = replace(config, threshold=options.threshold)
+    fields = Fields(
+        [options.id_field] if options.id_field else [config.url_field, "id"],
+        options.text_field or config.text_field,
+        options.html_field or config.html_field,
+    )
+    fingerprint = Fingerprinter(config, 1 if config.seed is None else config.seed)
+    names, fingerprints = [], []
+    for name, text in _reported(read_collection(options.file, fields)):
+        names.append(name)
+        fingerprints.append(fingerprint(text))
+    if not names:
+        print(f"scrapy dedup: no document in {options.file!r}", file=sys.stderr)
+        return Exit.NOTHING
+    threshold, bits = config.threshold, config.verify_bits
+    if options.pairs:
+        pairs = similar_pairs(fingerprints, threshold=threshold, bits=bits)
+        _write(_pair_rows(pairs, names), options)
+        return Exit.FOUND
+    found = cluster(fingerprints, threshold=threshold, bits=bits)
+    found.sort(key=lambda one: (-len(one.members), one.representative))
+    if options.json or options.csv:
+        _write(_cluster_rows(found, names), options)
+    if not options.json:
+        _print(found, names)
+    return Exit.FOUND
+
+
+def _reported(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The documents; every few seconds a line on standard error tells how many there were."""
+    from time import monotonic
+
+    last = monotonic()
+    for count, document in enumerate(documents, 1):
+        yield document
+        if monotonic() - last > _PROGRESS:
+            last = monotonic()
+            print(f"scrapy dedup: {count:,} documents read", file=sys.stderr)
+
+
+def _cluster_rows(clusters: list[Cluster], names: list[str]) -> Iterator[dict[str, Any]]:
+    for place, one in enumerate(clusters, 1):
+        yield {
+            "cluster": place,
+            "representative": True,
+            "id": names[one.representative],
+            "similarity": 1.0,
+            "low": 1.0,
+            "high": 1.0,
+        }
+        for member, estimate in one.members:
+            yield {
+                "cluster": place,
+                "representative": False,
+                "id": names[member],
+                "similarity": round(estimate.similarity, 4),
+                "low": round(estimate.low, 4),
+                "high": round(estimate.high, 4),
+            }
+
+
+def _pair_rows(pairs: Iterable[Pair], names: list[str]) -> Iterator[dict[str, Any]]:
+    for first, second, estimate in pairs:
+        yield {
+            "first": names[first],
+            "second": names[second],
+            "similarity": round(estimate.similarity, 4),
+            "low": round(estimate.low, 4),
+            "high": round(estimate.high, 4),
+        }
+
+
+def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> None:
+    """Write rows as CSV and as JSON lines, as asked for; else print them as a table."""
+    import csv
+    import json
+    from contextlib import nullcontext
+
+    from ...dedup.errors import InputError
+
+    shown = []
+    try:
+        # Lone surrogates, which JSON can hold, have no place in UTF-8.
+        with (
+            options.csv.open("w", encoding="utf-8", errors="backslashreplace", newline="")
+            if options.csv
+            else nullcontext()
+        ) as file:
+            writer = None
+            for row in rows:
+                if file and writer is None:
+                    writer = csv.DictWriter(file, list(row))
+                    writer.writeheader()
+                if writer:
+                    writer.writerow(row)
+                if options.json:
+                    print(json.dumps(row))
+                elif options.pairs:
+                    shown.append(list(row.values()))
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise InputError(f"cannot write {str(options.csv)!r}: {error.strerror}") from None
+    if options.pairs and not options.json:
+        print_table("Similar pairs", ["first", "second", "similarity", "from", "to"], shown)
+
+
+def _print(clusters: list[Cluster], names: list[str]) -> None:
+    several = [one for one in clusters if one.members]
+    shown, members = (_CLUSTERS, _MEMBERS) if is_terminal() else (len(several), len(names))
+    rows: list[list[Any]] = []
+    for place, one in enumerate(several[:shown], 1):
+        rows.append([place, len(one.members) + 1, "–", names[one.representative]])
+        for member, estimate in one.members[:members]:
+            rows.append([place, None, f"{estimate.similarity:.4f}", names[member]])
+        if len(one.members) > members:
+            rows.append([place, None, None, f"({len(one.members) - members} more)"])
+    title = "Clusters"
+    if len(several) > shown:
+        title += f" ({len(several) - shown} more in --json)"
+    print_table(title, ["cluster", "documents", "similarity", "document"], rows)
+    facts = [
+        ["documents", len(names)],
+        ["clusters of several", len(several)],
+        ["documents alone", len(clusters) - len(several)],
+        ["documents that repeat another", len(names) - len(clusters)],
+    ]
+    print_table("", ["fact", "value"], facts)

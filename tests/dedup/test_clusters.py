@@ -1,0 +1,138 @@
+"""Clusters of a collection: no chains, nothing lost, the same as a crawl would keep."""
+
+from __future__ import annotations
+
+import random
+import time
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, jaccard, shingle_hashes
+from crawler.dedup.clusters import cluster, similar_pairs
+from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
+from crawler.dedup.sketches.odd import OddSketch
+from tests.texts import article, changed, text
+
+BITS = 1024
+
+
+def sketched(texts, threshold=0.8):
+    return list(map(Fingerprinter(DedupConfig(threshold=threshold), seed=1), texts))
+
+
+def clustered(texts, threshold=0.8):
+    """Each cluster as the numbers of its texts, the representative first."""
+    found = cluster(sketched(texts, threshold), threshold=threshold, bits=BITS)
+    return [[one.representative, *(member.number for member in one.members)] for one in found]
+
+
+def collection(originals=40, seed=1):
+    """Originals, some with copies at several distances, shuffled."""
+    rng = random.Random(seed)
+    texts = [text(article(i, rng.choice([60, 300, 900]))) for i in range(originals)]
+    for i in range(0, originals, 2):
+        words = texts[i].split()
+        for copy in range(rng.randrange(4)):
+            texts.append(text(changed(words, rng.randrange(len(words) // 20), seed=copy)))
+    rng.shuffle(texts)
+    return texts
+
+
+def drifting(steps=40):
+    """Texts of which each is much like the one before, the last nothing like the first."""
+    words = article(1, 400)
+    texts = [text(words)]
+    for step in range(steps):
+        words = words[10:] + article(100 + step, 10)
+        texts.append(text(words))
+    return texts
+
+
+def test_unlike_texts_never_chain():
+    """Every member is like its representative, and as like any other member as the metric says."""
+    texts = drifting()
+    sets = [shingle_hashes(one) for one in texts]
+    assert jaccard(sets[0], sets[-1]) == 0
+    for members in clustered(texts):
+        for member in members[1:]:
+            assert jaccard(sets[members[0]], sets[member]) >= 0.8 - 0.05
+        for a, b in combinations(members, 2):
+            assert jaccard(sets[a], sets[b]) >= 0.6 - 0.1
+    linked = {0}  # single linkage puts all of them into one cluster
+    for pair in similar_pairs(sketched(texts), threshold=0.8, bits=BITS):
+        linked |= {pair.first, pair.second} if {pair.first, pair.second} & linked else set()
+    assert linked == set(range(len(texts)))
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.8])
+def test_similar_pairs_are_those_of_all_pairs(threshold):
+    """Without comparing all pairs, nearly all similar ones are found, and only such."""
+    texts = collection(originals=80)
+    sets = [shingle_hashes(one) for one in texts]
+    found = {
+        (pair.first, pair.second): pair.estimate
+        for pair in similar_pairs(sketched(texts, threshold), threshold=threshold, bits=BITS)
+    }
+    exact = {(a, b): jaccard(sets[a], sets[b]) for a, b in combinations(range(len(texts)), 2)}
+    assert all(exact[pair] >= threshold - 0.05 for pair in found)
+    wanted = [pair for pair, similarity in exact.items() if similarity >= threshold + 0.05]
+    assert len(wanted) > 20
+    assert sum(pair in found for pair in wanted) >= 0.98 * len(wanted)
+    inside = [one.low - 1e-9 <= exact[pair] <= one.high + 1e-9 for pair, one in found.items()]
+    assert np.mean(inside) > 0.85
+
+
+def test_every_text_is_in_one_cluster_and_the_first_stands_for_it():
+    """Nothing is lost, nothing comes twice; the representative came before its members."""
+    found = clustered(collection())
+    assert sorted(number for one in found for number in one) == list(range(len(collection())))
+    assert all(one == sorted(one) for one in found)
+    assert [one[0] for one in found] == sorted(one[0] for one in found)
+    assert found == clustered(collection())
+
+
+async def test_representatives_are_what_a_crawl_keeps(redis_url):
+    """An index that sees the texts in this order keeps the representatives and no other."""
+    texts = collection(seed=2)
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        fingerprints = [index._fingerprint(one) for one in texts]
+        verdicts = [await index.check(f"http://a/{i}", one) for i, one in enumerate(texts)]
+    kept = [i for i, verdict in enumerate(verdicts) if verdict.kind is Kind.UNIQUE]
+    found = cluster(fingerprints, threshold=0.8, bits=BITS)
+    assert [one.representative for one in found] == kept
+    for one in found:
+        for member in one.members:
+            verdict = verdicts[member.number]
+            assert verdict.duplicate_of == f"http://a/{one.representative}"
+            assert member.estimate.similarity == verdict.similarity
+
+
+def test_texts_too_short_for_a_shingle():
+    """They are similar if they have the same words; texts without words are like no other."""
+    assert clustered(["Tea!", "tea", "", "a cup of tea", "", "TEA"]) == [[0, 1, 5], [2], [3], [4]]
+    assert clustered([]) == []
+    assert clustered([""]) == [[0]]
+
+
+def test_a_copy_of_a_member_joins_its_cluster():
+    """Copies of one text never part, also where that text is no representative."""
+    words = article(1)
+    copy = text(changed(words, 4))
+    assert clustered([text(words), copy, text(article(2)), copy.upper()]) == [[0, 1, 3], [2]]
+
+
+def test_a_hostile_collection_ends_in_seconds():
+    """Texts that all share bands without being similar cost no quadratic time."""
+    rng = np.random.default_rng(1)
+    bands = rng.bytes(4 * 12)
+    hostile = [
+        Fingerprint(rng.bytes(16), 500, bands, (OddSketch(0, 500, rng.bytes(BITS // 8)),))
+        for _ in range(5_000)
+    ]
+    alike = [Fingerprint(rng.bytes(16), 500, one.bands, one.odd) for one in hostile[:1] * 20_000]
+    start = time.perf_counter()
+    assert len(cluster(hostile, threshold=0.8, bits=BITS)) == 5_000
+    assert [len(one.members) for one in cluster(alike, threshold=0.8, bits=BITS)] == [19_999]
+    assert time.perf_counter() - start < 20
