@@ -52,8 +52,8 @@ class Subcommand(Protocol):
 def names() -> list[str]:
     """The names of all subcommands.
 
-    >>> [name for name in names() if name.startswith("s")]
-    ['shingles', 'show', 'stats']
+    >>> "stats" in names()
+    True
     """
     modules = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return [name.replace("_", "-") for name in modules]

@@ -1,0 +1,51 @@
+"""Deletes the index of the project's DEDUP_NAMESPACE, with all it knows, whatever its parameters.
+
+It is deleted in small steps; the server answers others meanwhile. Other indexes on the server stay.
+Crawls that use it are told so. Killed on its way, it leaves an index that can only be cleared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from ..output import print_json
+from . import Exit
+
+HELP = "Delete the index"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the confirmation."""
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--json", action="store_true", help="print JSON: the keys deleted")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Delete the index after a confirmation."""
+    from ...dedup.errors import InputError
+    from ...dedup.store.address import mask
+    from ...dedup.store.namespaces import clear_index
+    from ...project import project_config
+
+    config = project_config(settings)
+    server = mask(config.redis_url) if config.redis_url else str(config.data_dir)
+    if not options.yes:
+        if not sys.stdin.isatty():
+            raise InputError(f"add --yes to delete the index {config.namespace!r} of {server}")
+        print(f"Delete the index {config.namespace!r} of {server}? [y/N] ", end="", file=sys.stderr)
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise InputError("nothing was deleted")
+    deleted = asyncio.run(clear_index(config))
+    if options.json:
+        print_json({"namespace": config.namespace, "keys": deleted})
+    elif deleted:
+        print(f"The index {config.namespace!r} is deleted ({deleted} keys).")
+    if deleted:
+        return Exit.FOUND
+    print(f"scrapy dedup: there is no index {config.namespace!r}", file=sys.stderr)
+    return Exit.NOTHING

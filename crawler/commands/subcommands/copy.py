@@ -1,0 +1,57 @@
+"""Copies an index to another DEDUP_NAMESPACE of the same server.
+
+It is copied in small steps; the server answers others meanwhile. An index that is there already is
+never overwritten. If the source is changed meanwhile the copy is deleted: stop its crawls first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from ..output import print_json
+from . import Exit
+
+HELP = "Copy an index to another name"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add both names."""
+    parser.add_argument("source", metavar="SRC", help="the index, a DEDUP_NAMESPACE")
+    parser.add_argument("target", metavar="DST", help="its new name, another DEDUP_NAMESPACE")
+    parser.add_argument("--json", action="store_true", help="print JSON: the keys copied")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Copy the index."""
+    return copy(options, settings, is_moved=False)
+
+
+def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: bool) -> Exit:
+    """Copy the index and, if it `is_moved`, delete it under its old name."""
+    from dataclasses import replace
+
+    from ...dedup.store.namespaces import clear_index, copy_index
+    from ...project import project_config
+
+    config = project_config(settings)
+
+    async def work() -> int:
+        copied = await copy_index(config, options.source, options.target)
+        if copied and is_moved:
+            await clear_index(replace(config, namespace=options.source))
+        return copied
+
+    copied = asyncio.run(work())
+    if options.json:
+        print_json({"source": options.source, "target": options.target, "keys": copied})
+    elif copied:
+        done = "renamed" if is_moved else "copied"
+        print(f"The index {options.source!r} is {done} to {options.target!r} ({copied} keys).")
+    if copied:
+        return Exit.FOUND
+    print(f"scrapy dedup: there is no index {options.source!r}", file=sys.stderr)
+    return Exit.NOTHING

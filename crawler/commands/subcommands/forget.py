@@ -1,0 +1,46 @@
+"""Takes pages out of the index, so that they are decided anew when they come again.
+
+The copies of a forgotten page stay dropped until they are seen again; then the first of them is
+kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..output import print_json, print_table
+from . import Exit, ask_index
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+
+HELP = "Take pages out of the index"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the pages' addresses."""
+    parser.add_argument("url", nargs="+", metavar="URL", help="address of a page, as crawled")
+    parser.add_argument("--json", action="store_true", help="print JSON: address to true or false")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Forget the pages, in order; exit code 1 if one was not there."""
+
+    async def forget(index: DuplicateIndex) -> dict[str, bool]:
+        return {url: await index.forget(url) for url in dict.fromkeys(options.url)}
+
+    known = ask_index(settings, forget)
+    if options.json:
+        print_json(known)
+    else:
+        rows = [
+            [url, "forgotten" if was_there else "not known"] for url, was_there in known.items()
+        ]
+        print_table("", ["page", "what became of it"], rows)
+    unknown = [url for url, was_there in known.items() if not was_there]
+    for url in unknown:
+        print(f"scrapy dedup: the index never saw {url!r}", file=sys.stderr)
+    return Exit.NOTHING if unknown else Exit.FOUND

@@ -1,0 +1,41 @@
+"""Reads the whole index and tells whether records, tables and counters agree.
+
+Nothing is changed. Pages that are checked meanwhile may show as faults: stop the crawls first. An
+index with faults may miss duplicates or keep memory that it does not need; it never drops a page
+that is like no other. Exit code 1 means faults.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from ..output import print_json, print_table
+from . import Exit, ask_index
+
+HELP = "Whether the index agrees with itself"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the form of the output."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print what was read and what is wrong with it."""
+    found = ask_index(settings, lambda index: index.verify())
+    if options.json:
+        plain = {"urls": found.urls, "kept": found.kept, "entries": dict(found.entries)}
+        print_json({**plain, "faults": found.faults})
+    else:
+        facts = [
+            ["addresses known", found.urls],
+            ["pages kept", found.kept],
+            ["entries of tables", sum(found.entries.values())],
+            ["faults", len(found.faults)],
+        ]
+        print_table("", ["fact", "value"], facts)
+        if found.faults:
+            print_table("Faults, the first 100", ["fault"], [[fault] for fault in found.faults])
+    return Exit.NOTHING if found.faults else Exit.FOUND

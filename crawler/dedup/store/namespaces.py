@@ -1,0 +1,154 @@
+"""Whole indexes: deleted and copied in small steps, while the server goes on with other work.
+
+An index that is being deleted, or is not yet copied whole, has the field ``unfinished`` among its
+parameters and no digest: whoever opens it is refused, and crawls that have it open are told so at
+their next page. The parameters in which it stands are written and deleted last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from redis.exceptions import RedisError
+
+from ..config import DedupConfig
+from ..errors import InputError, ServerError
+from .connect import Client, open_server
+from .faults import explain
+from .keys import Keys
+
+_BATCH = 200  # keys in one exchange
+_UNFINISHED = "unfinished"
+
+
+async def clear_index(config: DedupConfig) -> int:
+    """Delete the index that `config` names, whatever its parameters; return how many keys it had.
+
+    Done again, it goes on where it was killed. Raises :class:`ServerError`.
+    """
+    async with open_server(config) as client:
+        with _explained():
+            return await _clear(client, config.namespace)
+
+
+async def copy_index(config: DedupConfig, source: str, target: str) -> int:
+    """Copy the index `source` on the server of `config` to a new name; return how many keys it has.
+
+    0 if there is no such index. Raises :class:`InputError` if the name is taken, or if the index
+    was changed while it was copied: then the copy is deleted; and :class:`ServerError`.
+    """
+    for name in (source, target):
+        replace(config, namespace=name)  # raises for a name that no index can have
+    async with open_server(config) as client:
+        with _explained():
+            return await _copy(client, source, target)
+
+
+async def _clear(client: Client, namespace: str) -> int:
+    head = Keys(namespace).params
+    params = [key async for batch in _keys(client, namespace, "params") for key in batch]
+    pipe: Any = client.pipeline(transaction=False)
+    for key in params:
+        pipe.hset(key, mapping={"digest": "-", _UNFINISHED: "clear"})
+    await pipe.execute()
+    deleted = 0
+    async for batch in _keys(client, namespace, "*"):
+        deleted += await _unlink(client, [key for key in batch if key not in params])
+    deleted += await _unlink(client, [key for key in params if key != head])
+    return deleted + await _unlink(client, [head])
+
+
+async def _unlink(client: Client, keys: list[str]) -> int:
+    pipe: Any = client.pipeline(transaction=False)
+    for key in keys:
+        pipe.execute_command("UNLINK", key)  # a cluster's pipeline has a method for many keys only
+    return sum(await pipe.execute()) if keys else 0
+
+
+async def _copy(client: Client, source: str, target: str) -> int:
+    head, new_head = Keys(source).params, Keys(target).params
+    commands: Any = client
+    parameters = await commands.hgetall(head)
+    if not parameters:
+        return 0
+    if _UNFINISHED.encode() in parameters:
+        raise InputError(f"the index {source!r} is not whole: it was being deleted or copied")
+    if not await commands.hsetnx(new_head, _UNFINISHED, "copy"):
+        raise InputError(f"the index {target!r} was being deleted or copied: clear it first")
+    if await commands.hlen(new_head) > 1:
+        await commands.hdel(new_head, _UNFINISHED)
+        raise InputError(f"there is an index {target!r} already: clear it first")
+    try:
+        names = _new_names(source, target)
+        before = await _states(client, source)
+        copied = 1
+        async for batch in _keys(client, source, "*"):
+            keys = [key for key in batch if key != head]
+            copied += await _transfer(client, keys, names)
+        if before != await _states(client, source):
+            raise InputError(f"the index {source!r} was changed meanwhile: stop its crawls first")
+        await commands.hset(new_head, mapping=parameters)
+        await commands.hdel(new_head, _UNFINISHED)
+    except BaseException:
+        await _clear(client, target)
+        raise
+    return copied
+
+
+async def _transfer(client: Client, keys: list[str], names: dict[str, str]) -> int:
+    pipe: Any = client.pipeline(transaction=False)
+    for key in keys:
+        pipe.dump(key)
+    dumps = await pipe.execute() if keys else []
+    pipe = client.pipeline(transaction=False)
+    count = 0
+    for key, dump in zip(keys, dumps, strict=True):
+        if dump is not None:
+            tag, _, rest = key[1:].partition("}:")
+            pipe.restore(f"{{{names[tag]}}}:{rest}", 0, dump, replace=True)
+            count += 1
+    if count:
+        await pipe.execute()
+    return count
+
+
+async def _states(client: Client, namespace: str) -> dict[str, Any]:
+    """All counters of what is in the index: they change with every check."""
+    commands: Any = client
+    return {
+        key: await commands.hgetall(key)
+        async for batch in _keys(client, namespace, "state")
+        for key in sorted(batch)
+    }
+
+
+def _new_names(source: str, target: str) -> dict[str, str]:
+    """The hash tag of each part of the source, and that of the same part of the target."""
+    return {source: target}
+
+
+async def _keys(client: Client, namespace: str, name: str) -> AsyncIterator[list[str]]:
+    """The keys of an index that end as `name` says, some hundreds at a time."""
+    tag = re.compile(rf"\{{{re.escape(namespace)}\}}:")
+    glob = re.sub(r"([\\*?\[\]])", r"\\\1", namespace)
+    batch: list[str] = []
+    async for found in client.scan_iter(match=f"{{{glob}}}:{name}", count=500):
+        key = found.decode("utf-8", "surrogateescape")
+        if tag.match(key):
+            batch.append(key)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    yield batch
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        raise ServerError(explain(error)) from error

@@ -1,0 +1,252 @@
+"""Commands that work on an index: forget, verify, clear, copy and rename."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from crawler.commands.subcommands import Exit
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
+from crawler.dedup.errors import InputError
+from crawler.dedup.store import namespaces
+from crawler.dedup.store.namespaces import clear_index, copy_index
+from tests.commands.conftest import ROOT
+from tests.conftest import free_port
+from tests.texts import article, changed, text
+
+LONG = "http://a/" + "long/" * 40
+PAGES = [
+    *((f"http://a/{i}", text(article(i, 80))) for i in range(40)),
+    ("http://b/1", text(changed(article(1, 80), 1))),
+    (LONG, text(article(99))),
+    ("http://b/99", text(article(99))),
+]
+
+
+def checked(url, pages, **options):
+    async def run():
+        async with DuplicateIndex.open(DedupConfig(redis_url=url, **options)) as index:
+            verdicts = await index.check_many(pages)
+            return verdicts, (await index.verify()).faults, await index.stats()
+
+    return asyncio.run(run())
+
+
+def keys(server):
+    return {key.decode() for key in server.ask("KEYS", "*")}
+
+
+def test_forget(dedup, fill):
+    """A forgotten page is not known any more; exit code 1 says that one never was."""
+    fill(PAGES)
+    code, out, err = dedup("forget", "http://a/1", "http://a/2")
+    assert (code, err) == (Exit.FOUND, "")
+    assert "http://a/2\tforgotten" in out
+    assert dedup("show", "http://a/1")[0] == Exit.NOTHING
+    code, out, err = dedup("forget", "http://a/1", "http://a/3", "--json")
+    assert (code, json.loads(out)) == (Exit.NOTHING, {"http://a/1": False, "http://a/3": True})
+    assert err == "scrapy dedup: the index never saw 'http://a/1'\n"
+    assert dedup("verify")[0] == Exit.FOUND
+
+
+def test_verify(dedup, fill, server):
+    """A sound index is exit code 0; a table that lost an entry is a fault that is named."""
+    fill(PAGES)
+    code, out, _ = dedup("verify")
+    assert (code, "faults\t0" in out) == (Exit.FOUND, True)
+    url_bucket = next(key for key in keys(server) if ":url:" in key)
+    server.ask("DEL", url_bucket)
+    code, out, _ = dedup("verify")
+    assert code == Exit.NOTHING
+    assert f"bucket {url_bucket} and the records disagree" in out
+    code, out, _ = dedup("verify", "--json")
+    assert code == Exit.NOTHING
+    assert len(json.loads(out)["faults"]) >= 1
+
+
+def test_clear_leaves_nothing_of_the_index_and_all_of_others(dedup, fill, server):
+    """Other indexes, also those whose names begin or end alike, and other keys stay."""
+    others = ["dedup2", "dedup/x", "xdedup", "[d]edup", "d\\edup"]
+    for other in others[:3]:
+        checked(server.url, PAGES[:3], namespace=other)
+    server.ask("SET", "dedup", "mine")
+    server.ask("SET", "dedup:params", "mine")
+    before = keys(server)
+    fill(PAGES)
+    code, out, _ = dedup("clear", "--yes")
+    assert code == Exit.FOUND
+    assert "is deleted" in out
+    assert keys(server) == before
+    assert dedup("clear", "--yes")[0] == Exit.NOTHING
+    assert dedup("clear", "--yes", "-s", "DEDUP_NAMESPACE=d\\edup2")[0] == Exit.NOTHING
+    fill(PAGES[:1])
+    assert dedup("clear", "--yes", "--json")[1].startswith('{\n  "namespace": "dedup",')
+    assert checked(server.url, PAGES[:1])[0][0].kind is Kind.UNIQUE
+
+
+def test_clear_asks(dedup, fill, monkeypatch, server):
+    """Without --yes a person is asked, and a script is refused."""
+    fill(PAGES[:1])
+    before = keys(server)
+    code, _, err = dedup("clear")
+    assert (code, err.count("\n")) == (Exit.USAGE, 1)
+    assert "--yes" in err
+    for answer in ("\n", "no\n", ""):
+        stdin = SimpleNamespace(isatty=lambda: True, readline=lambda answer=answer: answer)
+        monkeypatch.setattr("sys.stdin", stdin)
+        code, _, err = dedup("clear")
+        assert code == Exit.USAGE
+        assert "Delete the index 'dedup' of unix://" in err
+    assert keys(server) == before
+    stdin.readline = lambda: "y\n"
+    assert dedup("clear")[0] == Exit.FOUND
+    assert keys(server) == set()
+
+
+def test_clear_takes_an_index_with_other_parameters(dedup, fill):
+    """That is what it is needed for: no other command could open it."""
+    fill(PAGES[:2])
+    other = ["-s", "DEDUP_THRESHOLD=0.6"]
+    assert dedup("stats", *other)[0] == Exit.SERVER
+    assert dedup("clear", "--yes", *other)[0] == Exit.FOUND
+    assert dedup("stats", *other)[0] == Exit.NOTHING
+
+
+def test_a_crawl_whose_index_is_cleared_is_told(redis_url):
+    """It does not fill the index again behind the back of whoever cleared it."""
+    config = DedupConfig(redis_url=redis_url)
+
+    async def run():
+        async with DuplicateIndex.open(config) as index:
+            await index.check_many(PAGES[:5])
+            await clear_index(config)
+            with pytest.raises(ServerError, match="deleted or replaced"):
+                await index.check(*PAGES[6])
+
+    asyncio.run(run())
+
+
+def test_copy(dedup, fill, server):
+    """A copy knows what the original knows, is sound, and goes its own way."""
+    fill(PAGES)
+    code, out, _ = dedup("copy", "dedup", "other")
+    assert (code, out.count("\n")) == (Exit.FOUND, 1)
+    record = dedup("show", LONG, "--json")[1]
+    assert dedup("show", LONG, "--json", "-s", "DEDUP_NAMESPACE=other")[1] == record
+    verdicts, faults, stats = checked(server.url, PAGES, namespace="other")
+    assert {verdict.kind for verdict in verdicts} == {Kind.UNCHANGED}
+    assert faults == []
+    assert (stats.kept, stats.urls) == (41, 43)
+    dedup("clear", "--yes")
+    assert all(key.startswith("{other}:") for key in keys(server))
+
+
+def test_rename(dedup, fill, server):
+    """After a rename nothing is left under the old name."""
+    fill(PAGES)
+    before = keys(server)
+    assert dedup("rename", "dedup", "other", "--json")[0] == Exit.FOUND
+    assert keys(server) == {key.replace("{dedup}", "{other}") for key in before}
+    assert checked(server.url, PAGES, namespace="other")[0][0].kind is Kind.UNCHANGED
+
+
+@pytest.mark.parametrize("command", ["copy", "rename"])
+def test_copy_never_overwrites(dedup, fill, server, command):
+    """A name that is taken, a missing source and a name that none can have change nothing."""
+    fill(PAGES)
+    checked(server.url, PAGES[:2], namespace="other")
+    before = {key: server.ask("DUMP", key) for key in keys(server)}
+    for words, code, message in [
+        (["dedup", "other"], Exit.USAGE, "there is an index 'other' already"),
+        (["dedup", "dedup"], Exit.USAGE, "there is an index 'dedup' already"),
+        (["nothing", "new"], Exit.NOTHING, "there is no index 'nothing'"),
+        (["dedup", "a b"], Exit.USAGE, "DEDUP_NAMESPACE expects a name"),
+    ]:
+        found, _, err = dedup(command, *words)
+        assert (found, err.count("\n")) == (code, 1), words
+        assert message in err
+    assert {key: server.ask("DUMP", key) for key in keys(server)} == before
+
+
+def test_an_index_that_changes_is_not_copied(redis_url, server, monkeypatch):
+    """A copy made during a crawl would not be sound: it is deleted, with a word why."""
+    config = DedupConfig(redis_url=redis_url)
+    checked(redis_url, PAGES)
+    transfer = namespaces._transfer
+
+    async def slow(*arguments):
+        thread = threading.Thread(target=checked, args=(redis_url, [("http://c/", "a b c d e f")]))
+        thread.start()
+        await asyncio.to_thread(thread.join)
+        return await transfer(*arguments)
+
+    monkeypatch.setattr(namespaces, "_transfer", slow)
+    with pytest.raises(InputError, match="was changed meanwhile"):
+        asyncio.run(copy_index(config, "dedup", "other"))
+    assert not any(key.startswith("{other}") for key in keys(server))
+
+
+@pytest.mark.parametrize("step", ["_transfer", "_unlink"])
+def test_killed_on_its_way(redis_url, monkeypatch, step):
+    """What is half copied or half deleted cannot be opened, copied or copied to; clear ends it."""
+    config = DedupConfig(redis_url=redis_url, namespace="other")
+    checked(redis_url, PAGES)
+    if step == "_unlink":
+        asyncio.run(copy_index(config, "dedup", "other"))
+
+    async def die(*arguments):
+        raise asyncio.CancelledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(namespaces, step, die)
+        if step == "_transfer":
+            patch.setattr(namespaces, "_clear", die)
+        work = copy_index(config, "dedup", "other") if step == "_transfer" else clear_index(config)
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(work)
+    with pytest.raises(ParameterMismatch, match="unfinished"):
+        checked(redis_url, [], namespace=config.namespace)
+    with pytest.raises(InputError, match="not whole"):
+        asyncio.run(copy_index(config, config.namespace, "third"))
+    with pytest.raises(InputError, match="clear it first"):
+        asyncio.run(copy_index(config, "dedup", config.namespace))
+    assert asyncio.run(clear_index(config)) > 0
+    assert checked(redis_url, PAGES[:1], namespace=config.namespace)[1] == []
+
+
+def test_the_permissions_that_are_documented_suffice(start_server):
+    """A user with the permissions in docs/server.md can do all of it."""
+    server = start_server(port=free_port())
+    lines = (ROOT / "docs" / "server.md").read_text(encoding="utf-8").splitlines()
+    rule = next(line.split() for line in lines if "ACL SETUSER crawl" in line)
+    more = next(re.findall(r"\+\w+", line) for line in lines if "+unlink" in line)
+    server.ask(*rule, *more, "~{other}:*")
+    url = f"redis://crawl:password@127.0.0.1:{server.port}"
+    config = DedupConfig(redis_url=url)
+    checked(url, PAGES)
+    assert asyncio.run(copy_index(config, "dedup", "other")) == asyncio.run(clear_index(config)) > 0
+
+
+def test_on_a_cluster(cluster, cluster_url):
+    """Names lie on different nodes there; nothing is left of what was deleted on any."""
+
+    async def kinds(name: str) -> set[Kind]:
+        config = DedupConfig(redis_url=cluster_url, namespace=name)
+        async with DuplicateIndex.open(config) as index:
+            return {verdict.kind for verdict in await index.check_many(PAGES)}
+
+    config = DedupConfig(redis_url=cluster_url)
+    assert asyncio.run(kinds("dedup")) == {Kind.UNIQUE, Kind.NEAR, Kind.EXACT}
+    for name in ("b", "c", "d"):
+        assert asyncio.run(copy_index(config, "dedup", name)) > 20
+    for name in ("b", "c", "d"):
+        assert asyncio.run(kinds(name)) == {Kind.UNCHANGED}
+        assert asyncio.run(clear_index(DedupConfig(redis_url=cluster_url, namespace=name))) > 20
+    left = {key for node in cluster for key in keys(node)}
+    assert all("dedup" in key for key in left)
+    assert asyncio.run(clear_index(config)) == len(left)
