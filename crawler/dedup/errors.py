@@ -21,3 +21,10 @@ class ParameterMismatch(DedupError):
 
 class ServerError(DedupError):
     """The server that holds the index cannot be reached or cannot do its work."""
+
+
+class MissingExtra(DedupError):
+    """A library that an optional part needs is not installed."""
+
+    def __init__(self, part: str, extra: str, cause: ImportError) -> None:
+        super().__init__(f"{part} needs pip install scrapy-neardup[{extra}] ({cause})")

@@ -1,0 +1,38 @@
+"""Phonetic codes: words that sound alike have the same one.
+
+>>> code("dsound")("Rodgers"), code("dsound")("Rogers")
+('602062', '602062')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from .dsound import dsound
+from .libraries import double_metaphone, soundex
+from .phonex import phonex
+from .phonix import phonix
+
+__all__ = ["CODES", "Code", "code", "double_metaphone", "dsound", "phonex", "phonix", "soundex"]
+
+Code: TypeAlias = Callable[[str], str]
+
+CODES: Final[dict[str, Code]] = {
+    "dsound": dsound,
+    "soundex": soundex,
+    "phonex": phonex,
+    "phonix": phonix,
+    "metaphone": double_metaphone,
+}
+
+
+def code(name: str) -> Code:
+    """The phonetic code called *name*: a function of a word, ``""`` if it has no Latin letter.
+
+    Raises :class:`ValueError` if there is none of that name.
+    """
+    try:
+        return CODES[name]
+    except KeyError:
+        raise ValueError(f"no phonetic code {name!r}; there are {', '.join(CODES)}") from None

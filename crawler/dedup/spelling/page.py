@@ -1,0 +1,103 @@
+"""Which words of a page may be corrected at all: not names, not code, not another language."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .dictionary import Dictionary
+
+WORD: Final = re.compile(r"[^\W\d_]+")
+_LONGEST: Final = 24
+# Beside one of these, a word is part of a number, a name of a program, an address or markup.
+_TECHNICAL: Final = frozenset("0123456789_@#/\\<>{}=$[]|~`^*+%&")
+_DOTS: Final = frozenset(".:-")
+_APOSTROPHES: Final = frozenset("'’")
+_CAMEL_CASE: Final = re.compile(r"[a-z]{2}[A-Z]+[a-z]{2}")
+_QUOTES: Final = " \t\r\n\"'“”‘’()»«"
+# "Mr. Smith" begins no sentence.
+_LONGEST_ABBREVIATION: Final = 4
+# Words to either side by which the language of a word is told, and the share of them that must be
+# function words of it: in English prose every second is, of badly read English a quarter, in
+# sentences of other languages one in ten.
+_AROUND: Final = 16
+_OWN_LANGUAGE: Final = 0.2
+
+
+class Page:
+    """The words of a text.
+
+    Attributes
+    ----------
+    places
+        Where each begins and ends in the text.
+    words
+        The words, in lower case.
+    numbers
+        Their numbers in the dictionary; -1: not in it.
+    """
+
+    def __init__(self, text: str, dictionary: Dictionary) -> None:
+        self.text = text
+        self.places = [match.span() for match in WORD.finditer(text)]
+        self.words = [text[start:end].lower() for start, end in self.places]
+        number = dictionary.number.get
+        self.numbers = [number(word, -1) for word in self.words]
+        self._function_words = dictionary.function_words
+
+    def touchable(self, place: int) -> bool:
+        """Whether the word may be corrected, were it wrong."""
+        return self._plain(place) and bool(self._in_language[place])
+
+    @cached_property
+    def _in_language(self) -> NDArray[np.bool_]:
+        """For each word, whether those around it are of the dictionary's language."""
+        count = len(self.words)
+        known = self._function_words
+        function = np.fromiter((word in known for word in self.words), np.int64, count)
+        total = np.concatenate(([0], np.cumsum(function)))
+        place = np.arange(count)
+        first, last = np.maximum(place - _AROUND, 0), np.minimum(place + _AROUND + 1, count)
+        share: NDArray[np.bool_] = total[last] - total[first] >= _OWN_LANGUAGE * (last - first)
+        return share
+
+    def gap(self, place: int) -> str:
+        """What stands between a word and the next."""
+        return self.text[self.places[place][1] : self.places[place + 1][0]]
+
+    def _plain(self, place: int) -> bool:
+        text, (start, end) = self.text, self.places[place]
+        word = text[start:end]
+        if not 2 <= len(word) <= _LONGEST:
+            return False
+        before = text[start - 1] if start else " "
+        after = text[end] if end < len(text) else " "
+        if before in _TECHNICAL or after in _TECHNICAL or before in _APOSTROPHES:
+            return False
+        if after in _APOSTROPHES and text[end + 1 : end + 2] == "t":  # the "wasn" of "wasn't"
+            return False
+        if before in _DOTS and start > 1 and text[start - 2].isalnum() and before != "-":
+            return False
+        if after in _DOTS and end + 1 < len(text) and text[end + 1].isalnum() and after != "-":
+            return False
+        if word.islower():
+            return True
+        if _CAMEL_CASE.search(word):
+            return False
+        return not word[0].isupper() or (word[1:].islower() and self._begins_sentence(place))
+
+    def _begins_sentence(self, place: int) -> bool:
+        if not place:
+            return True
+        gap = self.gap(place - 1).strip(_QUOTES)
+        if gap.endswith(("!", "?")):
+            return True
+        start, end = self.places[place - 1]
+        abbreviated = self.text[start].isupper() and end - start <= _LONGEST_ABBREVIATION
+        return gap.endswith(".") and not abbreviated

@@ -1,0 +1,61 @@
+"""Correction by phonetic code, then edit distance (IARIA 2015, 978-1-61208-408-4, Figure 2)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from ..errors import MissingExtra
+from ..phonetics import code
+
+if TYPE_CHECKING:
+    from .dictionary import Dictionary
+
+# "In order to eliminate irrelevant results … a threshold of 2 is set for the distance."
+_FARTHEST: Final = 2
+_MOST_KEPT: Final = 1 << 16
+
+
+class PhoneticRepair:
+    """What a word that is in no dictionary was meant to be, by its phonetic code (Figure 2).
+
+    The dictionary words of the same code, the closest in edit distance of them first; if there are
+    none, the closest word at all, up to an edit distance of 2. Of equally close words the more
+    frequent one, on which the paper says nothing.
+    """
+
+    def __init__(self, dictionary: Dictionary, name: str = "dsound") -> None:
+        self._dictionary = dictionary
+        self._code = code(name)
+        self._kept: dict[str, str | None] = {}
+
+    @cached_property
+    def _same_code(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for word in self._dictionary.words:
+            found.setdefault(self._code(word), []).append(word)
+        return found
+
+    def __call__(self, word: str) -> str | None:
+        """The word to put in the place of *word*, in lower case; None if nothing is like it."""
+        if word in self._dictionary:
+            return None
+        if word not in self._kept:
+            if len(self._kept) > _MOST_KEPT:
+                self._kept.clear()
+            self._kept[word] = self._closest(word)
+        return self._kept[word]
+
+    def _closest(self, word: str) -> str | None:
+        try:
+            from rapidfuzz.distance import Levenshtein
+            from rapidfuzz.process import extractOne
+        except ImportError as error:
+            raise MissingExtra("Correction of words", "typos", error) from error
+        own = self._code(word)
+        same = self._same_code.get(own) if own else None
+        if same:
+            return extractOne(word, same, scorer=Levenshtein.distance)[0]
+        words = self._dictionary.words
+        found = extractOne(word, words, scorer=Levenshtein.distance, score_cutoff=_FARTHEST)
+        return found[0] if found else None

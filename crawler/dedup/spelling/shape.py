@@ -1,0 +1,41 @@
+"""What a word looks like to a reader of bad print: the strokes of its letters."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_LETTERS: Final = str.maketrans(
+    dict.fromkeys("ijlrtf", "i")
+    | dict.fromkeys("nuvhk", "ii")
+    | {"m": "iii"}
+    | {"w": "iiii", "d": "ci", "b": "ic"}
+    | dict.fromkeys("aceoéèêëáàâóòôö", "c")
+)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_ROUNDS: Final = re.compile(r"cc+")
+
+
+@lru_cache(1 << 16)
+def strokes(word: str) -> str:
+    """The strokes of a lower-case *word*: ``i`` upright, ``c`` round, other letters themselves.
+
+    Letters that scanners take for each other have the same: rn and m, cl and d, li and h, e and c
+    and o, i and l and t.
+
+    >>> strokes("member") == strokes("monibcr")
+    True
+    """
+    return word.translate(_LETTERS)
+
+
+def shapes(text: str) -> str:
+    """*text* with every word replaced by its strokes, a run of round ones counting once.
+
+    >>> shapes("The modern house") == shapes("Tlie modem housc")
+    True
+    >>> shapes("Room 12")
+    'iciii 12'
+    """
+    return _WORD.sub(lambda word: _ROUNDS.sub("c", strokes(word[0].lower())), text)

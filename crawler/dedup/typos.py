@@ -1,0 +1,164 @@
+"""Correction of texts before they are compared, so that copies with typos are found.
+
+>>> correct = corrector("typos")
+>>> correct("He brougth fourth on this continnent a new nation")
+'He brought forth on this continent a new nation'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, Protocol
+
+from .phonetics import CODES
+from .spelling.context import Correction, Reader
+from .spelling.dictionary import dictionary
+from .spelling.page import Page
+from .spelling.phonetic import PhoneticRepair
+from .spelling.shape import shapes
+
+__all__ = ["NAMES", "Corrector", "corrector", "hybrid", "parsed"]
+
+NAMES: Final = ("typos", "scans", *CODES)
+
+# Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
+_LONGEST: Final = 1_000_000
+# A page with more corrections is not in the dictionary's language or no text; it stays as it is.
+_MOST_CORRECTED: Final = 0.35
+
+
+class Corrector(Protocol):
+    """Turns a page's text into the one that is hashed and shingled."""
+
+    def __call__(self, text: str) -> str: ...
+
+
+def parsed(value: str) -> tuple[str, str]:
+    """The method and the dictionary that ``"typos"`` or ``"typos:de"`` names.
+
+    Raises :class:`ValueError` if there is no such method.
+    """
+    name, _, source = value.partition(":")
+    if name not in NAMES:
+        raise ValueError(f"expects one of {', '.join(NAMES)}, or with a dictionary as typos:de")
+    return name, source or "en"
+
+
+@lru_cache(maxsize=8)
+def corrector(value: str) -> Corrector:
+    """The corrector of a name, with its dictionary loaded.
+
+    Parameters
+    ----------
+    value
+        ``"typos"``: words that the dictionary lacks, and on pages with many of them also unlikely
+        words, become what was most probably meant there. ``"scans"``: the same, then all words are
+        written as their strokes, so that what scanners confuse is equal. The name of a phonetic
+        code: the way of the DSound paper, see :class:`~.spelling.phonetic.PhoneticRepair`. After a colon, the
+        dictionary: a language or a file, see :func:`~.spelling.dictionary.dictionary`.
+
+    Raises
+    ------
+    ValueError
+        There is no such method.
+    MissingExtra
+        A package that it needs is not installed.
+    InputError
+        There is no such dictionary.
+    """
+    name, source = parsed(value)
+    if name == "typos":
+        return ContextCorrector(source)
+    if name == "scans":
+        spelling = ContextCorrector(source)
+        return lambda text: shapes(spelling(text))
+    return PhoneticCorrector(source, name)
+
+
+class ContextCorrector:
+    """Corrects words by what they are like and by the words around them."""
+
+    def __init__(self, source: str = "en") -> None:
+        self._dictionary = dictionary(source)
+        self._reader = Reader(self._dictionary)
+
+    def __call__(self, text: str) -> str:
+        """*text* with its typos corrected; names, code and other languages are left alone."""
+        if len(text) > _LONGEST:
+            return text
+        page = Page(text, self._dictionary)
+        return _rewritten(page, self._reader.corrections(page))
+
+
+class PhoneticCorrector:
+    """Corrects words that the dictionary lacks by a phonetic code, then by edit distance."""
+
+    def __init__(self, source: str = "en", name: str = "dsound") -> None:
+        self._dictionary = dictionary(source)
+        self._repair = PhoneticRepair(self._dictionary, name)
+
+    def __call__(self, text: str) -> str:
+        """*text* with its typos corrected; names, code and other languages are left alone."""
+        if len(text) > _LONGEST:
+            return text
+        page = Page(text, self._dictionary)
+        return _rewritten(page, list(self._corrections(page)))
+
+    def _corrections(self, page: Page) -> Iterator[Correction]:
+        for place, number in enumerate(page.numbers):
+            if number < 0 and page.touchable(place):
+                word = self._repair(page.words[place])
+                if word is not None:
+                    yield place, place + 1, word
+
+
+def hybrid(text: str, reference: str, *, name: str = "dsound", size: int = 3) -> str:
+    """*text*, corrected where it fails to match *reference* (the DSound paper, Figures 1 and 2).
+
+    Words in shingles of *size* words that *reference* has not, if they are in no English dictionary
+    and nowhere in *reference*, are replaced as :class:`~.spelling.phonetic.PhoneticRepair` says.
+    Shingle the result and *reference* again to see how close they are.
+
+    >>> hybrid("a new nashon, conceived in libberty", "a new nation, conceived in liberty")
+    'a new nation, conceived in liberty'
+    """
+    words = dictionary()
+    repair = PhoneticRepair(words, name)
+    page, other = Page(text, words), Page(reference, words)
+    matched = set(_runs(other.words, size))
+    unmatched = {
+        place + offset
+        for place, run in enumerate(_runs(page.words, size))
+        if run not in matched
+        for offset in range(size)
+    }
+    right = set(other.words)
+    found = []
+    for place in sorted(unmatched):
+        word = page.words[place] if place < len(page.words) else ""
+        instead = repair(word) if word and word not in right else None
+        if instead is not None:
+            found.append((place, place + 1, instead))
+    return _rewritten(page, found, most=1.0)
+
+
+def _runs(words: list[str], size: int) -> Iterator[tuple[str, ...]]:
+    for start in range(max(1, len(words) - size + 1)):
+        yield tuple(words[start : start + size])
+
+
+def _rewritten(page: Page, corrections: list[Correction], most: float = _MOST_CORRECTED) -> str:
+    """The page's text with the corrections in it, unless they are more than that share of it."""
+    if not corrections:
+        return page.text
+    if sum(last - first for first, last, _ in corrections) > most * len(page.words):
+        return page.text
+    parts = []
+    end = 0
+    for first, last, word in corrections:
+        start = page.places[first][0]
+        read = page.text[start : page.places[last - 1][1]]
+        parts += [page.text[end:start], word.capitalize() if read[0].isupper() else word]
+        end = start + len(read)
+    return "".join([*parts, page.text[end:]])
