@@ -100,6 +100,10 @@ def _kinds(value: Any) -> frozenset[Kind]:
     return frozenset(Kind(name) for name in names)
 
 
+def _function(value: Any) -> str | Callable[[Any], str] | None:
+    return value if callable(value) else _optional_text(value)
+
+
 def _distinctions(value: Any) -> frozenset[str]:
     words = value.split(",") if isinstance(value, str) else list(value)
     names = {str(word).strip() for word in words} - {""}
@@ -153,6 +157,12 @@ class DedupConfig:
     )
     title_field: str = _setting(
         "title", _text, "Item field that takes the page's title where the item has it, unfilled."
+    )
+    extractor: str | Callable[[Any], str] | None = _setting(
+        None,
+        _function,
+        "Function, or the path of one, that turns a page's HTML into its main text. Unset: that of "
+        "this package.",
     )
     ttl: float | None = _setting(
         None,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from itemadapter import ItemAdapter
 from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.misc import load_object
 
-from ..chrome import strip_chrome
+from ..chrome import MainText, strip_chrome
 from ..dedup.config import DedupConfig
+from ..dedup.errors import ConfigError
 from ..project import project_config
 from ..start_errors import speak_plainly
 from .page import PageFields
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+
+Extractor: TypeAlias = Callable[[str | bytes], MainText | str]
 
 # Characters or bytes of HTML from which a page is parsed in a thread. It would hold the event loop
 # for some 15 ms; parsing lets go of Python's lock for much of that, so a thread costs such a page
@@ -36,6 +40,7 @@ class ChromePipeline:
 
     def __init__(self, config: DedupConfig, count: Callable[[str], None]) -> None:
         self.fields = PageFields(config, count)
+        self.extract = extractor(config)
         self._count = count
 
     @classmethod
@@ -48,14 +53,35 @@ class ChromePipeline:
         """Fill in the main text; whatever goes wrong with a page, its item passes."""
         try:
             if ItemAdapter.is_item(item):
-                await main_text(item, self.fields)
+                await main_text(item, self.fields, self.extract)
         except Exception as error:
             self._count(f"dedup/errors/{type(error).__name__}")
             logger.exception("An item passes without its main text")
         return item
 
 
-async def main_text(item: Any, fields: PageFields) -> str | None:
+def extractor(config: DedupConfig) -> Extractor:
+    """The function that ``DEDUP_EXTRACTOR`` names, or this package's own.
+
+    Raises :class:`ConfigError` if there is no such function.
+    """
+    if config.extractor is None:
+        return strip_chrome
+    try:
+        function = load_object(config.extractor)
+    except (ImportError, NameError, ValueError) as error:
+        raise ConfigError(
+            f"DEDUP_EXTRACTOR {config.extractor!r} cannot be loaded: {error}"
+        ) from None
+
+    def extract(html: str | bytes) -> MainText | str:
+        text = function(html)
+        return "" if text is None else str(text)
+
+    return extract
+
+
+async def main_text(item: Any, fields: PageFields, extract: Extractor) -> str | None:
     """The main text of an item, taken out of its HTML and filled in if the item has none yet.
 
     None if there is no HTML either; an empty text if the page has none.
@@ -66,9 +92,7 @@ async def main_text(item: Any, fields: PageFields) -> str | None:
     html = fields.html(item)
     if html is None:
         return None
-    if len(html) < LONG_PAGE:
-        page = strip_chrome(html)
-    else:
-        page = await run_in_thread(strip_chrome, html)
-    fields.fill(item, text=page.text, title=page.title)
-    return page.text
+    found = extract(html) if len(html) < LONG_PAGE else await run_in_thread(extract, html)
+    text, title = (found, "") if isinstance(found, str) else (found.text, found.title)
+    fields.fill(item, text=text, title=title)
+    return text

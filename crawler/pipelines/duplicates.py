@@ -19,7 +19,7 @@ from ..dedup.index import DuplicateIndex
 from ..dedup.verdict import Kind, Verdict
 from ..project import project_config
 from ..start_errors import speak_plainly
-from .chrome import main_text
+from .chrome import extractor, main_text
 from .dropping import describe, drop_reason
 from .page import PageFields
 from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_end
@@ -55,6 +55,7 @@ class DuplicatePipeline:
     ) -> None:
         self.config = config
         self.fields = PageFields(config, count)
+        self.extract = extractor(config)
         self.verdicts: Counter[Kind] = Counter()
         self.dropped = 0
         self._count = count
@@ -128,7 +129,7 @@ class DuplicatePipeline:
         url = ""
         try:
             url = self.fields.url(item) or ""
-            text = await main_text(item, self.fields)
+            text = await main_text(item, self.fields, self.extract)
             # Once the crawl is stopping, items under way need not wait for the server as well.
             if url and text is not None and self._index is not None and not self._stopped:
                 return await self._index.check(url, text)

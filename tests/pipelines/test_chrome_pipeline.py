@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,6 @@ from scrapy.utils.test import get_crawler
 
 from crawler.dedup import ConfigError, DedupConfig
 from crawler.pipelines import ChromePipeline
-from crawler.pipelines import chrome as chrome_module
 
 HTML = (
     "<title>Tea</title><body><nav><a href=/>Home</a> <a href=/cups>Cups</a></nav>"
@@ -59,7 +59,7 @@ async def test_passes_what_is_no_page(pipeline, item):
 
 async def test_passes_what_fails(pipeline, stats, monkeypatch, caplog):
     """An error of the stripper itself costs the text, not the item."""
-    monkeypatch.setattr(chrome_module, "strip_chrome", None)
+    monkeypatch.setattr(pipeline, "extract", None)
     item = {"html": HTML}
     assert await pipeline.process_item(item) is item
     assert stats == {"dedup/errors/TypeError": 1}
@@ -72,3 +72,43 @@ def test_reads_settings():
     assert ChromePipeline.from_crawler(crawler).fields.config.html_field == "body"
     with pytest.raises(ConfigError, match="DEDUP_HTML_FIELD"):
         ChromePipeline.from_crawler(get_crawler(settings_dict={"DEDUP_HTML_FIELD": 7}))
+
+
+def shout(page: str) -> str:
+    return page.upper()
+
+
+def say_nothing(page: str) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("extractor", "text"),
+    [
+        (shout, HTML.upper()),
+        (f"{__name__}.shout", HTML.upper()),
+        (say_nothing, ""),
+        ("html.escape", html.escape(HTML)),
+    ],
+)
+async def test_another_extractor(extractor, text):
+    """DEDUP_EXTRACTOR is any function from HTML to text, or its path; nothing is an empty text."""
+    pipeline = ChromePipeline(DedupConfig(extractor=extractor), lambda name: None)
+    assert (await pipeline.process_item({"html": HTML}))["text"] == text
+
+
+@pytest.mark.parametrize("path", ["nowhere.at_all", "html.unknown", "no path", 3])
+def test_an_extractor_that_is_none(path):
+    """A path that leads nowhere is an error that names the setting."""
+    with pytest.raises(ConfigError, match=r"^DEDUP_EXTRACTOR"):
+        ChromePipeline(DedupConfig(extractor=path), lambda name: None)
+
+
+async def test_a_failing_extractor_loses_nothing(stats):
+    """An extractor that raises costs the page its text, not the item."""
+    pipeline = ChromePipeline(DedupConfig(extractor=len), lambda name: stats.update([name]))
+    item = {"html": HTML}
+    assert await pipeline.process_item(item) == {"html": HTML, "text": str(len(HTML))}
+    broken = ChromePipeline(DedupConfig(extractor=int), lambda name: stats.update([name]))
+    assert await broken.process_item({"html": HTML}) == {"html": HTML}
+    assert stats == {"dedup/errors/ValueError": 1}

@@ -16,7 +16,7 @@ from itemadapter import ItemAdapter
 
 from crawler.dedup import Kind, ServerError
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate
-from crawler.pipelines import chrome as chrome_module
+from crawler.pipelines.chrome import LONG_PAGE
 
 ARTICLE = (
     "Tea is an aromatic drink made by pouring hot water over the leaves of an evergreen shrub that "
@@ -122,7 +122,7 @@ async def test_other_kinds_can_be_dropped(open_bench):
 
 async def test_filled_text_is_not_parsed(bench, monkeypatch):
     """Where the text is filled in, HTML is not looked at."""
-    monkeypatch.setattr(chrome_module, "strip_chrome", None)
+    monkeypatch.setattr(bench.pipeline, "extract", None)
     item = {"url": "/a", "text": ARTICLE, "html": html(OTHER)}
     assert (await bench.process(item))["text"] == ARTICLE
 
@@ -131,15 +131,15 @@ async def test_long_pages_leave_the_loop_free(bench, monkeypatch):
     """A long page is parsed in a thread: the event loop goes on meanwhile."""
     started, go = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
-    strip = chrome_module.strip_chrome
+    strip = bench.pipeline.extract
 
     def slow(page: str) -> Any:
         loop.call_soon_threadsafe(started.set)
         asyncio.run_coroutine_threadsafe(go.wait(), loop).result(timeout=5)
         return strip(page)
 
-    monkeypatch.setattr(chrome_module, "strip_chrome", slow)
-    page = html(ARTICLE) + " " * chrome_module.LONG_PAGE
+    monkeypatch.setattr(bench.pipeline, "extract", slow)
+    page = html(ARTICLE) + " " * LONG_PAGE
     task = asyncio.create_task(bench.process({"url": "/a", "html": page}))
     await started.wait()
     go.set()
