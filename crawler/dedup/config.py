@@ -30,6 +30,15 @@ def _optional_text(value: Any) -> str | None:
     return None if value is None or value == "" else _text(value)
 
 
+def _correction(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    from .typos import parsed
+
+    parsed(_text(value))
+    return _text(value)
+
+
 def _path(value: Any) -> Path:
     if not isinstance(value, (str, Path)) or not str(value):
         raise ValueError("expects the path of a folder")
@@ -194,6 +203,12 @@ class DedupConfig:
         _distinctions,
         "What makes no difference: out of `case`, `punctuation`, `accents`, `numbers` (dates and "
         "counters too), `urls`, `reposts` (RT @name).",
+    )
+    correct: str | None = _setting(
+        None,
+        _correction,
+        "How texts are corrected before they are compared: `typos`, `scans` or a phonetic code, "
+        "with a language or a file of words as `typos:de`. Unset: not at all.",
     )
     num_hashes: int = _setting(256, _integer(16, 4096), "Values in a page's sketch.")
     bands: int = _setting(

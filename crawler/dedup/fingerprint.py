@@ -13,6 +13,7 @@ from .text import Normaliser
 
 if TYPE_CHECKING:
     from .config import DedupConfig
+    from .typos import Corrector
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,14 @@ def _normaliser(ignore: frozenset[str]) -> Normaliser:
     )
 
 
+def _corrector(name: str | None) -> Corrector | None:
+    if name is None:
+        return None
+    from .typos import corrector
+
+    return corrector(name)
+
+
 class Fingerprinter:
     """Computes fingerprints with the parameters of one index and its `seed`."""
 
@@ -49,6 +58,7 @@ class Fingerprinter:
         self._threshold = config.threshold
         self._bits = config.verify_bits
         self._seed = seed
+        self._correct = _corrector(config.correct)
         self._sketcher = Sketcher(
             config.num_hashes,
             config.shingle_size,
@@ -63,6 +73,8 @@ class Fingerprinter:
 
     def __call__(self, text: str) -> Fingerprint:
         """The fingerprint of a page's main text."""
+        if self._correct is not None:
+            text = self._correct(text)
         shingler = self._sketcher.shingler
         normalised = b" ".join(shingler.normaliser.encode(text).split())
         exact = xxhash.xxh3_128_digest(normalised, seed=self._seed)

@@ -233,6 +233,8 @@ def _parameters(config: DedupConfig) -> dict[str, Any]:
     parameters = {name: getattr(config, name) for name in (*sketch, *shingles)}
     parameters["ignore"] = ", ".join(sorted(config.ignore))
     parameters |= config.banding._asdict()
+    if config.correct is not None:
+        parameters["correct"] = config.correct
     if config.seed is None:
         parameters["seed"] = secrets.randbits(63)  # for a new index; an old one has its own
     else:
