@@ -7,7 +7,7 @@ import hashlib
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 import xxhash
+from redis.asyncio import RedisCluster
 from w3lib.url import canonicalize_url
 
 from .config import DedupConfig
@@ -24,10 +25,11 @@ from .sketches.odd import OddSketch, estimate_odd
 from .spool import Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
-from .store.connect import open_server
+from .store.connect import Client, open_server
 from .store.parameters import SECRET
 from .store.redis_index import CheckRequest, Evidence, RedisIndex
 from .store.sample import sample_sketches
+from .store.spread_index import SpreadIndex
 from .store.statistics import IndexStats, read_statistics
 from .verdict import Kind, Verdict
 
@@ -73,7 +75,7 @@ class DuplicateIndex:
     """
 
     def __init__(
-        self, config: DedupConfig, store: RedisIndex, seed: int, spool: Spool | None
+        self, config: DedupConfig, store: RedisIndex | SpreadIndex, seed: int, spool: Spool | None
     ) -> None:
         self._config = config
         self._store = store
@@ -94,11 +96,14 @@ class DuplicateIndex:
         made with other parameters.
         """
         async with open_server(config) as client:
-            store = RedisIndex(client, config.namespace, _parameters(config))
+            store = _store(client, config)
             found = await store.open()
             seed = config.seed if config.seed is not None else int(found["seed"])
             kept = Spool(config.data_dir, found["digest"]) if spool else None
-            yield cls(config, store, seed, kept)
+            try:
+                yield cls(config, store, seed, kept)
+            finally:
+                await store.close()
 
     async def check(self, url: str, text: str) -> Verdict:
         """Decide about a page with main text `text` and keep it if it is no duplicate."""
@@ -108,7 +113,7 @@ class DuplicateIndex:
             fingerprint = self._fingerprint(text)
         identity = _identity(url, canonical=self._config.canonical_urls)
         request = CheckRequest(identity, _host(identity), secrets.token_bytes(4), fingerprint)
-        return self._verdict(url, await self._batcher.submit(request))
+        return self._verdict(url, await self._submit(request))
 
     async def check_many(self, pages: Iterable[tuple[str, str]]) -> list[Verdict]:
         """Check `(url, text)` pairs in order, many in each exchange."""
@@ -174,17 +179,31 @@ class DuplicateIndex:
 
     async def verify(self) -> Audit:
         """Read the whole index and tell whether records, tables and counters agree."""
+        await self._store.mend()
         return await audit(self._store, odd_bytes=self._config.verify_bits // 8)
 
-    async def _exchange(self, requests: list[CheckRequest]) -> list[Evidence]:
+    async def _submit(self, request: CheckRequest) -> Evidence:
+        answer = await self._batcher.submit(request)
+        if isinstance(answer, Evidence):
+            return answer
+        try:
+            return await answer
+        except ServerError:
+            self._keep([request])
+            raise
+
+    async def _exchange(
+        self, requests: list[CheckRequest]
+    ) -> Sequence[Evidence | asyncio.Future[Evidence]]:
         start = time.monotonic()
         try:
             if start < self._resting_until:
                 raise ServerError(self._last_error)
+            if isinstance(self._store, SpreadIndex):  # each page has its answer at its own time
+                return await self._store.start(requests)
             return await self._ask(requests)
         except ServerError as error:
-            if self._spool is not None:
-                self._keep(requests, self._spool)
+            self._keep(requests)
             waited = time.monotonic() - start
             if waited > _LONG_WAIT:
                 # No page waits again before as much time has gone by: a server that hangs must not
@@ -193,14 +212,18 @@ class DuplicateIndex:
                 self._last_error = str(error)
             raise
 
-    def _keep(self, requests: list[CheckRequest], spool: Spool) -> None:
+    def _keep(self, requests: list[CheckRequest]) -> None:
+        if self._spool is None:
+            return
         try:
-            spool.add(requests)
+            self._spool.add(requests)
         except OSError as error:  # the pages pass unchecked all the same
             logger.warning("Pages cannot be kept to be checked later: %s", error)
 
     async def _ask(self, requests: list[CheckRequest]) -> list[Evidence]:
         config = self._config
+        if isinstance(self._store, SpreadIndex):
+            return await self._store.check(requests)
         return await self._store.check(
             requests,
             threshold=config.threshold,
@@ -225,6 +248,20 @@ class DuplicateIndex:
         return Verdict(
             kind, url, evidence.duplicate_of, similarity, low, high, evidence.page, standing
         )
+
+
+def _store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
+    if not isinstance(client, RedisCluster):
+        return RedisIndex(client, config.namespace, _parameters(config))
+    return SpreadIndex(
+        client,
+        config.namespace,
+        _parameters(config),
+        threshold=config.threshold,
+        bits=config.verify_bits,
+        ttl=config.ttl,
+        timeout=config.timeout,
+    )
 
 
 def _parameters(config: DedupConfig) -> dict[str, Any]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
 import xxhash
 
-from .redis_index import RedisIndex, table_key
+from .keys import Keys
+from .reading import Entry, Reader
+from .redis_index import table_key
 
 _KEPT = struct.Struct(">ccII4s4sI16sBH")  # as in layout.lua
 _PAGES_IN_KEY = 16
@@ -33,7 +35,7 @@ class Audit:
             self.faults.append(fault)
 
 
-async def audit(store: RedisIndex, *, odd_bytes: int) -> Audit:
+async def audit(store: Reader, *, odd_bytes: int) -> Audit:
     """Hold records, tables and counters of an index against each other.
 
     Every record must stand in the tables under its keys and every entry of a table must belong to
@@ -42,67 +44,62 @@ async def audit(store: RedisIndex, *, odd_bytes: int) -> Audit:
     while the audit runs may show as faults.
     """
     found = Audit()
-    counters = await store.counters()
-    state = {name: int(value) for name, value in counters["state"].items()}
-    sums: Counter[tuple[str, int]] = Counter()
-    async for family, number, fields in _hashes(store):
+    states = await store.states()
+    sums: Counter[tuple[int, str, int]] = Counter()
+    entries: Counter[tuple[int, str]] = Counter()
+    kept: Counter[int] = Counter()
+    urls: Counter[int] = Counter()
+    async for shard, family, number, fields in _hashes(store):
         if family == "page":
-            _add_records(found, sums, state, number, fields, odd_bytes)
+            for page, parts in _records(number, fields):
+                if 0 not in parts or 1 not in parts or page >= states[shard].get("next", 0):
+                    found.report(f"the record of page {page} is not whole")
+                    continue
+                urls[shard] += 1
+                url_key, words, exact = _KEPT.unpack_from(parts[0])[5:8]
+                if url_key != table_key(parts[1].decode()):
+                    found.report(f"the record of page {page} has the key of another URL")
+                wanted = [Entry(shard, "url", "url", url_key, page)]
+                if len(parts[0]) == _KEPT.size:
+                    kept[shard] += 1
+                    sketch = b"".join(parts[part] for part in sorted(parts) if part >= _SKETCH)
+                    bands = sketch[: max(0, len(sketch) - odd_bytes)]
+                    wanted += store.entries(shard, page, exact, words, bands)
+                for entry in wanted:
+                    bucket = _bucket(entry.key, states[entry.shard][f"{entry.group}.size"])
+                    place = entry.shard, entry.table, bucket
+                    sums[place] += _entry(entry.table, _tag(entry.key), entry.page)
         else:
             for tag, ids in fields.items():
-                for page in ids.split(b","):
-                    sums[family, number] -= _entry(family, tag, int(page))
-                    found.entries[family] += 1
-    for (table, bucket), rest in sums.items():
+                for page in map(int, ids.split(b",")):
+                    sums[shard, family, number] -= _entry(family, tag, page)
+                    entries[shard, family] += 1
+    for (shard, table, bucket), rest in sums.items():
         if rest:
-            found.report(f"bucket {store.keys.numbered(table, bucket)} and the records disagree")
-    _compare_counters(found, state)
+            key = store.shards[shard].numbered(table, bucket)
+            found.report(f"bucket {key} and the records disagree")
+    for (shard, table), number in entries.items():
+        found.entries[table] += number
+        _compare(found, states[shard], table.rstrip("0123456789") + ".n", number, f"table {table}")
+    for shard, state in enumerate(states):
+        _compare(found, state, "kept", kept[shard], "kept pages")
+        _compare(found, state, "url.n", urls[shard], "records")
+    found.kept, found.urls = kept.total(), urls.total()
     return found
 
 
-def _add_records(
-    found: Audit,
-    sums: Counter[tuple[str, int]],
-    state: dict[str, int],
-    block: int,
-    fields: dict[bytes, bytes],
-    odd_bytes: int,
-) -> None:
+def _compare(found: Audit, state: dict[str, int], name: str, number: int, what: str) -> None:
+    if state.get(name, 0) != number:
+        found.report(f"{what}: {number} found, but {name} is {state.get(name, 0)}")
+
+
+def _records(block: int, fields: dict[bytes, bytes]) -> Iterator[tuple[int, dict[int, bytes]]]:
     slots: dict[int, dict[int, bytes]] = {}
     for name, value in fields.items():
         slot, part = divmod(int(name), 16)
         slots.setdefault(slot, {})[part] = value
     for slot, parts in slots.items():
-        page = block * _PAGES_IN_KEY + slot
-        if 0 not in parts or 1 not in parts or page >= state.get("next", 0):
-            found.report(f"the record of page {page} is not whole")
-            continue
-        url_key, words, exact = _KEPT.unpack_from(parts[0])[5:8]
-        found.urls += 1
-        wanted = [("url", "url", url_key)]
-        if url_key != table_key(parts[1].decode()):
-            found.report(f"the record of page {page} has the key of another URL")
-        if len(parts[0]) == _KEPT.size:
-            found.kept += 1
-            if words:
-                wanted.append(("exact", "exact", exact[:4]))
-            sketch = b"".join(parts[part] for part in sorted(parts) if part >= _SKETCH)
-            for band in range((len(sketch) - odd_bytes) // 4 if sketch else 0):
-                wanted.append((f"band{band}", "band", sketch[band * 4 : band * 4 + 4]))
-        for table, group, key in wanted:
-            bucket = _bucket(key, state[f"{group}.size"])
-            sums[table, bucket] += _entry(table, _tag(key), page)
-
-
-def _compare_counters(found: Audit, state: dict[str, int]) -> None:
-    counted = {"kept": found.kept, "url.n": found.urls}
-    for table, number in found.entries.items():
-        group = table.rstrip("0123456789")
-        if state.get(f"{group}.n") != number:
-            found.report(f"table {table} has {number} entries, {state.get(f'{group}.n')} counted")
-    for name, number in counted.items():
-        if state.get(name, 0) != number:
-            found.report(f"{name} is {state.get(name, 0)}, counted {number}")
+        yield block * _PAGES_IN_KEY + slot, parts
 
 
 def _entry(table: str, tag: bytes, page: int) -> int:
@@ -120,23 +117,27 @@ def _bucket(key: bytes, size: int) -> int:
     return bucket if bucket < size else number % half
 
 
-async def _hashes(store: RedisIndex) -> AsyncIterator[tuple[str, int, dict[bytes, bytes]]]:
-    async for keys in store.scan():
+async def _hashes(store: Reader) -> AsyncIterator[tuple[int, str, int, dict[bytes, bytes]]]:
+    shards = {keys.prefix: shard for shard, keys in enumerate(store.shards)}
+    async for names in store.scan():
         places = []
-        for key in keys:
-            family, _, number = key.removeprefix(store.keys.prefix).partition(":")
+        for name in names:
+            prefix, _, rest = name.partition("}:")
+            family, _, number = rest.partition(":")
             if number and family != "long":
-                places.append((family, int(number)))
-        hashes = await store.read_hashes([store.keys.numbered(*place) for place in places])
-        for (family, block), fields in zip(places, hashes, strict=True):
+                places.append((shards[prefix + "}:"], family, int(number)))
+        keys = [store.shards[shard].numbered(family, block) for shard, family, block in places]
+        for (shard, family, block), fields in zip(
+            places, await store.read_hashes(keys), strict=True
+        ):
             if family == "page":
-                await _add_long_urls(store, block, fields)
-            yield family, block, fields
+                await _add_long_urls(store, store.shards[shard], block, fields)
+            yield shard, family, block, fields
 
 
-async def _add_long_urls(store: RedisIndex, block: int, fields: dict[bytes, bytes]) -> None:
+async def _add_long_urls(store: Reader, keys: Keys, block: int, fields: dict[bytes, bytes]) -> None:
     for slot in range(_PAGES_IN_KEY):
         if b"%d" % (slot * 16) in fields and b"%d" % (slot * 16 + 1) not in fields:
-            url = await store.read_long_url(block * _PAGES_IN_KEY + slot)
+            url = await store.read_value(keys.numbered("long", block * _PAGES_IN_KEY + slot))
             if url is not None:
                 fields[b"%d" % (slot * 16 + 1)] = url

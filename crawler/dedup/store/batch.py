@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 Request = TypeVar("Request")
@@ -19,7 +19,7 @@ class Batcher(Generic[Request, Reply]):
     """
 
     def __init__(
-        self, send: Callable[[list[Request]], Awaitable[list[Reply]]], *, limit: int
+        self, send: Callable[[list[Request]], Awaitable[Sequence[Reply]]], *, limit: int
     ) -> None:
         self._send = send
         self._limit = limit

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import xxhash
-from redis.exceptions import NoScriptError, ResponseError
+from redis.exceptions import NoScriptError
 
 from ..fingerprint import Fingerprint
 from .connect import Client
 from .keys import Keys
 from .parameters import Parameters
+from .reading import Entry, Reader
 from .scripts import explained, load_script
 
 _REQUEST = struct.Struct(">4s4sI16sHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
 _EVIDENCE = struct.Struct(">ccIHHHB")
+EVIDENCE_BYTES = _EVIDENCE.size
 _KINDS = {
     b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
 }  # fmt: skip
@@ -60,12 +62,12 @@ class StoredPage(NamedTuple):
     words: int
 
 
-class RedisIndex:
+class RedisIndex(Reader):
     """The tables and records of one namespace on one server."""
 
     def __init__(self, client: Client, namespace: str, parameters: Mapping[str, Any]) -> None:
         self.keys = Keys(namespace)
-        self._client = client
+        super().__init__(client, namespace, [self.keys], self.keys)
         self._parameters = Parameters(namespace, parameters)
 
     async def open(self) -> dict[str, str]:
@@ -100,61 +102,23 @@ class RedisIndex:
         """Take a URL out of the index; False if it was not there."""
         return bool(await self._run("forget", [url, table_key(url), bits]))
 
-    async def counters(self) -> dict[str, dict[str, str]]:
-        """The hashes ``params``, ``state``, ``stats``, ``hosts`` and ``histogram``."""
-        names = ("params", "state", "stats", "hosts", "histogram")
-        pipe = self._client.pipeline(transaction=True)
-        for name in names:
-            pipe.hgetall(getattr(self.keys, name))
-        with explained():
-            replies = await pipe.execute()
-        return {
-            name: {_text(k): _text(v) for k, v in reply.items()}
-            for name, reply in zip(names, replies, strict=True)
-        }
+    def tables(self, bands: int) -> list[tuple[str, str]]:
+        """See :meth:`Reader.tables`."""
+        return [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]
 
-    async def memory_usage(self, keys: Sequence[str]) -> list[int | None] | None:
-        """Bytes that each key takes, None for one that is not there; None if not allowed to ask."""
-        pipe = self._client.pipeline(transaction=False)
-        for key in keys:
-            pipe.memory_usage(key, samples=0)
-        with explained():
-            try:
-                sizes: list[int | None] = await pipe.execute()
-            except ResponseError:  # managed servers may not know the command, or forbid it
-                return None
-        return sizes
+    def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
+        """See :meth:`Reader.entries`."""
+        found = [Entry(shard, "exact", "exact", exact[:4], page)] if words else []
+        for band in range(len(bands) // 4):
+            key = bands[band * 4 : band * 4 + 4]
+            found.append(Entry(shard, f"band{band}", "band", key, page))
+        return found
 
-    async def scan(self) -> AsyncIterator[list[str]]:
-        """The names of all keys of the index, some hundreds at a time; one may come twice."""
-        pattern = self.keys.prefix + "*"
-        seen: set[int] = set()
-        batch: list[str] = []
-        with explained():
-            async for key in self._client.scan_iter(match=pattern, count=500):
-                if hash(key) in seen:
-                    continue
-                seen.add(hash(key))
-                batch.append(_text(key))
-                if len(batch) == 500:
-                    yield batch
-                    batch = []
-        yield batch
+    async def mend(self) -> None:
+        """Nothing: a check is one step and leaves nothing half done."""
 
-    async def read_hashes(self, keys: Sequence[str]) -> list[dict[bytes, bytes]]:
-        """The fields of each key."""
-        pipe = self._client.pipeline(transaction=False)
-        for key in keys:
-            pipe.hgetall(key)
-        with explained():
-            hashes: list[dict[bytes, bytes]] = await pipe.execute()
-        return hashes
-
-    async def read_long_url(self, page: int) -> bytes | None:
-        """The URL of a page if it is too long for the page's record."""
-        with explained():
-            url = await self._client.get(self.keys.numbered("long", page))
-        return url if isinstance(url, bytes) else None
+    async def close(self) -> None:
+        """Nothing: a check is one step and all is done when it returns."""
 
     async def _run(self, name: str, arguments: Sequence[Any]) -> Any:
         script = load_script(name)

@@ -6,7 +6,7 @@ import random
 import struct
 
 from ..sketches.odd import OddSketch
-from .redis_index import RedisIndex
+from .reading import Reader
 
 _KEPT = struct.Struct(">ccII4s4sI16sBH")  # as in layout.lua
 _PAGES_IN_KEY = 16
@@ -14,18 +14,20 @@ _SKETCH = 2  # the first part of a record that holds the sketch
 _BLOCKS = 64  # read in one exchange
 
 
-async def sample_sketches(store: RedisIndex, count: int, *, odd_bytes: int) -> list[OddSketch]:
+async def sample_sketches(store: Reader, count: int, *, odd_bytes: int) -> list[OddSketch]:
     """The odd sketches of up to `count` kept pages, the same ones while the index does not change.
 
     Pages too short for a sketch are passed over.
     """
-    state = (await store.counters())["state"]
-    blocks = list(range(int(state.get("next", 0)) // _PAGES_IN_KEY + 1))
+    blocks = [
+        keys.numbered("page", block)
+        for keys, state in zip(store.shards, await store.states(), strict=True)
+        for block in range(state.get("next", 0) // _PAGES_IN_KEY + 1)
+    ]
     random.Random(count).shuffle(blocks)
     found: list[OddSketch] = []
     for start in range(0, len(blocks), _BLOCKS):
-        keys = [store.keys.numbered("page", block) for block in blocks[start : start + _BLOCKS]]
-        for fields in await store.read_hashes(keys):
+        for fields in await store.read_hashes(blocks[start : start + _BLOCKS]):
             found += _sketches(fields, odd_bytes)
         if len(found) >= count:
             break

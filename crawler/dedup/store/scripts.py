@@ -15,10 +15,14 @@ from ..errors import ServerError
 from .faults import explain
 
 # What stands in front of a script; those not named here stand alone.
+_SHARD = ("layout", "pages", "attempts")
 _PARTS = {
     "check": ("layout", "pages"),
     "show": ("layout",),
     "forget": ("layout",),
+    **dict.fromkeys(
+        ("begin", "claim", "look", "settle", "move", "sweep", "done", "bury", "find"), _SHARD
+    ),
 }
 
 

@@ -6,9 +6,10 @@ import random
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .redis_index import RedisIndex
+from .reading import Reader
 
 _SAMPLE = 32  # keys of a kind that are weighed
+_SHARD_SAMPLE = 4  # shards that are weighed
 _PAGES_IN_KEY = 16
 
 
@@ -38,7 +39,7 @@ class IndexStats:
         return asdict(self)
 
 
-async def read_statistics(store: RedisIndex, *, bands: int) -> IndexStats:
+async def read_statistics(store: Reader, *, bands: int) -> IndexStats:
     """Read the counters of an index and weigh a sample of its keys."""
     counters = await store.counters()
     state = {name: int(value) for name, value in counters["state"].items()}
@@ -46,10 +47,10 @@ async def read_statistics(store: RedisIndex, *, bands: int) -> IndexStats:
     for name, number in counters["hosts"].items():
         host, _, kind = name.rpartition(" ")
         hosts.setdefault(host, {})[kind] = int(number)
-    memory = await _memory(store, state, bands)
+    memory = await _memory(store, bands)
     kept = state.get("kept", 0)
     return IndexStats(
-        namespace=store.keys.namespace,
+        namespace=store.namespace,
         verdicts={kind: int(n) for kind, n in sorted(counters["stats"].items())},
         hosts={host: hosts[host] for host in sorted(hosts)},
         histogram={s: int(n) for s, n in sorted(counters["histogram"].items())},
@@ -61,20 +62,22 @@ async def read_statistics(store: RedisIndex, *, bands: int) -> IndexStats:
     )
 
 
-async def _memory(store: RedisIndex, state: dict[str, int], bands: int) -> int | None:
-    keys = store.keys
-    singles = [keys.params, keys.state, keys.stats, keys.hosts, keys.histogram]
-    sizes = await store.memory_usage(singles)
-    if sizes is None:
-        return None
-    total = float(sum(size or 0 for size in sizes))
-    blocks = state.get("next", 0) // _PAGES_IN_KEY + 1
-    tables = [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]
-    families = [("page", blocks)]
-    families += [(table, state.get(f"{group}.size", 0)) for table, group in tables]
-    for family, count in families:
-        numbers = random.sample(range(count), min(_SAMPLE, count))
-        sample = [keys.numbered(family, number) for number in numbers]
-        weighed = await store.memory_usage(sample) or []
-        total += sum(size or 0 for size in weighed) * count / max(1, len(sample))
-    return round(total)
+async def _memory(store: Reader, bands: int) -> int | None:
+    states = await store.states()
+    chosen = random.sample(range(len(states)), min(_SHARD_SAMPLE, len(states)))
+    total = 0.0
+    for shard in chosen:
+        keys, state = store.shards[shard], states[shard]
+        singles = [keys.params, keys.state, keys.stats, keys.hosts, keys.histogram]
+        sizes = await store.memory_usage(singles)
+        if sizes is None:
+            return None
+        total += sum(size or 0 for size in sizes)
+        families = [("page", state.get("next", 0) // _PAGES_IN_KEY + 1)]
+        families += [(table, state.get(f"{group}.size", 0)) for table, group in store.tables(bands)]
+        for family, count in families:
+            numbers = random.sample(range(count), min(_SAMPLE, count))
+            sample = [keys.numbered(family, number) for number in numbers]
+            weighed = await store.memory_usage(sample) or []
+            total += sum(size or 0 for size in weighed) * count / max(1, len(sample))
+    return round(total * len(states) / len(chosen))

@@ -29,11 +29,11 @@ local function read_page(packed)
   return page
 end
 
-local function count(page, meta, similarity)
+local function count(page, meta, similarity, times)
   local kind = KINDS[meta.last]
   local host = page.host .. ' ' .. kind
-  counts.stats[kind] = (counts.stats[kind] or 0) + 1
-  counts.hosts[host] = (counts.hosts[host] or 0) + 1
+  counts.stats[kind] = (counts.stats[kind] or 0) + (times or 1)
+  counts.hosts[host] = (counts.hosts[host] or 0) + (times or 1)
   if meta.last == 'n' then
     local rounded = string.format('%.2f', math.floor(similarity * 100) / 100)
     counts.histogram[rounded] = (counts.histogram[rounded] or 0) + 1

@@ -1,0 +1,70 @@
+-- Begins to check pages whose URLs belong to this shard; answers at once if nothing has changed.
+--
+-- ARGV  see attempts.lua; for each page: born (8 bytes, the time of the check: the earlier of two
+--       attempts goes first); global number of an original that is known to be gone (4), 0 if there
+--       is none; the page as in pages.lua, of the odd sketches only its own
+--
+-- Returns for each page a letter and
+--   n  an attempt was made (or was there, by the same token): its local number (4), the local
+--      number of the page that it will replace (4), 0 if there is none
+--   a  the URL is known with this text: local number (4), evidence of layout.lua without the URL.
+--      A copy's original is in another shard: the caller sees whether it is still there
+--   b  the URL is being checked by another: milliseconds for which that may still go on (4)
+
+redis.call('HINCRBY', STATE, 'exchanges', '1')
+load_state()
+local clock = milliseconds()
+
+local function touch(meta, page)
+  if meta.token == page.token then return end
+  meta.last, meta.last_seen, meta.token = '=', now, page.token
+  local hash, base = record(meta.id)
+  redis.call('HSET', hash, field_of(base, META), packed_meta(meta))
+  count(page, meta)
+end
+
+-- The check was counted as one of an unchanged page, and is none.
+local function uncount(meta, page)
+  if meta.token ~= page.token or meta.last ~= '=' then return end
+  count(page, meta, nil, -1)
+  meta.last = meta.standing
+  local hash, base = record(meta.id)
+  redis.call('HSET', hash, field_of(base, META), packed_meta(meta))
+end
+
+local function begin(item)
+  local born, gone = struct.unpack('>c8I4', item)
+  local packed = string.sub(item, 13)
+  local page = read_page(packed)
+  local attempt = attempt_at(page.url_key)
+  if attempt then
+    if attempt.page.token == page.token and attempt.page.url == page.url then
+      return struct.pack('>c1I4I4', 'n', attempt.id, attempt.replaces)
+    end
+    if attempt.deadline > clock then return struct.pack('>c1I4', 'b', attempt.deadline - clock) end
+    end_attempt(attempt)
+  end
+  local id = find_url(page.url, page.url_key)
+  local meta = id and read_meta(id, 0)
+  if meta and meta.last_seen < oldest then
+    bury(meta)
+    meta = nil
+  end
+  local same_text = meta and meta.exact == page.exact
+  if same_text and not (meta.rep and meta.rep == gone) then
+    touch(meta, page)
+    return struct.pack('>c1I4', 'a', meta.id) .. packed_evidence(meta)
+  end
+  if same_text then uncount(meta, page) end
+  id = state.next
+  state.next = id + 1
+  redis.call('HSET', ATTEMPTS, string.format('%d', id), struct.pack(ATTEMPT, clock + lease, born,
+    meta and meta.id or 0, same_text and 1 or 0, meta and meta.first_seen or now) .. packed,
+    url_field(page.url_key), string.format('%d', id))
+  return struct.pack('>c1I4I4', 'n', id, meta and meta.id or 0)
+end
+
+local replies = each(begin)
+save_state()
+save_counts()
+return replies

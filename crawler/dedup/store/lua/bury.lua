@@ -1,0 +1,19 @@
+-- Forgets URLs of this shard. Pages that were their copies are decided anew when they come again.
+--
+-- ARGV  see attempts.lua; for each URL: its table key (4 bytes), the URL
+--
+-- Returns for each URL '' if it was never seen, or the page's local number (4) and, if it was kept,
+-- its exact hash (16) and band keys, to be taken out of other shards.
+
+redis.call('HINCRBY', STATE, 'exchanges', '1')
+load_state()
+
+local function forget(item)
+  local id = find_url(string.sub(item, 5), string.sub(item, 1, 4))
+  local meta = id and read_meta(id, 0)
+  return meta and struct.pack('>I4', id) .. bury(meta) or ''
+end
+
+local replies = each(forget)
+save_state()
+return replies

@@ -1,0 +1,44 @@
+-- Reads what pages of this shard are, as others see them who might be their copies.
+--
+-- ARGV  see attempts.lua; for each page: local number (4 bytes), give up (1): 1 ends the page's
+--       attempt, or that of another page that is about to replace it. One whose time has run out
+--       is ended in any case
+--
+-- Returns for each page a letter: g (gone), c (a copy, or expired), k (kept) or p (being checked:
+-- pending), and for the last two: local number of the attempt that is about to replace it (4), 0 if there is
+-- none; born (8) of this attempt, or of the page's own; words (4), exact hash (16), level (1) and
+-- sampled shingles (2) of its odd sketch, bytes of its URL (2); URL, band keys, odd sketch.
+
+local SEEN = '>c1I4c8I4c16BI2I2'
+local NEVER = string.rep('\0', 8)
+local clock = milliseconds()
+
+-- The attempt, nil if it is over or is ended now.
+local function alive(attempt, give_up)
+  if attempt and (give_up == 1 or attempt.deadline <= clock) then
+    end_attempt(attempt)
+    return nil
+  end
+  return attempt
+end
+
+local function look(item)
+  local id, give_up = struct.unpack('>I4B', item)
+  local meta = read_meta(id, 0)
+  if meta and (meta.rep or meta.last_seen < oldest) then return 'c' end
+  if meta then
+    local other = attempt_at(meta.url_key)
+    other = other and other.replaces == id and alive(other, give_up) or nil
+    local url = read_url(id)
+    return struct.pack(SEEN, 'k', other and other.id or 0, other and other.born or NEVER,
+      meta.words, meta.exact, meta.level, meta.sampled, #url) .. url .. read_sketch(id)
+  end
+  local attempt = alive(read_attempt(id), give_up)
+  if not attempt then return 'g' end
+  local page, level, sampled = attempt.page, 0, 0
+  if #page.bands > 0 then level, sampled = struct.unpack('>BI2', page.odd) end
+  return struct.pack(SEEN, 'p', 0, attempt.born, page.words, page.exact, level, sampled, #page.url)
+    .. page.url .. page.bands .. string.sub(page.odd, 4)
+end
+
+return each(look)

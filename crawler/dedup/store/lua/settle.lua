@@ -1,0 +1,53 @@
+-- Decides attempts of this shard: a compare-and-set from "being checked" to kept or copy.
+--
+-- ARGV  see attempts.lua; for each attempt: local number (4 bytes), token (4), decision (1, a
+--       letter: u unique, s short, e exact, n near); then, of which a kept page has only level and
+--       sampled: global number of the original (4), bits in which the odd sketches differ (2),
+--       their level (1), sampled shingles of the page (2) and of the original (2), similarity in
+--       hundredths (1)
+--
+-- Returns for each attempt its evidence without the URL; then, if it replaces a kept page, that
+-- page's local number (4), exact hash (16) and band keys, to be taken out of other shards. '' if
+-- the attempt was ended by another: nothing is decided. The same again gets the same evidence.
+
+redis.call('HINCRBY', STATE, 'exchanges', '1')
+load_state()
+
+local function settle(item)
+  local id, token, standing, rep, odd_bits, level, sampled, rep_sampled, hundredths =
+    struct.unpack('>I4c4c1I4I2BI2I2B', item)
+  local attempt = read_attempt(id)
+  if not attempt or attempt.page.token ~= token then
+    local meta = read_meta(id, 0)
+    return meta and meta.token == token and packed_evidence(meta) or ''
+  end
+  local page = attempt.page
+  local copy = standing == 'e' or standing == 'n'
+  local known, same_text = attempt.replaces > 0, attempt.same_text == 1
+  local meta = {id = id, standing = standing, first_seen = attempt.first_seen, last_seen = now,
+    token = token, url_key = page.url_key, words = page.words, exact = page.exact, level = level,
+    sampled = sampled}
+  local sketch = ''
+  if copy then
+    meta.rep, meta.odd_bits, meta.rep_sampled = rep, odd_bits, rep_sampled
+    meta.last = same_text and '=' or standing
+  else
+    meta.last = known and '!' or standing
+    sketch = page.bands .. string.sub(page.odd, 4)
+    state.kept = state.kept + 1
+  end
+  write_record(meta, page.url, sketch)
+  local old = known and read_meta(attempt.replaces, 0)
+  local rest = old and bury(old) or ''
+  add(id, find('url', 'url', page.url_key))
+  grow('url', URLS)
+  end_attempt(attempt)
+  count(page, meta, hundredths / 100)
+  if rest ~= '' then rest = struct.pack('>I4', old.id) .. rest end
+  return packed_evidence(meta) .. rest
+end
+
+local replies = each(settle)
+save_state()
+save_counts()
+return replies

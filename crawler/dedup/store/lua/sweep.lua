@@ -1,0 +1,28 @@
+-- Gives back the memory of what has expired, and lists what dead workers may have left.
+--
+-- ARGV  see attempts.lua; blocks of records to look through for what has expired (2 bytes); 0: end
+--       attempts whose time has run out, and list claims too
+--
+-- Returns for each argument two lists: of buried pages local number and then exact hash (16 bytes)
+-- with band keys; of claims their key and then the global numbers there.
+
+redis.call('HINCRBY', STATE, 'exchanges', '1')
+load_state()
+local clock = milliseconds()
+
+local function sweep(item)
+  local blocks = struct.unpack('>I2', item)
+  if blocks > 0 then
+    expire(blocks, oldest, bury)
+    return {redis.call('HGETALL', BURIED), {}}
+  end
+  for _, field in ipairs(redis.call('HKEYS', ATTEMPTS)) do
+    local attempt = tonumber(field) and read_attempt(tonumber(field))
+    if attempt and attempt.deadline <= clock then end_attempt(attempt) end
+  end
+  return {redis.call('HGETALL', BURIED), redis.call('HGETALL', CLAIMS)}
+end
+
+local replies = each(sweep)
+save_state()
+return replies

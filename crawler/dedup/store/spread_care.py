@@ -1,0 +1,170 @@
+"""What a spread index does when verdicts are known: keep its tables, clean up after the dead."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import math
+import random
+from collections import defaultdict
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from typing import Any
+
+from ..errors import ServerError
+from .shards import Call, Shards, Terms
+from .spread_pages import Attempt, Place, View, by_shard, places, read_view
+
+logger = logging.getLogger(__name__)
+
+_MEND_EVERY = 60.0  # seconds between looks at what dead workers left
+_BACKLOG = 512  # tasks in the background
+_HASH_BYTES = 16
+
+
+class SpreadCare:
+    """Calls on shards, and what goes on in the background. All of it may be done twice, by any
+    number of workers: no verdict depends on it.
+    """
+
+    def __init__(self, shards: Shards, terms: Terms, *, timeout: float) -> None:
+        self._shards = shards
+        self._count = len(shards.keys)
+        self._terms = terms
+        self._timeout = timeout
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._next_mend = 0.0
+        self._next_sweep = itertools.cycle(random.sample(range(self._count), self._count))
+
+    def number(self, shard: int, local: int) -> int:
+        """The global number of a page."""
+        return local * self._count + shard
+
+    async def rest(self) -> None:
+        """Return when all that was begun in the background is done."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """End the work in the background; what is left is done by another worker some day."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=self._timeout)
+        for task in self._tasks:
+            task.cancel()
+        await self._shards.close()
+
+    async def mend(self) -> None:
+        """Finish what workers that died, or are slow, have left behind."""
+        await self.rest()
+        await self._mend()
+
+    async def _mend(self) -> None:
+        calls = [Call("sweep", shard, bytes(2)) for shard in range(self._count)]
+        owners: defaultdict[int, list[Place]] = defaultdict(list)
+        for shard, (buried, claims) in enumerate(await self._all(calls)):
+            await self._unearth_all(shard, buried)
+            for key, numbers in zip(claims[::2], claims[1::2], strict=True):
+                for number in numbers.split(b","):
+                    owners[int(number)].append(Place(shard, key))
+        views = await self._look(list(owners))
+        for number, view in views.items():
+            if view.state != b"p":
+                await self._move(owners[number], number, kept=view.state == b"k")
+
+    async def _room(self) -> None:
+        """Return when so little is left to do in the background that more may be begun."""
+        while len(self._tasks) > _BACKLOG:
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.sleep(0)  # so that what is done leaves the set
+
+    # what checks need --------------------------------------------------------------------------
+
+    async def _ask(self, calls: Sequence[Call], deadline: float | None = None) -> list[Any]:
+        now = asyncio.get_running_loop().time()
+        patience = self._timeout if deadline is None else max(0.0, deadline - now)
+        return await self._shards.ask(calls, patience)
+
+    async def _all(self, calls: Sequence[Call], deadline: float | None = None) -> list[Any]:
+        replies = await self._ask(calls, deadline)
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
+        return replies
+
+    async def _only(self, call: Call, deadline: float | None = None) -> Any:
+        (reply,) = await self._all([call], deadline)
+        return reply
+
+    async def _look(
+        self, numbers: Sequence[int], deadline: float | None = None, *, give_up: bool = False
+    ) -> dict[int, View]:
+        """What pages are; with `give_up` their attempts, or those to replace them, are ended."""
+        calls = [
+            Call(
+                "look", number % self._count, (number // self._count).to_bytes(4) + bytes([give_up])
+            )
+            for number in numbers
+        ]
+        replies = await self._all(calls, deadline)
+        return {
+            number: read_view(reply, self._terms.odd_bytes)
+            for number, reply in zip(numbers, replies, strict=True)
+        }
+
+    async def _move(self, found: Iterable[Place], number: int, *, kept: bool) -> None:
+        """Make claims entries of the tables, or take both out."""
+        await self._all(
+            [
+                Call("move", shard, bytes([kept]) + number.to_bytes(4) + b"".join(keys))
+                for shard, keys in by_shard(found).items()
+            ]
+        )
+
+    async def _unearth(self, shard: int, buried: bytes) -> None:
+        """Take the entries of a page out whose record is gone: local number, hash, band keys."""
+        local, exact, bands = buried[:4], buried[4 : 4 + _HASH_BYTES], buried[4 + _HASH_BYTES :]
+        if exact:
+            number = self.number(shard, int.from_bytes(local))
+            await self._move(places(exact, 1, bands, self._count), number, kept=False)
+            await self._all([Call("done", shard, local)])
+
+    async def _unearth_all(self, shard: int, buried: Sequence[bytes]) -> None:
+        await asyncio.gather(
+            *(
+                self._unearth(shard, int(local).to_bytes(4) + rest)
+                for local, rest in zip(buried[::2], buried[1::2], strict=True)
+            )
+        )
+
+    # in the background -------------------------------------------------------------------------
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        async def quietly() -> None:
+            try:
+                await work
+            except ServerError as error:
+                logger.debug("Left to be done by another worker: %s", error)
+
+        task = asyncio.create_task(quietly())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _tend(self, pages: int) -> None:
+        """Begin what is due now that so many pages are being checked."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._next_mend:
+            self._next_mend = now + _MEND_EVERY * random.uniform(0.5, 1.5)
+            self._later(self._mend())
+        if self._terms.ttl is not None:
+            self._later(self._sweep(next(self._next_sweep), math.ceil(pages / 4)))
+
+    async def _sweep(self, shard: int, blocks: int) -> None:
+        buried, _ = await self._only(Call("sweep", shard, blocks.to_bytes(2)))
+        await self._unearth_all(shard, buried)
+
+    def _drop_dangling(self, attempt: Attempt, views: Mapping[int, View]) -> None:
+        """Clean up where a page was found that is gone, as after writes that a failover lost."""
+        for number, view in views.items():
+            found = attempt.found_at(number)
+            if view.state == b"g" and found:
+                self._later(self._move(found, number, kept=False))

@@ -1,0 +1,183 @@
+"""Pages of an index that is spread over shards: their places, and how they compare."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import xxhash
+
+from ..fingerprint import Fingerprint
+from ..sketches.odd import estimate_odd
+from .redis_index import CheckRequest
+
+MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
+_KEY_BITS = (1 << 28) - 1  # of a table key
+_VIEW = struct.Struct(">cI8sI16sBHH")  # as in lua/look.lua
+
+
+class Place(NamedTuple):
+    """Where a page can be found: a shard, a letter for the table and the table key."""
+
+    shard: int
+    key: bytes
+
+
+def places(exact: bytes, words: int, bands: bytes, shards: int) -> list[Place]:
+    """The places of a page with this exact hash and these band keys; none if it has no words."""
+    if not words:
+        return []
+    number = int.from_bytes(exact[:4]) & _KEY_BITS
+    found = [Place(int.from_bytes(exact[4:8]) % shards, b"e" + number.to_bytes(4))]
+    for band in range(len(bands) // 4):
+        # One table holds all bands, so the band's number is part of the key.
+        mixed = xxhash.xxh3_64_intdigest(bands[band * 4 : band * 4 + 4], seed=band)
+        number = mixed & _KEY_BITS
+        found.append(Place((mixed >> 32) % shards, b"b" + number.to_bytes(4)))
+    return found
+
+
+def by_shard(found: Iterable[Place]) -> dict[int, list[bytes]]:
+    """The keys in each shard."""
+    keys: dict[int, list[bytes]] = {}
+    for place in found:
+        keys.setdefault(place.shard, []).append(place.key)
+    return keys
+
+
+def home(url: str, shards: int) -> int:
+    """The shard of a URL and of its page's record."""
+    return xxhash.xxh3_64_intdigest(url.encode()) % shards
+
+
+class View(NamedTuple):
+    """A page as those see it who might be its copies; see lua/look.lua.
+
+    ``state`` is ``g`` (gone), ``c`` (a copy), ``k`` (kept) or ``p`` (pending). ``other`` is the
+    local number of the attempt that is about to replace it, ``born`` of that or of its own.
+    """
+
+    state: bytes
+    other: int = 0
+    born: bytes = b""
+    words: int = 0
+    exact: bytes = b""
+    level: int = 0
+    sampled: int = 0
+    url: str = ""
+    bands: bytes = b""
+    odd: bytes = b""
+
+
+def read_view(reply: bytes, odd_bytes: int) -> View:
+    """What a shard says of a page."""
+    if len(reply) == 1:
+        return View(reply)
+    state, other, born, words, exact, level, sampled, size = _VIEW.unpack_from(reply)
+    at = _VIEW.size + size
+    url, sketch = reply[_VIEW.size : at].decode("utf-8", "replace"), reply[at:]
+    cut = max(0, len(sketch) - odd_bytes)
+    bands, odd = sketch[:cut], sketch[cut:]
+    return View(state, other, born, words, exact, level, sampled, url, bands, odd)
+
+
+class Likeness(NamedTuple):
+    """What makes a page a copy of another; the fields are those of an evidence."""
+
+    standing: bytes
+    similarity: float
+    odd_bits: int
+    level: int
+    sampled: int
+    other_sampled: int
+
+
+def likeness(page: Fingerprint, view: View, threshold: float) -> Likeness | None:
+    """How `page` is a copy of the page seen; None if it is none, by the rules of lua/check.lua."""
+    if view.state not in b"kp" or not page.words:
+        return None
+    if page.exact == view.exact and view.words:
+        level, sampled = page.odd[0][:2] if page.odd else (0, 0)
+        return Likeness(b"e", 1.0, 0, level, sampled, view.sampled)
+    if not view.odd:
+        return None
+    for level, sampled, bits in page.odd:
+        if level == view.level:
+            odd = (int.from_bytes(bits) ^ int.from_bytes(view.odd)).bit_count()
+            estimate = estimate_odd(odd, sampled, view.sampled, level, bits=8 * len(bits))
+            if estimate.similarity < threshold:
+                return None
+            return Likeness(b"n", estimate.similarity, odd, level, sampled, view.sampled)
+    return None  # no size in common: no near-duplicate
+
+
+@dataclass(slots=True, eq=False)
+class Attempt:
+    """A check under way. Numbers are global where not called local.
+
+    ``before`` maps a page under way to those of ``places``, by index, where it stood before this
+    one; ``hits`` a kept page to the entries that led to it, by index. ``gone`` is an original known
+    to be gone, ``answer`` what the shard says of an unchanged page.
+    """
+
+    request: CheckRequest
+    born: bytes
+    deadline: float
+    shard: int
+    gone: int = 0
+    local: int = 0
+    number: int = 0
+    replaces: int = 0
+    answer: bytes | None = None
+    error: Exception | None = None
+    places: list[Place] = field(default_factory=list)
+    before: dict[int, set[int]] = field(default_factory=dict)
+    hits: dict[int, set[int]] = field(default_factory=dict)
+
+    def renew(self) -> None:
+        """Forget what an earlier attempt at the same check has found."""
+        self.local = self.number = self.replaces = 0
+        self.answer = self.error = None
+        self.places, self.before, self.hits = [], {}, {}
+
+    @property
+    def age(self) -> tuple[bytes, int]:
+        """By which attempts stand in one order, the first goes first."""
+        return self.born, self.number
+
+    def indices(self) -> dict[int, list[int]]:
+        """The places in each shard, by index."""
+        found: dict[int, list[int]] = {}
+        for index, place in enumerate(self.places):
+            found.setdefault(place.shard, []).append(index)
+        return found
+
+    def note(self, indices: list[int], reply: bytes) -> None:
+        """Take in what a shard said of claims to the places with these indices."""
+        for part in reply.split(b";") if reply else ():
+            which, _, found = part.partition(b"=")
+            kept, _, claimed = found.partition(b"|")
+            for numbers, group in ((kept, self.hits), (claimed, self.before)):
+                for number in numbers.split(b",") if numbers else ():
+                    group.setdefault(int(number), set()).add(indices[int(which)])
+
+    def candidates(self) -> list[int]:
+        """Pages to look at: all that are under way, and of the kept ones the likeliest."""
+        exact = sorted(number for number, found in self.hits.items() if 0 in found)
+        ranked = sorted(self.hits, key=lambda number: (-len(self.hits[number] - {0}), number))
+        found = dict.fromkeys((*exact, *ranked[:MAX_VERIFIED], *sorted(self.before)))
+        found.pop(self.replaces, None)
+        return list(found)
+
+    def found_at(self, number: int) -> list[Place]:
+        """The places where a page was found."""
+        indices = self.hits.get(number, set()) | self.before.get(number, set())
+        return [self.places[index] for index in indices]
+
+    def is_seen_by(self, number: int, view: View, shards: int) -> bool:
+        """Whether a pending page meets this one's claims, or met them."""
+        theirs = set(places(view.exact, view.words, view.bands, shards))
+        shared = {index for index, place in enumerate(self.places) if place in theirs}
+        return not shared <= self.before.get(number, set())
