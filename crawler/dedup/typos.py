@@ -159,6 +159,6 @@ def _rewritten(page: Page, corrections: list[Correction], most: float = _MOST_CO
     for first, last, word in corrections:
         start = page.places[first][0]
         read = page.text[start : page.places[last - 1][1]]
-        parts += [page.text[end:start], word.capitalize() if read[0].isupper() else word]
+        parts += [page.text[end:start], word.capitalize() if page.capitalised(first) else word]
         end = start + len(read)
     return "".join([*parts, page.text[end:]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -52,14 +53,23 @@ class Reader:
 
     def corrections(self, page: Page) -> list[Correction]:
         """The corrections of *page*, in order."""
+        derives = self._dictionary.derives
         unknown = [
             place
             for place, number in enumerate(page.numbers)
-            if number < 0 and page.touchable(place)
+            if number < 0 and page.touchable(place) and not derives(page.words[place])
         ]
+        rate = len(unknown) / max(1, len(page.words))
+        if rate <= _NOISY:
+            # Where few words are unknown, these are terms if they come twice, and names.
+            often = Counter(page.words[place] for place in unknown)
+            unknown = [
+                place
+                for place in unknown
+                if often[page.words[place]] == 1 and not page.capitalised(place)
+            ]
         if not 0 < len(unknown) <= _MOST_UNKNOWN:
             return []
-        rate = len(unknown) / len(page.words)
         doubtful = set(unknown)
         if rate > _NOISY:
             logs = self._dictionary.logs

@@ -22,11 +22,13 @@ _PAIRS: Final = "frequency_bigramdictionary_en_243_342.txt"
 _RAREST: Final = 1e-7
 # Words that a correction may put in: the rest is known, but too rare to be what was meant.
 _OFFERED: Final = 40_000
-# Words that hardly a sentence of a language can do without are among its first so many.
-_FUNCTION_WORDS: Final = 150
 # Single letters are counted in book corpora as initials, formulas and list marks.
 _LETTER: Final = 0.02
 _SHIFT: Final = 20
+# English word formation. With shorter stems, too many misspellings would be derivations.
+_ENDINGS: Final = ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
+_BEGINNINGS: Final = ("re", "un", "de", "non", "pre", "sub", "co", "dis", "inter", "over", "multi")
+_SHORTEST_STEM: Final = 6
 # Share of the next word's probability that comes from the pair, if the pair is known.
 _PAIR_WEIGHT: Final = 0.6
 
@@ -52,7 +54,6 @@ class Dictionary:
         self.words = ordered
         self.number = {word: place for place, word in enumerate(ordered)}
         self.logs = [math.log(frequencies[word] / total) for word in ordered]
-        self.function_words = frozenset(ordered[:_FUNCTION_WORDS])
         self._read_pairs(pairs, frequencies)
 
     def _read_pairs(
@@ -69,6 +70,21 @@ class Dictionary:
 
     def __contains__(self, word: str) -> bool:
         return word in self.number
+
+    def derives(self, word: str) -> bool:
+        """Whether *word* is a regular derivation of a word that is not short.
+
+        >>> dictionary().derives("redistributions"), dictionary().derives("redistribusions")
+        (True, False)
+        """
+        stems = {word, *(word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))}
+        stems |= {
+            stem.removeprefix(beginning)
+            for stem in stems
+            for beginning in _BEGINNINGS
+            if stem.startswith(beginning)
+        }
+        return any(len(stem) >= _SHORTEST_STEM and stem in self.number for stem in stems)
 
     @cached_property
     def nearby(self) -> Nearby:

@@ -27,7 +27,11 @@ _LONGEST_ABBREVIATION: Final = 4
 # function words of it: in English prose every second is, of badly read English a quarter, in
 # sentences of other languages one in ten.
 _AROUND: Final = 16
-_OWN_LANGUAGE: Final = 0.2
+_OWN_LANGUAGE: Final = 0.25
+# … and of words that the dictionary has: of the worst print that can still be read, two thirds.
+_KNOWN: Final = 0.6
+# The most frequent words of a dictionary, without which hardly a sentence can do.
+_FUNCTION_WORDS: Final = 150
 
 
 class Page:
@@ -49,7 +53,6 @@ class Page:
         self.words = [text[start:end].lower() for start, end in self.places]
         number = dictionary.number.get
         self.numbers = [number(word, -1) for word in self.words]
-        self._function_words = dictionary.function_words
 
     def touchable(self, place: int) -> bool:
         """Whether the word may be corrected, were it wrong."""
@@ -58,14 +61,22 @@ class Page:
     @cached_property
     def _in_language(self) -> NDArray[np.bool_]:
         """For each word, whether those around it are of the dictionary's language."""
-        count = len(self.words)
-        known = self._function_words
-        function = np.fromiter((word in known for word in self.words), np.int64, count)
-        total = np.concatenate(([0], np.cumsum(function)))
-        place = np.arange(count)
-        first, last = np.maximum(place - _AROUND, 0), np.minimum(place + _AROUND + 1, count)
-        share: NDArray[np.bool_] = total[last] - total[first] >= _OWN_LANGUAGE * (last - first)
-        return share
+        numbers = np.array(self.numbers, np.int64)
+        place = np.arange(len(numbers))
+        first = np.maximum(place - _AROUND, 0)
+        last = np.minimum(place + _AROUND + 1, len(numbers))
+
+        def share(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
+            total = np.concatenate(([0], np.cumsum(flags)))
+            part: NDArray[np.float64] = (total[last] - total[first]) / (last - first)
+            return part
+
+        frequent = (numbers >= 0) & (numbers < _FUNCTION_WORDS)
+        return (share(frequent) >= _OWN_LANGUAGE) & (share(numbers >= 0) >= _KNOWN)
+
+    def capitalised(self, place: int) -> bool:
+        """Whether the word begins with a capital letter."""
+        return self.text[self.places[place][0]].isupper()
 
     def gap(self, place: int) -> str:
         """What stands between a word and the next."""
