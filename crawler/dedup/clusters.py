@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from .similarity import Estimate
-from .sketches.odd import estimate_odd
+from .sketches.odd import compare_odd
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -148,12 +148,7 @@ def _estimate(known: Fingerprint, new: Fingerprint, bits: int) -> Estimate | Non
         return Estimate(1.0, 1.0, 1.0, 0.0)
     if not known.odd:
         return None
-    own = known.odd[0]
-    for sketch in new.odd:
-        if sketch.level == own.level:
-            odd = (int.from_bytes(own.bits) ^ int.from_bytes(sketch.bits)).bit_count()
-            return estimate_odd(odd, sketch.members, own.members, own.level, bits=bits)
-    return None
+    return compare_odd(known.odd[0], new.odd, bits=bits)
 
 
 def _groups(fingerprints: Sequence[Fingerprint]) -> Iterator[list[int]]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .differences import Change, Overlap, line_overlap, word_changes
+from .fingerprint import make_corrector, make_sketcher
 from .lsh import collision_probability, row_bits
 from .shingles import ShingleArray, Shingler
 from .similarity import Estimate, containment, jaccard
-from .sketches import Sketcher
-from .sketches.odd import estimate_odd, odd_sketches
+from .sketches.odd import compare_odd, odd_sketches
 from .text import single_spaced
 from .verdict import Kind
 
@@ -125,26 +125,21 @@ def compare(
 
     Parameters
     ----------
-    step
-        Units from one shingle to the next; an index takes 1.
     smallest
         How many shingles of each text :func:`smallest_overlap` compares.
     """
     bands, rows = config.banding
-    sketcher = Sketcher(
-        config.num_hashes,
-        config.shingle_size,
-        1 if config.seed is None else config.seed,
-        unit=config.shingle_unit,
-        step=step,
-        bands=bands,
-        rows=rows,
-    )
+    sketcher = make_sketcher(config, 1 if config.seed is None else config.seed)
+    lines = line_overlap(a, b)
+    if correct := make_corrector(config):
+        a, b = correct(a), correct(b)
     normaliser = sketcher.shingler.normaliser
     words_a, words_b = normaliser.words(a), normaliser.words(b)
     shingles_a, shingles_b = sketcher.shingles(a), sketcher.shingles(b)
     exactly = jaccard(shingles_a, shingles_b)
-    odd = _estimate_odd(shingles_a, shingles_b, config)
+    bits, threshold = config.verify_bits, config.threshold
+    known = odd_sketches(shingles_a, bits, threshold)[0]
+    odd = compare_odd(known, odd_sketches(shingles_b, bits, threshold), bits=bits)
     sketches = (sketcher.sketch_shingles(shingles) for shingles in (shingles_a, shingles_b))
     # A text that is shorter than a shingle is in no band.
     is_short_a, is_short_b = (
@@ -158,12 +153,12 @@ def compare(
     elif is_short_a or is_short_b:
         verdict, found = Kind.SHORT if is_short_b else Kind.UNIQUE, 0.0
     else:
-        is_near = odd is not None and odd.similarity >= config.threshold
+        is_near = odd is not None and odd.similarity >= threshold
         verdict, found = Kind.NEAR if is_near else Kind.UNIQUE, chance
     return Comparison(
         (len(words_a), len(words_b)),
         (shingles_a.size, shingles_b.size),
-        line_overlap(a, b),
+        lines,
         smallest_overlap(shingles_a, shingles_b, smallest),
         exactly,
         containment(shingles_a, shingles_b),
@@ -174,14 +169,3 @@ def compare(
         verdict,
         word_changes(words_a, words_b),
     )
-
-
-def _estimate_odd(a: ShingleArray, b: ShingleArray, config: DedupConfig) -> Estimate | None:
-    """What an index that has *a* estimates of *b*."""
-    bits = config.verify_bits
-    kept = odd_sketches(a, bits, config.threshold)[0]
-    for sketch in odd_sketches(b, bits, config.threshold):
-        if sketch.level == kept.level:
-            odd = (int.from_bytes(kept.bits) ^ int.from_bytes(sketch.bits)).bit_count()
-            return estimate_odd(odd, sketch.members, kept.members, kept.level, bits=bits)
-    return None

@@ -31,23 +31,35 @@ class Fingerprint:
     odd: tuple[OddSketch, ...] = ()
 
 
-def _normaliser(ignore: frozenset[str]) -> Normaliser:
-    return Normaliser(
-        fold_case="case" in ignore,
-        drop_punctuation="punctuation" in ignore,
-        fold_accents="accents" in ignore,
-        fold_numbers="numbers" in ignore,
-        drop_urls="urls" in ignore,
-        drop_reposts="reposts" in ignore,
+def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
+    """The sketcher of an index with that `config` and `seed`."""
+    return Sketcher(
+        config.num_hashes,
+        config.shingle_size,
+        seed,
+        unit=config.shingle_unit,
+        step=config.shingle_step,
+        repeats=config.shingle_repeats,
+        normaliser=Normaliser(
+            fold_case="case" in config.ignore,
+            drop_punctuation="punctuation" in config.ignore,
+            fold_accents="accents" in config.ignore,
+            fold_numbers="numbers" in config.ignore,
+            drop_urls="urls" in config.ignore,
+            drop_reposts="reposts" in config.ignore,
+        ),
+        bands=config.banding.bands,
+        rows=config.banding.rows,
     )
 
 
-def _corrector(name: str | None) -> Corrector | None:
-    if name is None:
+def make_corrector(config: DedupConfig) -> Corrector | None:
+    """What corrects texts before they are compared, if anything does."""
+    if config.correct is None:
         return None
     from .typos import corrector
 
-    return corrector(name)
+    return corrector(config.correct)
 
 
 class Fingerprinter:
@@ -58,18 +70,8 @@ class Fingerprinter:
         self._threshold = config.threshold
         self._bits = config.verify_bits
         self._seed = seed
-        self._correct = _corrector(config.correct)
-        self._sketcher = Sketcher(
-            config.num_hashes,
-            config.shingle_size,
-            seed,
-            unit=config.shingle_unit,
-            step=config.shingle_step,
-            repeats=config.shingle_repeats,
-            normaliser=_normaliser(config.ignore),
-            bands=config.banding.bands,
-            rows=config.banding.rows,
-        )
+        self._correct = make_corrector(config)
+        self._sketcher = make_sketcher(config, seed)
 
     def __call__(self, text: str) -> Fingerprint:
         """The fingerprint of a page's main text."""

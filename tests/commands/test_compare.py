@@ -176,6 +176,18 @@ def test_verdicts(dedup, files, a, b, verdict):
     assert dedup("compare", *files(a, b))[0] == Exit.FOUND
 
 
+def test_settings_say_what_makes_no_difference(dedup, files):
+    """With numbers ignored, pages that differ in a counter are equal, and have equal shingles."""
+    names = files("seen 12 times on this very day", "seen 315 times on this very day")
+    ignored = ["-s", "DEDUP_IGNORE=case,punctuation,numbers"]
+    for words, verdict in (([], "unique"), (ignored, "exact")):
+        found = json.loads(dedup("compare", "--json", *names, *words)[1])
+        assert found["verdict"] == verdict
+    lists = [dedup("shingles", name, *ignored)[1] for name in names]
+    assert lists[0] == lists[1]
+    assert dedup("shingles", names[0])[1] != lists[0]
+
+
 def test_a_terminal_shows_the_words_that_differ(dedup, files, monkeypatch):
     """A person sees the changed words in their place, and no control sequence of the texts."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

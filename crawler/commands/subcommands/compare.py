@@ -40,10 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--step",
-        type=whole(1, 10_000),
+        type=whole(1, 100),
         metavar="N",
-        default=1,
-        help="units from one shingle to the next (default: 1, as in an index)",
+        help="units from one shingle to the next (default: DEDUP_SHINGLE_STEP)",
     )
     parser.add_argument(
         "--smallest",
@@ -73,6 +72,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     asked = {
         "shingle_unit": options.unit,
         "shingle_size": options.size,
+        "shingle_step": options.step,
         "threshold": options.threshold,
     }
     config = replace(
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         read_document(source, raw=options.raw, user_agent=settings["USER_AGENT"])
         for source in (options.a, options.b)
     )
-    found = compare(a, b, config, step=options.step, smallest=options.smallest)
+    found = compare(a, b, config, smallest=options.smallest)
     if options.json:
         print_json(_to_dict(options, config, found))
     else:

@@ -2,7 +2,8 @@
 
 A text is compared by these numbers. FILE is a text or HTML file, of which the main text is taken,
 `-` for standard input, or an http(s) address, which is fetched now (at most 50 MB, 30 seconds): an
-index holds no texts. Without a --size it is 25 characters or 5 words, and the --step 5 or 1.
+index holds no texts. Words are normalised as DEDUP_IGNORE says. Without a --size it is 25
+characters or 5 words, and the --step 5 or 1.
 """
 
 from __future__ import annotations
@@ -49,11 +50,16 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from dataclasses import asdict
 
     from ...dedup.comparison import smallest_shingles
+    from ...dedup.fingerprint import make_sketcher
     from ...dedup.shingles import Shingler
+    from ...project import project_config
     from ..documents import read_document
 
     size, step = _SIZES[options.unit]
-    shingler = Shingler(options.unit, options.size or size, options.step or step)
+    normaliser = make_sketcher(project_config(settings), 0).shingler.normaliser
+    shingler = Shingler(
+        options.unit, options.size or size, options.step or step, normaliser=normaliser
+    )
     text = read_document(options.file, raw=options.raw, user_agent=settings["USER_AGENT"])
     count = None if options.all else options.smallest
     found = smallest_shingles(text, shingler, count, repeats=options.repeats)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HELP = "The S-curve of a threshold, its bands, errors and memory"
 
-_BAR = 30  # columns of the longest bar
+_BAR = 20  # columns of the longest bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

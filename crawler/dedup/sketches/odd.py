@@ -12,6 +12,7 @@ a fixed sample of them where a page has more than the sketch can hold apart.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -96,3 +97,15 @@ def estimate_odd(
     # Two members on one bit hide each other: half of that step is the continuity correction.
     half = z_score(confidence) * error + slope
     return Estimate(similarity, max(0.0, similarity - half), min(1.0, similarity + half), error)
+
+
+def compare_odd(known: OddSketch, other: Iterable[OddSketch], *, bits: int) -> Estimate | None:
+    """The resemblance of a set, of which one sketch is kept, to another, given at several levels.
+
+    None where they have no level in common: sets of such different sizes are not similar.
+    """
+    for sketch in other:
+        if sketch.level == known.level:
+            odd = (int.from_bytes(known.bits) ^ int.from_bytes(sketch.bits)).bit_count()
+            return estimate_odd(odd, sketch.members, known.members, known.level, bits=bits)
+    return None
