@@ -45,7 +45,7 @@ def test_what_is_ignored_makes_no_difference(distinction: str, one: str, other: 
         {"shingle_step": 2},
         {"shingle_unit": "char", "shingle_size": 25},
         {"num_hashes": 128, "bands": 12, "rows": 7},
-        {"bands": 10, "rows": 6},
+        {"bands": 12, "rows": 7},
         {"verify_bits": 512},
     ],
 )
