@@ -233,20 +233,20 @@ def test_the_permissions_that_are_documented_suffice(start_server):
 
 
 def test_on_a_cluster(cluster, cluster_url):
-    """Names lie on different nodes there; nothing is left of what was deleted on any."""
-
-    async def kinds(name: str) -> set[Kind]:
-        config = DedupConfig(redis_url=cluster_url, namespace=name)
-        async with DuplicateIndex.open(config) as index:
-            return {verdict.kind for verdict in await index.check_many(PAGES)}
-
+    """The parts lie on other nodes under another name; nothing is left of what was deleted."""
     config = DedupConfig(redis_url=cluster_url)
-    assert asyncio.run(kinds("dedup")) == {Kind.UNIQUE, Kind.NEAR, Kind.EXACT}
+    verdicts, faults, _ = checked(cluster_url, PAGES)
+    assert {verdict.kind for verdict in verdicts} == {Kind.UNIQUE, Kind.NEAR, Kind.EXACT}
+    checked(cluster_url, PAGES[:2], namespace="b/c")
+    before = {key for node in cluster for key in keys(node)}
     for name in ("b", "c", "d"):
-        assert asyncio.run(copy_index(config, "dedup", name)) > 20
+        assert asyncio.run(copy_index(config, "dedup", name)) > 64
+        with pytest.raises(InputError, match="already"):
+            asyncio.run(copy_index(config, "dedup", name))
     for name in ("b", "c", "d"):
-        assert asyncio.run(kinds(name)) == {Kind.UNCHANGED}
-        assert asyncio.run(clear_index(DedupConfig(redis_url=cluster_url, namespace=name))) > 20
-    left = {key for node in cluster for key in keys(node)}
-    assert all("dedup" in key for key in left)
-    assert asyncio.run(clear_index(config)) == len(left)
+        verdicts, faults, stats = checked(cluster_url, PAGES, namespace=name)
+        assert {verdict.kind for verdict in verdicts} == {Kind.UNCHANGED}
+        assert (faults, stats.kept) == ([], 41)
+        assert asyncio.run(clear_index(DedupConfig(redis_url=cluster_url, namespace=name))) > 64
+    assert {key for node in cluster for key in keys(node)} == before
+    assert asyncio.run(clear_index(config)) == sum("dedup" in key for key in before)

@@ -8,18 +8,18 @@ their next page. The parameters in which it stands are written and deleted last.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-from redis.exceptions import RedisError
+from redis.asyncio import RedisCluster
 
 from ..config import DedupConfig
-from ..errors import InputError, ServerError
+from ..errors import InputError
 from .connect import Client, open_server
-from .faults import explain
 from .keys import Keys
+from .scripts import explained
+from .shards import shard_tags
 
 _BATCH = 200  # keys in one exchange
 _UNFINISHED = "unfinished"
@@ -31,7 +31,7 @@ async def clear_index(config: DedupConfig) -> int:
     Done again, it goes on where it was killed. Raises :class:`ServerError`.
     """
     async with open_server(config) as client:
-        with _explained():
+        with explained():
             return await _clear(client, config.namespace)
 
 
@@ -44,12 +44,12 @@ async def copy_index(config: DedupConfig, source: str, target: str) -> int:
     for name in (source, target):
         replace(config, namespace=name)  # raises for a name that no index can have
     async with open_server(config) as client:
-        with _explained():
+        with explained():
             return await _copy(client, source, target)
 
 
 async def _clear(client: Client, namespace: str) -> int:
-    head = Keys(namespace).params
+    head = _head(client, namespace)
     params = [key async for batch in _keys(client, namespace, "params") for key in batch]
     pipe: Any = client.pipeline(transaction=False)
     for key in params:
@@ -70,7 +70,7 @@ async def _unlink(client: Client, keys: list[str]) -> int:
 
 
 async def _copy(client: Client, source: str, target: str) -> int:
-    head, new_head = Keys(source).params, Keys(target).params
+    head, new_head = _head(client, source), _head(client, target)
     commands: Any = client
     parameters = await commands.hgetall(head)
     if not parameters:
@@ -83,12 +83,12 @@ async def _copy(client: Client, source: str, target: str) -> int:
         await commands.hdel(new_head, _UNFINISHED)
         raise InputError(f"there is an index {target!r} already: clear it first")
     try:
-        names = _new_names(source, target)
+        tags = _new_tags(source, target, int(parameters.get(b"shards", 0)))
         before = await _states(client, source)
         copied = 1
         async for batch in _keys(client, source, "*"):
             keys = [key for key in batch if key != head]
-            copied += await _transfer(client, keys, names)
+            copied += await _transfer(client, keys, tags)
         if before != await _states(client, source):
             raise InputError(f"the index {source!r} was changed meanwhile: stop its crawls first")
         await commands.hset(new_head, mapping=parameters)
@@ -99,7 +99,7 @@ async def _copy(client: Client, source: str, target: str) -> int:
     return copied
 
 
-async def _transfer(client: Client, keys: list[str], names: dict[str, str]) -> int:
+async def _transfer(client: Client, keys: list[str], tags: dict[str, str]) -> int:
     pipe: Any = client.pipeline(transaction=False)
     for key in keys:
         pipe.dump(key)
@@ -109,7 +109,7 @@ async def _transfer(client: Client, keys: list[str], names: dict[str, str]) -> i
     for key, dump in zip(keys, dumps, strict=True):
         if dump is not None:
             tag, _, rest = key[1:].partition("}:")
-            pipe.restore(f"{{{names[tag]}}}:{rest}", 0, dump, replace=True)
+            pipe.restore(f"{{{tags[tag]}}}:{rest}", 0, dump, replace=True)
             count += 1
     if count:
         await pipe.execute()
@@ -117,38 +117,39 @@ async def _transfer(client: Client, keys: list[str], names: dict[str, str]) -> i
 
 
 async def _states(client: Client, namespace: str) -> dict[str, Any]:
-    """All counters of what is in the index: they change with every check."""
+    """All counters: they change with every check."""
     commands: Any = client
     return {
         key: await commands.hgetall(key)
-        async for batch in _keys(client, namespace, "state")
-        for key in sorted(batch)
+        for name in ("state", "stats")
+        async for batch in _keys(client, namespace, name)
+        for key in batch
     }
 
 
-def _new_names(source: str, target: str) -> dict[str, str]:
+def _head(client: Client, namespace: str) -> str:
+    """The key of the parameters that decide whether there is an index."""
+    return Keys(f"{namespace}/" if isinstance(client, RedisCluster) else namespace).params
+
+
+def _new_tags(source: str, target: str, shards: int) -> dict[str, str]:
     """The hash tag of each part of the source, and that of the same part of the target."""
-    return {source: target}
+    parts = zip(shard_tags(source, shards), shard_tags(target, shards), strict=True)
+    return {source: target, f"{source}/": f"{target}/", **dict(parts)}
 
 
 async def _keys(client: Client, namespace: str, name: str) -> AsyncIterator[list[str]]:
     """The keys of an index that end as `name` says, some hundreds at a time."""
-    tag = re.compile(rf"\{{{re.escape(namespace)}\}}:")
-    glob = re.sub(r"([\\*?\[\]])", r"\\\1", namespace)
+    glob, tag = re.sub(r"([\\*?\[\]])", r"\\\1", namespace), re.escape(namespace)
+    if isinstance(client, RedisCluster):
+        glob, tag = f"{glob}/*", rf"{tag}/(\d+\.\d+)?"  # not another index whose name has a slash
+    prefix = re.compile(rf"\{{{tag}\}}:")
     batch: list[str] = []
     async for found in client.scan_iter(match=f"{{{glob}}}:{name}", count=500):
         key = found.decode("utf-8", "surrogateescape")
-        if tag.match(key):
+        if prefix.match(key):
             batch.append(key)
         if len(batch) == _BATCH:
             yield batch
             batch = []
     yield batch
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    try:
-        yield
-    except (RedisError, OSError) as error:
-        raise ServerError(explain(error)) from error
