@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +55,24 @@ async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> 
             for family in ("page", "url", "exact", "band0", "band1")
         }
         assert encodings <= {b"listpack", b"ziplist"}
+
+
+async def test_a_key_that_very_many_pages_have(redis_url: str) -> None:
+    """Of pages that all share a band the latest are found by it, and the index stays sound."""
+    config = DedupConfig(redis_url=redis_url, verify_bits=BITS)
+    shared = b"same"
+    requests = [
+        page._replace(
+            fingerprint=replace(page.fingerprint, bands=shared + page.fingerprint.bands[4:])
+        )
+        for page in pages(100, bands=10)
+    ]
+    async with DuplicateIndex.open(config) as index:
+        await index._store.check(requests, threshold=0.8, bits=BITS, ttl=None)
+        assert (await index.verify()).faults == []
+        for n in range(100):
+            assert await index.forget(f"http://host/{n}")
+        assert (await index.verify()).entries.total() == 0
 
 
 async def test_memory_is_given_back(redis_url: str) -> None:

@@ -26,6 +26,13 @@ class Keys:
         return self.prefix + "params"
 
     @property
+    def guard(self) -> str:
+        """A key that is never there. A cluster refuses commands with a key that is there and one
+        that is not while their slot moves to another node, so no script sees half a shard.
+        """
+        return self.prefix + "guard"
+
+    @property
     def state(self) -> str:
         """Hash: next page number, pages kept, entries and buckets of each group of tables."""
         return self.prefix + "state"
@@ -46,7 +53,7 @@ class Keys:
         return self.prefix + "histogram"
 
     def numbered(self, family: str, number: int) -> str:
-        """Hash: a bucket of the table `family` (url, exact, band0, …), first three bytes of a table
+        """Hash: a bucket of the table `family` (url, exact, band0, …), upper bits of a table
         key → page numbers; or with family `page` the records of 16 pages.
         """
         return f"{self.prefix}{family}:{number}"

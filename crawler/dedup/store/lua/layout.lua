@@ -4,13 +4,14 @@
 -- key of the parameters, "{namespace}:params"; all other keys begin with the same "{namespace}:"
 -- and so lie in the same slot of a cluster.
 --
--- Tables. A table maps a 28-bit key to the numbers of the pages that have it: one table for URLs,
+-- Tables. A table maps a 27-bit key to the numbers of the pages that have it: one table for URLs,
 -- one for exact hashes, one for each band. It is a linear hash table (Litwin, 1980) over small
--- hashes of the server: bucket B of table T is the hash "T:B", its field the upper three bytes of
--- the key (the low four bits follow from the bucket's number, as there are never fewer than 16
--- buckets), its value the page's number, or several with commas between them. Buckets are split
--- one at a time as pages come, so that each stays small enough for the server's compact encoding
--- at any size of the index. Keys come as four bytes, of which the highest four bits are dropped.
+-- hashes of the server: bucket B of table T is the hash "T:B", its field the upper 23 bits of the
+-- key as a number (the low four follow from the bucket's number, as there are never fewer than 16
+-- buckets), its value the page's number, or several with commas between them. The server keeps
+-- numbers below 2^23 in four bytes. Buckets are split one at a time as pages come, so that each
+-- stays small enough for the server's compact encoding at any size of the index. Keys come as four
+-- bytes, of which the highest five bits are dropped.
 --
 -- Records. Page N has the number of its record: 16 pages share the hash "page:<N / 16>", in which
 -- the field (N % 16) * 16 + part holds one part of the record.
@@ -57,7 +58,7 @@ local function largest_power(size) -- of two, up to size
 end
 
 local function key_number(a, b, c, d)
-  return ((a % 16 * 256 + b) * 256 + c) * 256 + d
+  return ((a % 8 * 256 + b) * 256 + c) * 256 + d
 end
 
 local SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}
@@ -69,9 +70,8 @@ local function place(group, name, key)
   local half = largest_power(size)
   local bucket = number % (2 * half)
   if bucket >= size then bucket = number % half end
-  local rest = math.floor(number / MIN_BUCKETS)
-  local field = string.char(math.floor(rest / 65536), math.floor(rest / 256) % 256, rest % 256)
-  return string.format('%s%s:%d', PREFIX, name, bucket), field
+  return string.format('%s%s:%d', PREFIX, name, bucket),
+    string.format('%d', math.floor(number / MIN_BUCKETS))
 end
 
 -- The numbers of the pages that have a key, nil if none has; the hash and field where they stand.
@@ -108,11 +108,9 @@ local function split(name, size)
   local half = largest_power(size)
   local from = string.format('%s%s:%d', PREFIX, name, size - half)
   local entries = redis.call('HGETALL', from)
-  local _, bit_number = math.frexp(half / MIN_BUCKETS) -- of the field, its lowest bit being 1
-  local byte_number, weight = 3 - math.floor((bit_number - 1) / 8), 2 ^ ((bit_number - 1) % 8)
-  local kept, moved, byte, floor = {}, {}, string.byte, math.floor
+  local kept, moved, floor, weight = {}, {}, math.floor, half / MIN_BUCKETS
   for i = 1, #entries, 2 do
-    local list = floor(byte(entries[i], byte_number) / weight) % 2 == 1 and moved or kept
+    local list = floor(entries[i] / weight) % 2 == 1 and moved or kept
     list[#list + 1] = entries[i]
     list[#list + 1] = entries[i + 1]
   end
