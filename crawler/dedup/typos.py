@@ -55,8 +55,8 @@ def corrector(value: str) -> Corrector:
         ``"typos"``: words that the dictionary lacks, and on pages with many of them also unlikely
         words, become what was most probably meant there. ``"scans"``: the same, then all words are
         written as their strokes, so that what scanners confuse is equal. The name of a phonetic
-        code: the way of the DSound paper, see :class:`~.spelling.phonetic.PhoneticRepair`. After a colon, the
-        dictionary: a language or a file, see :func:`~.spelling.dictionary.dictionary`.
+        code: the way of the DSound paper, see :class:`~.spelling.phonetic.PhoneticRepair`. After a
+        colon, the dictionary: see :func:`~.spelling.dictionary.dictionary`.
 
     Raises
     ------
@@ -88,7 +88,11 @@ class ContextCorrector:
         if len(text) > _LONGEST:
             return text
         page = Page(text, self._dictionary)
-        return _rewritten(page, self._reader.corrections(page))
+        return _rewritten(page, self.corrections(page))
+
+    def corrections(self, page: Page) -> list[Correction]:
+        """What would be corrected of *page*: first word, word after the last, what instead."""
+        return self._reader.corrections(page)
 
 
 class PhoneticCorrector:

@@ -85,9 +85,10 @@ class Reader:
         if len(self._choices) > self._MOST_KEPT:
             self._choices.clear()
         wanted = sorted(words - self._choices.keys())
-        if wanted:
-            found = self._dictionary.nearby.find(wanted)
-            self._choices.update(zip(wanted, map(self._best, found), strict=True))
+        for most in (1, 2):  # a word that is itself in the dictionary is not two errors away
+            group = [word for word in wanted if (word in self._dictionary) == (most == 1)]
+            found = self._dictionary.nearby.find(group, most)
+            self._choices.update(zip(group, map(self._best, found), strict=True))
 
     def _best(self, like: Likeness) -> list[tuple[int, float]]:
         edits, apart = like.edits, like.strokes

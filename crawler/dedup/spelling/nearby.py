@@ -63,11 +63,14 @@ class Nearby:
             2: _sorted_forms(words[:_FREQUENT], 2, shortest=_SHORT - 1),
         }
 
-    def find(self, words: Sequence[str]) -> list[Likeness]:
-        """What is like each of *words*, none of which is itself in the dictionary or asked back."""
+    def find(self, words: Sequence[str], most: int = 2) -> list[Likeness]:
+        """What is like each of *words*, at most *most* (1 or 2) edits away or of the same strokes.
+
+        Short words are given one edit, and none is like itself.
+        """
         found: dict[str, Likeness] = {}
         for edits in (1, 2):
-            group = [word for word in words if (len(word) <= _SHORT) == (edits == 1)]
+            group = [word for word in words if min(most, 1 + (len(word) > _SHORT)) == edits]
             if group:
                 found.update(zip(group, self._find(group, edits), strict=True))
         return [found[word] for word in words]
