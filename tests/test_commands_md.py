@@ -1,4 +1,7 @@
-"""What docs/commands.md shows is what the commands print, run in that order on the demo site."""
+"""What docs/commands.md shows is what the commands print, run in that order on the demo site.
+
+``python -m tests.test_commands_md`` runs them and writes what they print into the page.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -29,11 +33,11 @@ class Example(NamedTuple):
     output: str | None
 
 
+BLOCK = re.compile(r"```sh\n(.*?)```\n(?:\n(<!-- varies -->\n\n)?```text\n(.*?)```\n)?", re.DOTALL)
+
+
 def examples() -> list[Example]:
-    text = PAGE.read_text(encoding="utf-8")
-    found = re.findall(
-        r"```sh\n(.*?)```\n(?:\n(<!-- varies -->\n\n)?```text\n(.*?)```)?", text, re.DOTALL
-    )
+    found = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     return [Example(sh, bool(varies), output or None) for sh, varies, output in found]
 
 
@@ -114,3 +118,21 @@ def test_every_subcommand_is_shown() -> None:
     shown = {name for one in examples() for name in re.findall(r"dedup (\w+)", one.commands)}
     folder = ROOT / "crawler" / "commands" / "subcommands"
     assert {path.stem for path in folder.glob("[a-z]*.py")} <= shown
+
+
+def rewrite() -> None:
+    """Run the commands of the page and write what they print into it."""
+
+    def rewritten(block: re.Match[str]) -> str:
+        output = terminal.run(block[1])
+        if block[3] is None:
+            return block[0]
+        return f"```sh\n{block[1]}```\n\n{block[2] or ''}```text\n{output}```\n"
+
+    with tempfile.TemporaryDirectory() as folder:
+        terminal = Terminal(Path(folder))
+        PAGE.write_text(BLOCK.sub(rewritten, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    rewrite()
