@@ -32,8 +32,8 @@ _UNKNOWN_LETTER: Final = 2.5
 _NOISY: Final = 0.025
 _SELDOM: Final = -8.0
 _FEWEST_ERRORS: Final = 0.002
-# A page of more is no text; looking all of them up would hold a crawl for seconds.
-_MOST_UNKNOWN: Final = 10_000
+# A page of more different ones is no text, or long; looking each up takes a millisecond.
+_MOST_UNKNOWN: Final = 2_000
 
 _CHOICES: Final = 6
 _CHOICES_OF_KNOWN: Final = 4
@@ -68,7 +68,7 @@ class Reader:
                 for place in unknown
                 if often[page.words[place]] == 1 and not page.capitalised(place)
             ]
-        if not 0 < len(unknown) <= _MOST_UNKNOWN:
+        if not 0 < len({page.words[place] for place in unknown}) <= _MOST_UNKNOWN:
             return []
         doubtful = set(unknown)
         if rate > _NOISY:

@@ -23,6 +23,8 @@ _SHORT: Final = 6
 # Two errors are looked for in the most frequent words only: of a rare one, too little is left.
 _FREQUENT: Final = 20_000
 _WORDS_AT_A_TIME: Final = 8192
+# A word can share forms with ten thousand others: so many words take some 50 MB for a moment.
+_ASKED_AT_A_TIME: Final = 128
 # Odd, each another: splitmix64's increment times 2k + 1.
 _FACTORS: Final = np.array([0x9E3779B97F4A7C15 * (2 * k + 1) % 2**64 for k in range(_PREFIX)], "u8")
 _BITS_SET: Final = np.array([bin(value).count("1") for value in range(1 << 13)], np.int64)
@@ -71,8 +73,9 @@ class Nearby:
         found: dict[str, Likeness] = {}
         for edits in (1, 2):
             group = [word for word in words if min(most, 1 + (len(word) > _SHORT)) == edits]
-            if group:
-                found.update(zip(group, self._find(group, edits), strict=True))
+            for start in range(0, len(group), _ASKED_AT_A_TIME):
+                part = group[start : start + _ASKED_AT_A_TIME]
+                found.update(zip(part, self._find(part, edits), strict=True))
         return [found[word] for word in words]
 
     def _find(self, words: list[str], most: int) -> list[Likeness]:

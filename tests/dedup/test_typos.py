@@ -1,0 +1,266 @@
+"""Typos are corrected; what only looks like one is left alone, at a bounded price."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.dedup import ConfigError, DedupConfig, jaccard, shingle_hashes
+from crawler.dedup.errors import InputError
+from crawler.dedup.fingerprint import Fingerprinter
+from crawler.dedup.spelling.dictionary import Dictionary, dictionary
+from crawler.dedup.spelling.nearby import Nearby
+from crawler.dedup.spelling.phonetic import PhoneticRepair
+from crawler.dedup.spelling.shape import shapes
+from crawler.dedup.typos import NAMES, corrector, hybrid, parsed
+
+CLEAN = """Four score and seven years ago our fathers brought forth on this continent, a new nation,
+conceived in Liberty, and dedicated to the proposition that all men are created equal. Now we are
+engaged in a great civil war, testing whether that nation, or any nation so conceived and so
+dedicated, can long endure. We are met on a great battle-field of that war. We have come to dedicate
+a portion of that field, as a final resting place for those who here gave their lives that that
+nation might live. It is altogether fitting and proper that we should do this."""
+MISTYPED = (
+    CLEAN.replace("brought", "brougth")
+    .replace("conceived in", "concieved in")
+    .replace("proposition", "propostion")
+    .replace("endure", "enndure")
+    .replace("portion", "poriton")
+    .replace("resting", "ressting")
+    .replace("altogether", "alltogether")
+)
+MISREAD = (
+    CLEAN.replace("fathers", "fathcrs")
+    .replace("continent", "contincnt")
+    .replace("nation might", "natiou might")
+    .replace("equal", "cqual")
+    .replace("testing", "tcstlng")
+    .replace("those who", "thosc who")
+    .replace("fitting", "fittlng")
+)
+FOREIGN = {
+    "de": "Die Arbeiter haben das Schieferdach am Turm der Kirche gestern noch repariert, aber die "
+    "Vögel wollten nicht weichen, und so mussten sie am Ende die Arbeit wieder aufgeben.",
+    "fr": "Les ouvriers qui essayaient de réparer le toit de la tour ont été attaqués par des "
+    "moineaux et ils ont dû descendre et abandonner leur travail dans la vieille église.",
+    "es": "Los obreros que intentaban reparar el tejado de la torre fueron atacados por gorriones "
+    "y tuvieron que bajar y abandonar el trabajo en la vieja iglesia del pueblo.",
+    "nl": "De werklieden die het dak van de toren wilden herstellen werden door mussen aangevallen "
+    "en moesten naar beneden komen en het werk aan de oude kerk opgeven.",
+    "ru": "Рабочие чинили крышу башни, но воробьи напали на них, и им пришлось спуститься.",
+    "ja": "職人たちは塔の屋根を修理していたが、雀に襲われて降りた。",
+}
+
+
+def similarity(a: str, b: str, size: int = 3) -> float:
+    return jaccard(shingle_hashes(a, size=size), shingle_hashes(b, size=size))
+
+
+@pytest.mark.parametrize("text", [MISTYPED, MISREAD])
+def test_errors_are_corrected(text: str) -> None:
+    """Each of seven errors in 90 words spoils three shingles; corrected, nearly none is left."""
+    assert similarity(CLEAN, text) < 0.75
+    assert similarity(CLEAN, corrector("typos")(text)) > 0.93
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_corrector_brings_copies_closer(name: str) -> None:
+    """Whatever the method, a mistyped copy is closer to its original than before."""
+    correct = corrector(name)
+    assert similarity(correct(CLEAN), correct(MISTYPED)) > similarity(CLEAN, MISTYPED) + 0.1
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "scans"])
+def test_clean_text_stays(name: str) -> None:
+    """Where the dictionary knows every word, nothing changes, nor when done twice."""
+    assert corrector(name)(CLEAN) == CLEAN
+
+
+def test_scans_also_make_look_alikes_equal() -> None:
+    """What no dictionary knows is equal if it looks the same."""
+    correct = corrector("scans")
+    assert correct(CLEAN + " Thurmnn") == correct(CLEAN + " Thunnnn")
+    assert shapes("modern") != shapes("ancient")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "Thurmar",  # a name
+        "getElementById",  # code
+        "snake_csae",
+        "os.pathh",
+        "abc123x",
+        "user@exmaple",
+        "isn't",
+        "TLDR",
+    ],
+)
+@pytest.mark.parametrize("text", [CLEAN, MISTYPED])
+def test_names_and_code_stay(text: str, word: str) -> None:
+    """In clean text as among typos."""
+    around = text.replace("a new nation", f"a new {word} nation")
+    assert word in corrector("typos")(around)
+
+
+def test_a_term_stays() -> None:
+    """An unknown word that comes twice on a page without typos is meant."""
+    text = CLEAN.replace("nation, or", "scrapling, or").replace("great civil", "scrapling civil")
+    assert corrector("typos")(text) == text
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+@pytest.mark.parametrize("name", ["typos", "dsound"])
+def test_other_languages_stay(name: str, language: str) -> None:
+    """By themselves, and as a paragraph of an English page."""
+    correct = corrector(name)
+    text = "\n".join([FOREIGN[language]] * 3)
+    assert correct(text) == text
+    assert text[len(text) // 4 : -len(text) // 4] in correct(f"{CLEAN}\n\n{text}\n\n{CLEAN}")
+
+
+def test_a_page_of_nothing_but_errors_stays() -> None:
+    """More corrections than a third of the words: that is no English text with typos."""
+    text = " ".join(f"the {word}x" for word in dictionary().words[300:400])
+    assert corrector("typos")(text) == text
+
+
+def test_halves_of_words_are_joined_and_run_together_words_cut() -> None:
+    """As scanners leave them at the ends of lines."""
+    halves = MISREAD.replace("dedicated to", "dedi-\ncated to").replace(
+        "great battle", "greatbattle"
+    )
+    found = corrector("typos")(halves)
+    assert "dedicated to" in found
+    assert "great battle" in found
+
+
+def test_the_hybrid_of_the_paper() -> None:
+    """Only words that keep the texts from matching are replaced, and none that the other has."""
+    assert hybrid("a concieved zzyzx nation", "a conceived zzyzx nation") == (
+        "a conceived zzyzx nation"
+    )
+    assert similarity(CLEAN, hybrid(MISTYPED, CLEAN)) > similarity(CLEAN, MISTYPED) + 0.1
+
+
+def test_the_same_code_comes_before_a_closer_word() -> None:
+    """Figure 2: the edit distance is asked only if no dictionary word has the code."""
+    words = Dictionary({"rogers": 1.0, "dodgery": 5.0})
+    repair = PhoneticRepair(words)
+    assert repair("rodgers") == "rogers"
+    assert repair("dodgerx") == "dodgery"
+    assert repair("zzzzz") is None
+    assert repair("rogers") is None
+
+
+def test_nearby_words_are_all_that_there_are() -> None:
+    """The look-up finds what comparing with every word would find."""
+    from rapidfuzz.distance import OSA
+
+    words = dictionary().words[:3000]
+    asked = ["recieve", "goverment", "thier", "becuase", "untill", "seperately", "xq"]
+    for word, like in zip(asked, Nearby(words).find(asked), strict=True):
+        most = 2 if len(word) > 6 else 1
+        found = {words[number] for number, edits in zip(like.numbers, like.edits, strict=True)
+                 if edits <= most}  # fmt: skip
+        assert found == {other for other in words if 0 < OSA.distance(word, other) <= most}
+
+
+def test_a_dictionary_of_ones_own(tmp_path: Path) -> None:
+    """A file of words, with frequencies or in order."""
+    path = tmp_path / "words.txt"
+    path.write_text("zemlja 500\nnebo 300\nvoda\n\n", encoding="utf-8")
+    found = dictionary(str(path))
+    assert found.words[0] == "voda"  # 1e6 / 3, by its place
+    assert "nebo" in found
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="has no words"):
+        dictionary(f"{tmp_path}/./words.txt")
+    with pytest.raises(InputError, match="cannot be read"):
+        dictionary(str(tmp_path / "none.txt"))
+    with pytest.raises(InputError, match="no dictionary for 'xx'"):
+        dictionary("xx")
+
+
+def test_another_language() -> None:
+    """wordfreq's dictionaries correct their own language and leave English alone."""
+    text = FOREIGN["de"].replace("gestern", "gesstern")
+    assert corrector("typos:de")(text) == FOREIGN["de"]
+    assert corrector("typos:de")(MISTYPED) == MISTYPED
+
+
+def test_the_setting() -> None:
+    """DEDUP_CORRECT is a name, known before a dictionary is loaded; off by default."""
+    assert DedupConfig().correct is None
+    assert DedupConfig(correct="typos:de").correct == "typos:de"
+    assert parsed("dsound") == ("dsound", "en")
+    with pytest.raises(ConfigError, match="DEDUP_CORRECT expects one of typos, scans, dsound"):
+        DedupConfig(correct="speling")
+
+
+def test_corrected_copies_have_one_fingerprint() -> None:
+    """The exact hash, too, is of the corrected text."""
+    text = CLEAN.replace("testing", "testting")
+    plain, correcting = (Fingerprinter(DedupConfig(correct=name), 1) for name in (None, "typos"))
+    assert plain(text).exact != plain(CLEAN).exact
+    assert correcting(text) == correcting(CLEAN) == plain(CLEAN)
+
+
+def test_no_dictionary_is_loaded_unless_wanted() -> None:
+    """Importing the package and checking the setting load none of the libraries."""
+    code = (
+        "import sys, crawler.dedup as d; d.DedupConfig(correct='typos');"
+        "print(*{'symspellpy', 'wordfreq', 'rapidfuzz', 'jellyfish'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not run.stdout.strip()
+
+
+@pytest.mark.parametrize("name", ["typos", "scans", "dsound"])
+@settings(deadline=None, max_examples=60)
+@given(text=st.text())
+def test_any_text(name: str, text: str) -> None:
+    """No text raises."""
+    assert isinstance(corrector(name)(text), str)
+
+
+@settings(deadline=None, max_examples=40)
+@given(junk=st.text(max_size=12), place=st.integers(0, len(CLEAN)))
+def test_junk_in_an_english_page(junk: str, place: int) -> None:
+    """Whatever stands in it, the page is still nearly the same afterwards."""
+    page = CLEAN[:place] + junk + CLEAN[place:]
+    assert similarity(page, corrector("typos")(page)) > 0.8
+
+
+def junk(count: int) -> list[str]:
+    """Words that nobody knows, each another."""
+    letters = str.maketrans("0123456789", "etaonrishd")
+    return [f"{number * 7919:07}".translate(letters) for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a" * 1_000_000, id="a word"),
+        pytest.param("\0" * 1_000_000, id="NULs"),
+        pytest.param("\ud800" * 100_000, id="surrogates"),
+        pytest.param("the " + "é" * 900_000, id="accents"),
+        pytest.param("don’t " * 160_000, id="apostrophes"),
+        pytest.param(" ".join(junk(100_000)), id="unknown words"),
+        pytest.param(" ".join(f"the of and to {word}" for word in junk(2_000)), id="a few unknown"),
+        pytest.param(" ".join(f"the of and to {word}" for word in junk(40_000)), id="many unknown"),
+        pytest.param("the of " * 70_000 + "abcdefgh\u0301 " * 1000, id="marks"),
+    ],
+)
+def test_hostile_pages(text: str) -> None:
+    """A megabyte of anything is done within seconds."""
+    corrector("typos")(CLEAN)
+    start = time.process_time()
+    corrector("typos")(text)
+    assert time.process_time() - start < 5
