@@ -103,26 +103,40 @@ def redis_url(server: Server) -> str:
     return server.url
 
 
-@pytest.fixture(scope="session")
-def cluster(start_server: Callable[..., Server]) -> list[Server]:
-    """Three nodes with a third of the slots each."""
+def join_cluster(
+    start_server: Callable[..., Server], count: int, primaries: int | None = None
+) -> list[Server]:
+    """Nodes with equal parts of the slots; those beyond `primaries` are replicas of the others."""
     nodes = [
         start_server(port=free_port(), cluster_enabled="yes", cluster_node_timeout=2000)
-        for _ in range(3)
+        for _ in range(count)
     ]
+    primaries = primaries or count
     for number, node in enumerate(nodes):
         node.ask("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
-        first, end = number * 16384 // 3, (number + 1) * 16384 // 3
-        node.ask("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
+        if number < primaries:
+            first, end = number * 16384 // primaries, (number + 1) * 16384 // primaries
+            node.ask("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
         node.ask("CLUSTER", "MEET", "127.0.0.1", nodes[0].port)
-    wait_until(lambda: all(b"cluster_state:ok" in _raw(node) for node in nodes))
+    wait_until(lambda: all(b"cluster_state:ok" in _raw(node, "INFO") for node in nodes))
+    for number, node in enumerate(nodes[primaries:]):
+        identity = _raw(nodes[number], "MYID")
+        wait_until(lambda node=node, identity=identity: identity in _raw(node, "NODES"))
+        node.ask("CLUSTER", "REPLICATE", identity)
+        wait_until(lambda node=node: node.ask("INFO", "replication")["master_link_status"] == "up")
     return nodes
 
 
-def _raw(node: Server) -> bytes:
+@pytest.fixture(scope="session")
+def cluster(start_server: Callable[..., Server]) -> list[Server]:
+    """Three nodes with a third of the slots each."""
+    return join_cluster(start_server, 3)
+
+
+def _raw(node: Server, word: str) -> bytes:
     with redis.Redis(unix_socket_path=str(node.socket), protocol=2) as client:
         client.response_callbacks.clear()
-        answer: bytes = client.execute_command("CLUSTER INFO")
+        answer: bytes = client.execute_command("CLUSTER " + word)
         return answer
 
 
@@ -132,3 +146,11 @@ def cluster_url(cluster: list[Server]) -> str:
     for node in cluster:
         node.ask("FLUSHALL")
     return f"redis+cluster://127.0.0.1:{cluster[0].port}"
+
+
+@pytest.fixture(params=["server", "cluster"])
+def index_url(request: pytest.FixtureRequest) -> str:
+    """The address of an empty server, then that of an empty cluster."""
+    url = {"server": "redis_url", "cluster": "cluster_url"}[request.param]
+    found: str = request.getfixturevalue(url)
+    return found

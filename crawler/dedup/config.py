@@ -220,6 +220,12 @@ class DedupConfig:
     verify_bits: int = _setting(
         1024, _integer(128, 4096), "Bits of the sketch that candidates are verified with."
     )
+    shards: int = _setting(
+        64,
+        _integer(1, 1024),
+        "Parts that an index in a cluster consists of, spread over the nodes: as many nodes can "
+        "share it at most. One server knows no parts.",
+    )
     seed: int | None = _setting(
         None,
         _optional(_integer(0, 2**63 - 1)),

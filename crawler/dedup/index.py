@@ -261,6 +261,7 @@ def _store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
         bits=config.verify_bits,
         ttl=config.ttl,
         timeout=config.timeout,
+        shards=config.shards,
     )
 
 

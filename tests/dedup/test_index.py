@@ -22,8 +22,8 @@ from tests.texts import article, changed, text
 
 
 @pytest.fixture
-def config(redis_url: str) -> DedupConfig:
-    return DedupConfig(redis_url=redis_url)
+def config(index_url: str) -> DedupConfig:
+    return DedupConfig(redis_url=index_url, shards=8)
 
 
 @pytest.fixture
@@ -224,9 +224,9 @@ async def test_check_many_keeps_the_order(index: DuplicateIndex) -> None:
     assert [v.url for v in verdicts] == [url for url, _ in pages]
 
 
-async def test_what_is_not_seen_expires(redis_url: str) -> None:
+async def test_what_is_not_seen_expires(index_url: str) -> None:
     """After DEDUP_TTL a page counts no more; one that is seen again and again stays."""
-    config = DedupConfig(redis_url=redis_url, ttl=2)
+    config = DedupConfig(redis_url=index_url, shards=8, ttl=2)
     async with DuplicateIndex.open(config) as index:
         await index.check_many([(f"http://a/{n}", text(article(n))) for n in range(40)])
         for _ in range(3):
@@ -239,9 +239,9 @@ async def test_what_is_not_seen_expires(redis_url: str) -> None:
         assert (await index.verify()).faults == []
 
 
-async def test_memory_of_what_expired_is_given_back(redis_url: str) -> None:
+async def test_memory_of_what_expired_is_given_back(index_url: str) -> None:
     """An index whose pages come and go stays as large as what is alive."""
-    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url, ttl=1)) as index:
+    async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=8, ttl=1)) as index:
         for start in range(0, 2000, 500):
             pages = [(f"http://a/{n}", f"page {n} is short") for n in range(start, start + 500)]
             await index.check_many(pages)
@@ -254,46 +254,46 @@ async def test_memory_of_what_expired_is_given_back(redis_url: str) -> None:
 
 async def test_other_parameters_are_refused(config: DedupConfig, index: DuplicateIndex) -> None:
     """An index is not opened with parameters that it was not made with; the error names them."""
-    other = DedupConfig(redis_url=config.redis_url, threshold=0.9, seed=7)
+    other = DedupConfig(redis_url=config.redis_url, shards=8, threshold=0.9, seed=7)
     with pytest.raises(
         ParameterMismatch, match=r"seed.*secret.*threshold: index 0.8, settings 0.9"
     ):
         async with DuplicateIndex.open(other):
             pass
-    apart = DedupConfig(redis_url=config.redis_url, threshold=0.9, namespace="apart")
+    apart = DedupConfig(redis_url=config.redis_url, shards=8, threshold=0.9, namespace="apart")
     async with DuplicateIndex.open(apart) as opened:
         await opened.check("http://a/1", text(article(1)))
         assert (await opened.stats()).kept == 1
     assert (await index.stats()).kept == 0
 
 
-async def test_an_index_draws_its_seed(redis_url: str, config: DedupConfig) -> None:
+async def test_an_index_draws_its_seed(index_url: str, config: DedupConfig) -> None:
     """Indexes hash differently, so that nobody can prepare pages that collide in all of them."""
     seeds = set()
     for namespace in ("a", "b"):
         for _ in range(2):
-            named = DedupConfig(redis_url=redis_url, namespace=namespace)
+            named = DedupConfig(redis_url=index_url, shards=8, namespace=namespace)
             async with DuplicateIndex.open(named) as index:
                 seeds.add((await index.stats()).parameters["seed"])
     assert len(seeds) == 2
 
 
-async def test_a_secret_seed_is_not_stored(redis_url: str) -> None:
+async def test_a_secret_seed_is_not_stored(index_url: str) -> None:
     """A seed that is set stands in no key of the server; without it the index does not open."""
-    config = DedupConfig(redis_url=redis_url, seed=123456789012345)
+    config = DedupConfig(redis_url=index_url, shards=8, seed=123456789012345)
     async with DuplicateIndex.open(config) as index:
         await index.check("http://a/1", text(article(1)))
         assert "123456789012345" not in str(await index.stats())
     async with DuplicateIndex.open(config) as index:
         assert (await index.check("http://b/1", text(article(1)))).kind is Kind.EXACT
     with pytest.raises(ParameterMismatch, match="seed: index secret:"):
-        async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)):
+        async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=8)):
             pass
 
 
-async def test_an_index_deleted_in_use_is_an_error(redis_url: str) -> None:
+async def test_an_index_deleted_in_use_is_an_error(index_url: str) -> None:
     """Nothing is decided against an index that somebody has flushed."""
-    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+    async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=8)) as index:
         await index.check("http://a/1", text(article(1)))
         await index._store._client.flushall()
         with pytest.raises(ServerError, match="deleted or replaced"):

@@ -75,7 +75,9 @@ class IndexMachine(RuleBasedStateMachine):
         self.model = Model()
         self.checks = 0
         self.stack = AsyncExitStack()
-        config = DedupConfig(redis_url=self.redis_url, namespace=f"model{self.namespaces}")
+        config = DedupConfig(
+            redis_url=self.redis_url, shards=8, namespace=f"model{self.namespaces}"
+        )
         self.index = self.run(self.stack.enter_async_context(DuplicateIndex.open(config)))
 
     def run(self, coroutine: Any) -> Any:
@@ -113,11 +115,16 @@ class IndexMachine(RuleBasedStateMachine):
         assert sum(stats.verdicts.values()) == self.checks
 
 
-def test_any_sequence_of_visits_gets_the_verdicts_of_the_model(redis_url: str) -> None:
+def test_any_sequence_of_visits_gets_the_verdicts_of_the_model(index_url: str) -> None:
     """Visits, changes and forgetting in any order: verdicts, records and counters agree."""
-    IndexMachine.redis_url = redis_url
+    IndexMachine.redis_url = index_url
     with asyncio.Runner() as runner:
         IndexMachine.runner = runner
         run_state_machine_as_test(
-            IndexMachine, settings=settings(max_examples=25, stateful_step_count=25, deadline=None)
+            IndexMachine,
+            settings=settings(
+                max_examples=10 if "cluster" in index_url else 25,
+                stateful_step_count=25,
+                deadline=None,
+            ),
         )

@@ -7,8 +7,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -16,73 +14,7 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from tests.texts import article, changed, text
-
-ROOT = Path(__file__).parents[2]
-
-# Checks one page of each set, all workers the same set at the same moment, and prints the verdicts.
-LOCKSTEP = """
-import asyncio, json, sys, time
-from crawler.dedup import DedupConfig, DuplicateIndex
-from tests.texts import article, changed, text
-
-async def main(url, worker, workers, sets):
-    async with DuplicateIndex.open(DedupConfig(redis_url=url)) as index:
-        pages = [text(changed(article(n, 200), 1, seed=worker)) for n in range(sets)]
-        client = index._store._client
-        kept = []
-        for n, page in enumerate(pages):
-            await client.incr(f"step{n}")
-            while int(await client.get(f"step{n}")) < workers:
-                pass
-            verdict = await index.check(f"http://w{worker}/{n}", page)
-            if verdict.duplicate_of is None:
-                kept.append(n)
-        print(json.dumps(kept))
-
-asyncio.run(main(sys.argv[1], *map(int, sys.argv[2:])))
-"""
-
-# Checks pages of a few sets without end and prints each verdict as soon as it has it.
-ENDLESS = """
-import asyncio, sys
-from crawler.dedup import DedupConfig, DuplicateIndex
-from tests.texts import article, changed, text
-
-async def main(url, data_dir, worker):
-    config = DedupConfig(redis_url=url or None, data_dir=data_dir)
-    async with DuplicateIndex.open(config) as index:
-        for n in range(1_000_000):
-            pages = [(f"http://w{worker}/{n}-{s}", text(changed(article(n, 200), 1, seed=s)))
-                     for s in range(4)]
-            for verdict in await asyncio.gather(*(index.check(*page) for page in pages)):
-                print(verdict.kind, verdict.url, flush=True)
-
-asyncio.run(main(*sys.argv[1:]))
-"""
-
-
-def start(program: str, *arguments: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", program, *map(str, arguments)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-async def check_all(config: DedupConfig, sets: range, workers: range) -> Counter[int]:
-    """Check every page that the endless workers may have checked; how many of each set are kept."""
-    kept: Counter[int] = Counter()
-    async with DuplicateIndex.open(config) as index:
-        for n in sets:
-            for worker in workers:
-                for s in range(4):
-                    page = text(changed(article(n, 200), 1, seed=s))
-                    verdict = await index.check(f"http://w{worker}/{n}-{s}", page)
-                    kept[n] += verdict.duplicate_of is None
-        assert (await index.verify()).faults == []
-    return kept
+from tests.workers import ENDLESS, LOCKSTEP, check_all, start
 
 
 def test_of_pages_checked_in_lock_step_one_survives(redis_url: str) -> None:

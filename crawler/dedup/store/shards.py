@@ -162,7 +162,8 @@ class Shards:
             pipe: Any = self._client.pipeline()
             for n in todo:
                 script, shard, places = runs[n]
-                words = [getattr(load_script(script), part), 1, self.keys[shard].params, *common]
+                keys = self.keys[shard]
+                words = [getattr(load_script(script), part), 2, keys.params, keys.guard, *common]
                 words += [calls[place].item for place in places]
                 pipe.execute_command(command, *words)
             try:

@@ -18,6 +18,7 @@ from .spread_pages import Attempt, Place, View, by_shard, places, read_view
 logger = logging.getLogger(__name__)
 
 _MEND_EVERY = 60.0  # seconds between looks at what dead workers left
+_SWEPT = 2  # shards that each exchange looks through for what has expired
 _BACKLOG = 512  # tasks in the background
 _HASH_BYTES = 16
 
@@ -85,7 +86,7 @@ class SpreadCare:
         return await self._shards.ask(calls, patience)
 
     async def _all(self, calls: Sequence[Call], deadline: float | None = None) -> list[Any]:
-        replies = await self._ask(calls, deadline)
+        replies = await self._ask(calls, deadline) if calls else []
         for reply in replies:
             if isinstance(reply, Exception):
                 raise reply
@@ -156,7 +157,8 @@ class SpreadCare:
             self._next_mend = now + _MEND_EVERY * random.uniform(0.5, 1.5)
             self._later(self._mend())
         if self._terms.ttl is not None:
-            self._later(self._sweep(next(self._next_sweep), math.ceil(pages / 4)))
+            for _ in range(_SWEPT):
+                self._later(self._sweep(next(self._next_sweep), math.ceil(pages / 4)))
 
     async def _sweep(self, shard: int, blocks: int) -> None:
         buried, _ = await self._only(Call("sweep", shard, blocks.to_bytes(2)))

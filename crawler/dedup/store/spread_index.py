@@ -29,7 +29,6 @@ from .shards import Call, Shards, Terms
 from .spread_care import SpreadCare
 from .spread_pages import Attempt, Likeness, View, home, likeness, places
 
-SHARDS = 64  # as many nodes can share an index at most
 _LEASE = 0.5  # of the patience: who waits for a dead worker has as much again to decide
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a page that is waited for
 _DECISION = struct.Struct(">I4scIHBHHB")  # as in lua/settle.lua
@@ -53,7 +52,7 @@ class SpreadIndex(SpreadCare, Reader):
         bits: int,
         ttl: float | None,
         timeout: float,
-        shards: int = SHARDS,
+        shards: int,
     ) -> None:
         self._parameters = Parameters(namespace, {**parameters, "shards": shards})
         self._head = Keys(f"{namespace}/")

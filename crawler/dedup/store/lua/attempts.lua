@@ -2,6 +2,7 @@
 -- behind layout.lua and pages.lua. docs/cluster.md tells the protocol and why it holds.
 --
 -- KEYS[1]  the shard's "{tag}:params"
+-- KEYS[2]  "{tag}:guard", which is never there: see keys.py
 -- ARGV[1]  digest of the parameters; another one in the shard is an error, PARAMETERS
 -- ARGV[2]  now, in seconds since 1970
 -- ARGV[3]  pages last seen before this time, in seconds since 1970, have expired

@@ -1,0 +1,322 @@
+"""Tries to break one survivor where an index is spread over the nodes of a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from crawler.dedup.store.shards import Call, Shards
+from crawler.dedup.store.spread_pages import home
+from tests.conftest import Server, join_cluster
+from tests.texts import article, changed, text
+from tests.workers import ENDLESS, LOCKSTEP, check_all, start
+
+
+def configured(url: str, **settings: object) -> DedupConfig:
+    return DedupConfig(redis_url=url, shards=16, **settings)  # type: ignore[arg-type]
+
+
+def test_of_pages_checked_in_lock_step_one_survives(cluster_url: str) -> None:
+    """Eight processes check near-duplicates of one another at the same moment, 100 times over."""
+    workers, sets = 8, 100
+    processes = [start(LOCKSTEP, cluster_url, n, workers, sets) for n in range(workers)]
+    kept: Counter[int] = Counter()
+    winners = set()
+    for number, process in enumerate(processes):
+        output, _ = process.communicate(timeout=120)
+        survivors = json.loads(output)
+        kept.update(survivors)
+        winners |= {number} if survivors else set()
+    assert kept == Counter(range(sets))
+    assert len(winners) > 1  # or they did not meet at all
+
+
+async def test_a_page_weighs_on_all_nodes(cluster_url: str, cluster: list[Server]) -> None:
+    """Pages and tables lie on every node, none with much more than its part."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=cluster_url)) as index:
+        before = [node.ask("INFO", "memory")["used_memory"] for node in cluster]
+        await index.check_many([(f"http://a/{n}", text(article(n, 50))) for n in range(1000)])
+        stats = await index.stats()
+    weights = [
+        node.ask("INFO", "memory")["used_memory"] - weight
+        for node, weight in zip(cluster, before, strict=True)
+    ]
+    assert min(weights) > 0.7 * sum(weights) / 3
+    assert stats.kept == 1000
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_killed_workers_leave_nothing_behind(cluster_url: str, seed: int) -> None:
+    """Workers killed with -9 in the middle of their work, at any step, change no later verdict."""
+    chooser = random.Random(seed)
+    workers = [start(ENDLESS, cluster_url, "unused", worker, 2) for worker in range(3)]
+    for process in workers:
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in workers:
+        await asyncio.sleep(chooser.random() * 0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    kept = await check_all(DedupConfig(redis_url=cluster_url, timeout=4), range(12), range(3))
+    assert kept == Counter(range(12))
+
+
+async def test_a_worker_may_die_after_any_call(cluster_url: str) -> None:
+    """Whatever call is a worker's last, the next one gets a verdict, of each set one is kept."""
+    config = configured(cluster_url, timeout=0.6)
+    for last in range(12):
+        async with DuplicateIndex.open(config) as doomed:
+            await doomed._store.rest()
+            made = itertools.count()
+            ask = doomed._store._shards.ask
+
+            async def mortal(calls, patience, ask=ask, made=made, last=last):
+                if next(made) >= last:
+                    await asyncio.Event().wait()
+                return await ask(calls, patience)
+
+            await doomed.check(f"http://old/{last}", text(article(last)))
+            await doomed._store.rest()
+            doomed._store._shards.ask = mortal
+            words = changed(article(last), 1, seed=9)
+            pages = [(f"http://old/{last}", text(article(last + 100))),
+                     (f"http://b/{last}", text(words))]  # fmt: skip
+            checks = [asyncio.create_task(doomed.check(*page)) for page in pages]
+            await asyncio.sleep(0.05)
+            for check in (*checks, *doomed._store._tasks):
+                check.cancel()
+        async with DuplicateIndex.open(config) as index:
+            kinds = [(await index.check(*page)).duplicate_of for page in pages]
+            same = [text(changed(article(last), 1, seed=s)) for s in range(3)]
+            more = [(await index.check(f"http://c{s}/{last}", t)).duplicate_of
+                    for s, t in enumerate(same)]  # fmt: skip
+            assert None not in more, last
+            assert kinds[0] is None
+            assert len(set(more)) == 1
+            assert (await index.verify()).faults == []
+
+
+async def test_every_call_may_come_twice(cluster_url: str) -> None:
+    """A lost reply is answered by asking again: verdicts and counts stay those of one call."""
+    async with DuplicateIndex.open(configured(cluster_url)) as index:
+        ask = index._store._shards.ask
+
+        async def twice(calls, patience):
+            await ask(calls, patience)
+            return await ask(calls, patience)
+
+        index._store._shards.ask = twice
+        visits = [
+            ("http://a/1", text(article(1)), Kind.UNIQUE),
+            ("http://b/1", text(changed(article(1), 2)), Kind.NEAR),
+            ("http://b/1", text(changed(article(1), 2)), Kind.UNCHANGED),
+            ("http://c/1", text(article(1)), Kind.EXACT),
+            ("http://a/1", text(article(2)), Kind.UPDATED),
+            ("http://b/1", text(changed(article(1), 2)), Kind.UPDATED),
+            ("http://c/1", text(article(1)), Kind.UNCHANGED),
+            ("http://d/1", "short text", Kind.SHORT),
+        ]
+        for url, page, kind in visits:
+            assert (await index.check(url, page)).kind is kind, url
+        pages = [
+            (f"http://e/{n}", text(changed(article(n % 5 + 10), 1, seed=n))) for n in range(30)
+        ]
+        verdicts = await index.check_many(pages)
+        assert sum(v.duplicate_of is None for v in verdicts) == 5
+        assert sum((await index.stats()).verdicts.values()) == len(visits) + len(pages)
+        assert (await index.verify()).faults == []
+
+
+async def test_a_worker_that_sleeps_past_its_time_finds_out(cluster_url: str) -> None:
+    """One that is stopped in the middle of a check, and goes on later, yields to who came since."""
+    config = configured(cluster_url, timeout=2)
+    first, second = text(article(1)), text(changed(article(1), 1))
+    async with DuplicateIndex.open(config) as slow, DuplicateIndex.open(config) as index:
+        asleep, ask = asyncio.Event(), slow._store._shards.ask
+
+        async def drowsy(calls, patience):
+            if calls[0].script == "settle" and not asleep.is_set():
+                asleep.set()
+                await asyncio.sleep(1.2)
+            return await ask(calls, patience)
+
+        slow._store._shards.ask = drowsy
+        late = asyncio.create_task(slow.check("http://a/1", first))
+        await asleep.wait()
+        start_time = time.monotonic()
+        other = await index.check("http://b/1", second)
+        assert 0.5 < time.monotonic() - start_time < 1.5
+        assert other.kind is Kind.UNIQUE
+        verdict = await late
+        assert (verdict.kind, verdict.duplicate_of) == (Kind.NEAR, "http://b/1")
+        assert (await index.verify()).faults == []
+
+
+async def test_stopped_processes_do_not_stop_others(cluster_url: str) -> None:
+    """Workers stopped by a signal and continued: of each set one is kept, and all agree on it."""
+    processes = [start(ENDLESS, cluster_url, "unused", worker, 2) for worker in range(3)]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in processes:
+        os.killpg(process.pid, signal.SIGSTOP)
+        await asyncio.sleep(0.3)
+        os.killpg(process.pid, signal.SIGCONT)
+        await asyncio.sleep(0.1)
+    for process in processes:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    kept = await check_all(DedupConfig(redis_url=cluster_url, timeout=4), range(12), range(3))
+    assert kept == Counter(range(12))
+
+
+async def test_two_urls_that_swap_their_texts(cluster_url: str) -> None:
+    """Each page's new text is the other's old one: neither text is left without a page."""
+    config = configured(cluster_url)
+    async with DuplicateIndex.open(config) as one, DuplicateIndex.open(config) as two:
+        for n in range(25):
+            a, b = text(article(2 * n)), text(article(2 * n + 1))
+            await one.check(f"http://a/{n}", a)
+            await one.check(f"http://b/{n}", b)
+            await asyncio.gather(one.check(f"http://a/{n}", b), two.check(f"http://b/{n}", a))
+            records = [await one.show(f"http://{host}/{n}") for host in "ab"]
+            assert any(r is not None and r.duplicate_of is None for r in records), records
+            assert (await one.stats()).kept >= n + 1
+        assert (await one.verify()).faults == []
+
+
+async def test_no_circle_of_waiting(cluster_url: str) -> None:
+    """Pages that meet each other in different orders in different shards all come to an end."""
+    config = configured(cluster_url)
+    async with DuplicateIndex.open(config) as index:
+        ask, chooser = Shards.ask, random.Random(5)
+
+        async def jumbled(shards: Shards, calls: list[Call], patience: float) -> list[object]:
+            async def delayed(call: Call) -> object:
+                await asyncio.sleep(chooser.random() * 0.01)
+                return (await ask(shards, [call], patience))[0]
+
+            return list(await asyncio.gather(*map(delayed, calls)))
+
+        shards = index._store._shards
+        shards.ask = lambda calls, patience: jumbled(shards, calls, patience)
+        for n in range(15):
+            pages = [(f"http://{s}/{n}", text(changed(article(n), 1, seed=s))) for s in range(12)]
+            verdicts = await asyncio.gather(*(index.check(*page) for page in pages))
+            assert sum(v.duplicate_of is None for v in verdicts) == 1
+        assert (await index.verify()).faults == []
+
+
+async def test_a_full_node_changes_nothing(cluster_url: str, cluster: list[Server]) -> None:
+    """A node that takes nothing more is an error of the check; what is kept stays as it was."""
+    config = configured(cluster_url, timeout=0.4)
+    async with DuplicateIndex.open(config) as index:
+        await index.check("http://a/1", text(article(1)))
+        cluster[1].ask("CONFIG", "SET", "maxmemory", "1mb")
+        try:
+            with pytest.raises(ServerError, match="full"):
+                await index.check("http://a/2", text(article(2)))
+        finally:
+            cluster[1].ask("CONFIG", "SET", "maxmemory", "0")
+        assert (await index.check("http://a/1", text(article(1)))).kind is Kind.UNCHANGED
+        assert (await index.check("http://b/2", text(article(2)))).kind is Kind.UNIQUE
+        await asyncio.sleep(0.4)
+        assert (await index.verify()).faults == []
+        assert (await index.stats()).kept == 2
+
+
+@pytest.fixture
+def replicated(start_server: Callable[..., Server]) -> Iterator[list[Server]]:
+    """Three nodes with a replica each."""
+    nodes = join_cluster(start_server, 6, primaries=3)
+    yield nodes
+    for node in nodes:
+        if node.process.poll() is None:
+            node.kill()
+
+
+async def test_a_node_dies_and_its_replica_is_promoted(replicated: list[Server]) -> None:
+    """A primary killed with -9 among checks: pages wait or go unchecked, no text is ever lost."""
+    url = f"redis+cluster://127.0.0.1:{replicated[1].port}"
+    config = configured(url, timeout=10)
+    verdicts: dict[int, list[str | None]] = {}
+    async with DuplicateIndex.open(config) as one, DuplicateIndex.open(config) as two:
+
+        async def crawl(index: DuplicateIndex, worker: int) -> None:
+            for n in range(400):
+                page = text(changed(article(n, 100), 1, seed=worker))
+                try:
+                    verdict = await index.check(f"http://{worker}/{n}", page)
+                except ServerError:  # passes as unchecked
+                    verdicts.setdefault(n, []).append(None)
+                else:
+                    verdicts.setdefault(n, []).append(verdict.duplicate_of)
+                await asyncio.sleep(0.005)
+
+        crawls = asyncio.gather(crawl(one, 1), crawl(two, 2))
+        await asyncio.sleep(0.5)
+        replicated[0].kill()
+        await crawls
+        assert len(verdicts) == 400
+        assert all(None in found for found in verdicts.values())  # never zero survivors
+        twice = sum(found.count(None) == 2 for found in verdicts.values())
+        assert twice < 20
+        # Afterwards each page has a verdict again, and each set a page that stands for it.
+        for n in range(400):
+            found = []
+            for worker in (1, 2):
+                page = text(changed(article(n, 100), 1, seed=worker))
+                found.append((await one.check(f"http://{worker}/{n}", page)).duplicate_of)
+            assert None in found
+
+
+async def test_shards_move_to_another_node_among_checks(
+    cluster_url: str, cluster: list[Server]
+) -> None:
+    """Slots that move while pages are checked lose nothing."""
+    config = configured(cluster_url)
+    names = {node.port: node.ask("CLUSTER", "MYID").decode() for node in cluster}
+    async with DuplicateIndex.open(config) as index:
+        await index.check_many([(f"http://a/{n}", text(article(n, 200))) for n in range(300)])
+        slot = cluster[0].ask(
+            "CLUSTER", "KEYSLOT", index._store.shards[home("http://a/1", 16)].params
+        )
+        source = next(n for n in cluster if n.ask("CLUSTER", "COUNTKEYSINSLOT", slot))
+        target = next(n for n in cluster if n is not source)
+
+        async def crawl() -> int:
+            found = 0
+            for n in range(300):
+                verdict = await index.check(f"http://b/{n}", text(changed(article(n, 200), 1)))
+                found += verdict.duplicate_of == f"http://a/{n}"
+                await asyncio.sleep(0.002)
+            return found
+
+        task = asyncio.create_task(crawl())
+        await asyncio.to_thread(_migrate, slot, source, target, names)
+        moved = target.ask("CLUSTER", "COUNTKEYSINSLOT", slot)
+        assert await task == 300
+        assert moved
+        await asyncio.to_thread(_migrate, slot, target, source, names)
+        assert (await index.verify()).faults == []
+
+
+def _migrate(slot: int, source: Server, target: Server, names: dict[int, str]) -> None:
+    """As redis-cli's reshard does it."""
+    target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", names[source.port])
+    source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", names[target.port])
+    while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 20):
+        source.ask("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *keys)
+        time.sleep(0.005)
+    for node in (target, source):
+        node.ask("CLUSTER", "SETSLOT", slot, "NODE", names[target.port])
