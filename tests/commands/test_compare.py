@@ -278,3 +278,16 @@ def test_any_bytes_are_a_text(dedup, files):
     assert code == Exit.FOUND
     assert "verdict on B" in out
     assert dedup("shingles", names[0], "--all")[0] == Exit.FOUND
+
+
+def test_typos_are_corrected_on_demand(dedup, files):
+    """--correct compares what an index with that DEDUP_CORRECT would."""
+    clean = "We have come to dedicate a portion of that field as a final resting place for those"
+    names = files(clean.encode(), clean.replace("portion", "portoin").encode())
+    plain, corrected = (
+        json.loads(dedup("compare", *names, "--json", *more)[1])
+        for more in ([], ["--correct", "typos"])
+    )
+    assert plain["jaccard"] < 0.5
+    assert corrected["jaccard"] == 1
+    assert dedup("compare", *names, "--correct", "typo")[0] == Exit.USAGE

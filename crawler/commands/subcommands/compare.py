@@ -57,6 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="similarity from which B is a near-duplicate (default: DEDUP_THRESHOLD)",
     )
     parser.add_argument("--raw", action="store_true", help="take HTML as text, with its tags")
+    parser.add_argument(
+        "--correct",
+        metavar="NAME",
+        help="correct typos first: typos, scans, dsound, … (default: DEDUP_CORRECT)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -74,6 +79,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         "shingle_size": options.size,
         "shingle_step": options.step,
         "threshold": options.threshold,
+        "correct": options.correct,
     }
     config = replace(
         project_config(settings), **{name: value for name, value in asked.items() if value}

@@ -28,16 +28,16 @@ _SPLIT: Final = 10.0
 _UNKNOWN: Final = 14.0
 _UNKNOWN_LETTER: Final = 2.5
 # From this share of unknown words on, words that the dictionary has are suspected as well, unless
-# they are more frequent than one in 3,000 words.
+# they are more frequent than one in 8,000 words.
 _NOISY: Final = 0.025
-_SELDOM: Final = -8.0
+_SELDOM: Final = -9.0
 _FEWEST_ERRORS: Final = 0.002
 # A page of more different ones is no text, or long; looking each up takes a millisecond.
 _MOST_UNKNOWN: Final = 2_000
 
-_CHOICES: Final = 6
-_CHOICES_OF_KNOWN: Final = 4
-_PATHS: Final = 3
+_CHOICES: Final = 4
+_CHOICES_OF_KNOWN: Final = 2
+_PATHS: Final = 2
 _PART_SELDOM: Final = -11.0
 _SHORTEST_JOINED: Final = 4
 
