@@ -123,7 +123,7 @@ class Ours(Side):
         super().__init__("scrapy-neardup", client)
         self.store = store
         self.config = config
-        self.sketcher = Sketcher(config.num_hashes, **config.banding._asdict())
+        self.sketcher = Sketcher(config.values, **config.banding._asdict())
         self.rng = np.random.default_rng(7)
         self.number = 0
         self.kept = 0
@@ -202,7 +202,7 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with server() as (socket, client), server() as (peer_socket, peer_client):
         config = DedupConfig(redis_url=f"unix://{socket}")
         async with open_server(config) as connection:
-            store = RedisIndex(connection, "bench", {"seed": 1})
+            store = RedisIndex(connection, "bench", {"seed": 1, "tables": config.banding.bands})
             await store.open()
             ours = Ours(client, store, config)
             peer = Datasketch(peer_client, peer_socket, config.threshold)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from .errors import ConfigError
 from .lsh import Bands, fewest_bands
+from .sketches import METHODS, BandedMethod, ModuloSample
 from .verdict import Kind
 
 PREFIX = "DEDUP_"
@@ -113,6 +116,15 @@ def _function(value: Any) -> str | Callable[[Any], str] | None:
     return value if callable(value) else _optional_text(value)
 
 
+def _options(value: Any) -> Mapping[str, Any] | None:
+    if value is None or value == "":
+        return None
+    options = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+        raise ValueError("expects a dict of options")
+    return dict(options)
+
+
 def _distinctions(value: Any) -> frozenset[str]:
     words = value.split(",") if isinstance(value, str) else list(value)
     names = {str(word).strip() for word in words} - {""}
@@ -210,7 +222,21 @@ class DedupConfig:
         "How texts are corrected before they are compared: `typos`, `scans` or a phonetic code, "
         "with a language or a file of words as `typos:de`. Unset: not at all.",
     )
-    num_hashes: int = _setting(256, _integer(16, 4096), "Values in a page's sketch.")
+    method: str = _setting(
+        "fast",
+        _one_of(*METHODS),
+        f"How pages are sketched, so that candidates are found: {', '.join(METHODS)}.",
+    )
+    method_options: Mapping[str, Any] | None = _setting(
+        None,
+        _options,
+        "What else the method takes: a dict, or its JSON.",
+    )
+    num_hashes: int = _setting(
+        0,
+        _integer(0, 4096),
+        "Values in a page's sketch; 0: as many as the method has of itself, `fast` 256.",
+    )
     bands: int = _setting(
         0,
         _integer(0, 64),
@@ -238,17 +264,28 @@ class DedupConfig:
             object.__setattr__(self, item.name, _parsed(item, getattr(self, item.name)))
         if (self.bands == 0) != (self.rows == 0):
             raise ConfigError("DEDUP_BANDS and DEDUP_ROWS expect to be set both, or none of them")
-        if self.bands * self.rows > self.num_hashes:
+        if self.bands * self.rows > self.values:
             raise ConfigError(
                 f"DEDUP_BANDS × DEDUP_ROWS is {self.bands * self.rows}, more than the "
-                f"{self.num_hashes} values of DEDUP_NUM_HASHES: lower the bands or the rows"
+                f"{self.values} values of DEDUP_NUM_HASHES: lower the bands or the rows"
             )
-        _ = self.banding  # raises if there is none
         if self.verify_bits % 512:
             # The server keeps fields of up to 64 bytes in its compact encoding.
             raise ConfigError("DEDUP_VERIFY_BITS expects a multiple of 512")
+        try:
+            method = METHODS[self.method](**self.sketch_options)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"DEDUP_METHOD {self.method}: {error}") from None
+        if (method.tables or 1) > self._most_keys:
+            raise ConfigError(f"DEDUP_METHOD_OPTIONS expects fewer keys: at most {self._most_keys}")
         if any(c in self.namespace for c in "{}*?[] \t\n"):
             raise ConfigError("DEDUP_NAMESPACE expects a name without spaces and without {}*?[]")
+
+    @property
+    def values(self) -> int:
+        """Values in a page's sketch, in the method's own sense."""
+        default: int = signature(METHODS[self.method]).parameters["num_hashes"].default
+        return self.num_hashes or default
 
     @property
     def banding(self) -> Bands:
@@ -256,9 +293,24 @@ class DedupConfig:
         if self.bands:
             return Bands(self.bands, self.rows)
         try:
-            return fewest_bands(self.threshold, self.num_hashes)
+            return fewest_bands(self.threshold, self.values)
         except ValueError as error:
             raise ConfigError(f"DEDUP_NUM_HASHES expects more: {error}") from None
+
+    @property
+    def sketch_options(self) -> dict[str, Any]:
+        """What the method of :attr:`method` is made with, but for the seed."""
+        options = {"num_hashes": self.values, **(self.method_options or {})}
+        if issubclass(METHODS[self.method], BandedMethod):
+            return options | self.banding._asdict()
+        if self.method == ModuloSample.name:  # of which every value is a key
+            options["num_hashes"] = min(options["num_hashes"], self._most_keys)
+        return options
+
+    @property
+    def _most_keys(self) -> int:
+        # A record has 14 parts of 64 bytes for the keys, of 4 bytes, and the odd sketch.
+        return (14 * 64 - self.verify_bits // 8) // 4
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import xxhash
 
 from .sketches import Sketcher
@@ -16,13 +17,16 @@ if TYPE_CHECKING:
     from .typos import Corrector
 
 
+_KEY_BITS = np.uint32((1 << 27) - 1)  # of a table key, see store/lua/layout.lua
+
+
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
     """What is compared of a page.
 
     ``exact`` is the xxh3-128 hash of the normalised words (16 bytes), ``words`` their number,
-    ``bands`` the LSH band keys, 4 bytes each, ``odd`` the odd sketches that candidates are verified
-    with, the page's own first; both are empty for a text too short for a shingle.
+    ``bands`` the keys by which candidates are found, 4 bytes each, ``odd`` the odd sketches that
+    they are verified with, the page's own first; both are empty for a text too short for a shingle.
     """
 
     exact: bytes
@@ -34,9 +38,9 @@ class Fingerprint:
 def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
     """The sketcher of an index with that `config` and `seed`."""
     return Sketcher(
-        config.num_hashes,
-        config.shingle_size,
-        seed,
+        size=config.shingle_size,
+        seed=seed,
+        method=config.method,
         unit=config.shingle_unit,
         step=config.shingle_step,
         repeats=config.shingle_repeats,
@@ -48,8 +52,7 @@ def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
             drop_urls="urls" in config.ignore,
             drop_reposts="reposts" in config.ignore,
         ),
-        bands=config.banding.bands,
-        rows=config.banding.rows,
+        **config.sketch_options,
     )
 
 
@@ -85,10 +88,14 @@ class Fingerprinter:
         if units < self._size:
             return Fingerprint(exact, words)
         shingles = shingler(text)
-        bands = self._sketcher.keys(self._sketcher.sketch_shingles(shingles))
+        keys = self._sketcher.keys(self._sketcher.sketch_shingles(shingles))
+        if self._sketcher.method.tables is None:
+            keys = np.unique(keys & _KEY_BITS)  # in one table, no key may stand there twice
+        if not keys.size:
+            return Fingerprint(exact, words)
         return Fingerprint(
             exact,
             words,
-            bands.astype(">u4").tobytes(),
+            keys.astype(">u4").tobytes(),
             odd_sketches(shingles, self._bits, self._threshold),
         )

@@ -19,15 +19,17 @@ from redis.asyncio import RedisCluster
 from w3lib.url import canonicalize_url
 
 from .config import DedupConfig
-from .errors import ServerError
-from .fingerprint import Fingerprinter
+from .errors import ConfigError, ServerError
+from .fingerprint import Fingerprinter, make_sketcher
+from .similarity import Estimate
+from .sketches import BandedMethod, Method, ModuloSample
 from .sketches.odd import OddSketch, estimate_odd
 from .spool import Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
 from .store.connect import Client, open_server
 from .store.parameters import SECRET
-from .store.redis_index import CheckRequest, Evidence, RedisIndex
+from .store.redis_index import BY_KEYS, CheckRequest, Evidence, RedisIndex
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
 from .store.statistics import IndexStats, read_statistics
@@ -171,7 +173,9 @@ class DuplicateIndex:
 
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory and parameters."""
-        return await read_statistics(self._store, bands=self._config.banding.bands)
+        return await read_statistics(
+            self._store, bands=make_sketcher(self._config, seed=1).method.tables or 1
+        )
 
     async def sample(self, pages: int) -> list[OddSketch]:
         """Sketches of up to so many kept pages, drawn at random."""
@@ -237,13 +241,16 @@ class DuplicateIndex:
         if standing is Kind.EXACT:
             similarity = low = high = 1.0
         elif standing is Kind.NEAR:
-            found = estimate_odd(
-                evidence.odd_bits,
-                evidence.sampled,
-                evidence.other_sampled,
-                evidence.level,
-                bits=self._config.verify_bits,
-            )
+            if evidence.level == BY_KEYS:
+                found = Estimate.of_proportion(evidence.odd_bits, evidence.sampled)
+            else:
+                found = estimate_odd(
+                    evidence.odd_bits,
+                    evidence.sampled,
+                    evidence.other_sampled,
+                    evidence.level,
+                    bits=self._config.verify_bits,
+                )
             similarity, low, high = found.similarity, found.low, found.high
         return Verdict(
             kind, url, evidence.duplicate_of, similarity, low, high, evidence.page, standing
@@ -251,8 +258,20 @@ class DuplicateIndex:
 
 
 def _store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
+    method = make_sketcher(config, seed=1).method
     if not isinstance(client, RedisCluster):
-        return RedisIndex(client, config.namespace, _parameters(config))
+        return RedisIndex(
+            client,
+            config.namespace,
+            _parameters(config),
+            min_matches=method.min_matches,
+            by_keys=_scores_by_keys(method),
+        )
+    if not isinstance(method, BandedMethod):
+        raise ConfigError(
+            f"DEDUP_METHOD {config.method} is not to be had on a cluster; choose one with bands: "
+            "fast, minwise or one-permutation"
+        )
     return SpreadIndex(
         client,
         config.namespace,
@@ -265,12 +284,17 @@ def _store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
     )
 
 
+def _scores_by_keys(method: Method) -> bool:
+    return isinstance(method, ModuloSample) and method.score == "containment"
+
+
 def _parameters(config: DedupConfig) -> dict[str, Any]:
-    sketch = ("threshold", "num_hashes", "verify_bits", "canonical_urls")
+    sketch = ("threshold", "verify_bits", "canonical_urls")
     shingles = ("shingle_unit", "shingle_size", "shingle_step", "shingle_repeats")
     parameters = {name: getattr(config, name) for name in (*sketch, *shingles)}
     parameters["ignore"] = ", ".join(sorted(config.ignore))
-    parameters |= config.banding._asdict()
+    parameters |= {"method": config.method, **config.sketch_options}
+    parameters["tables"] = make_sketcher(config, seed=1).method.tables or 1
     if config.correct is not None:
         parameters["correct"] = config.correct
     if config.seed is None:

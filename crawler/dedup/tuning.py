@@ -80,7 +80,7 @@ def choices(config: DedupConfig, *, false_positives: float, false_negatives: flo
     """
     if false_positives + false_negatives <= 0:
         raise ValueError("one of the weights of errors must be above 0")
-    threshold, values = config.threshold, config.num_hashes
+    threshold, values = config.threshold, config.values
     made = []
     if config.bands:
         made.append(_choice("set", True, config.banding, config))

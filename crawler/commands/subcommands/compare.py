@@ -120,7 +120,7 @@ def _print(options: argparse.Namespace, config: DedupConfig, found: Comparison) 
         ["Jaccard", _percent(found.jaccard), None, None, "exact, of all shingles"],
         ["containment of A in B", _percent(found.a_in_b), None, None, "exact"],
         ["containment of B in A", _percent(found.b_in_a), None, None, "exact"],
-        ["fast sketch", *_interval(found.fast), f"estimate from {config.num_hashes} values"],
+        ["fast sketch", *_interval(found.fast), f"estimate from {config.values} values"],
         [
             "odd sketch",
             *(_interval(odd) if odd else (None, None, None)),

@@ -118,7 +118,7 @@ def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) 
     ]
     columns = ["choice", "bands", "rows", "recall", "false pos.", "false neg.", "bytes a page"]
     columns.append("of bands")
-    title = f"Bands for threshold {config.threshold:g} out of {config.num_hashes} values"
+    title = f"Bands for threshold {config.threshold:g} out of {config.values} values"
     print_table(title, columns, rows)
     rows = [
         [f"{s:g}", *(f"{float(one.found(s)):.4f}" for one in found)]
@@ -170,7 +170,7 @@ def _to_dict(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]
     similarities = _similarities(config.threshold)
     return {
         "threshold": config.threshold,
-        "num_hashes": config.num_hashes,
+        "num_hashes": config.values,
         "choices": [
             {**asdict(one), "recall_at_threshold": float(one.found(config.threshold))}
             for one in found

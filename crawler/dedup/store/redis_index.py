@@ -19,6 +19,9 @@ from .scripts import explained, load_script
 
 _REQUEST = struct.Struct(">4s4sI16sHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
+BY_KEYS = (
+    255  # stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared
+)
 _EVIDENCE = struct.Struct(">ccIHHHB")
 EVIDENCE_BYTES = _EVIDENCE.size
 _KINDS = {
@@ -63,12 +66,26 @@ class StoredPage(NamedTuple):
 
 
 class RedisIndex(Reader):
-    """The tables and records of one namespace on one server."""
+    """The tables and records of one namespace on one server.
 
-    def __init__(self, client: Client, namespace: str, parameters: Mapping[str, Any]) -> None:
+    Candidates share `min_matches` keys. They are compared by their odd sketches, or, `by_keys`, by
+    the share of the page's keys that they have.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        namespace: str,
+        parameters: Mapping[str, Any],
+        *,
+        min_matches: int = 1,
+        by_keys: bool = False,
+    ) -> None:
         self.keys = Keys(namespace)
         super().__init__(client, namespace, [self.keys], self.keys)
         self._parameters = Parameters(namespace, parameters)
+        self._tables = int(parameters["tables"])
+        self._rule = (min_matches, "keys" if by_keys else "sketch")
 
     async def open(self) -> dict[str, str]:
         """Make the index, or see that the one that is there has these parameters; return them.
@@ -86,7 +103,7 @@ class RedisIndex(Reader):
         """
         now = int(time.time())
         oldest = 0 if ttl is None else now - int(ttl)
-        arguments: list[Any] = [self._parameters.digest, now, threshold, bits, oldest]
+        arguments: list[Any] = [self._parameters.digest, now, threshold, bits, oldest, *self._rule]
         arguments += map(pack_request, requests)
         return [unpack_evidence(reply) for reply in await self._run("check", arguments)]
 
@@ -111,7 +128,7 @@ class RedisIndex(Reader):
         found = [Entry(shard, "exact", "exact", exact[:4], page)] if words else []
         for band in range(len(bands) // 4):
             key = bands[band * 4 : band * 4 + 4]
-            found.append(Entry(shard, f"band{band}", "band", key, page))
+            found.append(Entry(shard, f"band{band % self._tables}", "band", key, page))
         return found
 
     async def mend(self) -> None:

@@ -6,10 +6,14 @@
 -- ARGV[3]  threshold, 0 to 1
 -- ARGV[4]  bits of an odd sketch
 -- ARGV[5]  pages last seen before this time, in seconds since 1970, have expired
+-- ARGV[6]  keys that candidates share at the least, or all if one of them has fewer
+-- ARGV[7]  'sketch': candidates are compared by their odd sketches; 'keys': by the share of the
+--          page's keys that they have
 -- then one argument for each page, as in pages.lua
 --
 -- Returns for each page the evidence of layout.lua.
 
+local BY_KEYS = 255 -- stands for a level where a verdict rests on keys
 local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
 
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
@@ -19,8 +23,9 @@ if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
   return redis.error_reply('PARAMETERS the index is gone or has other parameters')
 end
 local now, threshold, bits = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local oldest = tonumber(ARGV[5])
+local oldest, min_matches, by_keys = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == 'keys'
 local odd_size = bits / 8
+local tables -- the names of all tables of the group band
 
 -- Ones in the exclusive or of two strings: lanes of bytes are summed in one 32-bit word at a time,
 -- at most 31 words before a lane could overflow.
@@ -106,22 +111,35 @@ local function candidates(page)
   table.sort(ids, function(x, y)
     return hits[x] > hits[y] or hits[x] == hits[y] and tonumber(x) < tonumber(y)
   end)
-  return ids
+  return ids, hits
+end
+
+-- How similar a candidate is, nil if it cannot be as similar as the threshold; notes in `meta`
+-- what that rests on.
+local function similarity_of(page, meta, hits)
+  if by_keys then
+    meta.level, meta.odd_bits, meta.other_sampled = BY_KEYS, hits, #page.names
+    return hits / #page.names
+  end
+  local sampled, sketch = sketch_at(page, meta.level)
+  if not sketch then return nil end -- pages whose sizes have no level in common
+  meta.odd_bits = differing_bits(sketch, string.sub(read_sketch(meta.id), -odd_size))
+  meta.other_sampled = sampled
+  return resemblance(meta.odd_bits, sampled, meta.sampled)
 end
 
 local function near_copy(page)
   local best, best_similarity = nil, threshold
-  local ids = candidates(page)
+  local ids, hits = candidates(page)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
     local meta = read_meta(tonumber(ids[i]), oldest)
-    local sampled, sketch
-    if meta then sampled, sketch = sketch_at(page, meta.level) end
-    if sketch then -- a page whose size has no level in common is no near-duplicate
-      local odd = differing_bits(sketch, string.sub(read_sketch(meta.id), -odd_size))
-      local similarity = resemblance(odd, sampled, meta.sampled)
-      if similarity > best_similarity or similarity == threshold and not best then
+    local matches = hits[ids[i]]
+    -- At level 0 the sampled shingles are all, and a page has no more keys than shingles.
+    local fewest = meta and meta.level == 0 and math.min(min_matches, meta.sampled) or min_matches
+    if meta and matches >= math.min(fewest, #page.names) then
+      local similarity = similarity_of(page, meta, matches)
+      if similarity and (similarity > best_similarity or similarity == threshold and not best) then
         best, best_similarity = meta, similarity
-        best.odd_bits, best.other_sampled = odd, sampled
       end
     end
   end
@@ -161,7 +179,7 @@ local function decide(page, known, same_text)
     state.kept = state.kept + 1
     if page.words > 0 then grow('exact', EXACT) end
     if long_enough then
-      grow('band', page.names)
+      for _ = 1, rounds(#page.names) do grow('band', tables) end
       sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size)
     end
   end
@@ -202,15 +220,17 @@ local function check(page)
 end
 
 load_state()
-local replies, none, names = {}, {}, nil
-for i = 6, #ARGV do
+local replies, names_of = {}, {[0] = {}} -- the tables of a page's keys, by their number
+for i = 8, #ARGV do
   local page = read_page(ARGV[i])
-  names = names or #page.bands > 0 and band_names(#page.bands / 4) or nil
-  page.names = #page.bands > 0 and names or none
+  local keys = #page.bands / 4
+  names_of[keys] = names_of[keys] or band_names(keys)
+  tables = tables or keys > 0 and band_names(TABLES or keys) or nil
+  page.names = names_of[keys]
   replies[#replies + 1] = evidence(check(page))
 end
 if oldest > 0 then
-  expire(math.ceil((#ARGV - 5) / 4), oldest, function(meta) release(meta, odd_size) end)
+  expire(math.ceil((#ARGV - 7) / 4), oldest, function(meta) release(meta, odd_size) end)
 end
 save_state()
 save_counts()

@@ -30,7 +30,11 @@ local state -- next: number of the next page; kept: pages that stand for themsel
 -- records that is looked at next for what has expired;
 -- <group>.n, <group>.size: entries and buckets of the tables of a group
 
+local TABLES -- tables of the group band: key i of a page stands in table i modulo TABLES; nil: each
+-- key of a page has a table of its own
+
 local function load_state()
+  TABLES = tonumber(redis.call('HGET', KEYS[1], 'tables') or nil)
   local names = {'next', 'kept', 'hand', 'url.n', 'url.size', 'exact.n', 'exact.size', 'band.n',
     'band.size'}
   local values = redis.call('HMGET', STATE, unpack(names))
@@ -135,8 +139,13 @@ local URLS, EXACT = {'url'}, {'exact'}
 
 local function band_names(count)
   local names = {}
-  for i = 1, count do names[i] = 'band' .. (i - 1) end
+  for i = 1, count do names[i] = 'band' .. (i - 1) % (TABLES or count) end
   return names
+end
+
+-- How many entries a page with so many keys has in each table of the group band.
+local function rounds(count)
+  return TABLES and math.ceil(count / TABLES) or 1
 end
 
 -- records ----------------------------------------------------------------------------------------
@@ -245,7 +254,7 @@ local function release(meta, odd_size)
       for i, name in ipairs(band_names(#keys / 4)) do
         remove(id, find('band', name, string.sub(keys, i * 4 - 3, i * 4)))
       end
-      state['band.n'] = state['band.n'] - 1
+      state['band.n'] = state['band.n'] - rounds(#keys / 4)
     end
   end
   erase(id)

@@ -1,0 +1,130 @@
+"""Every sketching method behind the index: found, verified, updated and forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Kind
+from crawler.dedup.sketches import METHODS
+from tests.texts import article, changed, text
+
+
+@pytest.fixture
+async def open_index(redis_url: str) -> AsyncIterator[Callable[..., Any]]:
+    """Opens an empty index with these settings, and sees at the end that it is sound."""
+    async with AsyncExitStack() as stack:
+        opened: list[DuplicateIndex] = []
+
+        async def start(**values: Any) -> DuplicateIndex:
+            config = DedupConfig(redis_url=redis_url, seed=5, **values)
+            opened.append(await stack.enter_async_context(DuplicateIndex.open(config)))
+            return opened[-1]
+
+        yield start
+        for index in opened:
+            assert (await index.verify()).faults == []
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+async def test_every_method_finds_a_near_copy(open_index, method: str) -> None:
+    """A copy with one word of six hundred changed is found by each; an unlike page by none."""
+    index = await open_index(method=method, namespace=method)
+    words = article(1, 600)
+    await index.check("http://a/1", text(words))
+    near = await index.check("http://b/1", text(changed(words, 1)))
+    assert (near.kind, near.duplicate_of) == (Kind.NEAR, "http://a/1")
+    assert near.low <= near.similarity <= near.high
+    assert near.similarity == pytest.approx(0.983, abs=0.02)
+    assert (await index.check("http://c/1", text(article(2, 600)))).kind is Kind.UNIQUE
+    assert (await index.check("http://b/1", text(changed(words, 1)))).kind is Kind.UNCHANGED
+    assert await index.forget("http://a/1")
+    assert (await index.check("http://b/1", text(changed(words, 1)))).kind is Kind.UPDATED
+    stats = await index.stats()
+    assert stats.parameters["method"] == method
+    assert (stats.urls, stats.kept) == (2, 2)
+
+
+@pytest.mark.parametrize("method", ["smallest", "modulo"])
+async def test_inverted_indexes_grow_and_shrink(open_index, method: str) -> None:
+    """With a table of all keys, splits and removals leave the index sound."""
+    index = await open_index(method=method, num_hashes=64)
+    pages = [(f"http://a/{n}", text(article(n, 120))) for n in range(300)]
+    assert {v.kind for v in await index.check_many(pages)} == {Kind.UNIQUE}
+    assert (await index.verify()).faults == []
+    for url, _ in pages[::2]:
+        assert await index.forget(url)
+    again = await index.check_many(pages)
+    assert [v.kind for v in again] == [Kind.UNIQUE, Kind.UNCHANGED] * 150
+
+
+async def test_containment_finds_the_page_that_quotes(open_index) -> None:
+    """Modulo sampling scores matched / available: a post is found in the page that holds it."""
+    index = await open_index(
+        method="modulo", method_options={"modulus": 1}, shingle_size=3, threshold=0.6
+    )
+    post, page = article(1, 30), article(2, 100)
+    await index.check("http://a/page", text(page[:50] + post + page[50:]))
+    found = await index.check("http://b/post", "RT @someone: " + text(post))
+    assert (found.kind, found.duplicate_of) == (Kind.NEAR, "http://a/page")
+    assert found.similarity == pytest.approx(28 / 30, abs=0.07)
+    assert (await index.check("http://b/other", text(article(3, 30)))).kind is Kind.UNIQUE
+
+
+async def test_short_messages(open_index) -> None:
+    """Reposts of a message are copies with the settings that the documentation advises."""
+    index = await open_index(
+        method="smallest",
+        shingle_size=3,
+        threshold=0.5,
+        ignore={"case", "punctuation", "urls", "reposts"},
+    )
+    message = "1 Week 'til #phpnw09 - let me hear you say w00t!"
+    await index.check("http://t/1", f"phpnw09: {message}")
+    for n, repost in enumerate(
+        (
+            f"RT @phpnw09: {message} <- w00t!",
+            f"RT @phpcodemonkey: RT @phpnw09: {message}",
+            f"RT @phpnw09: {message} http://t.co/abc",
+        )
+    ):
+        assert (await index.check(f"http://t/r{n}", repost)).duplicate_of == "http://t/1"
+    other = "@loonytoons Well I've booked train tickets for saturday now, see you there #phpnw09"
+    assert (await index.check("http://t/2", other)).kind is Kind.UNIQUE
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"method": "simhash", "num_hashes": 100},
+        {"method": "fast", "method_options": {"modulus": 3}},
+        {"method": "smallest", "method_options": {"min_matches": 99}},
+        {"method": "simhash", "method_options": {"distance": 6, "blocks": 12}},
+        {"method": "minhash"},
+        {"method_options": "[1]"},
+        {"method_options": "{"},
+    ],
+)
+def test_options_that_do_not_fit_are_refused(settings: dict[str, Any]) -> None:
+    """A method, its options and its size are checked together, before anything is opened."""
+    with pytest.raises(ConfigError, match=r"^DEDUP_METHOD"):
+        DedupConfig(**settings)
+
+
+async def test_the_method_is_a_parameter_of_the_index(redis_url: str) -> None:
+    """An index of one method is not opened with another."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)):
+        pass
+    with pytest.raises(Exception, match="method: index fast, settings smallest"):
+        async with DuplicateIndex.open(DedupConfig(redis_url=redis_url, method="smallest")):
+            pass
+
+
+async def test_a_cluster_takes_methods_with_bands(cluster_url: str) -> None:
+    """On a cluster another method is an error at the start, not a wrong answer."""
+    with pytest.raises(ConfigError, match="not to be had on a cluster"):
+        async with DuplicateIndex.open(DedupConfig(redis_url=cluster_url, method="modulo")):
+            pass
