@@ -49,6 +49,7 @@ class Reader:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
+        self._nearby = dictionary.nearby
         self._choices: dict[str, list[tuple[int, float]]] = {}
 
     def corrections(self, page: Page) -> list[Correction]:
@@ -87,7 +88,7 @@ class Reader:
         wanted = sorted(words - self._choices.keys())
         for most in (1, 2):  # a word that is itself in the dictionary is not two errors away
             group = [word for word in wanted if (word in self._dictionary) == (most == 1)]
-            found = self._dictionary.nearby.find(group, most)
+            found = self._nearby.find(group, most)
             self._choices.update(zip(group, map(self._best, found), strict=True))
 
     def _best(self, like: Likeness) -> list[tuple[int, float]]:
@@ -193,7 +194,9 @@ class _Lattice:
             return
         if place in self._doubtful:
             most = _CHOICES if number < 0 else _CHOICES_OF_KNOWN
-            for choice, cost in self._choices[word][:most]:
+            for choice, cost in self._choices.get(word, [])[
+                :most
+            ]:  # unless another thread cleared it
                 gained = self._error - cost + self._after(last, choice)
                 add(place + 1, choice, gained, (place, place + 1, dictionary.words[choice]))
             if number < 0 and self._noisy:
