@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.dedup.errors import MissingExtra
 from crawler.dedup.phonetics import CODES, code, double_metaphone, dsound, phonex, phonix, soundex
 
 
@@ -155,3 +158,15 @@ def test_no_word_raises(name: str, word: str) -> None:
 def test_a_megabyte_in_one_word(name: str) -> None:
     """Its code is that of its beginning."""
     assert code(name)("tschgh" * 200_000) == code(name)("tschgh" * 20)
+
+
+@pytest.mark.parametrize(
+    ("name", "library"), [("soundex", "jellyfish"), ("metaphone", "doublemetaphone")]
+)
+def test_a_library_that_is_missing(
+    name: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says what to install."""
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtra, match=r"pip install scrapy-neardup\[typos\]"):
+        code(name)("word")
