@@ -37,8 +37,6 @@ from .verdict import Kind, Verdict
 
 logger = logging.getLogger(__name__)
 
-# Pages in one exchange: the server does nothing else for about 0.1 ms a page meanwhile.
-_EXCHANGE = 32
 # Characters from which a text is fingerprinted in a thread: it would hold the event loop for more
 # than a few milliseconds.
 _LONG_TEXT = 200_000
@@ -83,7 +81,7 @@ class DuplicateIndex:
         self._store = store
         self._spool = spool
         self._fingerprint = Fingerprinter(config, seed)
-        self._batcher = Batcher(self._exchange, limit=_EXCHANGE)
+        self._batcher = Batcher(self._exchange, limit=store.exchange)
         self._resting_until = 0.0
         self._last_error = ""
 
@@ -123,24 +121,24 @@ class DuplicateIndex:
         waiting: list[asyncio.Task[Verdict]] = []
         for url, text in pages:
             waiting.append(asyncio.create_task(self.check(url, text)))
-            if len(waiting) == _EXCHANGE:
+            if len(waiting) == self._store.exchange:
                 verdicts += await asyncio.gather(*waiting)
                 waiting.clear()
         return verdicts + await asyncio.gather(*waiting)
 
     async def replay(self) -> AsyncIterator[Verdict]:
         """Check the pages in the spool; those that the server does not answer for stay there."""
-        if self._spool is None or not self._spool:
+        if self._spool is None or not self.waiting()[0]:
             return
-        with closing(self._spool.drain(_EXCHANGE)) as batches:
+        with closing(self._spool.drain(self._store.exchange)) as batches:
             for requests in batches:
                 answers = await self._ask(requests)
                 for request, evidence in zip(requests, answers, strict=True):
                     yield self._verdict(request.url, evidence)
 
-    def waiting(self) -> int:
-        """Pages in the spool."""
-        return len(self._spool) if self._spool is not None else 0
+    def waiting(self) -> tuple[int, int]:
+        """Pages in the spool: those of this index, and those of others, which it cannot check."""
+        return self._spool.count() if self._spool is not None else (0, 0)
 
     async def show(self, url: str) -> Record | None:
         """What the index knows of a URL, or None if it never saw it."""

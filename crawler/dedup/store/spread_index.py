@@ -42,6 +42,8 @@ class SpreadIndex(SpreadCare, Reader):
     still needs after its verdict is known is done in the background; see :meth:`rest`.
     """
 
+    exchange = 128  # pages that begin together: the more, the fewer runs of scripts for each
+
     def __init__(
         self,
         client: RedisCluster,
