@@ -35,13 +35,20 @@ class Spool:
         self._folder.mkdir(parents=True, exist_ok=True)
         self._append(self._line(request) for request in requests)
 
-    def __len__(self) -> int:
-        """How many requests wait, those of other indexes with them."""
-        count = 0
+    def count(self) -> tuple[int, int]:
+        """How many requests of this index wait, and how many that it cannot answer.
+
+        These are of an index that has been deleted, or lines that were cut off.
+        """
+        own = others = 0
         for path in self._folder.glob(f"{_NAME}*.jsonl"):
             with path.open() as file:
-                count += sum(1 for _ in file)
-        return count
+                for line in file:
+                    if self._request(line) is None:
+                        others += 1
+                    else:
+                        own += 1
+        return own, others
 
     def drain(self, limit: int) -> Generator[list[CheckRequest]]:
         """Yield the requests of this index, up to `limit` at a time.

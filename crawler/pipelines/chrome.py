@@ -92,6 +92,8 @@ async def main_text(item: Any, fields: PageFields, extract: Extractor) -> str | 
     html = fields.html(item)
     if html is None:
         return None
+    if not html.strip():
+        return ""
     found = extract(html) if len(html) < LONG_PAGE else await run_in_thread(extract, html)
     text, title = (found, "") if isinstance(found, str) else (found.text, found.title)
     fields.fill(item, text=text, title=title)

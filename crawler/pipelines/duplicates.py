@@ -130,8 +130,7 @@ class DuplicatePipeline:
         try:
             url = self.fields.url(item) or ""
             text = await main_text(item, self.fields, self.extract)
-            # Once the crawl is stopping, items under way need not wait for the server as well.
-            if url and text is not None and self._index is not None and not self._stopped:
+            if url and text is not None and self._index is not None:
                 return await self._index.check(url, text)
         except DedupError as error:
             self._unanswered(error)
@@ -142,24 +141,31 @@ class DuplicatePipeline:
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""
-        waiting = index.waiting()
+        waiting, foreign = index.waiting()
+        if foreign:
+            logger.warning(
+                "%d pages passed unchecked in crawls with another index: only a new crawl can "
+                "check them; unchecked.jsonl in DEDUP_DATA_DIR names them",
+                foreign,
+            )
         if not waiting:
             return
-        copies = 0
+        checked = copies = 0
         try:
             async for verdict in index.replay():
+                checked += 1
                 self._count(f"dedup/replayed/{verdict.kind}")
-                copies += verdict.duplicate_of is not None
                 if verdict.duplicate_of is not None:
+                    copies += 1
                     logger.info("Passed unchecked, but %s", describe(verdict, verdict.standing))
         except Exception as error:  # the crawl is over; nothing that happens here may undo it
             logger.error(
                 "%d pages passed unchecked (%s); `scrapy dedup replay` checks them later",
-                index.waiting(),
+                waiting - checked,
                 error,
             )
             return
-        logger.info("Checked %d pages that had passed unchecked: %d are copies", waiting, copies)
+        logger.info("Checked %d pages that had passed unchecked: %d are copies", checked, copies)
 
     def _unanswered(self, error: DedupError) -> None:
         self._count(f"dedup/errors/{type(error).__name__}")

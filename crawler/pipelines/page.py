@@ -29,20 +29,27 @@ class PageFields:
         """The page's address, None if there is none."""
         name = self.config.url_field
         url: str | None = self._read(item, name, (str,))
-        if url is None:
+        if url is None or not url.strip():
             self._count(f"dedup/missing_field/{name}")
+            self._warn_once(
+                item,
+                name,
+                "%s has no page address in the field %r: its items pass unchecked. Name the field "
+                "that has it in DEDUP_URL_FIELD.",
+            )
+            return None
         return url
 
     def text(self, item: Any) -> str | None:
         """The main text, None if the field is to be filled."""
         text: str | None = self._read(item, self.config.text_field, (str,))
-        return text
+        return text if text and text.strip() else None
 
     def html(self, item: Any) -> str | bytes | None:
-        """The HTML, None if there is none."""
+        """The HTML, None if there is none; an empty page is one, of which nothing can be read."""
         name = self.config.html_field
         html: str | bytes | None = self._read(item, name, (str, bytes))
-        if html is None:
+        if html is None or not html.strip():
             self._count(f"dedup/missing_field/{name}")
         return html
 
@@ -68,14 +75,17 @@ class PageFields:
         if name is None or _write(ItemAdapter(item), name, value):
             return
         self._count("dedup/untagged")
+        self._warn_once(
+            item,
+            name,
+            "%s takes no field %r: its items pass without their verdict. Give the class that "
+            "field, name another one in DEDUP_TAG_FIELD, or empty that setting.",
+        )
+
+    def _warn_once(self, item: Any, name: str, message: str) -> None:
         if (type(item), name) not in self._warned:
             self._warned.add((type(item), name))
-            logger.warning(
-                "%s takes no field %r: its items pass without their verdict. Give the class that "
-                "field, name another one in DEDUP_TAG_FIELD, or empty that setting.",
-                type(item).__qualname__,
-                name,
-            )
+            logger.warning(message, type(item).__qualname__, name)
 
     def _read(self, item: Any, name: str, types: tuple[type[str] | type[bytes], ...]) -> Any:
         value = ItemAdapter(item).get(name)
@@ -84,7 +94,7 @@ class PageFields:
         if not isinstance(value, types):
             self._count(f"dedup/wrong_type/{name}")
             return None
-        return value if value.strip() else None
+        return value
 
 
 def _write(adapter: ItemAdapter, name: str, value: Any) -> bool:

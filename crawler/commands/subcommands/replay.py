@@ -7,6 +7,7 @@ listed, so that they can be taken out there.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Check all that waits and print the copies among it."""
 
-    async def replay(index: DuplicateIndex) -> list[Verdict]:
-        return [verdict async for verdict in index.replay()]
+    async def replay(index: DuplicateIndex) -> tuple[list[Verdict], int]:
+        verdicts = [verdict async for verdict in index.replay()]
+        return verdicts, index.waiting()[1]
 
-    verdicts = ask_index(settings, replay, spool=True)
+    verdicts, foreign = ask_index(settings, replay, spool=True)
+    if foreign:
+        print(
+            f"scrapy dedup: {foreign} pages passed unchecked in crawls with another index; crawl "
+            "them again, then remove unchecked.jsonl from DEDUP_DATA_DIR, which names them",
+            file=sys.stderr,
+        )
     copies = [verdict for verdict in verdicts if verdict.duplicate_of is not None]
     if options.json:
         print_json([verdict.to_dict() for verdict in verdicts])

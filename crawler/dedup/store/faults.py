@@ -131,6 +131,7 @@ _TEXTS = {
     "without any password": _NO_PASSWORD_SET,
     "no password is set": _NO_PASSWORD_SET,
     "authentication required": _NO_AUTH,
+    "acl failure in script": _NO_PERMISSION,
     "user_script_kill": _SCRIPT_KILLED,
     "script killed by user": _SCRIPT_KILLED,
     "cluster support disabled": _NO_CLUSTER,
