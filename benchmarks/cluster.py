@@ -28,8 +28,7 @@ import numpy as np
 import redis
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.fingerprint import Fingerprint
-from crawler.dedup.sketches import Sketcher
+from crawler.dedup.fingerprint import Fingerprint, make_sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.embedded import server_binary
 from crawler.dedup.store.redis_index import CheckRequest
@@ -89,7 +88,7 @@ def requests(count: int) -> list[CheckRequest]:
     """New pages, without anything in common."""
     rng = np.random.default_rng(1)
     config = DedupConfig()
-    sketcher = Sketcher(config.num_hashes, **config.banding._asdict())
+    sketcher = make_sketcher(config, seed=1)
     found = []
     for number in range(count):
         shingles = rng.integers(0, 2**64, SHINGLES, dtype=np.uint64)
