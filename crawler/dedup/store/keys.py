@@ -34,8 +34,8 @@ class Keys:
 
     @property
     def state(self) -> str:
-        """Hash: next page number, pages kept, entries and buckets of each group of tables, number of
-        exchanges, and the block of records where the search for expired ones stands.
+        """Hash: next page number, pages kept, entries and buckets of each group of tables, the
+        exchanges counted, and the block of records where the search for expired ones stands.
         """
         return self.prefix + "state"
 
