@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
 
 from rich.console import Console as Terminal
 from rich.table import Table
@@ -35,6 +35,27 @@ class Row(NamedTuple):
     indented: bool = False
 
 
+class _Terminal(Terminal):
+    """A terminal whose reader may leave; what rich does then, ``SystemExit``, would hang a crawl.
+
+    An exception in the handler of a signal keeps Scrapy's engine from ending.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        super().__init__(file=file, highlight=False, markup=False)
+
+    def on_broken_pipe(self) -> None:
+        """Say nothing more."""
+        self.quiet = True
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, unless the file is closed or its disk is full."""
+        try:
+            super().print(*objects, **options)
+        except (OSError, ValueError):
+            self.quiet = True
+
+
 class Console:
     """Extension that reports on a :class:`SiteSpider`, on standard error.
 
@@ -58,7 +79,7 @@ class Console:
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured("the console reports on the site spider only")
         interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
-        console = cls(crawler, interval, Terminal(file=sys.stderr, highlight=False, markup=False))
+        console = cls(crawler, interval, _Terminal(sys.stderr))
         connect = crawler.signals.connect
         connect(console.opened, signal=signals.spider_opened)
         connect(console.closed, signal=signals.spider_closed)

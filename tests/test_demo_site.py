@@ -45,12 +45,16 @@ def command(site: DemoSite, folder: Path, *more: str) -> list[str]:
     return [sys.executable, *words, *more]
 
 
+def feed_items(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "pages.jsonl").read_text().splitlines()]
+
+
 def crawl(site: DemoSite, folder: Path, *more: str) -> Crawl:
     run = subprocess.run(
         command(site, folder, *more), cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert run.returncode == 0, run.stderr
-    kept = [json.loads(line) for line in (folder / "pages.jsonl").read_text().splitlines()]
+    kept = feed_items(folder)
     rows = re.findall(r"^ *(\w[\w.]*(?: [\w.]+)*) {2,}([\d,]+)\b", run.stderr, re.MULTILINE)
     numbers = {name: int(number.replace(",", "")) for name, number in rows}
     return Crawl({item["url"]: item for item in kept}, numbers, run.stderr)
@@ -216,6 +220,24 @@ def test_ctrl_c_ends_everything(tmp_path: Path) -> None:
     assert "Traceback" not in output
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+def test_a_crawl_ends_though_nobody_reads_on(site: DemoSite, tmp_path: Path) -> None:
+    """With ``2>&1 | head`` the crawl ends in order and its feed is whole."""
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        command(site, tmp_path, "-s", "CONSOLE_INTERVAL=0.2"),
+        cwd=ROOT,
+        stdout=writer,
+        stderr=writer,
+    )
+    os.close(writer)
+    os.close(reader)
+    try:
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+    assert_one_of_each(site, {item["url"]: item for item in feed_items(tmp_path)})
 
 
 @pytest.mark.parametrize(
