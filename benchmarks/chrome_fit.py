@@ -22,8 +22,7 @@ from benchmarks.chrome_data import Page, load_manuals, load_pages, score, tokens
 from crawler.chrome import document, extract, model
 from crawler.chrome.features import describe
 
-UNITS = 32
-FITS = 2
+UNITS = 48
 EPOCHS = 15
 BATCH = 256
 RATE = 1e-3
@@ -124,17 +123,6 @@ def fit(samples: list[Sample], seed: int = 0) -> model.Model:
     )
 
 
-def fit_several(samples: list[Sample]) -> model.Model:
-    """Return the mean of several fits as one model: what chance decided in one is evened out."""
-    fits = [fit(samples, seed) for seed in range(FITS)]
-    return model.Model(
-        np.concatenate([one.hidden for one in fits], 1),
-        np.concatenate([one.hidden_bias for one in fits]),
-        np.concatenate([one.output for one in fits]) / np.float32(FITS),
-        np.mean([one.output_bias for one in fits], dtype=np.float32),
-    )
-
-
 def fold(site: str, folds: int) -> int:
     return zlib.crc32(b"fold " + site.encode()) % folds
 
@@ -151,12 +139,12 @@ def main() -> None:
         manuals = filter(None, map(sample, load_manuals(options.manuals)))
         samples += [s._replace(weights=s.weights * MANUAL_WEIGHT) for s in manuals]
     if options.write:
-        np.savez_compressed(model.WEIGHTS, **fit_several(samples)._asdict())
+        np.savez_compressed(model.WEIGHTS, **fit(samples)._asdict())
         return
     kinds: dict[str, list[tuple[float, float, float]]] = {}
     for number in range(options.folds):
         train = [s for s in samples if fold(s.page.site, options.folds) != number]
-        fitted = fit_several(train)
+        fitted = fit(train)
         for s in samples:
             if fold(s.page.site, options.folds) == number:
                 kept = extract.choose(fitted.probabilities(s.features), s.texts)

@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from html import unescape
-from itertools import islice
-from typing import Final
+from typing import Any, Final
 
-from .elements import (
-    BODY,
-    BREAK,
-    CLOSE,
-    INLINE,
-    KINDS,
-    LINK,
-    LINK_END,
-    NOTHING,
-    OPEN,
-    OPENED,
-    OTHER,
-    RULE,
-    SKIPPED,
-    Open,
-    left_open,
-)
-from .markup import tokens, untagged
-from .vocabulary import CODE, HIDDEN, ROLE_BITS, name_bits
+from lxml import etree
 
-LIMIT: Final = 10_000  # blocks judged by what surrounds them; a feature row is 1 kB
-_MOST_TAGS: Final = 100_000  # what follows is one block
-_DEEPEST: Final = 200  # containers deeper than this are not told apart
+from .vocabulary import HIDDEN, ROLE_BITS, TAG_BITS, name_bits
 
-_TOLD: Final = re.compile(
-    r"[\s\"'/](class|id|role|style|hidden|aria-hidden)(?![^\s=/])"
-    r"(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>]++)))?",
-    re.IGNORECASE,
-)
-_READ: Final = 10_000  # characters of a tag
+LIMIT: Final = 20_000  # blocks judged by what surrounds them; a feature row is 1 kB
+DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
+
+_SKIPPED, _INLINE, _LINK, _BREAK, _BLOCK, _HEAD = range(6)
+_SKIPPED_TAGS: Final = """
+    script style template svg math iframe object embed canvas audio video map select datalist
+    textarea input param source track applet frame frameset noframes progress meter rp
+"""
+_INLINE_TAGS: Final = """
+    abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q ruby
+    rb rt s samp small span strike strong sub sup time tt u var wbr
+"""
+_HEAD_TAGS: Final = "title meta link base area"
+_KINDS: Final[dict[str, int]] = {
+    **dict.fromkeys(_SKIPPED_TAGS.split(), _SKIPPED),
+    **dict.fromkeys(_INLINE_TAGS.split(), _INLINE),
+    **dict.fromkeys(_HEAD_TAGS.split(), _HEAD),
+    "a": _LINK,
+    "br": _BREAK,
+}
+
+# The element directly around a block, as far as the model tells them apart.
+TAGS: Final = (
+    "p", "li", "h1", "h2", "h3", "td", "th", "div", "pre", "dt", "dd", "figcaption",
+    "section", "body", "other",
+)  # fmt: skip
+_OTHER: Final = len(TAGS) - 1
+_TAG_CODES: Final = {tag: code for code, tag in enumerate(TAGS)} | {
+    "h4": 4, "h5": 4, "h6": 4, "summary": 4, "caption": 11, "article": 12, "main": 12,
+}  # fmt: skip
+
 _STYLE_READ: Final = 200
 _NAME_READ: Final = 300  # longer class lists are generated; their ends say nothing new
-_CACHED: Final = 500  # characters of attributes; longer ones hardly come back
 _CHUNK: Final = 1 << 16
 
 
@@ -50,7 +51,7 @@ class Flat:
     """The page as parallel lists: blocks in reading order, then the containers around them.
 
     A container is an element with at least one block inside: blocks `starts[i]` to `ends[i]`.
-    Inner ones follow outer ones; the first is the page.
+    Containers stand in document order, so that inner ones follow outer ones.
     """
 
     texts: list[str] = field(default_factory=list)
@@ -62,87 +63,80 @@ class Flat:
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     keys: list[int] = field(default_factory=list)  # equal for siblings of one tag and class
+    too_deep: bool = False
+
+    def append(self, text: str) -> None:
+        """Add a block of which nothing but its text is known."""
+        if not self.starts:
+            self.starts, self.ends, self.keys = [0], [0], [0]
+        self.texts.append(text)
+        self.tags.append(_OTHER)
+        for zeros in (self.linked, self.links, self.signs, self.depths):
+            zeros.append(0)
+        self.ends[0] = min(len(self.texts), LIMIT)
 
 
 @dataclass(slots=True)
 class Head:
-    """What the page says of itself and where it leads: tags with their attributes as they stand."""
+    """What the page says of itself and where it leads, as it stands there."""
 
-    title: str | None = None
-    tags: list[tuple[str, str]] = field(default_factory=list)  # meta, link, base
-    links: list[str] = field(default_factory=list)
+    titles: list[str] = field(default_factory=list)
+    links: list[tuple[str, str | None]] = field(default_factory=list)  # href, rel
+    base: str | None = None
+    canonical: str | None = None
+    metas: list[tuple[str, str]] = field(default_factory=list)  # name, content
+    titled: bool = False
+
+    def add(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Take note of an element; return whether its text is the title."""
+        if tag == "meta":
+            name, content = attributes.get("name"), attributes.get("content")
+            if name and content:
+                self.metas.append((name[:_NAME_READ].strip().lower(), content))
+        elif tag == "link":
+            if self.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
+                self.canonical = attributes.get("href", "").strip() or None
+        elif tag == "base":
+            if self.base is None and "href" in attributes:
+                self.base = attributes["href"].strip()
+        elif tag == "area":
+            if "href" in attributes:
+                self.links.append((attributes["href"], attributes.get("rel")))
+        elif not self.titled:
+            self.titled = True
+            return True
+        return False
 
 
-def read(html: str) -> tuple[Flat, Head]:
-    """Read a page, tag by tag.  Elements nobody closed end as the standard says, or nearly so.
+class Reader:
+    """A target for lxml's parser: what a page holds, gathered while it is parsed.
 
-    One long loop: it runs two thousand times a page, and a call would double its time.
+    No tree is built, which takes about as long as all the gathering.  `start`, `data` and `end`
+    are closures: they run a thousand times a page, and locals are twice as fast as attributes.
     """
-    flat, head = Flat(), Head()
-    texts, linked, links = flat.texts, flat.linked, flat.links
-    tags, signs, depths = flat.tags, flat.signs, flat.depths
-    ranges: list[tuple[int, int, int]] = []  # start, end and key of containers, inner ones first
-    pieces: list[str] = []  # the running text
-    link_chars = link_count = 0
-    linking = -1  # how many elements were open when the link began
-    stack: list[Open] = [("", 0, 0, 0, None)]
-    current, code, count = 0, BODY, 0
-    titling = False
-    endless: set[str] = set()
-    kind_of = KINDS.get
 
-    parts, names, raws, rest = tokens(html, _MOST_TAGS)
-    names.append("/")  # the page ends all elements
-    raws.append("")
-    stream = zip(range(len(names)), parts, names, raws, strict=True)
-    for number, text, name, raw in stream:
-        if text:
-            if titling:
-                titling = False
-                if head.title is None:
-                    head.title = text
-            elif pieces or not text.isspace() or current & CODE:  # half the texts part elements
-                pieces.append(text)
-                if linking >= 0:
-                    link_chars += len(text.strip())
-        kind = kind_of(name)
-        if kind is None:
-            name = name.lower()
-            kind = kind_of(name, CLOSE if name[0] == "/" else OPEN)
-        if kind == INLINE:
-            continue
-        if kind < RULE:
-            if kind == LINK:
-                link_count += 1
-                linking = -1
-                if "href" in raw or "HREF" in raw:
-                    linking = len(stack)
-                    head.links.append(raw)
-            elif kind == LINK_END:
-                linking = -1
-            elif kind == BREAK:
-                pieces.append("\n")
-            elif kind == SKIPPED:
-                if name not in endless and raw[-1:] != "/":
-                    try:  # the end tag is likely to be written as the start tag is
-                        ahead = names.index(f"/{names[number]}", number) - number
-                        next(islice(stream, ahead, ahead), None)
-                    except ValueError:  # nobody closed it
-                        endless.add(name)
-            elif name == "title":
-                titling = True
-            elif name == "area":
-                head.links.append(raw)
-            else:
-                head.tags.append((name, raw))
-            continue
+    __slots__ = ("close", "data", "end", "flat", "head", "start")
 
-        if pieces:
+    def __init__(self) -> None:
+        self.flat = flat = Flat()
+        self.head = head = Head()
+        texts, linked, links = flat.texts, flat.linked, flat.links
+        tags, signs, depths = flat.tags, flat.signs, flat.depths
+        starts, ends, keys = flat.starts, flat.ends, flat.keys
+        anchors = head.links
+        kind_of = _KINDS.get
+
+        pieces: list[str] = []
+        stack: list[tuple[int, int, int, int]] = []
+        link_chars = link_count = link_depth = skipped = 0
+        current, code, container, pre = 0, _OTHER, -1, 0
+        titling = False
+
+        def flush() -> None:
+            nonlocal link_chars, link_count
             joined = pieces[0] if len(pieces) == 1 else "".join(pieces)
             pieces.clear()
-            if "&" in joined:
-                joined = unescape(joined)
-            text = joined.strip("\n").rstrip() if current & CODE else squeeze(joined)
+            text = joined.strip("\n").rstrip() if pre else squeeze(joined)
             if text and not text.isspace():
                 texts.append(text)
                 linked.append(link_chars)
@@ -150,67 +144,121 @@ def read(html: str) -> tuple[Flat, Head]:
                 tags.append(code)
                 signs.append(current)
                 depths.append(len(stack))
-                count += 1
             link_chars = link_count = 0
 
-        if kind == OPEN:
-            end_tag, own_code, own, ended = OPENED.get(name) or (f"/{name}", OTHER, 0, NOTHING)
-            least = len(stack)
-            while stack[least - 1][0] in ended:
-                least -= 1
-        elif kind == RULE:
-            continue
-        elif stack[-1][0] == name:
-            least = len(stack) - 1
-        else:
-            least = left_open(stack, name)
-        while len(stack) > least:
-            ended_by, current, code, start, classes = stack.pop()
-            depth = len(stack)
-            if start < count and depth < _DEEPEST:
-                ranges.append((start, count, hash((depth, stack[-1][3], ended_by, classes))))
-        if linking > least:
-            linking = -1
-        if kind == OPEN:
-            classes = None
-            if raw:
-                said, classes = _signs(raw) if len(raw) < _CACHED else _signs.__wrapped__(raw)
-                own |= said
-            stack.append((end_tag, current, code, count, classes))
-            code = own_code
-            current |= own
+        def start(tag: str, attributes: Mapping[str, str]) -> None:
+            nonlocal current, code, container, pre, link_depth, link_count, skipped, titling
+            if skipped:
+                skipped += 1
+                return
+            kind = kind_of(tag, _BLOCK)
+            if kind == _INLINE:
+                return
+            if kind == _LINK:
+                link_depth += 1
+                link_count += 1
+                if "href" in attributes:
+                    anchors.append((attributes["href"], attributes.get("rel")))
+            elif kind == _BLOCK:
+                if pieces:
+                    flush()
+                stack.append((current, code, container, pre))
+                code = _TAG_CODES.get(tag, _OTHER)
+                names = None
+                if attributes:
+                    own, names = _signs(tag, attributes)
+                    current |= own
+                else:
+                    current |= TAG_BITS.get(tag, 0)
+                if tag == "pre":
+                    pre = 1
+                if len(texts) < LIMIT:
+                    keys.append(hash((container, tag, names)))
+                    container = len(starts)
+                    starts.append(len(texts))
+                    ends.append(-1)
+                if len(stack) > DEEPEST:
+                    flat.too_deep = True
+            elif kind == _BREAK:
+                pieces.append("\n")
+            else:
+                skipped = 1
+                if kind == _HEAD:
+                    titling = head.add(tag, attributes)
 
-    if rest and (text := squeeze(untagged(rest))):
-        texts.append(text)
-        tags.append(OTHER)
-        for zeros in (linked, links, signs, depths):
-            zeros.append(0)
-    while stack:
-        ended_by, _, _, start, classes = stack.pop()
-        if start < len(texts) and len(stack) < _DEEPEST:
-            ranges.append((start, len(texts), hash((len(stack), start, ended_by, classes))))
-    for start, stop, key in reversed(ranges):
-        if start < LIMIT:
-            flat.starts.append(start)
-            flat.ends.append(min(stop, LIMIT))
-            flat.keys.append(key)
-    return flat, head
+        def data(text: str) -> None:
+            nonlocal link_chars
+            if not skipped:
+                if pieces or pre or not text.isspace():  # half the texts part block elements
+                    pieces.append(text)
+                    if link_depth:
+                        link_chars += len(text.strip())
+            elif titling:
+                head.titles.append(text)
+
+        def end(tag: str) -> None:
+            nonlocal current, code, container, pre, link_depth, skipped, titling
+            if skipped:
+                skipped -= 1
+                if not skipped:
+                    titling = False
+                return
+            kind = kind_of(tag, _BLOCK)
+            if kind == _BLOCK:
+                if pieces:
+                    flush()
+                if not stack:
+                    return
+                if container >= 0 and ends[container] < 0:
+                    if starts[container] == len(texts):  # empty, and so the last one
+                        del starts[container:], ends[container:], keys[container:]
+                    else:
+                        ends[container] = min(len(texts), LIMIT)
+                current, code, container, pre = stack.pop()
+            elif kind == _LINK and link_depth:
+                link_depth -= 1
+
+        def close() -> None:
+            if pieces:
+                flush()
+            if texts and not starts:  # a lone inline element
+                starts.append(0)
+                ends.append(-1)
+                keys.append(0)
+            last = min(len(texts), LIMIT)
+            flat.ends[:] = [last if stop < 0 else stop for stop in ends]
+
+        self.start, self.data, self.end, self.close = start, data, end, close
+
+    def walk(self, root: Any) -> None:
+        """Read a tree that somebody else has parsed."""
+        start, data, end = self.start, self.data, self.end
+        for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+            if event == "start":
+                start(_local(element.tag), element.attrib)
+                if element.text:
+                    data(element.text)
+                continue
+            if event == "end":
+                end(_local(element.tag))
+            if element.tail and element is not root:
+                data(element.tail)
+        self.close()
 
 
-@lru_cache(maxsize=1 << 14)
-def _signs(raw: str) -> tuple[int, str | None]:
-    """Return what an element's attributes say of its text (role, names, hiding); its class."""
-    classes: str | None
-    if raw[:8] == ' class="' and raw.count('"') == 2 and raw[-1] == '"':
-        classes = raw[8:-1][:_NAME_READ]
-        return name_bits(classes), classes
-    bits = 0
-    classes = None
-    for name, double, single, bare in _TOLD.findall(raw[:_READ]):
-        key, value = name.lower(), double or single or bare
+def _local(tag: str) -> str:
+    """Return a tag without its namespace, which XHTML read as XML has."""
+    return tag.rpartition("}")[2] if tag[0] == "{" else tag
+
+
+def _signs(tag: str, attributes: Mapping[str, str]) -> tuple[int, str | None]:
+    """Return what an element says of its text (tag, role, names, hiding), and its class."""
+    bits = TAG_BITS.get(tag, 0)
+    names = None
+    for key, value in attributes.items():
         if key == "class":
-            classes = value[:_NAME_READ]
-            bits |= name_bits(classes)
+            names = value[:_NAME_READ]
+            bits |= name_bits(names)
         elif key == "id":
             bits |= name_bits(value[:_NAME_READ])
         elif key == "role":
@@ -221,7 +269,7 @@ def _signs(raw: str) -> tuple[int, str | None]:
             compact = value[:_STYLE_READ].replace(" ", "").lower()
             if "display:none" in compact or "visibility:hidden" in compact:
                 bits |= HIDDEN
-    return bits, classes
+    return bits, names
 
 
 def squeeze(text: str, piece: int = _CHUNK) -> str:

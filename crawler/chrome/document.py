@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
-from .blocks import Flat, Head, read, squeeze
+from .blocks import Flat, Head, Reader, squeeze
 from .encoding import decode
-from .markup import attributes
+
+# libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
+# takes hours.  Such tags lose their attributes before they are parsed.
+_CROWDED: Final = re.compile(
+    rb"<([a-zA-Z][^\s<>/]{0,40})"
+    rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]*+))?+){500,}+"
+)
+_HARMLESS: Final = 8000  # attributes in one tag cost a tenth of a second
+_WINDOW: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,39 +59,70 @@ def parse(
     'Tea & cake'
     """
     if isinstance(html, str):
-        encoding, text = "utf-8", html
-        if not text.isascii():
-            text = text.encode("utf-8", "replace").decode()  # lone surrogates
+        encoding, data = "utf-8", html.encode("utf-8", "replace")
     else:
         encoding, text = decode(html, content_type)
-        text = text.removeprefix("\ufeff")
-    if "\0" in text:
-        text = text.replace("\0", " ")
-    flat, head = read(text)
-    return Document(flat, head, encoding, url)
+        data = html if encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf" else text.encode()
+    if b"\0" in data:
+        data = data.replace(b"\0", b" ")
+    if _may_be_crowded(data):
+        data = _CROWDED.sub(rb"<\1", data)
+    reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
+    # `huge_tree` lifts the depth limit from 256, after which libxml2 drops the rest of the page.
+    parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)
+    try:
+        etree.fromstring(data, parser)
+    except etree.LxmlError:
+        reader.close()
+    flat = reader.flat
+    if flat.too_deep:
+        flat = Flat()
+        for line in _plain_lines(html if isinstance(html, str) else decode(html, content_type)[1]):
+            flat.append(line)
+    return Document(flat, reader.head, encoding, url)
+
+
+def _may_be_crowded(data: bytes) -> bool:
+    """Whether a tag could have too many attributes: cheap, and mostly answered with no."""
+    if data.count(b"=") > _HARMLESS:
+        return True
+    bare = False  # whether the window before had no bracket
+    for at in range(0, len(data) - _WINDOW, _WINDOW):
+        before, bare = bare, data.find(b">", at, at + _WINDOW) < 0
+        bare = bare and data.find(b"<", at, at + _WINDOW) < 0
+        if bare and not before and data.rfind(b"<", 0, at) > data.rfind(b">", 0, at):
+            return True
+    return False
 
 
 def read_tree(root: Any, url: str | None = None) -> Document:
-    """Read a page that is an lxml tree already: an element, or a tree of them.
+    """Read a page that is an lxml tree already: an element, or a tree of them."""
+    reader = Reader()
+    reader.walk(root.getroot() if hasattr(root, "getroot") else root)
+    return Document(reader.flat, reader.head, "utf-8", url)
 
-    It is written out and read as any page, which takes less time than a walk over its elements.
-    """
-    top = root.getroot() if hasattr(root, "getroot") else root
-    html = etree.tostring(top, encoding="unicode", method="html", with_tail=False)
-    return parse(html, url=url)
+
+_DROPPED: Final = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.S | re.I)
+_TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
+_INLINE: Final = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|small)(?:\s[^<>]*)?>", re.I)
+
+
+def _plain_lines(text: str) -> Iterator[str]:
+    """Yield the text between tags, for pages nested deeper than libxml2 follows."""
+    for piece in _TAG.split(_INLINE.sub("", _DROPPED.sub(" ", text))):
+        line = squeeze(unescape(piece))
+        if line:
+            yield line
 
 
 def title(document: Document) -> str:
     """Return the text of the page's title element, which a title in a drawing is not."""
-    return squeeze(unescape(document.head.title or ""))
+    return squeeze("".join(document.head.titles))
 
 
 def base(document: Document) -> str | None:
     """Return the href of the base element, against which links are to be joined."""
-    for found in _tags(document, "base"):
-        if "href" in found:
-            return found["href"].strip()
-    return None
+    return document.head.base
 
 
 def links(document: Document) -> Iterator[Link]:
@@ -91,10 +131,9 @@ def links(document: Document) -> Iterator[Link]:
     >>> list(links(parse('<a href="/b" rel="nofollow ugc">b</a>')))
     [Link(href='/b', nofollow=True)]
     """
-    for raw in document.head.links:
-        found = attributes(raw)
-        if href := found.get("href", "").strip():
-            yield Link(href, "nofollow" in found.get("rel", "").lower().split())
+    for href, rel in document.head.links:
+        if href := href.strip():
+            yield Link(href, rel is not None and "nofollow" in rel.lower().split())
 
 
 def robots(document: Document, agent: str = "robots") -> Robots:
@@ -104,20 +143,12 @@ def robots(document: Document, agent: str = "robots") -> Robots:
     Robots(noindex=True, nofollow=False)
     """
     words: set[str] = set()
-    for found in _tags(document, "meta"):
-        if found.get("name", "").strip().lower() in ("robots", agent.lower()):
-            words.update(found.get("content", "").lower().replace(",", " ").split())
+    for name, content in document.head.metas:
+        if name in ("robots", agent.lower()):
+            words.update(content.lower().replace(",", " ").split())
     return Robots(bool(words & {"noindex", "none"}), bool(words & {"nofollow", "none"}))
 
 
 def canonical(document: Document) -> str | None:
     """Return the address the page names as its own (`rel=canonical`), not joined."""
-    for found in _tags(document, "link"):
-        if "canonical" in found.get("rel", "").lower().split() and found.get("href", "").strip():
-            return found["href"].strip()
-    return None
-
-
-def _tags(document: Document, name: str) -> Iterator[dict[str, str]]:
-    """Yield the attributes of the page's tags of one name."""
-    return (attributes(raw) for tag, raw in document.head.tags if tag == name)
+    return document.head.canonical

@@ -11,7 +11,7 @@ import numpy as np
 from .features import Floats
 
 # Larger products make OpenBLAS wake all its threads, which then spin for longer than they help.
-_PRODUCTS: Final = 1 << 18
+_ROWS: Final = 20
 
 WEIGHTS: Final = Path(__file__).with_name("weights.npz")
 
@@ -26,15 +26,11 @@ class Model(NamedTuple):
 
     def probabilities(self, features: Floats) -> Floats:
         """Return for each row of `features` the probability that its block is main text."""
-        units = np.empty((len(features), self.hidden.shape[1]), np.float32)
-        rows = max(_PRODUCTS // self.hidden.size, 1)
-        for at in range(0, len(features), rows):
-            np.matmul(features[at : at + rows], self.hidden, out=units[at : at + rows])
-        units += self.hidden_bias
-        np.maximum(units, 0, out=units)
-        logits: Floats = np.einsum("ij,j->i", units, self.output) + self.output_bias
-        likely: Floats = (1 / (1 + np.exp(-np.clip(logits, -30, 30)))).astype(np.float32)
-        return likely
+        logits = np.empty(len(features), np.float32)
+        for at in range(0, len(features), _ROWS):
+            units = np.maximum(features[at : at + _ROWS] @ self.hidden + self.hidden_bias, 0)
+            logits[at : at + _ROWS] = units @ self.output + self.output_bias
+        return (1 / (1 + np.exp(-np.clip(logits, -30, 30)))).astype(np.float32)
 
 
 @cache

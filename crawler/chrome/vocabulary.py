@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 SIGNS: Final = (
@@ -18,7 +19,6 @@ SIGNS: Final = (
 BIT: Final = {sign: 1 << position for position, sign in enumerate(SIGNS)}
 
 HIDDEN: Final = BIT["hidden"]
-CODE: Final = BIT["code"]
 TAG_BITS: Final[dict[str, int]] = {
     tag: BIT[sign]
     for sign, tags in {
@@ -113,6 +113,7 @@ _WORDS |= {word.upper(): bits for word, bits in _WORDS.items()}
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
+@lru_cache(maxsize=1 << 14)
 def name_bits(names: str) -> int:
     """Return the bits of whole words in a class or id attribute.
 
