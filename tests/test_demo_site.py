@@ -245,6 +245,7 @@ def test_a_crawl_ends_though_nobody_reads_on(site: DemoSite, tmp_path: Path) -> 
     [
         (["-a", "url=ftp://example.com"], "ftp is not supported"),
         ([], "url is missing"),
+        (["-a", "url=not a url"], "url=not names no host"),
         (["-a", "url=example.com", "-a", "max_pages=none"], "max_pages=none"),
     ],
 )

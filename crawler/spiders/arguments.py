@@ -113,10 +113,11 @@ def _url(name: str, word: str) -> str:
         raise ArgumentError(f"{name}={word}: {scheme[1]} is not supported, only http and https")
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
+        host, port = parts.hostname, parts.port
     except ValueError as error:
         raise ArgumentError(f"{name}={word}: {error}") from None
-    if not host or not _is_host(host):
+    bare = not scheme and not word.startswith("//")
+    if not host or not _is_host(host) or (bare and not _is_site(host, port)):
         raise ArgumentError(f"{name}={word} names no host; a full one is https://example.com/docs/")
     if parts.username is not None:
         raise ArgumentError(
@@ -131,6 +132,11 @@ def _is_host(host: str) -> bool:
         return True
     labels = host.rstrip(".").split(".")
     return all(re.fullmatch(r"[\w-]{1,63}", label) for label in labels)
+
+
+def _is_site(host: str, port: int | None) -> bool:
+    """Whether a host without a scheme is one, and not a word of something else."""
+    return "." in host.strip(".") or ":" in host or host == "localhost" or port is not None
 
 
 def _count(value: Any) -> int | None:

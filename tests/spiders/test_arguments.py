@@ -21,15 +21,14 @@ from crawler.spiders.arguments import ArgumentError, Arguments, host_of
         (" a.example,\n b.example ,a.example", ["https://a.example/", "https://b.example/"]),
         ("http://localhost:8080", ["http://localhost:8080/"]),
         ("localhost:8080", ["https://localhost:8080/"]),
-        ("http://[::1]:8080/a b", None),
+        ("http://intranet intranet:8080", ["http://intranet/", "https://intranet:8080/"]),
+        ("localhost 127.0.0.1", ["https://localhost/", "https://127.0.0.1/"]),
         ("HTTP://EXAMPLE.com/ä", ["http://example.com/%C3%A4"]),
         ("https://münchen.example/", ["https://xn--mnchen-3ya.example/"]),
     ],
 )
-def test_addresses_are_completed(text: str, urls: list[str] | None) -> None:
+def test_addresses_are_completed(text: str, urls: list[str]) -> None:
     """One or several, with or without a scheme; a bare host means its encrypted site."""
-    if urls is None:  # the space separates: "b" is a host as well
-        urls = ["http://[::1]:8080/a", "https://b/"]
     assert list(Arguments.parse({"url": text}).urls) == urls
 
 
@@ -43,17 +42,21 @@ def test_addresses_are_completed(text: str, urls: list[str] | None) -> None:
         ({"url": "http://"}, "names no host"),
         ({"url": "https:///path"}, "names no host"),
         ({"url": "http://exa..mple"}, "names no host"),
+        ({"url": "not a url"}, "url=not names no host"),
+        ({"url": "http://local host/"}, "url=host/ names no host"),
+        ({"url": "http://[::1]:8080/a b"}, "url=b names no host"),
+        ({"url": "example.com intranet"}, "url=intranet names no host"),
         ({"url": "http://[::1"}, "Invalid IPv6"),
         ({"url": "example.com:99999"}, "Port out of range"),
         ({"url": "http://me:secret@example.com"}, "HTTPAUTH_USER"),
         ({"url": "javascript:alert(1)"}, "names no host|Port could not"),
-        ({"url": "x", "max_pages": "0"}, "max_pages=0"),
-        ({"url": "x", "max_pages": "many"}, "max_pages=many"),
-        ({"url": "x", "max_pages": ""}, "max_pages="),
-        ({"url": "x", "allow": "("}, r"allow=\( is not a regular expression"),
-        ({"url": "x", "deny": "["}, r"deny=\[ is not a regular expression"),
-        ({"url": "x", "sitemap": "ftp://x"}, "sitemap=ftp://x"),
-        ({"url": "x", "urls": "y"}, "did you mean url"),
+        ({"url": "x.example", "max_pages": "0"}, "max_pages=0"),
+        ({"url": "x.example", "max_pages": "many"}, "max_pages=many"),
+        ({"url": "x.example", "max_pages": ""}, "max_pages="),
+        ({"url": "x.example", "allow": "("}, r"allow=\( is not a regular expression"),
+        ({"url": "x.example", "deny": "["}, r"deny=\[ is not a regular expression"),
+        ({"url": "x.example", "sitemap": "ftp://x"}, "sitemap=ftp://x"),
+        ({"url": "x.example", "urls": "y"}, "did you mean url"),
     ],
 )
 def test_a_wrong_argument_is_named(arguments: dict[str, str], words: str) -> None:
@@ -83,12 +86,12 @@ def test_any_text_is_an_address_or_an_error(text: str) -> None:
 @pytest.mark.parametrize(("value", "wanted"), [("true", True), ("1", True), ("no", False)])
 def test_sitemaps_are_looked_for_on_request(value: str, wanted: bool) -> None:
     """``sitemap`` is a switch, or else an address."""
-    arguments = Arguments.parse({"url": "x", "sitemap": value})
+    arguments = Arguments.parse({"url": "x.example", "sitemap": value})
     assert arguments.find_sitemaps is wanted
     assert arguments.sitemaps == ()
 
 
 def test_numbers_need_not_be_texts() -> None:
     """From a script the arguments come as Python values."""
-    given: dict[str, Any] = {"url": "x", "max_pages": 5, "allow": None, "sitemap": False}
+    given: dict[str, Any] = {"url": "x.example", "max_pages": 5, "allow": None, "sitemap": False}
     assert Arguments.parse(given).max_pages == 5
