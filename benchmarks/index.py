@@ -64,10 +64,10 @@ class Pages:
 
 
 @contextmanager
-def server() -> Iterator[tuple[str, redis.Redis]]:
+def server(program: str) -> Iterator[tuple[str, redis.Redis]]:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         socket = f"{folder}/s"
-        command = [server_binary(), "--unixsocket", socket, "--port", "0", "--save", ""]
+        command = [program, "--unixsocket", socket, "--port", "0", "--save", ""]
         with subprocess.Popen([*map(str, command)], cwd=folder, stdout=subprocess.DEVNULL) as run:
             client = redis.Redis(unix_socket_path=socket)
             while not Path(socket).exists():
@@ -199,7 +199,8 @@ class Datasketch(Side):
 
 async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
-    with server() as (socket, client), server() as (peer_socket, peer_client):
+    program = arguments.server
+    with server(program) as (socket, client), server(program) as (peer_socket, peer_client):
         config = DedupConfig(redis_url=f"unix://{socket}")
         async with open_server(config) as connection:
             store = RedisIndex(connection, "bench", {"seed": 1, "tables": config.banding.bands})
@@ -273,6 +274,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, default=100_000, help="pages to check")
     parser.add_argument("--peer-pages", type=int, default=5_000, help="of which the peer checks")
+    parser.add_argument("--server", default=str(server_binary()), help="program of the server")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
