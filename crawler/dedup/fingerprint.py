@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xxhash
 
+from .shingles import sorted_unique
 from .sketches import Sketcher
 from .sketches.odd import OddSketch, odd_sketches
-from .text import Normaliser
+from .text import Normaliser, single_spaced
 
 if TYPE_CHECKING:
     from .config import DedupConfig
@@ -81,13 +82,13 @@ class Fingerprinter:
         if self._correct is not None:
             text = self._correct(text)
         shingler = self._sketcher.shingler
-        normalised = b" ".join(shingler.normaliser.encode(text).split())
+        normalised = single_spaced(shingler.normaliser.encode(text))
         exact = xxhash.xxh3_128_digest(normalised, seed=self._seed)
         words = normalised.count(b" ") + 1 if normalised else 0
         units = words if shingler.unit == "word" else len(normalised.decode())
         if units < self._size:
             return Fingerprint(exact, words)
-        shingles = shingler(text)
+        shingles = sorted_unique(shingler.of_encoded(normalised))
         keys = self._sketcher.keys(self._sketcher.sketch_shingles(shingles))
         if self._sketcher.method.tables is None:
             keys = np.unique(keys & _KEY_BITS)  # in one table, no key may stand there twice

@@ -15,7 +15,6 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 import xxhash
-from redis.asyncio import RedisCluster
 from w3lib.url import canonicalize_url
 
 from .config import DedupConfig
@@ -27,7 +26,7 @@ from .sketches.odd import OddSketch, estimate_odd
 from .spool import Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
-from .store.connect import Client, open_server
+from .store.connect import Client, is_cluster, open_server
 from .store.parameters import SECRET
 from .store.redis_index import BY_KEYS, CheckRequest, Evidence, RedisIndex
 from .store.sample import sample_sketches
@@ -257,7 +256,7 @@ class DuplicateIndex:
 
 def _store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
     method = make_sketcher(config, seed=1).method
-    if not isinstance(client, RedisCluster):
+    if not is_cluster(client):
         return RedisIndex(
             client,
             config.namespace,

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from redis import exceptions as redis_errors
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
@@ -53,6 +53,11 @@ async def open_server(config: DedupConfig) -> AsyncIterator[Client]:
                 text += ", or use redis:// if it does not speak TLS"
             raise ServerError(text) from None
         yield client
+
+
+def is_cluster(client: Client) -> TypeGuard[RedisCluster]:
+    """Whether a client speaks to a cluster."""
+    return isinstance(client, RedisCluster)
 
 
 async def _client(config: DedupConfig, stack: AsyncExitStack) -> Client:
