@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urljoin
 
@@ -22,6 +21,7 @@ from ..items import Page
 from ..start_errors import speak_plainly
 from .arguments import Arguments, host_of
 from .links import NewLinks
+from .responses import header_of, join, media_type, page_of
 from .robots import header_directives, product
 
 if TYPE_CHECKING:
@@ -114,9 +114,9 @@ class SiteSpider(Spider):
         if self.pages == self.arguments.max_pages:
             self.stats.inc_value("site/beyond_max_pages")
             return
-        header = _header(response.headers, b"Content-Type")
+        header = header_of(response.headers, b"Content-Type")
         if not self._is_html(response):
-            kind = _media_type(header)
+            kind = media_type(header)
             # The name ends up in statistics and on screens, and is the server's word.
             kind = kind if _TYPE.fullmatch(kind) else "unknown"
             self.stats.inc_value(f"site/other_content_types/{kind}")
@@ -132,15 +132,15 @@ class SiteSpider(Spider):
             self.stats.inc_value("site/noindex")
         else:
             content = await self._aside(response, chrome.strip_chrome, document)
-            yield _item(response, document, content)
-        if not nofollow:
+            yield page_of(response, document, content)
+        if not nofollow and self._leads_on(response):
             for url in self._new_links(response, document):
                 yield self._page(url)
         if self.pages == self.arguments.max_pages:
             raise CloseSpider("max_pages")
 
     def _is_html(self, response: Response) -> bool:
-        kind = _media_type(_header(response.headers, b"Content-Type"))
+        kind = media_type(header_of(response.headers, b"Content-Type"))
         # Without the header Scrapy has looked at the body.
         return kind in HTML_TYPES if kind else isinstance(response, HtmlResponse)
 
@@ -165,13 +165,18 @@ class SiteSpider(Spider):
         return await run_in_thread(work, *args, **options)
 
     def _new_links(self, response: Response, document: chrome.Document) -> Iterator[str]:
-        base = _join(response.url, chrome.base(document) or "") or response.url
+        base = join(response.url, chrome.base(document) or "") or response.url
         hrefs = (
             link.href for link in chrome.links(document) if not (link.nofollow and self.obeys_tags)
         )
         for url in self._links.resolve(hrefs, base):
             if self.arguments.wants(url):
                 yield url
+
+    def _leads_on(self, response: Response) -> bool:
+        """Whether links of the response may be followed; only such links are remembered as met."""
+        limit = self.settings.getint("DEPTH_LIMIT")
+        return not limit or response.meta.get("depth", 0) < limit
 
     def _is_here(self, url: str) -> bool:
         return host_of(url) in self.hosts
@@ -188,6 +193,8 @@ class SiteSpider(Spider):
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
         """Yield the pages of a sitemap, or the sitemaps of an index of them."""
+        if not self._leads_on(response):
+            return
         body = response.body
         if gzip_magic_number(response):
             body = gunzip(body, max_size=self.crawler.settings.getint("DOWNLOAD_MAXSIZE"))
@@ -249,43 +256,10 @@ class SiteSpider(Spider):
         # The rest of Scrapy would try to decompress, and then retry, a body that was cut off.
         if b"Content-Encoding" in headers:
             return
-        kind = _media_type(_header(headers, b"Content-Type"))
+        kind = media_type(header_of(headers, b"Content-Type"))
         short = isinstance(body_length, int) and body_length <= _READ_ON
         if kind and kind not in HTML_TYPES and not short:
             raise StopDownload(fail=False)
-
-
-def _item(response: Response, document: chrome.Document, content: chrome.MainText) -> Page:
-    canonical = chrome.canonical(document)
-    return Page(
-        url=response.url,
-        fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        status=response.status,
-        title=content.title,
-        canonical=_join(response.url, canonical) if canonical else None,
-        text=content.text,
-        html=response.body.decode(document.encoding, "replace"),
-    )
-
-
-def _header(headers: Headers, name: bytes) -> str:
-    return (headers.get(name) or b"").decode("latin-1")
-
-
-def _media_type(header: str) -> str:
-    """The type without its parameters.
-
-    >>> _media_type("Text/HTML; charset=utf-8")
-    'text/html'
-    """
-    return header.partition(";")[0].strip().lower()
-
-
-def _join(base: str, url: str) -> str | None:
-    try:
-        return urljoin(base, url)
-    except ValueError:
-        return None
 
 
 def _is_sibling(host: str, hosts: set[str]) -> bool:

@@ -168,6 +168,22 @@ async def test_max_pages_is_exact(web: Web, crawl: Crawl) -> None:
     assert len(web.seen) < 50
 
 
+async def test_a_link_at_the_limit_is_not_taken_as_met(web: Web, crawl: Crawl) -> None:
+    """An index that comes late, but is nearer to the start, still leads to all its pages."""
+    paths = [f"/{n}" for n in range(20)]
+    web.page("/", "/a")
+    web.page("/a", *paths)
+    web.page("/index", *paths)
+    for path in paths:
+        web.page(path, *paths, "/deep")
+    web.page("/deep")
+    web.answers["/late"] = Answer(status=302, headers={"Location": "/index"})
+    order = {"CONCURRENT_REQUESTS": 1, "DEPTH_PRIORITY": -5, "REDIRECT_PRIORITY_ADJUST": -5}
+    result = await crawl(url=f"{web.url}/ {web.url}/late", DEPTH_LIMIT=1, **order)
+    assert web.seen.index("/a") < web.seen.index("/index")
+    assert result.paths == sorted(["/", "/a", "/index", *paths])
+
+
 async def test_allow_and_deny_choose_links(web: Web, crawl: Crawl) -> None:
     """Both are searched in the whole address; the start address needs no permission."""
     web.page("/", "/docs/a", "/docs/a?print=1", "/blog")

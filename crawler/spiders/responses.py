@@ -1,0 +1,49 @@
+"""What a response says of itself, and the item made of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from .. import chrome
+from ..items import Page
+
+if TYPE_CHECKING:
+    from scrapy.http import Headers, Response
+
+
+def page_of(response: Response, document: chrome.Document, content: chrome.MainText) -> Page:
+    """The item of a page that was parsed."""
+    canonical = chrome.canonical(document)
+    return Page(
+        url=response.url,
+        fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        status=response.status,
+        title=content.title,
+        canonical=join(response.url, canonical) if canonical else None,
+        text=content.text,
+        html=response.body.decode(document.encoding, "replace"),
+    )
+
+
+def header_of(headers: Headers, name: bytes) -> str:
+    """The value of a header, empty without one."""
+    return (headers.get(name) or b"").decode("latin-1")
+
+
+def media_type(header: str) -> str:
+    """The type without its parameters.
+
+    >>> media_type("Text/HTML; charset=utf-8")
+    'text/html'
+    """
+    return header.partition(";")[0].strip().lower()
+
+
+def join(base: str, url: str) -> str | None:
+    """The address a link means, if any."""
+    try:
+        return urljoin(base, url)
+    except ValueError:
+        return None
