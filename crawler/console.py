@@ -124,7 +124,7 @@ class Console:
         )
 
     def show_table(self) -> None:
-        """Print what became of the pages, once there have been any."""
+        """Print what became of the pages, unless the crawl never began."""
         stats = self.crawler.stats.get_stats()
         seconds = monotonic() - self._started
         table = Table.grid(padding=(0, 2))
@@ -132,7 +132,7 @@ class Console:
         table.add_column(justify="right")
         table.add_column(style="dim")
         table_rows = rows(stats)
-        if not any(row.number for row in table_rows):
+        if self._reason != "finished" and not any(row.number for row in table_rows):
             return  # it never began; the log says why
         for row in table_rows:
             name = Text("  " + row.name) if row.indented else Text(row.name, style="bold")
@@ -175,6 +175,8 @@ def rows(stats: Mapping[str, Any]) -> list[Row]:
         Row("no answer", sum(failures.values()), _listed(failures), indented=True),
         Row("forbidden by robots.txt", stats.get("robotstxt/forbidden", 0), indented=True),
         Row("redirects to other hosts", stats.get("site/foreign_redirects", 0), indented=True),
+        Row("redirects to known pages", stats.get("site/known_redirects", 0), indented=True),
+        Row("redirects without end", stats.get("site/endless_redirects", 0), indented=True),
         Row("beyond max_pages", stats.get("site/beyond_max_pages", 0), indented=True),
     ]
 
@@ -187,7 +189,13 @@ def _scrapy() -> str:
     return str(called) if called.name == "scrapy" else f"{sys.executable} -m scrapy"
 
 
-_REST = ("robotstxt/forbidden", "site/foreign_redirects", "site/beyond_max_pages")
+_REST = (
+    "robotstxt/forbidden",
+    "site/foreign_redirects",
+    "site/known_redirects",
+    "site/endless_redirects",
+    "site/beyond_max_pages",
+)
 
 
 def _rest(stats: Mapping[str, Any]) -> int:

@@ -261,3 +261,19 @@ def test_a_wrong_argument_is_one_line(words: list[str], reason: str) -> None:
     assert run.returncode != 0
     (line,) = run.stderr.splitlines()
     assert reason in line
+
+
+def test_a_site_that_cannot_be_reached_is_a_failure(tmp_path: Path) -> None:
+    """Where nobody answers, the crawl says so without a traceback, shows its table and exits 1."""
+    words = ["-a", "url=http://localhost:9/", "-s", f"DEDUP_DATA_DIR={tmp_path / 'index'}"]
+    run = subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", "site", *words, "-s", "RETRY_ENABLED=False"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == 1
+    assert run.stderr.count("No start page could be fetched: http://localhost:9/") == 1
+    assert "Traceback" not in run.stderr
+    assert re.search(r"no answer +1\b", run.stderr)

@@ -11,7 +11,6 @@ from urllib.parse import urljoin
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, StopDownload
 from scrapy.http import HtmlResponse
-from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
@@ -20,6 +19,7 @@ from .. import chrome
 from ..items import Page
 from ..start_errors import speak_plainly
 from .arguments import Arguments, host_of
+from .failures import Failures
 from .links import NewLinks
 from .responses import header_of, join, media_type, page_of
 from .robots import header_directives, product
@@ -60,6 +60,7 @@ class SiteSpider(Spider):
     # so that the default of a hundred would be waste.
     custom_settings = {"CONCURRENT_ITEMS": 2}  # noqa: RUF012
     stats: StatsCollector
+    failures: Failures
     obeys_tags = True
     agent = ""
 
@@ -78,6 +79,7 @@ class SiteSpider(Spider):
         spider.obeys_tags = crawler.settings.getbool("SITE_META_ROBOTS_OBEY", True)
         agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
         spider.agent = product(agent)
+        spider.failures = Failures(crawler, spider.arguments.urls)
         crawler.signals.connect(spider.opened, signal=signals.spider_opened)
         crawler.signals.connect(spider.stay_on_hosts, signal=signals.request_scheduled)
         crawler.signals.connect(spider.stop_other_types, signal=signals.headers_received)
@@ -104,13 +106,14 @@ class SiteSpider(Spider):
                 )
 
     def _page(self, url: str) -> Request:
-        return Request(url, self.parse, errback=self.failed)
+        return Request(url, self.parse, errback=self.failures.failed)
 
     def _sitemap(self, url: str) -> Request:
-        return Request(url, self.parse_sitemap, errback=self.failed)
+        return Request(url, self.parse_sitemap, errback=self.failures.failed)
 
     async def parse(self, response: Response) -> AsyncIterator[Page | Request]:
         """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
+        self.failures.answered = True
         if self.pages == self.arguments.max_pages:
             self.stats.inc_value("site/beyond_max_pages")
             return
@@ -210,16 +213,6 @@ class SiteSpider(Spider):
                     yield self._sitemap(url)
                 elif self.arguments.wants(url):
                     yield self._page(url)
-
-    def failed(self, failure: Failure) -> None:
-        """Count a page that could not be had. What robots.txt forbids Scrapy has counted."""
-        error = failure.value
-        if isinstance(error, HttpError):
-            self.stats.inc_value(f"site/http_errors/{error.response.status}")
-        elif not isinstance(error, IgnoreRequest):
-            self.stats.inc_value(f"site/download_errors/{type(error).__name__}")
-            url = failure.request.url  # type: ignore[attr-defined]
-            logger.warning("Could not fetch %s: %s", url, error or type(error).__name__)
 
     def item_failed(self) -> None:
         """Count a page that was lost in a pipeline."""

@@ -87,6 +87,23 @@ async def test_a_redirect_gives_its_target(web: Web, crawl: Crawl) -> None:
     assert web.seen.count("/new") == 1
 
 
+async def test_redirects_without_end_are_counted(web: Web, crawl: Crawl) -> None:
+    """A page that leads to itself, in a circle or ever on is counted once, as is a known target."""
+    web.page("/", "/self", "/ping", "/1", "/home")
+    for path, target in {
+        "/self": "/self",
+        "/ping": "/pong",
+        "/pong": "/ping",
+        "/home": "/",
+    }.items():
+        web.answers[path] = Answer(status=302, headers={"Location": target})
+    for n in range(1, 40):
+        web.answers[f"/{n}"] = Answer(status=302, headers={"Location": f"/{n + 1}"})
+    result = await crawl()
+    assert result.stats["site/endless_redirects"] == 3
+    assert result.stats["site/known_redirects"] == 1
+
+
 async def test_only_html_becomes_a_page(web: Web, crawl: Crawl) -> None:
     """Other content types are counted under their names and skipped."""
     web.page("/", "/file", "/picture", "/xhtml", "/none")

@@ -1,0 +1,78 @@
+"""Pages that could not be had: each is counted, and a crawl that had none at all has failed."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.spidermiddlewares.httperror import HttpError
+
+from ..pipelines.stopping import fail_at_end
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
+
+
+class Failures:
+    """Counts what failed in a crawl; `starts` are the addresses it begins with."""
+
+    def __init__(self, crawler: Crawler, starts: Container[str]) -> None:
+        self.answered = False
+        self._crawler = crawler
+        self._starts = starts
+        self._reasons: dict[str, str] = {}
+        logging.getLogger("scrapy.downloadermiddlewares.robotstxt").addFilter(_one_line)
+        crawler.signals.connect(self.dropped, signal=signals.request_dropped)
+        crawler.signals.connect(self.closed, signal=signals.spider_closed)
+
+    def failed(self, failure: Failure) -> None:
+        """Count a page that could not be had. What robots.txt forbids Scrapy has counted."""
+        error = failure.value
+        request: Request = failure.request  # type: ignore[attr-defined]
+        reason = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, HttpError):
+            reason = f"HTTP {error.response.status}"
+            self._count(f"site/http_errors/{error.response.status}")
+        elif isinstance(error, IgnoreRequest) and reason.startswith("max redirections"):
+            self._count("site/endless_redirects")
+        elif not isinstance(error, IgnoreRequest) or not reason.startswith("Forbidden by robots"):
+            self._count(f"site/download_errors/{type(error).__name__}")
+            logger.warning("Could not fetch %s: %s", request.url, reason)
+        self._remember(request, reason)
+
+    def dropped(self, request: Request) -> None:
+        """Count a redirect to an address that was asked for already."""
+        came_from = request.meta.get("redirect_urls", [])
+        if request.url in came_from:
+            self._count("site/endless_redirects")
+            self._remember(request, "redirects to itself")
+        elif came_from:
+            self._count("site/known_redirects")
+
+    def closed(self, reason: str) -> None:
+        """Say that no start page could be had, and let the process say so too."""
+        if reason == "finished" and not self.answered and self._reasons:
+            said = "; ".join(f"{url}: {why}" for url, why in self._reasons.items())
+            logger.error("No start page could be fetched: %s", said)
+            fail_at_end(self._crawler)
+
+    def _count(self, key: str) -> None:
+        self._crawler.stats.inc_value(key)
+
+    def _remember(self, request: Request, reason: str) -> None:
+        url = request.meta.get("redirect_urls", [request.url])[0]
+        if url in self._starts:
+            self._reasons[url] = reason
+
+
+def _one_line(record: logging.LogRecord) -> bool:
+    record.exc_info = None
+    return True
