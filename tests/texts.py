@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 
-def article(seed: int, words: int = 300) -> list[str]:
+def article(seed: int, words: int = 600) -> list[str]:
     """Words of a text that shares no shingle with that of another seed."""
     chooser = random.Random(seed)
     return [f"{chooser.randrange(5000)}x{seed}" for _ in range(words)]

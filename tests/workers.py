@@ -20,7 +20,7 @@ from tests.texts import article, changed, text
 
 async def main(url, worker, workers, sets):
     async with DuplicateIndex.open(DedupConfig(redis_url=url)) as index:
-        pages = [text(changed(article(n, 200), 1, seed=worker)) for n in range(sets)]
+        pages = [text(changed(article(n, 400), 1, seed=worker)) for n in range(sets)]
         client = index._store._client
         kept = []
         for n, page in enumerate(pages):
@@ -45,7 +45,7 @@ async def main(url, data_dir, worker, timeout=10):
     config = DedupConfig(redis_url=url or None, data_dir=data_dir, timeout=float(timeout))
     async with DuplicateIndex.open(config) as index:
         for n in range(1_000_000):
-            pages = [(f"http://w{worker}/{n}-{s}", text(changed(article(n, 200), 1, seed=s)))
+            pages = [(f"http://w{worker}/{n}-{s}", text(changed(article(n, 400), 1, seed=s)))
                      for s in range(4)]
             for verdict in await asyncio.gather(*(index.check(*page) for page in pages)):
                 print(verdict.kind, verdict.url, flush=True)
@@ -71,7 +71,7 @@ async def check_all(config: DedupConfig, sets: range, workers: range) -> Counter
         for n in sets:
             for worker in workers:
                 for s in range(4):
-                    page = text(changed(article(n, 200), 1, seed=s))
+                    page = text(changed(article(n, 400), 1, seed=s))
                     verdict = await index.check(f"http://w{worker}/{n}-{s}", page)
                     kept[n] += verdict.duplicate_of is None
         faults = (await index.verify()).faults

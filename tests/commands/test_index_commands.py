@@ -21,8 +21,8 @@ from tests.texts import article, changed, text
 
 LONG = "http://a/" + "long/" * 40
 PAGES = [
-    *((f"http://a/{i}", text(article(i, 80))) for i in range(40)),
-    ("http://b/1", text(changed(article(1, 80), 1))),
+    *((f"http://a/{i}", text(article(i, 400))) for i in range(40)),
+    ("http://b/1", text(changed(article(1, 400), 1))),
     (LONG, text(article(99))),
     ("http://b/99", text(article(99))),
 ]

@@ -33,7 +33,7 @@ async def test_a_node_dies_and_its_replica_is_promoted(replicated: list[Server])
 
         async def crawl(index: DuplicateIndex, worker: int) -> None:
             for n in range(400):
-                page = text(changed(article(n, 100), 1, seed=worker))
+                page = text(changed(article(n, 400), 1, seed=worker))
                 try:
                     verdict = await index.check(f"http://{worker}/{n}", page)
                 except ServerError:  # passes as unchecked
@@ -54,7 +54,7 @@ async def test_a_node_dies_and_its_replica_is_promoted(replicated: list[Server])
         for n in range(400):
             found = []
             for worker in (1, 2):
-                page = text(changed(article(n, 100), 1, seed=worker))
+                page = text(changed(article(n, 400), 1, seed=worker))
                 found.append((await one.check(f"http://{worker}/{n}", page)).duplicate_of)
             assert None in found
 
@@ -66,7 +66,7 @@ async def test_shards_move_to_another_node_among_checks(
     config = DedupConfig(redis_url=cluster_url, shards=16)
     names = {node.port: node.ask("CLUSTER", "MYID").decode() for node in cluster}
     async with DuplicateIndex.open(config) as index:
-        await index.check_many([(f"http://a/{n}", text(article(n, 200))) for n in range(300)])
+        await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
         slot = cluster[0].ask(
             "CLUSTER", "KEYSLOT", index._store.shards[home("http://a/1", 16)].params
         )
@@ -76,7 +76,7 @@ async def test_shards_move_to_another_node_among_checks(
         async def crawl() -> int:
             found = 0
             for n in range(300):
-                verdict = await index.check(f"http://b/{n}", text(changed(article(n, 200), 1)))
+                verdict = await index.check(f"http://b/{n}", text(changed(article(n, 400), 1)))
                 found += verdict.duplicate_of == f"http://a/{n}"
                 await asyncio.sleep(0.002)
             return found
