@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections import Counter
@@ -62,6 +63,22 @@ def start(program: str, *arguments: object) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
+
+
+def check_in_lock_step(url: str, workers: int, sets: int) -> tuple[Counter[int], set[int]]:
+    """Let processes check near-duplicates of one another at the same moment, set after set.
+
+    How many pages of each set were kept, and the workers that kept any.
+    """
+    processes = [start(LOCKSTEP, url, n, workers, sets) for n in range(workers)]
+    kept: Counter[int] = Counter()
+    winners = set()
+    for number, process in enumerate(processes):
+        output, _ = process.communicate(timeout=120)
+        survivors = json.loads(output)
+        kept.update(survivors)
+        winners |= {number} if survivors else set()
+    return kept, winners
 
 
 async def check_all(config: DedupConfig, sets: range, workers: range) -> Counter[int]:

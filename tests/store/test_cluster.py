@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
 import os
 import random
 import re
@@ -19,7 +18,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.store.shards import Call, Shards
 from tests.conftest import Server
 from tests.texts import article, changed, text
-from tests.workers import ENDLESS, LOCKSTEP, check_all, start
+from tests.workers import ENDLESS, check_all, check_in_lock_step, start
 
 
 def configured(url: str, **settings: object) -> DedupConfig:
@@ -29,14 +28,7 @@ def configured(url: str, **settings: object) -> DedupConfig:
 def test_of_pages_checked_in_lock_step_one_survives(cluster_url: str) -> None:
     """Eight processes check near-duplicates of one another at the same moment, 100 times over."""
     workers, sets = 8, 100
-    processes = [start(LOCKSTEP, cluster_url, n, workers, sets) for n in range(workers)]
-    kept: Counter[int] = Counter()
-    winners = set()
-    for number, process in enumerate(processes):
-        output, _ = process.communicate(timeout=120)
-        survivors = json.loads(output)
-        kept.update(survivors)
-        winners |= {number} if survivors else set()
+    kept, winners = check_in_lock_step(cluster_url, workers, sets)
     assert kept == Counter(range(sets))
     assert len(winners) > 1  # or they did not meet at all
 

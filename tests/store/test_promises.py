@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
 import signal
@@ -14,20 +13,13 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from tests.texts import article, changed, text
-from tests.workers import ENDLESS, LOCKSTEP, check_all, start
+from tests.workers import ENDLESS, check_all, check_in_lock_step, start
 
 
 def test_of_pages_checked_in_lock_step_one_survives(redis_url: str) -> None:
     """Eight processes check near-duplicates of one another at the same moment, 500 times over."""
     workers, sets = 8, 500
-    processes = [start(LOCKSTEP, redis_url, n, workers, sets) for n in range(workers)]
-    kept: Counter[int] = Counter()
-    winners = set()
-    for number, process in enumerate(processes):
-        output, _ = process.communicate(timeout=120)
-        survivors = json.loads(output)
-        kept.update(survivors)
-        winners |= {number} if survivors else set()
+    kept, winners = check_in_lock_step(redis_url, workers, sets)
     assert kept == Counter(range(sets))
     assert len(winners) > 1  # or they did not meet at all
 
