@@ -3,134 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from . import parsing
 from .errors import ConfigError
 from .lsh import Bands, fewest_bands
 from .sketches import METHODS, BandedMethod, ModuloSample
 from .verdict import Kind
 
 PREFIX = "DEDUP_"
-_TRUE = frozenset({"1", "true", "yes", "on"})
-# What two texts may differ in and still have the same words.
-DISTINCTIONS = frozenset({"accents", "case", "numbers", "punctuation", "reposts", "urls"})
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_FALSE = frozenset({"0", "false", "no", "off"})
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("expects a text that is not empty")
-    return value.strip()
-
-
-def _optional_text(value: Any) -> str | None:
-    return None if value is None or value == "" else _text(value)
-
-
-def _correction(value: Any) -> str | None:
-    if value is None or value == "":
-        return None
-    from .typos import parsed
-
-    parsed(_text(value))
-    return _text(value)
-
-
-def _path(value: Any) -> Path:
-    if not isinstance(value, (str, Path)) or not str(value):
-        raise ValueError("expects the path of a folder")
-    return Path(value)
-
-
-def _boolean(value: Any) -> bool:
-    word = str(value).strip().lower()
-    if word in _TRUE:
-        return True
-    if word in _FALSE:
-        return False
-    raise ValueError("expects True or False")
-
-
-def _integer(low: int, high: int) -> Callable[[Any], int]:
-    def parse(value: Any) -> int:
-        if isinstance(value, bool) or int(value) != float(value) or not low <= int(value) <= high:
-            raise ValueError(f"expects a whole number from {low} to {high}")
-        return int(value)
-
-    return parse
-
-
-def _optional(parse: Callable[[Any], int]) -> Callable[[Any], int | None]:
-    return lambda value: None if value is None or value == "" else parse(value)
-
-
-def _number(low: float, high: float) -> Callable[[Any], float]:
-    def parse(value: Any) -> float:
-        if isinstance(value, bool) or not low < float(value) <= high:
-            raise ValueError(f"expects a number above {low:g} and up to {high:g}")
-        return float(value)
-
-    return parse
-
-
-def _duration(value: Any) -> float | None:
-    if value is None or value == "":
-        return None
-    number, unit = (value[:-1], value[-1]) if isinstance(value, str) else (value, "s")
-    if isinstance(value, str) and unit not in _SECONDS:
-        number, unit = value, "s"
-    try:
-        seconds = float(number) * _SECONDS[unit]
-    except ValueError:
-        seconds = 0.0
-    if isinstance(value, bool) or not 1 <= seconds < 1e10:
-        raise ValueError("expects seconds, at least 1, or a text as 12h, 30d or 8w")
-    return seconds
-
-
-def _one_of(*words: str) -> Callable[[Any], str]:
-    def parse(value: Any) -> str:
-        if value not in words:
-            raise ValueError(f"expects one of {', '.join(words)}")
-        return str(value)
-
-    return parse
-
-
-def _kinds(value: Any) -> frozenset[Kind]:
-    words = value.split(",") if isinstance(value, str) else list(value)
-    known = [kind for kind in Kind if kind is not Kind.UNCHECKED]  # a fault is no reason to drop
-    names = {str(word).strip() for word in words} - {""}
-    if not names <= set(known):
-        raise ValueError(f"expects verdicts out of {', '.join(known)}")
-    return frozenset(Kind(name) for name in names)
-
-
-def _function(value: Any) -> str | Callable[[Any], str] | None:
-    return value if callable(value) else _optional_text(value)
-
-
-def _options(value: Any) -> Mapping[str, Any] | None:
-    if value is None or value == "":
-        return None
-    options = json.loads(value) if isinstance(value, str) else value
-    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
-        raise ValueError("expects a dict of options")
-    return dict(options)
-
-
-def _distinctions(value: Any) -> frozenset[str]:
-    words = value.split(",") if isinstance(value, str) else list(value)
-    names = {str(word).strip() for word in words} - {""}
-    if not names <= DISTINCTIONS:
-        raise ValueError(f"expects words out of {', '.join(sorted(DISTINCTIONS))}")
-    return frozenset(names)
 
 
 def _setting(default: Any, parse: Callable[[Any], Any], doc: str) -> Any:
@@ -146,115 +31,125 @@ class DedupConfig:
 
     redis_url: str | None = _setting(
         None,
-        _optional_text,
+        parsing.optional_text,
         "Server that holds the index: redis://, rediss://, unix://, redis+sentinel:// or "
         "redis+cluster://. Unset: a private server of the project, its data in DEDUP_DATA_DIR.",
     )
     namespace: str = _setting(
-        "dedup", _text, "Name of the index; spiders with the same name share one index."
+        "dedup", parsing.text, "Name of the index; spiders with the same name share one index."
     )
     data_dir: Path = _setting(
-        ".scrapy/dedup", _path, "Folder of the private server's data (see DEDUP_REDIS_URL)."
+        ".scrapy/dedup", parsing.path, "Folder of the private server's data (see DEDUP_REDIS_URL)."
     )
     timeout: float = _setting(
-        10.0, _number(0, 3600), "Seconds to wait for an answer of the server."
+        10.0, parsing.number(0, 3600), "Seconds to wait for an answer of the server."
     )
     on_error: str = _setting(
         "unchecked",
-        _one_of("unchecked", "stop"),
+        parsing.one_of("unchecked", "stop"),
         "When the server gives no answer: `unchecked` lets pages pass with that verdict, `stop` "
         "ends the crawl with a non-zero exit code.",
     )
     drop: frozenset[Kind] = _setting(
-        frozenset({Kind.EXACT, Kind.NEAR}), _kinds, "Verdicts whose items are dropped."
+        frozenset({Kind.EXACT, Kind.NEAR}), parsing.kinds, "Verdicts whose items are dropped."
     )
     tag_field: str | None = _setting(
-        "dedup", _optional_text, "Item field that takes the verdict; empty: items are not tagged."
+        "dedup",
+        parsing.optional_text,
+        "Item field that takes the verdict; empty: items are not tagged.",
     )
-    url_field: str = _setting("url", _text, "Item field with the page's address.")
-    html_field: str = _setting("html", _text, "Item field with the page's HTML (str or bytes).")
+    url_field: str = _setting("url", parsing.text, "Item field with the page's address.")
+    html_field: str = _setting(
+        "html", parsing.text, "Item field with the page's HTML (str or bytes)."
+    )
     text_field: str = _setting(
-        "text", _text, "Item field with the main text; where it is filled, HTML is not parsed."
+        "text",
+        parsing.text,
+        "Item field with the main text; where it is filled, HTML is not parsed.",
     )
     title_field: str = _setting(
-        "title", _text, "Item field that takes the page's title where the item has it, unfilled."
+        "title",
+        parsing.text,
+        "Item field that takes the page's title where the item has it, unfilled.",
     )
     extractor: str | Callable[[Any], str] | None = _setting(
         None,
-        _function,
+        parsing.function,
         "Function, or the path of one, that turns a page's HTML into its main text. Unset: that of "
         "this package.",
     )
     ttl: float | None = _setting(
         None,
-        _duration,
+        parsing.duration,
         "Time after which a page that was not seen again counts no more and its memory is given "
         "back: seconds, or a text as `12h`, `30d`, `8w`. Unset: pages count for ever.",
     )
     canonical_urls: bool = _setting(
         True,
-        _boolean,
+        parsing.boolean,
         "Whether URLs that differ only in what servers ignore (order of the query's arguments, "
         "fragment, case of escapes) are one page.",
     )
     threshold: float = _setting(
-        0.8, _number(0, 1), "Jaccard resemblance from which a page is a near-duplicate."
+        0.8, parsing.number(0, 1), "Jaccard resemblance from which a page is a near-duplicate."
     )
     shingle_unit: Literal["word", "char"] = _setting(
-        "word", _one_of("word", "char"), "What a shingle is made of: `word` or `char`."
+        "word", parsing.one_of("word", "char"), "What a shingle is made of: `word` or `char`."
     )
-    shingle_size: int = _setting(5, _integer(1, 100), "Units in a shingle.")
+    shingle_size: int = _setting(5, parsing.integer(1, 100), "Units in a shingle.")
     shingle_step: int = _setting(
-        1, _integer(1, 100), "Units from the start of one shingle to the start of the next."
+        1, parsing.integer(1, 100), "Units from the start of one shingle to the start of the next."
     )
     shingle_repeats: bool = _setting(
-        False, _boolean, "Whether a shingle counts as often as it occurs in the text."
+        False, parsing.boolean, "Whether a shingle counts as often as it occurs in the text."
     )
     ignore: frozenset[str] = _setting(
         frozenset({"case", "punctuation"}),
-        _distinctions,
+        parsing.distinctions,
         "What makes no difference: out of `case`, `punctuation`, `accents`, `numbers` (dates and "
         "counters too), `urls`, `reposts` (RT @name).",
     )
     correct: str | None = _setting(
         None,
-        _correction,
+        parsing.correction,
         "How texts are corrected before they are compared: `typos`, `scans` or a phonetic code, "
         "with a language or a file of words as `typos:de`. Unset: not at all.",
     )
     method: str = _setting(
         "fast",
-        _one_of(*METHODS),
+        parsing.one_of(*METHODS),
         f"How pages are sketched, so that candidates are found: {', '.join(METHODS)}.",
     )
     method_options: Mapping[str, Any] | None = _setting(
         None,
-        _options,
+        parsing.options,
         "What else the method takes: a dict, or its JSON.",
     )
     num_hashes: int = _setting(
         0,
-        _integer(0, 4096),
+        parsing.integer(0, 4096),
         "Values in a page's sketch; 0: as many as the method has of itself, `fast` 256.",
     )
     bands: int = _setting(
         0,
-        _integer(0, 64),
+        parsing.integer(0, 64),
         "Bands of the LSH index; 0: the fewest that find 95 % of the pairs at the threshold.",
     )
-    rows: int = _setting(0, _integer(0, 32), "Sketch values in a band; 0: chosen as the bands.")
+    rows: int = _setting(
+        0, parsing.integer(0, 32), "Sketch values in a band; 0: chosen as the bands."
+    )
     verify_bits: int = _setting(
-        1024, _integer(128, 4096), "Bits of the sketch that candidates are verified with."
+        1024, parsing.integer(128, 4096), "Bits of the sketch that candidates are verified with."
     )
     shards: int = _setting(
         64,
-        _integer(1, 1024),
+        parsing.integer(1, 1024),
         "Parts that an index in a cluster consists of, spread over the nodes: as many nodes can "
         "share it at most. One server knows no parts.",
     )
     seed: int | None = _setting(
         None,
-        _optional(_integer(0, 2**63 - 1)),
+        parsing.optional(parsing.integer(0, 2**63 - 1)),
         "Seed of all hash functions. Unset: each index draws its own and stores it. Set it to keep "
         "it out of the index: only a digest is stored then.",
     )

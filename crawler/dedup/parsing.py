@@ -1,0 +1,126 @@
+"""What the values of settings may be: each function reads one kind, or tells what it expects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .verdict import Kind
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off"})
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+# What two texts may differ in and still have the same words.
+DISTINCTIONS = frozenset({"accents", "case", "numbers", "punctuation", "reposts", "urls"})
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("expects a text that is not empty")
+    return value.strip()
+
+
+def optional_text(value: Any) -> str | None:
+    return None if value is None or value == "" else text(value)
+
+
+def correction(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    from .typos import parsed
+
+    parsed(text(value))
+    return text(value)
+
+
+def path(value: Any) -> Path:
+    if not isinstance(value, (str, Path)) or not str(value):
+        raise ValueError("expects the path of a folder")
+    return Path(value)
+
+
+def boolean(value: Any) -> bool:
+    word = str(value).strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise ValueError("expects True or False")
+
+
+def integer(low: int, high: int) -> Callable[[Any], int]:
+    def parse(value: Any) -> int:
+        if isinstance(value, bool) or int(value) != float(value) or not low <= int(value) <= high:
+            raise ValueError(f"expects a whole number from {low} to {high}")
+        return int(value)
+
+    return parse
+
+
+def optional(parse: Callable[[Any], int]) -> Callable[[Any], int | None]:
+    return lambda value: None if value is None or value == "" else parse(value)
+
+
+def number(low: float, high: float) -> Callable[[Any], float]:
+    def parse(value: Any) -> float:
+        if isinstance(value, bool) or not low < float(value) <= high:
+            raise ValueError(f"expects a number above {low:g} and up to {high:g}")
+        return float(value)
+
+    return parse
+
+
+def duration(value: Any) -> float | None:
+    if value is None or value == "":
+        return None
+    number, unit = (value[:-1], value[-1]) if isinstance(value, str) else (value, "s")
+    if isinstance(value, str) and unit not in _SECONDS:
+        number, unit = value, "s"
+    try:
+        seconds = float(number) * _SECONDS[unit]
+    except ValueError:
+        seconds = 0.0
+    if isinstance(value, bool) or not 1 <= seconds < 1e10:
+        raise ValueError("expects seconds, at least 1, or a text as 12h, 30d or 8w")
+    return seconds
+
+
+def one_of(*words: str) -> Callable[[Any], str]:
+    def parse(value: Any) -> str:
+        if value not in words:
+            raise ValueError(f"expects one of {', '.join(words)}")
+        return str(value)
+
+    return parse
+
+
+def kinds(value: Any) -> frozenset[Kind]:
+    words = value.split(",") if isinstance(value, str) else list(value)
+    known = [kind for kind in Kind if kind is not Kind.UNCHECKED]  # a fault is no reason to drop
+    names = {str(word).strip() for word in words} - {""}
+    if not names <= set(known):
+        raise ValueError(f"expects verdicts out of {', '.join(known)}")
+    return frozenset(Kind(name) for name in names)
+
+
+def function(value: Any) -> str | Callable[[Any], str] | None:
+    return value if callable(value) else optional_text(value)
+
+
+def options(value: Any) -> Mapping[str, Any] | None:
+    if value is None or value == "":
+        return None
+    options = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+        raise ValueError("expects a dict of options")
+    return dict(options)
+
+
+def distinctions(value: Any) -> frozenset[str]:
+    words = value.split(",") if isinstance(value, str) else list(value)
+    names = {str(word).strip() for word in words} - {""}
+    if not names <= DISTINCTIONS:
+        raise ValueError(f"expects words out of {', '.join(sorted(DISTINCTIONS))}")
+    return frozenset(names)
