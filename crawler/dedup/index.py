@@ -8,18 +8,15 @@ import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
-from urllib.parse import urlsplit
-
-import xxhash
-from w3lib.url import canonicalize_url
 
 from .config import DedupConfig
 from .errors import ConfigError, ServerError
 from .fingerprint import Fingerprinter, make_sketcher
+from .identity import host, identity
 from .similarity import Estimate
 from .sketches import BandedMethod, Method, ModuloSample
 from .sketches.odd import OddSketch, estimate_odd
@@ -39,7 +36,6 @@ logger = logging.getLogger(__name__)
 # Characters from which a text is fingerprinted in a thread: it would hold the event loop for more
 # than a few milliseconds.
 _LONG_TEXT = 200_000
-_LONG_URL = 2_000
 # Seconds of waiting for nothing after which the server is left in peace for a while.
 _LONG_WAIT = 1.0
 
@@ -110,8 +106,8 @@ class DuplicateIndex:
             fingerprint = await asyncio.to_thread(self._fingerprint, text)
         else:
             fingerprint = self._fingerprint(text)
-        identity = _identity(url, canonical=self._config.canonical_urls)
-        request = CheckRequest(identity, _host(identity), secrets.token_bytes(4), fingerprint)
+        known = identity(url, canonical=self._config.canonical_urls)
+        request = CheckRequest(known, host(known), secrets.token_bytes(4), fingerprint)
         return self._verdict(url, await self._submit(request))
 
     async def check_many(self, pages: Iterable[tuple[str, str]]) -> list[Verdict]:
@@ -141,13 +137,13 @@ class DuplicateIndex:
 
     async def show(self, url: str) -> Record | None:
         """What the index knows of a URL, or None if it never saw it."""
-        identity = _identity(url, canonical=self._config.canonical_urls)
-        page = await self._store.show(identity)
+        known = identity(url, canonical=self._config.canonical_urls)
+        page = await self._store.show(known)
         if page is None:
             return None
-        verdict = self._verdict(identity, page.evidence)
+        verdict = self._verdict(known, page.evidence)
         return Record(
-            url=identity,
+            url=known,
             kind=Kind(page.evidence.standing),
             last_verdict=verdict.kind,
             duplicate_of=verdict.duplicate_of,
@@ -165,8 +161,8 @@ class DuplicateIndex:
 
         False if the index never saw the URL.
         """
-        identity = _identity(url, canonical=self._config.canonical_urls)
-        return await self._store.forget(identity, bits=self._config.verify_bits)
+        known = identity(url, canonical=self._config.canonical_urls)
+        return await self._store.forget(known, bits=self._config.verify_bits)
 
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory and parameters."""
@@ -300,21 +296,3 @@ def _parameters(config: DedupConfig) -> dict[str, Any]:
         digest = hashlib.sha256(b"scrapy-neardup seed %d" % config.seed).hexdigest()
         parameters["seed"] = SECRET + digest[:16]
     return parameters
-
-
-def _identity(url: str, *, canonical: bool) -> str:
-    """What makes two addresses the same page: the URL, canonical if so set, bounded in length."""
-    if canonical:
-        with suppress(ValueError):  # no URL at all, as "http://[": it is itself
-            url = canonicalize_url(url)
-    url = url.encode("utf-8", "replace").decode()
-    if len(url) > _LONG_URL:
-        url = f"{url[:_LONG_URL]}~{xxhash.xxh3_128_hexdigest(url.encode())}"
-    return url
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).netloc.rpartition("@")[2][:255]
-    except ValueError:
-        return ""
