@@ -32,7 +32,7 @@ from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.connect import open_server
 from crawler.dedup.store.embedded import server_binary
-from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
+from crawler.dedup.store.redis_index import CheckRequest, RedisIndex, Rule
 
 SHINGLES = 500
 SIMILARITIES = (0.9, 0.85, 0.8)
@@ -203,7 +203,8 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with server(program) as (socket, client), server(program) as (peer_socket, peer_client):
         config = DedupConfig(redis_url=f"unix://{socket}")
         async with open_server(config) as connection:
-            store = RedisIndex(connection, "bench", {"seed": 1, "tables": config.banding.bands})
+            parameters = {"seed": 1, "tables": config.banding.bands}
+            store = RedisIndex(connection, "bench", parameters, Rule())
             await store.open()
             ours = Ours(client, store, config)
             peer = Datasketch(peer_client, peer_socket, config.threshold)

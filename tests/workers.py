@@ -19,8 +19,8 @@ import asyncio, json, sys, time
 from crawler.dedup import DedupConfig, DuplicateIndex
 from tests.texts import article, changed, text
 
-async def main(url, worker, workers, sets):
-    async with DuplicateIndex.open(DedupConfig(redis_url=url)) as index:
+async def main(url, method, worker, workers, sets):
+    async with DuplicateIndex.open(DedupConfig(redis_url=url, method=method)) as index:
         pages = [text(changed(article(n, 400), 1, seed=worker)) for n in range(sets)]
         client = index._store._client
         kept = []
@@ -33,7 +33,7 @@ async def main(url, worker, workers, sets):
                 kept.append(n)
         print(json.dumps(kept))
 
-asyncio.run(main(sys.argv[1], *map(int, sys.argv[2:])))
+asyncio.run(main(*sys.argv[1:3], *map(int, sys.argv[3:])))
 """
 
 # Checks pages of a few sets without end and prints each verdict as soon as it has it.
@@ -65,12 +65,14 @@ def start(program: str, *arguments: object) -> subprocess.Popen[str]:
     )
 
 
-def check_in_lock_step(url: str, workers: int, sets: int) -> tuple[Counter[int], set[int]]:
+def check_in_lock_step(
+    url: str, workers: int, sets: int, method: str = "fast"
+) -> tuple[Counter[int], set[int]]:
     """Let processes check near-duplicates of one another at the same moment, set after set.
 
     How many pages of each set were kept, and the workers that kept any.
     """
-    processes = [start(LOCKSTEP, url, n, workers, sets) for n in range(workers)]
+    processes = [start(LOCKSTEP, url, method, n, workers, sets) for n in range(workers)]
     kept: Counter[int] = Counter()
     winners = set()
     for number, process in enumerate(processes):

@@ -89,9 +89,9 @@ class Fingerprinter:
         if units < self._size:
             return Fingerprint(exact, words)
         shingles = sorted_unique(shingler.of_encoded(normalised))
-        keys = self._sketcher.keys(self._sketcher.sketch_shingles(shingles))
+        keys = self._sketcher.keys(self._sketcher.sketch_shingles(shingles)) & _KEY_BITS
         if self._sketcher.method.tables is None:
-            keys = np.unique(keys & _KEY_BITS)  # in one table, no key may stand there twice
+            keys = np.unique(keys)  # in one table, no key may stand there twice
         if not keys.size:
             return Fingerprint(exact, words)
         return Fingerprint(

@@ -14,18 +14,18 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from .config import DedupConfig
-from .errors import ConfigError, ServerError
+from .errors import ServerError
 from .fingerprint import Fingerprinter, make_sketcher
 from .identity import host, identity
 from .similarity import Estimate
-from .sketches import BandedMethod, Method, ModuloSample
+from .sketches import Method, ModuloSample
 from .sketches.odd import OddSketch, estimate_odd
 from .spool import Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
 from .store.connect import Client, is_cluster, open_server
 from .store.parameters import SECRET
-from .store.redis_index import BY_KEYS, CheckRequest, Evidence, RedisIndex
+from .store.redis_index import BY_KEYS, CheckRequest, Evidence, RedisIndex, Rule
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
 from .store.statistics import IndexStats, read_statistics
@@ -251,24 +251,14 @@ class DuplicateIndex:
 
 
 def _store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
-    method = make_sketcher(config, seed=1).method
+    rule = _rule(make_sketcher(config, seed=1).method)
     if not is_cluster(client):
-        return RedisIndex(
-            client,
-            config.namespace,
-            _parameters(config),
-            min_matches=method.min_matches,
-            by_keys=_scores_by_keys(method),
-        )
-    if not isinstance(method, BandedMethod):
-        raise ConfigError(
-            f"DEDUP_METHOD {config.method} is not to be had on a cluster; choose one with bands: "
-            "fast, minwise or one-permutation"
-        )
+        return RedisIndex(client, config.namespace, _parameters(config), rule)
     return SpreadIndex(
         client,
         config.namespace,
         _parameters(config),
+        rule,
         threshold=config.threshold,
         bits=config.verify_bits,
         ttl=config.ttl,
@@ -277,8 +267,9 @@ def _store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
     )
 
 
-def _scores_by_keys(method: Method) -> bool:
-    return isinstance(method, ModuloSample) and method.score == "containment"
+def _rule(method: Method) -> Rule:
+    by_keys = isinstance(method, ModuloSample) and method.score == "containment"
+    return Rule(method.min_matches, by_keys, method.tables is None)
 
 
 def _parameters(config: DedupConfig) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from crawler.dedup.index import _parameters
 from crawler.dedup.lsh import choose_bands, fewest_bands
 from crawler.dedup.sketches.odd import OddSketch, estimate_odd, odd_sketch
 from crawler.dedup.store.connect import open_server
-from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
+from crawler.dedup.store.redis_index import CheckRequest, RedisIndex, Rule
 from crawler.dedup.tuning import choices, pair_similarities
 from tests.conftest import wait_until
 from tests.texts import article, changed, text
@@ -173,7 +173,7 @@ async def _fill_with_unlike(config: DedupConfig, pages: int) -> None:
     rng = np.random.default_rng(1)
     bands, odd = config.banding.bands, config.verify_bits // 8
     async with open_server(config) as client:
-        store = RedisIndex(client, config.namespace, _parameters(config))
+        store = RedisIndex(client, config.namespace, _parameters(config), Rule())
         await store.open()
         for start in range(0, pages, 500):
             requests = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from typing import Any
@@ -14,13 +15,13 @@ from tests.texts import article, changed, text
 
 
 @pytest.fixture
-async def open_index(redis_url: str) -> AsyncIterator[Callable[..., Any]]:
+async def open_index(index_url: str) -> AsyncIterator[Callable[..., Any]]:
     """Opens an empty index with these settings, and sees at the end that it is sound."""
     async with AsyncExitStack() as stack:
         opened: list[DuplicateIndex] = []
 
         async def start(**values: Any) -> DuplicateIndex:
-            config = DedupConfig(redis_url=redis_url, seed=5, **values)
+            config = DedupConfig(redis_url=index_url, seed=5, shards=16, **values)
             opened.append(await stack.enter_async_context(DuplicateIndex.open(config)))
             return opened[-1]
 
@@ -123,8 +124,33 @@ async def test_the_method_is_a_parameter_of_the_index(redis_url: str) -> None:
             pass
 
 
-async def test_a_cluster_takes_methods_with_bands(cluster_url: str) -> None:
-    """On a cluster another method is an error at the start, not a wrong answer."""
-    with pytest.raises(ConfigError, match="not to be had on a cluster"):
-        async with DuplicateIndex.open(DedupConfig(redis_url=cluster_url, method="modulo")):
-            pass
+def visits(seed: int) -> list[tuple[str, str]]:
+    """Pages that differ from one another in nothing, little and much, in a random order."""
+    chooser = random.Random(seed)
+    pages = []
+    for n in range(12):
+        words = article(n, chooser.choice((3, 6, 9, 40, 150, 500)))
+        copies = [changed(words, places, seed=n) for places in range(7) if len(words) > 56]
+        parts = [
+            words[: len(words) // 2],
+            words[: len(words) * 9 // 10],
+            words + article(n + 50, 20),
+        ]
+        pages += [text(page) for page in (words, *copies, *parts)]
+    chooser.shuffle(pages)
+    return [(f"http://a/{number}", page) for number, page in enumerate(pages)]
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+async def test_a_cluster_says_what_a_server_says(
+    redis_url: str, cluster_url: str, method: str
+) -> None:
+    """One page after the other, kinds and similarities are the same on both."""
+    said = []
+    for url in (redis_url, cluster_url):
+        config = DedupConfig(redis_url=url, method=method, seed=5, shards=8, threshold=0.6)
+        async with DuplicateIndex.open(config) as index:
+            verdicts = [await index.check(*page) for page in visits(1)]
+        said.append([(v.kind, v.similarity, v.low, v.high) for v in verdicts])
+    assert said[0] == said[1]
+    assert {kind for kind, *_ in said[0]} == {Kind.UNIQUE, Kind.EXACT, Kind.NEAR, Kind.SHORT}

@@ -33,6 +33,13 @@ def test_of_pages_checked_in_lock_step_one_survives(cluster_url: str) -> None:
     assert len(winners) > 1  # or they did not meet at all
 
 
+@pytest.mark.parametrize("method", ["smallest", "modulo"])
+def test_one_survives_whatever_the_method(cluster_url: str, method: str) -> None:
+    """So also with keys that all stand in one table, and where twins must share several."""
+    kept, _ = check_in_lock_step(cluster_url, 4, 40, method)
+    assert kept == Counter(range(40))
+
+
 async def test_a_page_weighs_on_all_nodes(cluster_url: str, cluster: list[Server]) -> None:
     """Pages and tables lie on every node, none with much more than its part."""
     async with DuplicateIndex.open(DedupConfig(redis_url=cluster_url)) as index:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
-from crawler.dedup.store.spread_pages import home
+from crawler.dedup.store.spread_pages import Spread
 from tests.conftest import Server, join_cluster
 from tests.texts import article, changed, text
 
@@ -68,7 +68,7 @@ async def test_shards_move_to_another_node_among_checks(
     async with DuplicateIndex.open(config) as index:
         await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
         slot = cluster[0].ask(
-            "CLUSTER", "KEYSLOT", index._store.shards[home("http://a/1", 16)].params
+            "CLUSTER", "KEYSLOT", index._store.shards[Spread(16).home("http://a/1")].params
         )
         source = next(n for n in cluster if n.ask("CLUSTER", "COUNTKEYSINSLOT", slot))
         target = next(n for n in cluster if n is not source)

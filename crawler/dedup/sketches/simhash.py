@@ -93,6 +93,7 @@ class Simhash(Method):
         if not sketch.size:
             return np.empty(0, np.uint32)
         hashed = ((sketch & self._masks) * self._key_factors).sum(axis=1, dtype=np.uint64)
+        hashed ^= hashed >> _32  # or the highest bits would count in the highest bits alone
         return np.asarray((hashed * _SPREAD) >> _32, np.uint32)
 
     def estimate(

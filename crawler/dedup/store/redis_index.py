@@ -65,12 +65,21 @@ class StoredPage(NamedTuple):
     words: int
 
 
-class RedisIndex(Reader):
-    """The tables and records of one namespace on one server.
+class Rule(NamedTuple):
+    """Which pages are candidates, and by what they are compared.
 
-    Candidates share `min_matches` keys. They are compared by their odd sketches, or, `by_keys`, by
-    the share of the page's keys that they have.
+    Candidates share `min_matches` keys, or all of them if one has fewer. Key i counts only against
+    the other page's key i, but in `one_table` all count against all. They are compared by their odd
+    sketches, or, `by_keys`, by the share of the page's keys that they have.
     """
+
+    min_matches: int = 1
+    by_keys: bool = False
+    one_table: bool = False
+
+
+class RedisIndex(Reader):
+    """The tables and records of one namespace on one server."""
 
     exchange = 32  # pages in one: the server does nothing else for about 0.1 ms a page meanwhile
 
@@ -79,15 +88,13 @@ class RedisIndex(Reader):
         client: Client,
         namespace: str,
         parameters: Mapping[str, Any],
-        *,
-        min_matches: int = 1,
-        by_keys: bool = False,
+        rule: Rule,
     ) -> None:
         self.keys = Keys(namespace)
         super().__init__(client, namespace, [self.keys], self.keys)
         self._parameters = Parameters(namespace, parameters)
         self._tables = int(parameters["tables"])
-        self._rule = (min_matches, "keys" if by_keys else "sketch")
+        self._rule = rule
 
     async def open(self) -> dict[str, str]:
         """Make the index, or see that the one that is there has these parameters; return them.
@@ -105,7 +112,8 @@ class RedisIndex(Reader):
         """
         now = int(time.time())
         oldest = 0 if ttl is None else now - int(ttl)
-        arguments: list[Any] = [self._parameters.digest, now, threshold, bits, oldest, *self._rule]
+        rule = (self._rule.min_matches, "keys" if self._rule.by_keys else "sketch")
+        arguments: list[Any] = [self._parameters.digest, now, threshold, bits, oldest, *rule]
         arguments += map(pack_request, requests)
         return [unpack_evidence(reply) for reply in await self._run("check", arguments)]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import ServerError
 from .shards import Call, Shards, Terms
-from .spread_pages import Attempt, Place, View, by_shard, places, read_view
+from .spread_pages import Attempt, Place, Spread, View, by_shard, read_view
 
 logger = logging.getLogger(__name__)
 
@@ -28,9 +28,10 @@ class SpreadCare:
     number of workers: no verdict depends on it.
     """
 
-    def __init__(self, shards: Shards, terms: Terms, *, timeout: float) -> None:
+    def __init__(self, shards: Shards, terms: Terms, spread: Spread, *, timeout: float) -> None:
         self._shards = shards
-        self._count = len(shards.keys)
+        self._spread = spread
+        self._count = spread.shards
         self._terms = terms
         self._timeout = timeout
         self._tasks: set[asyncio.Task[None]] = set()
@@ -126,7 +127,7 @@ class SpreadCare:
         local, exact, bands = buried[:4], buried[4 : 4 + _HASH_BYTES], buried[4 + _HASH_BYTES :]
         if exact:
             number = self.number(shard, int.from_bytes(local))
-            await self._move(places(exact, 1, bands, self._count), number, kept=False)
+            await self._move(self._spread.places(exact, 1, bands), number, kept=False)
             await self._all([Call("done", shard, local)])
 
     async def _unearth_all(self, shard: int, buried: Sequence[bytes]) -> None:

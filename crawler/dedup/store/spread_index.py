@@ -19,6 +19,7 @@ from .redis_index import (
     EVIDENCE_BYTES,
     CheckRequest,
     Evidence,
+    Rule,
     StoredPage,
     pack_request,
     table_key,
@@ -27,7 +28,7 @@ from .redis_index import (
 from .scripts import explained, load_script
 from .shards import Call, Shards, Terms
 from .spread_care import SpreadCare
-from .spread_pages import Attempt, Likeness, View, home, likeness, places
+from .spread_pages import Attempt, Likeness, Spread, View, likeness
 
 _LEASE = 0.5  # of the patience: who waits for a dead worker has as much again to decide
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a page that is waited for
@@ -49,6 +50,7 @@ class SpreadIndex(SpreadCare, Reader):
         client: RedisCluster,
         namespace: str,
         parameters: Mapping[str, Any],
+        rule: Rule,
         *,
         threshold: float,
         bits: int,
@@ -58,11 +60,11 @@ class SpreadIndex(SpreadCare, Reader):
     ) -> None:
         self._parameters = Parameters(namespace, {**parameters, "shards": shards})
         self._head = Keys(f"{namespace}/")
-        self._threshold = threshold
+        self._threshold, self._rule = threshold, rule
         terms = Terms(ttl, timeout * _LEASE, bits // 8)
-        spread = Shards(client, namespace, shards, terms)
-        SpreadCare.__init__(self, spread, terms, timeout=timeout)
-        Reader.__init__(self, client, namespace, spread.keys, self._head)
+        parts = Shards(client, namespace, shards, terms)
+        SpreadCare.__init__(self, parts, terms, Spread(shards, rule.one_table), timeout=timeout)
+        Reader.__init__(self, client, namespace, parts.keys, self._head)
 
     async def open(self) -> dict[str, str]:
         """Make the index, or see that the one that is there has these parameters; return them.
@@ -89,9 +91,9 @@ class SpreadIndex(SpreadCare, Reader):
         await self._room()
         self._tend(len(requests))
         deadline = asyncio.get_running_loop().time() + self._timeout
-        born, count = time.time_ns() // 1000, self._count
+        born, home = time.time_ns() // 1000, self._spread.home
         attempts = [
-            Attempt(request, (born + n).to_bytes(8), deadline, home(request.url, count))
+            Attempt(request, (born + n).to_bytes(8), deadline, home(request.url))
             for n, request in enumerate(requests)
         ]
         await self._begin(attempts)
@@ -106,7 +108,7 @@ class SpreadIndex(SpreadCare, Reader):
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
-        shard = home(url, self._count)
+        shard = self._spread.home(url)
         reply = await self._only(Call("find", shard, table_key(url) + url.encode()))
         if not reply:
             return None
@@ -119,7 +121,7 @@ class SpreadIndex(SpreadCare, Reader):
 
     async def forget(self, url: str, *, bits: int) -> bool:
         """Take a URL out of the index; False if it was not there."""
-        shard = home(url, self._count)
+        shard = self._spread.home(url)
         reply = await self._only(Call("bury", shard, table_key(url) + url.encode()))
         await self._unearth(shard, reply)
         return bool(reply)
@@ -134,7 +136,7 @@ class SpreadIndex(SpreadCare, Reader):
         names = {b"e": "exact", b"b": "band"}
         return [
             Entry(place.shard, name, name, place.key[1:], number)
-            for place in places(exact, words, bands, self._count)
+            for place in self._spread.places(exact, words, bands)
             for name in (names[place.key[:1]],)
         ]
 
@@ -171,7 +173,7 @@ class SpreadIndex(SpreadCare, Reader):
                 attempt.number = self.number(attempt.shard, attempt.local)
                 attempt.replaces = self.number(attempt.shard, old) if old else 0
                 page = attempt.request.fingerprint
-                attempt.places = places(page.exact, page.words, page.bands, self._count)
+                attempt.places = self._spread.places(page.exact, page.words, page.bands)
                 begun.append(attempt)
         await self._claim(begun)
 
@@ -217,7 +219,7 @@ class SpreadIndex(SpreadCare, Reader):
         original = evidence.page
         view = (await self._look([original], attempt.deadline))[original]
         # A number that was given twice, as after a failover, may mean quite another page.
-        if likeness(attempt.request.fingerprint, view, self._threshold) and view.state == b"k":
+        if view.state == b"k" and self._likeness(attempt, view):
             return evidence._replace(duplicate_of=view.url)
         attempt.gone = original
         return None
@@ -245,16 +247,18 @@ class SpreadIndex(SpreadCare, Reader):
             blind = [
                 n
                 for n in rivals
-                if views[n].state == b"k" or not attempt.is_seen_by(n, views[n], self._count)
+                if views[n].state == b"k" or not attempt.is_seen_by(n, views[n], self._spread)
             ]
             if not blind:
                 return await self._settle(attempt)
             views |= await self._look(blind, attempt.deadline, give_up=True)
 
     def _twins(self, attempt: Attempt, views: Mapping[int, View]) -> dict[int, Likeness]:
-        page = attempt.request.fingerprint
-        found = {n: likeness(page, view, self._threshold) for n, view in views.items()}
+        found = {n: self._likeness(attempt, view) for n, view in views.items()}
         return {n: alike for n, alike in found.items() if alike is not None}
+
+    def _likeness(self, attempt: Attempt, view: View) -> Likeness | None:
+        return likeness(attempt.request.fingerprint, view, self._threshold, self._rule)
 
     def _age(self, number: int, view: View) -> tuple[bytes, int]:
         """The age of the attempt that a page is, or that is about to replace it."""

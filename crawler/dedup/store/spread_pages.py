@@ -5,16 +5,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import eq
 from typing import NamedTuple
 
 import xxhash
 
 from ..fingerprint import Fingerprint
 from ..sketches.odd import estimate_odd
-from .redis_index import CheckRequest
+from .redis_index import BY_KEYS, CheckRequest, Rule
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
-_KEY_BITS = (1 << 28) - 1  # of a table key
+_KEY_BITS = (1 << 27) - 1  # of a table key, see lua/layout.lua
 _VIEW = struct.Struct(">cI8sI16sBHH")  # as in lua/look.lua
 
 
@@ -25,18 +26,32 @@ class Place(NamedTuple):
     key: bytes
 
 
-def places(exact: bytes, words: int, bands: bytes, shards: int) -> list[Place]:
-    """The places of a page with this exact hash and these band keys; none if it has no words."""
-    if not words:
-        return []
-    number = int.from_bytes(exact[:4]) & _KEY_BITS
-    found = [Place(int.from_bytes(exact[4:8]) % shards, b"e" + number.to_bytes(4))]
-    for band in range(len(bands) // 4):
-        # One table holds all bands, so the band's number is part of the key.
-        mixed = xxhash.xxh3_64_intdigest(bands[band * 4 : band * 4 + 4], seed=band)
-        number = mixed & _KEY_BITS
-        found.append(Place((mixed >> 32) % shards, b"b" + number.to_bytes(4)))
-    return found
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the pages of an index lie in so many `shards`."""
+
+    shards: int
+    one_table: bool = False  # see Rule
+
+    def home(self, url: str) -> int:
+        """The shard of a URL and of its page's record."""
+        return xxhash.xxh3_64_intdigest(url.encode()) % self.shards
+
+    def places(self, exact: bytes, words: int, bands: bytes) -> list[Place]:
+        """The places of a page with this exact hash and these band keys, that of the hash first;
+        none if it has no words.
+        """
+        if not words:
+            return []
+        number = int.from_bytes(exact[:4]) & _KEY_BITS
+        found = [Place(int.from_bytes(exact[4:8]) % self.shards, b"e" + number.to_bytes(4))]
+        for band in range(len(bands) // 4):
+            # A shard has one table for all bands, so the band's number is part of the key.
+            key, seed = bands[band * 4 : band * 4 + 4], 0 if self.one_table else band
+            mixed = xxhash.xxh3_64_intdigest(key, seed=seed)
+            number = mixed & _KEY_BITS
+            found.append(Place((mixed >> 32) % self.shards, b"b" + number.to_bytes(4)))
+        return list(dict.fromkeys(found))  # two keys may happen to have one place
 
 
 def by_shard(found: Iterable[Place]) -> dict[int, list[bytes]]:
@@ -45,11 +60,6 @@ def by_shard(found: Iterable[Place]) -> dict[int, list[bytes]]:
     for place in found:
         keys.setdefault(place.shard, []).append(place.key)
     return keys
-
-
-def home(url: str, shards: int) -> int:
-    """The shard of a URL and of its page's record."""
-    return xxhash.xxh3_64_intdigest(url.encode()) % shards
 
 
 class View(NamedTuple):
@@ -94,15 +104,21 @@ class Likeness(NamedTuple):
     other_sampled: int
 
 
-def likeness(page: Fingerprint, view: View, threshold: float) -> Likeness | None:
+def likeness(page: Fingerprint, view: View, threshold: float, rule: Rule) -> Likeness | None:
     """How `page` is a copy of the page seen; None if it is none, by the rules of lua/check.lua."""
     if view.state not in b"kp" or not page.words:
         return None
     if page.exact == view.exact and view.words:
         level, sampled = page.odd[0][:2] if page.odd else (0, 0)
         return Likeness(b"e", 1.0, 0, level, sampled, view.sampled)
-    if not view.odd:
+    shared = _shared_keys(page.bands, view.bands, one_table=rule.one_table)
+    available = len(page.bands) // 4
+    if not shared or shared < min(rule.min_matches, available, len(view.bands) // 4):
         return None
+    if rule.by_keys:
+        if shared / available < threshold:
+            return None
+        return Likeness(b"n", shared / available, shared, BY_KEYS, available, view.sampled)
     for level, sampled, bits in page.odd:
         if level == view.level:
             odd = (int.from_bytes(bits) ^ int.from_bytes(view.odd)).bit_count()
@@ -111,6 +127,11 @@ def likeness(page: Fingerprint, view: View, threshold: float) -> Likeness | None
                 return None
             return Likeness(b"n", estimate.similarity, odd, level, sampled, view.sampled)
     return None  # no size in common: no near-duplicate
+
+
+def _shared_keys(ours: bytes, theirs: bytes, *, one_table: bool) -> int:
+    a, b = memoryview(ours).cast("I"), memoryview(theirs).cast("I")
+    return len(set(a) & set(b)) if one_table else sum(map(eq, a, b))
 
 
 @dataclass(slots=True, eq=False)
@@ -176,8 +197,8 @@ class Attempt:
         indices = self.hits.get(number, set()) | self.before.get(number, set())
         return [self.places[index] for index in indices]
 
-    def is_seen_by(self, number: int, view: View, shards: int) -> bool:
+    def is_seen_by(self, number: int, view: View, spread: Spread) -> bool:
         """Whether a pending page meets this one's claims, or met them."""
-        theirs = set(places(view.exact, view.words, view.bands, shards))
+        theirs = set(spread.places(view.exact, view.words, view.bands))
         shared = {index for index, place in enumerate(self.places) if place in theirs}
         return not shared <= self.before.get(number, set())

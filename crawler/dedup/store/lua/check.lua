@@ -128,15 +128,19 @@ local function similarity_of(page, meta, hits)
   return resemblance(meta.odd_bits, sampled, meta.sampled)
 end
 
+-- Whether so many matches make a page a candidate.
+local function are_enough(matches, page, meta)
+  return matches >= math.min(min_matches, #page.names)
+    or matches >= (#read_sketch(meta.id) - odd_size) / 4
+end
+
 local function near_copy(page)
   local best, best_similarity = nil, threshold
   local ids, hits = candidates(page)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
     local meta = read_meta(tonumber(ids[i]), oldest)
     local matches = hits[ids[i]]
-    -- At level 0 the sampled shingles are all, and a page has no more keys than shingles.
-    local fewest = meta and meta.level == 0 and math.min(min_matches, meta.sampled) or min_matches
-    if meta and matches >= math.min(fewest, #page.names) then
+    if meta and are_enough(matches, page, meta) then
       local similarity = similarity_of(page, meta, matches)
       if similarity and (similarity > best_similarity or similarity == threshold and not best) then
         best, best_similarity = meta, similarity
