@@ -73,15 +73,19 @@ class MainText:
     @property
     def blocks(self) -> list[Block]:
         """All blocks in reading order with what became of them."""
+        return [self._block(i) for i in range(len(self._flat.texts))]
+
+    def cut(self, limit: int) -> list[Block]:
+        """The first blocks that were left out, up to `limit`, in reading order."""
+        return [self._block(i) for i in np.flatnonzero(~self._kept)[:limit].tolist()]
+
+    def _block(self, i: int) -> Block:
         flat, known = self._flat, self._known
-        result = []
-        for i, text in enumerate(flat.texts):
-            kept = bool(self._kept[i])
-            density = 1 - flat.linked[i] / max(len(text), 1)
-            templated = known is not None and bool(known[i])
-            reason = _reason(flat.signs[i], density, kept, templated)
-            result.append(Block(text, kept, reason, round(density, 3), float(self._likely[i])))
-        return result
+        text, kept = flat.texts[i], bool(self._kept[i])
+        density = 1 - flat.linked[i] / max(len(text), 1)
+        templated = known is not None and bool(known[i])
+        reason = _reason(flat.signs[i], density, kept, templated)
+        return Block(text, kept, reason, round(density, 3), float(self._likely[i]))
 
 
 _SAID: Final = (

@@ -41,6 +41,12 @@ class DedupConfig:
     data_dir: Path = _setting(
         ".scrapy/dedup", parsing.path, "Folder of the private server's data (see DEDUP_REDIS_URL)."
     )
+    archive: int = _setting(
+        10_000,
+        parsing.integer(0, 10_000_000),
+        "Pages whose texts are kept in DEDUP_DATA_DIR for reports, those checked last: some 5 KB "
+        "of disk each. 0: none.",
+    )
     timeout: float = _setting(
         10.0, parsing.number(0, 3600), "Seconds to wait for an answer of the server."
     )

@@ -81,10 +81,11 @@ def extractor(config: DedupConfig) -> Extractor:
     return extract
 
 
-async def main_text(item: Any, fields: PageFields, extract: Extractor) -> str | None:
+async def main_text(item: Any, fields: PageFields, extract: Extractor) -> MainText | str | None:
     """The main text of an item, taken out of its HTML and filled in if the item has none yet.
 
-    None if there is no HTML either; an empty text if the page has none.
+    A :class:`MainText` if it was taken by this package. None if there is no HTML either; an empty
+    text if the page has none.
     """
     text = fields.text(item)
     if text is not None:
@@ -97,4 +98,4 @@ async def main_text(item: Any, fields: PageFields, extract: Extractor) -> str | 
     found = extract(html) if len(html) < LONG_PAGE else await run_in_thread(extract, html)
     text, title = (found, "") if isinstance(found, str) else (found.text, found.title)
     fields.fill(item, text=text, title=title)
-    return text
+    return found

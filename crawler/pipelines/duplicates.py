@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections import Counter
@@ -13,6 +14,8 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
+from ..chrome import MainText
+from ..dedup.archive_writer import MOST_BLOCKS, ArchiveWriter
 from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError, ServerError
 from ..dedup.index import DuplicateIndex
@@ -65,6 +68,7 @@ class DuplicatePipeline:
         self._quiet_until = 0.0
         self._resources = AsyncExitStack()
         self._index: DuplicateIndex | None = None
+        self._archive = ArchiveWriter.of(config)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -99,6 +103,8 @@ class DuplicatePipeline:
         await self._replay(self._index)
         try:
             await self._resources.aclose()
+            if self._archive is not None:
+                await asyncio.to_thread(self._archive.close)
         except Exception:
             logger.warning("The index could not be closed properly", exc_info=True)
         counts = [f"{self.verdicts[kind]} {kind}" for kind in Kind if self.verdicts[kind]]
@@ -129,15 +135,30 @@ class DuplicatePipeline:
         url = ""
         try:
             url = self.fields.url(item) or ""
-            text = await main_text(item, self.fields, self.extract)
-            if url and text is not None and self._index is not None:
-                return await self._index.check(url, text)
+            found = await main_text(item, self.fields, self.extract)
+            if url and found is not None and self._index is not None:
+                text = found if isinstance(found, str) else found.text
+                verdict = await self._index.check(url, text)
+                self._remember(item, found, text, verdict)
+                return verdict
         except DedupError as error:
             self._unanswered(error)
         except Exception as error:
             self._count(f"dedup/errors/{type(error).__name__}")
             logger.exception("The page %r passes unchecked", url)
         return Verdict(Kind.UNCHECKED, url)
+
+    def _remember(self, item: Any, found: MainText | str, text: str, verdict: Verdict) -> None:
+        """Let reports show the page."""
+        if self._archive is None:
+            return
+        try:
+            title, cut = self.fields.title(item), []
+            if isinstance(found, MainText):
+                title, cut = title or found.title, found.cut(MOST_BLOCKS)
+            self._archive.add(text, title, verdict, [(block.text, block.reason) for block in cut])
+        except Exception as error:  # the verdict stands, whatever a report will lack
+            self._archive.warn(repr(error))
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""

@@ -45,6 +45,11 @@ class PageFields:
         text: str | None = self._read(item, self.config.text_field, (str,))
         return text if text and text.strip() else None
 
+    def title(self, item: Any) -> str:
+        """The title, if the item has one."""
+        title = ItemAdapter(item).get(self.config.title_field)
+        return title if isinstance(title, str) else ""
+
     def html(self, item: Any) -> str | bytes | None:
         """The HTML, None if there is none; an empty page is one, of which nothing can be read."""
         name = self.config.html_field

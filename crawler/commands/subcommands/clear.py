@@ -1,7 +1,8 @@
 """Deletes the index of the project's DEDUP_NAMESPACE, with all it knows, whatever its parameters.
 
 It is deleted in small steps; the server answers others meanwhile. Other indexes on the server stay.
-Crawls that use it are told so. Killed on its way, it leaves an index that can only be cleared.
+Crawls that use it are told so. Killed on its way, it leaves an index that can only be cleared. The
+texts in DEDUP_DATA_DIR go with it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Delete the index after a confirmation."""
+    from ...dedup.archive import archive_path, clear_archive
     from ...dedup.errors import InputError
     from ...dedup.store.address import mask
     from ...dedup.store.namespaces import clear_index
@@ -41,6 +43,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise InputError("nothing was deleted")
     deleted = asyncio.run(clear_index(config))
+    clear_archive(archive_path(config))
     if options.json:
         print_json({"namespace": config.namespace, "keys": deleted})
     elif deleted:

@@ -34,6 +34,7 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
     """Copy the index and, if it `is_moved`, delete it under its old name."""
     from dataclasses import replace
 
+    from ...dedup.archive import archive_path, clear_archive, copy_archive
     from ...dedup.store.namespaces import clear_index, copy_index
     from ...project import project_config
 
@@ -46,6 +47,14 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
         return copied
 
     copied = asyncio.run(work())
+    if copied:
+        archives = [
+            archive_path(replace(config, namespace=name))
+            for name in (options.source, options.target)
+        ]
+        copy_archive(*archives)
+        if is_moved:
+            clear_archive(archives[0])
     if options.json:
         print_json({"source": options.source, "target": options.target, "keys": copied})
     elif copied:

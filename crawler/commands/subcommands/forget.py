@@ -28,11 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Forget the pages, in order; exit code 1 if one was not there."""
+    from ...dedup.archive import archive_path, forget_page
+    from ...project import project_config
 
     async def forget(index: DuplicateIndex) -> dict[str, bool]:
         return {url: await index.forget(url) for url in dict.fromkeys(options.url)}
 
     known = ask_index(settings, forget)
+    config = project_config(settings)
+    for url in known:
+        forget_page(archive_path(config), url, canonical=config.canonical_urls)
     if options.json:
         print_json(known)
     else:

@@ -1,0 +1,211 @@
+"""The texts of the pages that were checked last, in a file: the index itself holds none.
+
+Nothing is decided by it. It lets people see what was dropped and why, so it may be lost, switched
+off (``DEDUP_ARCHIVE`` 0) or deleted at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+from urllib.parse import quote
+
+from .config import DedupConfig
+from .errors import InputError
+from .identity import identity
+from .verdict import Kind, Verdict
+
+__all__ = [
+    "Archive",
+    "ArchivedPage",
+    "CutBlock",
+    "archive_path",
+    "clear_archive",
+    "copy_archive",
+    "forget_page",
+]
+
+_BUSY: Final = 10.0  # seconds to wait for another process that writes
+
+_VERSION: Final = 1
+# `used` grows with every page written; a page whose copy comes is used, too, so that the two texts
+# stay together.
+SCHEMA: Final = f"""
+PRAGMA journal_mode = WAL;
+PRAGMA user_version = {_VERSION};
+CREATE TABLE IF NOT EXISTS page (
+    url TEXT PRIMARY KEY, used INTEGER NOT NULL, title TEXT NOT NULL, text BLOB NOT NULL,
+    characters INTEGER NOT NULL, cut BLOB NOT NULL, kind TEXT NOT NULL, standing TEXT NOT NULL,
+    duplicate_of TEXT, similarity REAL, low REAL, high REAL, cluster INTEGER, checked REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS page_used ON page (used);
+CREATE INDEX IF NOT EXISTS page_cluster ON page (cluster);
+"""
+_COLUMNS: Final = (
+    "url, title, text, characters, cut, kind, standing, duplicate_of, similarity, low, high, "
+    "cluster, checked"
+)
+
+
+class CutBlock(NamedTuple):
+    """A piece of a page that was left out of its main text, and the reason."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedPage:
+    """A page as it was when it was checked last.
+
+    ``text`` is its main text, or the beginning of one that is longer: ``characters`` is the length
+    of the whole. ``cut`` are the first blocks that were left out of it.
+    """
+
+    url: str
+    title: str
+    text: str
+    characters: int
+    cut: tuple[CutBlock, ...]
+    verdict: Verdict
+    checked: datetime
+
+
+def archive_path(config: DedupConfig) -> Path:
+    """The file of the index that `config` names."""
+    return config.data_dir / f"archive-{quote(config.namespace, safe='')}.sqlite"
+
+
+class Archive:
+    """Reads an archive. Use :meth:`open`; methods raise :class:`InputError` for a damaged file."""
+
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, *, canonical: bool = True
+    ) -> None:
+        self._path = path
+        self._connection = connection
+        self._canonical = canonical
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path, *, canonical: bool = True) -> Iterator[Self]:
+        """The archive in a file; where there is none, one without pages.
+
+        `canonical` is ``DEDUP_CANONICAL_URLS`` of the index. Raises :class:`InputError` if the
+        file cannot be read.
+        """
+        with _explained(path):
+            is_there = path.is_file()
+            connection = connect(path) if is_there else sqlite3.connect(":memory:")
+        with closing(connection):
+            if not is_there:
+                connection.executescript(SCHEMA)
+            yield cls(path, connection, canonical=canonical)
+
+    def text(self, url: str) -> str | None:
+        """The main text of a URL, None if it is not in the archive."""
+        page = self.page(url)
+        return page.text if page else None
+
+    def page(self, url: str) -> ArchivedPage | None:
+        """What the archive holds of a URL, None if nothing."""
+        known = identity(url, canonical=self._canonical)
+        return next(iter(self._select("WHERE url = ?", known)), None)
+
+    def latest(self, count: int) -> list[ArchivedPage]:
+        """Up to `count` pages, the one checked last first."""
+        return self._select("ORDER BY checked DESC, used DESC LIMIT ?", count)
+
+    def cluster(self, number: int, count: int = 1000) -> list[ArchivedPage]:
+        """Up to `count` pages of a cluster (:attr:`Verdict.cluster`), the first checked first."""
+        return self._select("WHERE cluster = ? ORDER BY checked, used LIMIT ?", number, count)
+
+    def __len__(self) -> int:
+        with _explained(self._path):
+            count: int = self._connection.execute("SELECT count(*) FROM page").fetchone()[0]
+        return count
+
+    def _select(self, condition: str, *values: Any) -> list[ArchivedPage]:
+        with _explained(self._path):
+            rows = self._connection.execute(f"SELECT {_COLUMNS} FROM page {condition}", values)
+            return [_page(row) for row in rows]
+
+
+def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:
+    """Take a URL out of an archive; False if it was not there.
+
+    Raises :class:`InputError` if the file cannot be written.
+    """
+    if not path.is_file():
+        return False
+    with _explained(path), closing(connect(path)) as connection, connection:
+        known = identity(url, canonical=canonical)
+        return connection.execute("DELETE FROM page WHERE url = ?", [known]).rowcount > 0
+
+
+def clear_archive(path: Path) -> None:
+    """Take out all pages. Raises :class:`InputError` if the file cannot be written."""
+    if path.is_file():
+        with _explained(path), closing(connect(path)) as connection:
+            connection.execute("DELETE FROM page")
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def copy_archive(source: Path, target: Path) -> None:
+    """Copy an archive over another. Raises :class:`InputError` if that cannot be done."""
+    if source.is_file():
+        with _explained(source), closing(connect(source)) as connection:
+            target.unlink(missing_ok=True)
+            connection.execute("VACUUM INTO ?", [str(target)])
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a file, or make an empty one; raises :class:`sqlite3.Error`."""
+    connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None)
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version not in (0, _VERSION):
+        connection.close()
+        raise sqlite3.DatabaseError("it was made by another version; delete it")
+    # A power cut may cost the last pages, never the file.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _page(row: Sequence[Any]) -> ArchivedPage:
+    url, title, text, characters, cut, kind, standing, original, s, low, high, number, when = row
+    return ArchivedPage(
+        url=url,
+        title=title,
+        text=zlib.decompress(text).decode("utf-8", "replace"),
+        characters=characters,
+        cut=tuple(CutBlock(*block) for block in json.loads(zlib.decompress(cut))),
+        verdict=Verdict(
+            kind=Kind(kind),
+            url=url,
+            duplicate_of=original,
+            similarity=s,
+            low=low,
+            high=high,
+            cluster=number,
+            standing=Kind(standing),
+        ),
+        checked=datetime.fromtimestamp(when, UTC),
+    )
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError, ValueError, zlib.error) as error:
+        raise InputError(
+            f"the archive {str(path)!r} cannot be read ({error}); delete it if it is damaged"
+        ) from None

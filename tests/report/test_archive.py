@@ -1,0 +1,196 @@
+"""The archive of texts: bounded, shared by processes, and never in a crawl's way."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from crawler.dedup.archive import (
+    Archive,
+    archive_path,
+    clear_archive,
+    copy_archive,
+    forget_page,
+)
+from crawler.dedup.archive_writer import ArchiveWriter
+from crawler.dedup.config import DedupConfig
+from crawler.dedup.errors import InputError
+from crawler.dedup.verdict import Kind, Verdict
+from tests.texts import article, text
+
+HOSTILE = "NUL \x00, <script>, \ud800 alone, \u202e turned"
+
+
+def write(path: Path, pages: list[tuple[str, str, Verdict | None]], limit: int = 100) -> None:
+    writer = ArchiveWriter(path, limit)
+    for url, words, verdict in pages:
+        writer.add(words, f"title of {url}", verdict or Verdict(Kind.UNIQUE, url, cluster=7))
+    writer.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "archive.sqlite"
+
+
+def test_what_goes_in_comes_out(path: Path) -> None:
+    """Text, title, verdict and the blocks that were cut are there, whatever is in them."""
+    verdict = Verdict(
+        Kind.UNCHANGED, "http://a/?b=2&a=1", "http://b/", 0.9, 0.8, 0.95, 3, Kind.NEAR
+    )
+    writer = ArchiveWriter(path, 10)
+    writer.add(HOSTILE, HOSTILE, verdict, [("menu " + HOSTILE, "navigation")])
+    writer.close()
+    with Archive.open(path) as archive:
+        page = archive.page("http://a/?a=1&b=2#top")
+        assert page is not None
+        expected = HOSTILE.replace("\ud800", "?")
+        assert (page.text, page.title, page.characters) == (expected, expected, len(HOSTILE))
+        assert page.verdict.standing is Kind.NEAR
+        assert page.verdict.similarity == 0.9
+        assert page.cut[0].reason == "navigation"
+        assert archive.text("http://a/?a=1&b=2") == expected
+        assert archive.text("http://nowhere/") is None
+        assert [one.url for one in archive.cluster(3)] == ["http://a/?a=1&b=2"]
+        assert archive.cluster(4) == []
+
+
+def test_latest_text_only(path: Path) -> None:
+    """A page checked again stands there once, as it was the last time."""
+    write(path, [("http://a/", "old", None), ("http://b/", "other", None)])
+    write(path, [("http://a/", "new", None)])
+    with Archive.open(path) as archive:
+        assert [page.text for page in archive.latest(9)] == ["new", "other"]
+        assert len(archive) == 2
+
+
+def test_oldest_goes_but_the_original_of_a_copy_stays(path: Path) -> None:
+    """No more pages than asked for; what a late copy repeats counts as used with it."""
+    copy = Verdict(Kind.NEAR, "http://copy/", "http://0/", 0.9, 0.8, 1.0, 1)
+    pages: list[tuple[str, str, Verdict | None]] = [(f"http://{i}/", "x", None) for i in range(9)]
+    write(path, [*pages, (copy.url, "x", copy), ("http://last/", "x", None)], limit=4)
+    with Archive.open(path) as archive:
+        left = {page.url for page in archive.latest(99)}
+    assert left == {"http://0/", "http://8/", "http://copy/", "http://last/"}
+
+
+def test_large_pages_are_cut(path: Path) -> None:
+    """A page of 5 MB takes a bounded part, and its true length is known."""
+    writer = ArchiveWriter(path, 10)
+    blocks = [("x" * 5000, "links")] * 5000
+    writer.add("word " * 1_000_000, "t" * 10**6, Verdict(Kind.UNIQUE, "http://a/"), blocks)
+    writer.close()
+    with Archive.open(path) as archive:
+        page = archive.page("http://a/")
+    assert page is not None
+    assert page.characters == 5_000_000
+    assert len(page.text) == 50_000
+    assert len(page.cut) == 60
+    assert sum(len(block.text) for block in page.cut) + len(page.title) < 20_000
+
+
+def test_processes_share_a_file(path: Path) -> None:
+    """Four processes write at once; every page is there."""
+    words = (
+        "import sys; from pathlib import Path; from tests.report.test_archive import write; "
+        "write(Path(sys.argv[1]), [(f'http://{sys.argv[2]}/{i}', 'text', None) "
+        "for i in range(200)], limit=10000)"
+    )
+    processes = [
+        subprocess.Popen([sys.executable, "-c", words, str(path), str(n)]) for n in range(4)
+    ]
+    assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
+    with Archive.open(path) as archive:
+        assert len(archive) == 800
+
+
+@pytest.mark.parametrize("fault", ["damaged", "folder", "version"])
+def test_a_fault_is_one_warning(path: Path, fault: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A file that cannot be written costs one line of the log, naming the setting."""
+    path.parent.mkdir()
+    if fault == "folder":
+        path.mkdir()
+    elif fault == "damaged":
+        path.write_bytes(b"no database " * 1000)
+    else:
+        write(path, [("http://a/", "x", None)])
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA user_version = 99")
+    with caplog.at_level(logging.WARNING):
+        write(path, [(f"http://{i}/", "x", None) for i in range(200)])
+    assert len(caplog.records) == 1
+    assert "DEDUP_ARCHIVE" in caplog.text
+    if fault != "folder":
+        with pytest.raises(InputError, match="delete it"), Archive.open(path) as archive:
+            archive.latest(1)
+
+
+def test_a_slow_disk_leaves_pages_out(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """While another process holds the file, pages are left out at once, never waited for."""
+    write(path, [("http://a/", "x", None)])
+    hold = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        "c.execute('BEGIN EXCLUSIVE'); print(flush=True); sys.stdin.read()"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", hold, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    writer = ArchiveWriter(path, 10_000)
+    with caplog.at_level(logging.WARNING):
+        for i in range(4000):
+            writer.add("text", "", Verdict(Kind.UNIQUE, f"http://{i}/"))
+        holder.communicate(b"")
+        writer.close()
+    with Archive.open(path) as archive:
+        assert 1000 <= len(archive) < 2000
+    assert "the disk is slow" in caplog.text
+
+
+def test_no_file_is_an_empty_archive(path: Path) -> None:
+    """Reading what was never written finds nothing and leaves nothing behind."""
+    with Archive.open(path) as archive:
+        assert archive.latest(5) == []
+        assert len(archive) == 0
+    assert not path.exists()
+    assert not forget_page(path, "http://a/")
+
+
+def test_forgotten_page(path: Path) -> None:
+    """A page that is forgotten is not shown either."""
+    write(path, [("http://a/", "x", None)])
+    assert forget_page(path, "http://a/#part")
+    assert not forget_page(path, "http://a/")
+    with Archive.open(path) as archive:
+        assert archive.text("http://a/") is None
+
+
+def test_copied_and_cleared(path: Path) -> None:
+    """A copy has the pages; cleared, the file gives back its room even while another reads it."""
+    write(path, [(f"http://{i}/", text(article(i)), None) for i in range(100)])
+    target = path.with_name("target.sqlite")
+    copy_archive(path, target)
+    with Archive.open(path) as reader:
+        clear_archive(path)
+        assert len(reader) == 0
+    assert path.stat().st_size < target.stat().st_size / 2
+    with Archive.open(target) as archive:
+        assert len(archive) == 100
+    clear_archive(path.with_name("none.sqlite"))
+    copy_archive(path.with_name("none.sqlite"), target)
+
+
+def test_settings(tmp_path: Path) -> None:
+    """Each index has a file of its own; 0 is none."""
+    one, two = (DedupConfig(data_dir=tmp_path, namespace=name) for name in ("a/b", "a-b"))
+    assert archive_path(one) != archive_path(two)
+    assert archive_path(one).parent == tmp_path
+    assert ArchiveWriter.of(DedupConfig(archive=0)) is None
