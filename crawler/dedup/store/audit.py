@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 import xxhash
 
 from .keys import Keys
-from .reading import Entry, Reader
+from .reading import PAGES_IN_BLOCK, Entry, Reader, bucket_of, entry_field
+from .records import COPIES, parse_record, split_block
 from .redis_index import table_key
 
-_KEPT = struct.Struct(">ccII4s4sI16sBH")  # as in layout.lua
-_PAGES_IN_KEY = 16
-_KEY_BITS = (1 << 27) - 1
 _CROWDED = 56  # bytes of a value from which on the scripts may have left pages out
-_LEAST_BUCKETS = 16
-_SKETCH = 2  # part of a record where its band keys begin
 
 
 @dataclass(slots=True)
@@ -54,24 +49,23 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
     crowded: set[tuple[object, ...]] = set()  # tables and buckets with keys of very many pages
     async for shard, family, number, fields in _hashes(store):
         if family == "page":
-            for page, parts in _records(number, fields):
-                if 0 not in parts or 1 not in parts or page >= states[shard].get("next", 0):
+            for slot, parts in split_block((int(name), value) for name, value in fields.items()):
+                page = number * PAGES_IN_BLOCK + slot
+                record = parse_record(page, parts, odd_bytes)
+                if record is None or page >= states[shard].get("next", 0):
                     found.report(f"the record of page {page} is not whole")
                     continue
                 urls[shard] += 1
-                url_key, words, exact = _KEPT.unpack_from(parts[0])[5:8]
-                if url_key != table_key(parts[1].decode()):
+                if record.url_key != table_key(record.url):
                     found.report(f"the record of page {page} has the key of another URL")
-                wanted = [Entry(shard, "url", "url", url_key, page)]
-                if len(parts[0]) == _KEPT.size:
+                wanted = [Entry(shard, "url", "url", record.url_key, page)]
+                if record.standing not in COPIES:
                     kept[shard] += 1
-                    sketch = b"".join(parts[part] for part in sorted(parts) if part >= _SKETCH)
-                    bands = sketch[: max(0, len(sketch) - odd_bytes)]
-                    wanted += store.entries(shard, page, exact, words, bands)
+                    wanted += store.entries(shard, page, record.exact, record.words, record.bands)
                 for entry in wanted:
-                    bucket = _bucket(entry.key, states[entry.shard][f"{entry.group}.size"])
+                    bucket = bucket_of(entry.key, states[entry.shard][f"{entry.group}.size"])
                     place = entry.shard, entry.table, bucket
-                    sums[place] += _entry(entry.table, _tag(entry.key), entry.page)
+                    sums[place] += _entry(entry.table, entry_field(entry.key), entry.page)
         else:
             for tag, ids in fields.items():
                 if len(ids) >= _CROWDED:
@@ -100,28 +94,8 @@ def _compare(found: Audit, state: dict[str, int], name: str, number: int, what: 
         found.report(f"{what}: {number} found, but {name} is {state.get(name, 0)}")
 
 
-def _records(block: int, fields: dict[bytes, bytes]) -> Iterator[tuple[int, dict[int, bytes]]]:
-    slots: dict[int, dict[int, bytes]] = {}
-    for name, value in fields.items():
-        slot, part = divmod(int(name), 16)
-        slots.setdefault(slot, {})[part] = value
-    for slot, parts in slots.items():
-        yield block * _PAGES_IN_KEY + slot, parts
-
-
 def _entry(table: str, tag: bytes, page: int) -> int:
     return xxhash.xxh3_64_intdigest(b"%s %s %d" % (table.encode(), tag, page))
-
-
-def _tag(key: bytes) -> bytes:
-    return b"%d" % ((int.from_bytes(key) & _KEY_BITS) // _LEAST_BUCKETS)
-
-
-def _bucket(key: bytes, size: int) -> int:
-    number = int.from_bytes(key) & _KEY_BITS
-    half = 1 << size.bit_length() - 1
-    bucket = number % (2 * half)
-    return bucket if bucket < size else number % half
 
 
 async def _hashes(store: Reader) -> AsyncIterator[tuple[int, str, int, dict[bytes, bytes]]]:
@@ -143,8 +117,8 @@ async def _hashes(store: Reader) -> AsyncIterator[tuple[int, str, int, dict[byte
 
 
 async def _add_long_urls(store: Reader, keys: Keys, block: int, fields: dict[bytes, bytes]) -> None:
-    for slot in range(_PAGES_IN_KEY):
+    for slot in range(PAGES_IN_BLOCK):
         if b"%d" % (slot * 16) in fields and b"%d" % (slot * 16 + 1) not in fields:
-            url = await store.read_value(keys.numbered("long", block * _PAGES_IN_KEY + slot))
+            url = await store.read_value(keys.numbered("long", block * PAGES_IN_BLOCK + slot))
             if url is not None:
                 fields[b"%d" % (slot * 16 + 1)] = url

@@ -5,15 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from os.path import commonprefix
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from redis.asyncio import RedisCluster
 from redis.exceptions import ResponseError
 
+from ..errors import ServerError
 from .connect import Client
 from .keys import Keys
-from .scripts import explained
+from .scripts import explained, load_script
 
+PAGES_IN_BLOCK: Final = 16  # this and the following as in layout.lua
+_KEY_BITS: Final = (1 << 27) - 1
+_LEAST_BUCKETS: Final = 16
+_BLOCKS_IN_RUN: Final = 16  # read by one run of a script: the server does nothing else meanwhile
 _COUNTS = ("state", "stats", "hosts", "histogram")
 
 
@@ -27,6 +35,26 @@ class Entry(NamedTuple):
     group: str
     key: bytes
     page: int
+
+
+class ServerMemory(NamedTuple):
+    """Bytes that a server uses, and how many it may use: 0 if nothing bounds it."""
+
+    used: int
+    limit: int
+
+
+def entry_field(key: bytes) -> bytes:
+    """The field under which a table key stands in its bucket."""
+    return b"%d" % ((int.from_bytes(key) & _KEY_BITS) // _LEAST_BUCKETS)
+
+
+def bucket_of(key: bytes, size: int) -> int:
+    """The bucket of a table key in a table of `size` buckets."""
+    number = int.from_bytes(key) & _KEY_BITS
+    half = 1 << size.bit_length() - 1
+    bucket = number % (2 * half)
+    return bucket if bucket < size else number % half
 
 
 class Reader(ABC):
@@ -124,6 +152,44 @@ class Reader(ABC):
         with explained():
             hashes: list[dict[bytes, bytes]] = await pipe.execute()
         return hashes
+
+    async def packed_blocks(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Blocks of records, each given by its shard and its number there; see lua/read.lua."""
+        text = load_script("read").text
+        pipe: Any = self._client.pipeline(transaction=False)
+        for shard, group in groupby(places, key=itemgetter(0)):
+            numbers = [block for _, block in group]
+            for start in range(0, len(numbers), _BLOCKS_IN_RUN):
+                some = numbers[start : start + _BLOCKS_IN_RUN]
+                pipe.eval(text, 1, self.shards[shard].params, *some)
+        with explained():
+            replies: list[list[bytes]] = await pipe.execute()
+        return [packed for reply in replies for packed in reply]
+
+    async def under(self, entries: Sequence[Entry]) -> list[list[int]]:
+        """The pages that stand under the keys of `entries`, whatever their own pages."""
+        states = await self.states()
+        pipe: Any = self._client.pipeline(transaction=False)
+        for entry in entries:
+            size = states[entry.shard].get(f"{entry.group}.size", _LEAST_BUCKETS)
+            bucket = self.shards[entry.shard].numbered(entry.table, bucket_of(entry.key, size))
+            pipe.hget(bucket, entry_field(entry.key))
+        with explained():
+            values = await pipe.execute() if entries else []
+        return [[int(number) for number in value.split(b",")] if value else [] for value in values]
+
+    async def server_memory(self) -> list[ServerMemory] | None:
+        """The memory of each server that holds a part of the index; None if they do not tell."""
+        try:
+            with explained():
+                if isinstance(self._client, RedisCluster):
+                    answer = await self._client.info("memory", target_nodes=RedisCluster.PRIMARIES)
+                else:
+                    answer = await self._client.info("memory")
+        except ServerError:  # managed servers and permissions may forbid it
+            return None
+        infos = [answer] if "used_memory" in answer else list(answer.values())
+        return [ServerMemory(info["used_memory"], info.get("maxmemory", 0)) for info in infos]
 
     async def read_value(self, key: str) -> bytes | None:
         """The text of a key."""

@@ -6,11 +6,10 @@ import random
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .reading import Reader
+from .reading import PAGES_IN_BLOCK, Reader
 
 _SAMPLE = 32  # keys of a kind that are weighed
 _SHARD_SAMPLE = 4  # shards that are weighed
-_PAGES_IN_KEY = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ async def _memory(store: Reader, bands: int) -> int | None:
         if sizes is None:
             return None
         total += sum(size or 0 for size in sizes)
-        families = [("page", state.get("next", 0) // _PAGES_IN_KEY + 1)]
+        families = [("page", state.get("next", 0) // PAGES_IN_BLOCK + 1)]
         families += [(table, state.get(f"{group}.size", 0)) for table, group in store.tables(bands)]
         for family, count in families:
             numbers = random.sample(range(count), min(_SAMPLE, count))

@@ -1,0 +1,212 @@
+"""Records of pages: what their bytes mean, and all of them as a stream."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from ..similarity import Estimate
+from ..sketches.odd import OddSketch, estimate_odd
+from .reading import PAGES_IN_BLOCK, Reader
+from .redis_index import BY_KEYS, Evidence
+
+Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
+
+# These as in layout.lua: of every page; then of a copy; behind them what only some pages have.
+_BASE: Final = struct.Struct(">ccII4s4sI16sBH")
+_COPY: Final = struct.Struct(">IHH")
+_COPY_MORE: Final = struct.Struct(">I")
+_KEPT_MORE: Final = struct.Struct(">I4sII")
+_FIELD: Final = struct.Struct(">BH")  # as in read.lua
+_META, _URL, _SKETCH = 0, 1, 2
+_NO_KEY: Final = bytes(4)
+
+KINDS: Final = {
+    b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
+}  # fmt: skip
+COPIES: Final = frozenset(("exact", "near"))
+
+_BLOCKS: Final = 64  # read in one exchange
+
+
+class PageRecord(NamedTuple):
+    """What the index stores of one page.
+
+    ``number`` is the page's own, ``representative`` that of the kept page that stands for it (its
+    own if it is kept). ``standing`` is the decision that holds, ``last`` the verdict of the last
+    check; times are seconds since 1970, 0 where there is none. ``sampled`` shingles of the page and
+    ``other_sampled`` of its original stand in odd sketches of ``level``, of which ``odd_bits``
+    differ. ``bands`` and ``odd`` are the keys and the sketch of a kept page, empty for copies and
+    for pages too short. ``gone`` tells when the page was found gone, ``date`` of when its text is,
+    ``canonical`` the table key of the URL that it names as canonical, ``replaces`` whose place it
+    took.
+    """
+
+    number: int
+    url: str
+    standing: str
+    last: str
+    first_seen: int
+    last_seen: int
+    words: int
+    exact: bytes
+    url_key: bytes
+    representative: int
+    level: int
+    sampled: int
+    odd_bits: int
+    other_sampled: int
+    bands: bytes
+    odd: bytes
+    gone: int = 0
+    date: int = 0
+    canonical: bytes = _NO_KEY
+    replaces: int = 0
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the page stands for itself."""
+        return self.standing not in COPIES
+
+    @property
+    def sketch(self) -> OddSketch | None:
+        """The odd sketch of a kept page that is long enough to have one."""
+        return OddSketch(self.level, self.sampled, self.odd) if self.odd else None
+
+    def estimate(self, bits: int) -> Estimate | None:
+        """The similarity to the representative; None for a kept page."""
+        return estimate_evidence(self, bits)
+
+
+def estimate_evidence(evidence: Evidence | PageRecord, bits: int) -> Estimate | None:
+    """The similarity that a decision rests on, with odd sketches of so many `bits`; None for a page
+    that is no copy.
+    """
+    if evidence.standing == "exact":
+        return Estimate(1.0, 1.0, 1.0, 0.0)
+    if evidence.standing != "near":
+        return None
+    if evidence.level == BY_KEYS:
+        return Estimate.of_proportion(evidence.odd_bits, evidence.sampled)
+    return estimate_odd(
+        evidence.odd_bits, evidence.sampled, evidence.other_sampled, evidence.level, bits=bits
+    )
+
+
+def split_block(fields: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[int, bytes]]]:
+    """The records in the fields of a block: slot, and the parts of the record there."""
+    slots: dict[int, dict[int, bytes]] = {}
+    for name, value in fields:
+        slots.setdefault(name >> 4, {})[name & 15] = value
+    yield from slots.items()
+
+
+def parse_record(number: int, parts: dict[int, bytes], odd_bytes: int) -> PageRecord | None:
+    """The record of page `number` in its parts; None if it is not whole.
+
+    A record may be longer than is known here: a later version may have added to it.
+    """
+    meta, url = parts.get(_META, b""), parts.get(_URL)
+    if len(meta) < _BASE.size or url is None:
+        return None
+    standing, last, first_seen, last_seen, _, url_key, words, exact, level, sampled = (
+        _BASE.unpack_from(meta)
+    )
+    representative, odd_bits, other_sampled = number, 0, 0
+    gone, date, canonical, replaces = 0, 0, _NO_KEY, 0
+    more = _BASE.size
+    kind = KINDS.get(standing, standing.decode("latin-1"))
+    if kind in COPIES:
+        more += _COPY.size
+        if len(meta) < more:
+            return None
+        representative, odd_bits, other_sampled = _COPY.unpack_from(meta, _BASE.size)
+        if len(meta) >= more + _COPY_MORE.size:
+            (gone,) = _COPY_MORE.unpack_from(meta, more)
+    elif len(meta) >= more + _KEPT_MORE.size:
+        date, canonical, gone, replaces = _KEPT_MORE.unpack_from(meta, more)
+    sketch = b"".join([parts[part] for part in range(_SKETCH, 16) if part in parts])
+    cut = max(0, len(sketch) - odd_bytes)
+    return PageRecord(
+        number,
+        url.decode("utf-8", "replace"),
+        kind,
+        KINDS.get(last, last.decode("latin-1")),
+        first_seen,
+        last_seen,
+        words,
+        exact,
+        url_key,
+        representative,
+        level,
+        sampled,
+        odd_bits,
+        other_sampled,
+        sketch[:cut],
+        sketch[cut:],
+        gone,
+        date,
+        canonical,
+        replaces,
+    )
+
+
+async def read_records(
+    store: Reader, *, odd_bytes: int, progress: Progress | None = None
+) -> AsyncIterator[PageRecord]:
+    """All records of an index, on one server in the order of their numbers.
+
+    Each is what it is at the moment when it is read: crawls may go on. Records that are not whole
+    are passed over. `progress` is told from time to time how far the reading is.
+    """
+    places = [
+        (shard, block)
+        for shard, state in enumerate(await store.states())
+        for block in range(state.get("next", 0) // PAGES_IN_BLOCK + 1)
+    ]
+    for start in range(0, len(places), _BLOCKS):
+        for record in await read_blocks(store, places[start : start + _BLOCKS], odd_bytes):
+            yield record
+        if progress is not None:
+            done = min(start + _BLOCKS, len(places))
+            progress(done * PAGES_IN_BLOCK, len(places) * PAGES_IN_BLOCK)
+
+
+async def read_pages(
+    store: Reader, numbers: Iterable[int], *, odd_bytes: int
+) -> dict[int, PageRecord]:
+    """The records of the pages with these numbers; what is not there is left out."""
+    wanted = set(numbers)
+    count = len(store.shards)
+    places = sorted({(n % count, n // count // PAGES_IN_BLOCK) for n in wanted})
+    found = {}
+    for start in range(0, len(places), _BLOCKS):
+        for record in await read_blocks(store, places[start : start + _BLOCKS], odd_bytes):
+            if record.number in wanted:
+                found[record.number] = record
+    return found
+
+
+async def read_blocks(
+    store: Reader, places: Sequence[tuple[int, int]], odd_bytes: int
+) -> list[PageRecord]:
+    """The records in blocks, each given by its shard and its number there."""
+    count = len(store.shards)
+    found = []
+    for (shard, block), packed in zip(places, await store.packed_blocks(places), strict=True):
+        for slot, parts in sorted(split_block(_fields(packed))):
+            number = (block * PAGES_IN_BLOCK + slot) * count + shard
+            record = parse_record(number, parts, odd_bytes)
+            if record is not None:
+                found.append(record)
+    return found
+
+
+def _fields(packed: bytes) -> Iterator[tuple[int, bytes]]:
+    at, end = 0, len(packed)
+    while at < end:
+        name, size = _FIELD.unpack_from(packed, at)
+        at += _FIELD.size
+        yield name, packed[at : at + size]
+        at += size
