@@ -15,17 +15,17 @@ from typing import Any, Self
 
 from .config import DedupConfig
 from .errors import ServerError
-from .fingerprint import Fingerprinter, make_sketcher
+from .fingerprint import Fingerprint, Fingerprinter, make_sketcher
 from .identity import host, identity
-from .similarity import Estimate
 from .sketches import Method, ModuloSample
-from .sketches.odd import OddSketch, estimate_odd
+from .sketches.odd import OddSketch
 from .spool import Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
 from .store.connect import Client, is_cluster, open_server
 from .store.parameters import SECRET
-from .store.redis_index import BY_KEYS, CheckRequest, Evidence, RedisIndex, Rule
+from .store.records import estimate_evidence
+from .store.redis_index import CheckRequest, Evidence, RedisIndex, Rule
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
 from .store.statistics import IndexStats, read_statistics
@@ -80,6 +80,20 @@ class DuplicateIndex:
         self._resting_until = 0.0
         self._last_error = ""
 
+    @property
+    def config(self) -> DedupConfig:
+        """What the index was opened with."""
+        return self._config
+
+    @property
+    def store(self) -> RedisIndex | SpreadIndex:
+        """The index in the server, for those who read all of it: see :mod:`.inspection`."""
+        return self._store
+
+    def fingerprint(self, text: str) -> Fingerprint:
+        """What the index compares of a page with main text `text`."""
+        return self._fingerprint(text)
+
     @classmethod
     @asynccontextmanager
     async def open(cls, config: DedupConfig, *, spool: bool = False) -> AsyncIterator[Self]:
@@ -91,7 +105,7 @@ class DuplicateIndex:
         made with other parameters.
         """
         async with open_server(config) as client:
-            store = _store(client, config)
+            store = make_store(client, config)
             found = await store.open()
             seed = config.seed if config.seed is not None else int(found["seed"])
             kept = Spool(config.data_dir, found["digest"]) if spool else None
@@ -231,26 +245,16 @@ class DuplicateIndex:
     def _verdict(self, url: str, evidence: Evidence) -> Verdict:
         kind, standing = Kind(evidence.kind), Kind(evidence.standing)
         similarity = low = high = None
-        if standing is Kind.EXACT:
-            similarity = low = high = 1.0
-        elif standing is Kind.NEAR:
-            if evidence.level == BY_KEYS:
-                found = Estimate.of_proportion(evidence.odd_bits, evidence.sampled)
-            else:
-                found = estimate_odd(
-                    evidence.odd_bits,
-                    evidence.sampled,
-                    evidence.other_sampled,
-                    evidence.level,
-                    bits=self._config.verify_bits,
-                )
+        found = estimate_evidence(evidence, self._config.verify_bits)
+        if found is not None:
             similarity, low, high = found.similarity, found.low, found.high
         return Verdict(
             kind, url, evidence.duplicate_of, similarity, low, high, evidence.page, standing
         )
 
 
-def _store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
+def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
+    """The index that `config` names on the server of `client`, not yet opened."""
     rule = _rule(make_sketcher(config, seed=1).method)
     if not is_cluster(client):
         return RedisIndex(client, config.namespace, _parameters(config), rule)
