@@ -25,8 +25,9 @@ _FREQUENT: Final = 20_000
 _WORDS_AT_A_TIME: Final = 8192
 # A word can share forms with ten thousand others: so many words take some 50 MB for a moment.
 _ASKED_AT_A_TIME: Final = 128
-# Odd, each another: splitmix64's increment times 2k + 1.
-_FACTORS: Final = np.array([0x9E3779B97F4A7C15 * (2 * k + 1) % 2**64 for k in range(_PREFIX)], "u8")
+# Powers of an odd number (splitmix64's increment): a polynomial hash. Multiples of one would leave
+# but ten thousand different hashes.
+_FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in range(_PREFIX)], "u8")
 _BITS_SET: Final = np.array([bin(value).count("1") for value in range(1 << 13)], np.int64)
 _29: Final = np.uint64(29)
 
