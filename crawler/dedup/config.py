@@ -78,6 +78,22 @@ class DedupConfig:
         parsing.text,
         "Item field that takes the page's title where the item has it, unfilled.",
     )
+    date_field: str = _setting(
+        "date",
+        parsing.text,
+        "Item field with the date of the page's text: datetime, ISO 8601 or as in e-mail; see "
+        "DEDUP_PREFER.",
+    )
+    canonical_field: str = _setting(
+        "canonical", parsing.text, "Item field with the address that the page names as canonical."
+    )
+    prefer: frozenset[str] = _setting(
+        frozenset(),
+        parsing.preferences,
+        "Which of two copies is kept if not the first to come: `canonical`, the one that the other "
+        "names as canonical; `earlier`, the one with the earlier date. The verdict of the page "
+        "that comes later names the one that it `replaces`.",
+    )
     extractor: str | Callable[[Any], str] | None = _setting(
         None,
         parsing.function,

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from .config import DedupConfig
 from .errors import ServerError
@@ -44,6 +44,7 @@ _LONG_WAIT = 1.0
 class Record:
     """What the index knows of one URL. ``kind`` is the decision that stands; the fields that it
     shares with :class:`Verdict` mean the same; times are UTC, ``words`` counts the main text's.
+    ``gone`` is when the URL was reported gone from the web, None if it was not or came back.
     """
 
     url: str
@@ -57,6 +58,7 @@ class Record:
     first_seen: datetime
     last_seen: datetime
     words: int
+    gone: datetime | None
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain values, times in ISO 8601."""
@@ -114,15 +116,39 @@ class DuplicateIndex:
             finally:
                 await store.close()
 
-    async def check(self, url: str, text: str) -> Verdict:
-        """Decide about a page with main text `text` and keep it if it is no duplicate."""
+    async def check(
+        self,
+        url: str,
+        text: str,
+        *,
+        canonical: str | None = None,
+        date: datetime | None = None,
+        preferred: bool = False,
+    ) -> Verdict:
+        """Decide about a page with main text `text` and keep it if it is no duplicate.
+
+        `canonical` is the URL that the page names as canonical, `date` when its text was published;
+        what they decide is up to ``DEDUP_PREFER``. A `preferred` page takes the place of the one
+        that it copies.
+        """
         if len(text) > _LONG_TEXT:
             fingerprint = await asyncio.to_thread(self._fingerprint, text)
         else:
             fingerprint = self._fingerprint(text)
         known = identity(url, canonical=self._config.canonical_urls)
-        request = CheckRequest(known, host(known), secrets.token_bytes(4), fingerprint)
-        return self._verdict(url, await self._submit(request))
+        other = identity(canonical, canonical=self._config.canonical_urls) if canonical else known
+        by_date = date is not None and "earlier" in self._config.prefer
+        request = CheckRequest(
+            known,
+            host(known),
+            secrets.token_bytes(4),
+            fingerprint,
+            canonical=other if other != known else "",
+            yields=other != known and "canonical" in self._config.prefer,
+            date=min(max(1, int(date.timestamp())), 0xFFFFFFFF) if date and by_date else 0,
+            preferred=preferred,
+        )
+        return self._verdict(url, request, await self._submit(request))
 
     async def check_many(self, pages: Iterable[tuple[str, str]]) -> list[Verdict]:
         """Check `(url, text)` pairs in order, many in each exchange."""
@@ -143,7 +169,7 @@ class DuplicateIndex:
             for requests in batches:
                 answers = await self._ask(requests)
                 for request, evidence in zip(requests, answers, strict=True):
-                    yield self._verdict(request.url, evidence)
+                    yield self._verdict(request.url, request, evidence)
 
     def waiting(self) -> tuple[int, int]:
         """Pages in the spool: those of this index, and those of others, which it cannot check."""
@@ -155,7 +181,7 @@ class DuplicateIndex:
         page = await self._store.show(known)
         if page is None:
             return None
-        verdict = self._verdict(known, page.evidence)
+        verdict = self._verdict(known, None, page.evidence)
         return Record(
             url=known,
             kind=Kind(page.evidence.standing),
@@ -168,7 +194,29 @@ class DuplicateIndex:
             first_seen=datetime.fromtimestamp(page.first_seen, UTC),
             last_seen=datetime.fromtimestamp(page.last_seen, UTC),
             words=page.words,
+            gone=datetime.fromtimestamp(page.gone, UTC) if page.gone else None,
         )
+
+    async def gone(self, url: str) -> bool:
+        """Note that a URL is gone from the web; False if the index never saw it.
+
+        If it stood for copies, the first of them that is checked again, or a new one, takes its
+        place: :attr:`Verdict.replaces` says so.
+        """
+        return await self._store.gone(identity(url, canonical=self._config.canonical_urls))
+
+    async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
+        """Say what shall become of a URL at its next checks, whatever it resembles; None: nothing.
+
+        ``keep``: it is kept. ``drop``: it is taken for a copy of the page that is most like it, if
+        any shares a band with it.
+        """
+        known = identity(url, canonical=self._config.canonical_urls)
+        await self._store.override(known, decision)
+
+    async def overrides(self) -> dict[str, str]:
+        """What somebody said with :meth:`override`, by URL."""
+        return await self._store.overrides()
 
     async def forget(self, url: str) -> bool:
         """Take a URL out of the index; its copies are decided anew when they come again.
@@ -242,14 +290,23 @@ class DuplicateIndex:
             ttl=config.ttl,
         )
 
-    def _verdict(self, url: str, evidence: Evidence) -> Verdict:
+    def _verdict(self, url: str, request: CheckRequest | None, evidence: Evidence) -> Verdict:
         kind, standing = Kind(evidence.kind), Kind(evidence.standing)
         similarity = low = high = None
         found = estimate_evidence(evidence, self._config.verify_bits)
         if found is not None:
             similarity, low, high = found.similarity, found.low, found.high
         return Verdict(
-            kind, url, evidence.duplicate_of, similarity, low, high, evidence.page, standing
+            kind,
+            url,
+            evidence.duplicate_of,
+            similarity,
+            low,
+            high,
+            evidence.page,
+            standing,
+            evidence.replaces,
+            request.canonical if request is not None and evidence.canonical_known else None,
         )
 
 

@@ -15,6 +15,9 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 # What two texts may differ in and still have the same words.
 DISTINCTIONS = frozenset({"accents", "case", "numbers", "punctuation", "reposts", "urls"})
 
+# By what a page may take the place of its copy.
+PREFERENCES = frozenset({"canonical", "earlier"})
+
 
 def text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
@@ -118,9 +121,17 @@ def options(value: Any) -> Mapping[str, Any] | None:
     return dict(options)
 
 
-def distinctions(value: Any) -> frozenset[str]:
+def _words_out_of(known: frozenset[str], value: Any) -> frozenset[str]:
     words = value.split(",") if isinstance(value, str) else list(value)
     names = {str(word).strip() for word in words} - {""}
-    if not names <= DISTINCTIONS:
-        raise ValueError(f"expects words out of {', '.join(sorted(DISTINCTIONS))}")
+    if not names <= known:
+        raise ValueError(f"expects words out of {', '.join(sorted(known))}")
     return frozenset(names)
+
+
+def distinctions(value: Any) -> frozenset[str]:
+    return _words_out_of(DISTINCTIONS, value)
+
+
+def preferences(value: Any) -> frozenset[str]:
+    return _words_out_of(PREFERENCES, value)

@@ -112,6 +112,9 @@ class Spool:
             "words": page.words,
             "bands": page.bands.hex(),
             "odd": [[sketch.level, sketch.members, sketch.bits.hex()] for sketch in page.odd],
+            "canonical": request.canonical,
+            "yields": request.yields,
+            "date": request.date,
         }
         return json.dumps(record) + "\n"
 
@@ -127,7 +130,14 @@ class Spool:
                 bytes.fromhex(record["bands"]),
                 tuple(odd),
             )
-            token = bytes.fromhex(record["token"])
-            return CheckRequest(record["url"], record["host"], token, fingerprint)
+            return CheckRequest(
+                record["url"],
+                record["host"],
+                bytes.fromhex(record["token"]),
+                fingerprint,
+                record["canonical"],
+                record["yields"],
+                record["date"],
+            )
         except (ValueError, KeyError, TypeError):  # cut by a full disk; kept for a person to see
             return None

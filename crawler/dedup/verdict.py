@@ -27,7 +27,9 @@ class Verdict:
     ``[low, high]`` its confidence interval; all three are 1 for an exact copy and None where
     there is nothing to compare with. ``cluster`` is the number of the kept page that stands for
     this one. ``standing`` is the decision that holds for the URL: of an ``unchanged`` page the one
-    it got when its text was first seen, of all others ``kind`` itself.
+    it got when its text was first seen, of all others ``kind`` itself. ``replaces`` is the kept
+    page whose place this one took, see ``DEDUP_PREFER``; that is a copy of this one now.
+    ``canonical`` is the other page of the index that this one names as canonical.
     """
 
     kind: Kind
@@ -38,6 +40,8 @@ class Verdict:
     high: float | None = None
     cluster: int | None = None
     standing: Kind | None = None
+    replaces: str | None = None
+    canonical: str | None = None
 
     def __post_init__(self) -> None:
         if self.standing is None:

@@ -54,6 +54,11 @@ class Keys:
         """Hash: similarity, rounded down to hundredths → near-duplicates found."""
         return self.prefix + "histogram"
 
+    @property
+    def overrides(self) -> str:
+        """Hash: URL → ``keep`` or ``drop``, what somebody wants of it."""
+        return self.prefix + "overrides"
+
     def numbered(self, family: str, number: int) -> str:
         """Hash: a bucket of the table `family` (url, exact, band0, …), upper bits of a table
         key → page numbers; or with family `page` the records of 16 pages.

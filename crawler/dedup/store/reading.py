@@ -73,6 +73,24 @@ class Reader(ABC):
     def tables(self, bands: int) -> list[tuple[str, str]]:
         """The tables of a shard, each with the group that its size is counted in."""
 
+    async def write_override(self, keys: Keys, url: str, decision: str | None) -> None:
+        """Note what somebody wants of a URL of the shard with these `keys`."""
+        with explained():
+            client: Any = self._client
+            if decision is None:
+                await client.hdel(keys.overrides, url)
+            else:
+                await client.hset(keys.overrides, url, decision)
+
+    async def overrides(self) -> dict[str, str]:
+        """What somebody wants of URLs, see :attr:`Keys.overrides`."""
+        found: dict[str, str] = {}
+        with explained():
+            for keys in self.shards:
+                listing: Any = await self._client.hgetall(keys.overrides)
+                found |= {url.decode(): wish.decode() for url, wish in listing.items()}
+        return found
+
     @abstractmethod
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
         """The entries of a kept page, beside that of its URL."""

@@ -17,25 +17,36 @@ from .parameters import Parameters
 from .reading import Entry, Reader
 from .scripts import explained, load_script
 
-_REQUEST = struct.Struct(">4s4sI16sHHH")  # these three as in the scripts
+_REQUEST = struct.Struct(">4s4sI16sI4sBHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
 BY_KEYS = (
     255  # stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared
 )
-_EVIDENCE = struct.Struct(">ccIHHHB")
+_EVIDENCE = struct.Struct(">ccIHHHBB")
 EVIDENCE_BYTES = _EVIDENCE.size
+_CANONICAL_KNOWN, _REPLACES, _GONE = 1, 2, 4
+_PREFERRED, _YIELDS = 1, 2
 _KINDS = {
     b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
 }  # fmt: skip
 
 
 class CheckRequest(NamedTuple):
-    """A page to check. The same `token` again is the same check, tried again."""
+    """A page to check. The same `token` again is the same check, tried again.
+
+    ``canonical`` is the other URL that the page names as canonical, if it does; ``yields`` says
+    that it gives its place in the index to that. ``date`` is its text's, in seconds since 1970, 0
+    if unknown: of two copies the earlier takes the place. ``preferred`` takes it in any case.
+    """
 
     url: str
     host: str
     token: bytes
     fingerprint: Fingerprint
+    canonical: str = ""
+    yields: bool = False
+    date: int = 0
+    preferred: bool = False
 
 
 class Evidence(NamedTuple):
@@ -43,7 +54,9 @@ class Evidence(NamedTuple):
 
     ``page`` is the number of the kept page that stands for it, ``duplicate_of`` that page's URL if
     it is another. ``odd_bits`` of the two odd sketches differ; ``sampled`` and ``other_sampled``
-    are the shingles sampled at ``level``.
+    are the shingles sampled at ``level``. ``replaces`` is the URL of the page whose place it took;
+    ``canonical_known`` tells that the index has the URL that it names as canonical, ``gone`` that
+    it was reported gone.
     """
 
     kind: str
@@ -54,15 +67,19 @@ class Evidence(NamedTuple):
     sampled: int
     other_sampled: int
     level: int
+    canonical_known: bool = False
+    gone: bool = False
+    replaces: str | None = None
 
 
 class StoredPage(NamedTuple):
-    """What the index holds of one URL; times are seconds since 1970."""
+    """What the index holds of one URL; times are seconds since 1970, `gone` is 0 if it is not."""
 
     evidence: Evidence
     first_seen: int
     last_seen: int
     words: int
+    gone: int
 
 
 class Rule(NamedTuple):
@@ -125,6 +142,14 @@ class RedisIndex(Reader):
         evidence, *rest = reply
         return StoredPage(unpack_evidence(evidence), *rest)
 
+    async def gone(self, url: str) -> bool:
+        """Note that a URL is gone from the web; False if it was never there."""
+        return bool(await self._run("gone", [url, table_key(url), int(time.time())]))
+
+    async def override(self, url: str, decision: str | None) -> None:
+        """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""
+        await self.write_override(self.keys, url, decision)
+
     async def forget(self, url: str, *, bits: int) -> bool:
         """Take a URL out of the index; False if it was not there."""
         return bool(await self._run("forget", [url, table_key(url), bits]))
@@ -164,7 +189,9 @@ def table_key(url: str) -> bytes:
 def pack_request(request: CheckRequest) -> bytes:
     """A page as the scripts read it, see lua/pages.lua."""
     page = request.fingerprint
-    url, host = request.url.encode(), request.host.encode()
+    url, host, canonical = (
+        part.encode() for part in (request.url, request.host, request.canonical)
+    )
     words = min(page.words, 0xFFFFFFFF)
     parts = [
         _REQUEST.pack(
@@ -172,13 +199,18 @@ def pack_request(request: CheckRequest) -> bytes:
             request.token,
             words,
             page.exact,
+            request.date,
+            xxhash.xxh32_digest(canonical),
+            _PREFERRED * request.preferred + _YIELDS * request.yields,
             len(url),
             len(host),
             len(page.bands),
+            len(canonical),
         ),
         url,
         host,
         page.bands,
+        canonical,
     ]
     for level, members, sketch in page.odd:
         parts += (_ODD.pack(level, members), sketch)
@@ -187,9 +219,21 @@ def pack_request(request: CheckRequest) -> bytes:
 
 def unpack_evidence(reply: bytes) -> Evidence:
     """The evidence that a script returned, see lua/layout.lua."""
-    kind, standing, *numbers = _EVIDENCE.unpack_from(reply)
-    duplicate_of = _text(reply[_EVIDENCE.size :]) or None
-    return Evidence(_KINDS[kind], _KINDS[standing], duplicate_of, *numbers)
+    kind, standing, page, odd_bits, sampled, other, level, flags = _EVIDENCE.unpack_from(reply)
+    url = _text(reply[_EVIDENCE.size :]) or None
+    return Evidence(
+        _KINDS[kind],
+        _KINDS[standing],
+        None if flags & _REPLACES else url,
+        page,
+        odd_bits,
+        sampled,
+        other,
+        level,
+        bool(flags & _CANONICAL_KNOWN),
+        bool(flags & _GONE),
+        url if flags & _REPLACES else None,
+    )
 
 
 def _text(value: bytes) -> str:

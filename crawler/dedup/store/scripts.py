@@ -20,8 +20,22 @@ _PARTS = {
     "check": ("layout", "pages"),
     "show": ("layout",),
     "forget": ("layout",),
+    "gone": ("layout",),
     **dict.fromkeys(
-        ("begin", "claim", "look", "settle", "move", "sweep", "done", "bury", "find"), _SHARD
+        (
+            "begin",
+            "claim",
+            "look",
+            "settle",
+            "depose",
+            "move",
+            "sweep",
+            "done",
+            "bury",
+            "vanish",
+            "find",
+        ),
+        _SHARD,
     ),
 }
 

@@ -12,11 +12,11 @@ import xxhash
 
 from ..fingerprint import Fingerprint
 from ..sketches.odd import estimate_odd
-from .redis_index import BY_KEYS, CheckRequest, Rule
+from .redis_index import BY_KEYS, CheckRequest, Rule, table_key
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
 _KEY_BITS = (1 << 27) - 1  # of a table key, see lua/layout.lua
-_VIEW = struct.Struct(">cI8sI16sBHH")  # as in lua/look.lua
+_VIEW = struct.Struct(">cI8sI16sBHI4sBH")  # as in lua/look.lua
 
 
 class Place(NamedTuple):
@@ -67,6 +67,7 @@ class View(NamedTuple):
 
     ``state`` is ``g`` (gone), ``c`` (a copy), ``k`` (kept) or ``p`` (pending). ``other`` is the
     local number of the attempt that is about to replace it, ``born`` of that or of its own.
+    ``canonical`` is the table key of the URL that it gives its place to.
     """
 
     state: bytes
@@ -76,6 +77,9 @@ class View(NamedTuple):
     exact: bytes = b""
     level: int = 0
     sampled: int = 0
+    date: int = 0
+    canonical: bytes = b""
+    gone: bool = False
     url: str = ""
     bands: bytes = b""
     odd: bytes = b""
@@ -85,12 +89,28 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
     """What a shard says of a page."""
     if len(reply) == 1:
         return View(reply)
-    state, other, born, words, exact, level, sampled, size = _VIEW.unpack_from(reply)
+    state, other, born, words, exact, level, sampled, date, canonical, gone, size = (
+        _VIEW.unpack_from(reply)
+    )
     at = _VIEW.size + size
     url, sketch = reply[_VIEW.size : at].decode("utf-8", "replace"), reply[at:]
     cut = max(0, len(sketch) - odd_bytes)
     bands, odd = sketch[:cut], sketch[cut:]
-    return View(state, other, born, words, exact, level, sampled, url, bands, odd)
+    return View(
+        state,
+        other,
+        born,
+        words,
+        exact,
+        level,
+        sampled,
+        date,
+        canonical,
+        bool(gone),
+        url,
+        bands,
+        odd,
+    )
 
 
 class Likeness(NamedTuple):
@@ -140,7 +160,8 @@ class Attempt:
 
     ``before`` maps a page under way to those of ``places``, by index, where it stood before this
     one; ``hits`` a kept page to the entries that led to it, by index. ``gone`` is an original known
-    to be gone, ``answer`` what the shard says of an unchanged page.
+    to stand for the page no more, ``answer`` what the shard says of an unchanged page, ``wish``
+    what somebody wants of its URL: ``keep``, ``drop`` or nothing.
     """
 
     request: CheckRequest
@@ -152,6 +173,8 @@ class Attempt:
     number: int = 0
     replaces: int = 0
     answer: bytes | None = None
+    wish: str = ""
+    canonical_known: bool = False
     error: Exception | None = None
     places: list[Place] = field(default_factory=list)
     before: dict[int, set[int]] = field(default_factory=dict)
@@ -162,6 +185,16 @@ class Attempt:
         self.local = self.number = self.replaces = 0
         self.answer = self.error = None
         self.places, self.before, self.hits = [], {}, {}
+
+    def wins(self, original: View) -> bool:
+        """Whether the page takes the place of a kept page that it copies, as in lua/check.lua."""
+        own = self.request
+        return (
+            own.preferred
+            or original.gone
+            or original.canonical == table_key(own.url)
+            or 0 < own.date < original.date
+        )
 
     @property
     def age(self) -> tuple[bytes, int]:

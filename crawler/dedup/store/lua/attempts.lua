@@ -18,8 +18,8 @@
 --             key of a URL -> local number of the attempt at that URL, of which there is only one
 --   claims    hash: letter of a table (e, b) and table key -> global numbers of those that want to
 --             be found under this key, in the order in which they came, with commas between
---   buried    hash: local number -> exact hash and band keys of a page whose record is gone and
---             whose table entries in other shards are not yet
+--   buried    hash: local number -> exact hash and band keys of a page that is kept no more and
+--             whose table entries in other shards are still there
 -- They are small and soon empty again, whoever works or dies.
 
 if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
@@ -69,16 +69,18 @@ local function end_attempt(attempt)
   redis.call('HDEL', ATTEMPTS, string.format('%d', attempt.id), url_field(attempt.page.url_key))
 end
 
+-- Notes that a page is kept no more; says what has to be taken out of other shards, '' if nothing.
+local function keep_no_more(meta)
+  state.kept = state.kept - 1
+  if meta.words == 0 then return '' end
+  local rest = meta.exact .. string.sub(read_sketch(meta.id), 1, -odd_size - 1)
+  redis.call('HSET', BURIED, string.format('%d', meta.id), rest)
+  return rest
+end
+
 -- Takes a page's record and URL out; says what has to be taken out of other shards, '' if nothing.
 local function bury(meta)
-  local rest = ''
-  if not meta.rep then
-    state.kept = state.kept - 1
-    if meta.words > 0 then
-      rest = meta.exact .. string.sub(read_sketch(meta.id), 1, -odd_size - 1)
-      redis.call('HSET', BURIED, string.format('%d', meta.id), rest)
-    end
-  end
+  local rest = meta.rep and '' or keep_no_more(meta)
   remove(meta.id, find('url', 'url', meta.url_key))
   state['url.n'] = state['url.n'] - 1
   erase(meta.id)

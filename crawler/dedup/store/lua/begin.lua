@@ -1,25 +1,30 @@
 -- Begins to check pages whose URLs belong to this shard; answers at once if nothing has changed.
 --
 -- ARGV  see attempts.lua; for each page: born (8 bytes, the time of the check: the earlier of two
---       attempts goes first); global number of an original that is known to be gone (4), 0 if there
---       is none; the page as in pages.lua, of the odd sketches only its own
+--       attempts goes first); global number of an original that is known to stand for this page no
+--       more (4), 0 if there is none; the page as in pages.lua, of the odd sketches only its own
 --
 -- Returns for each page a letter and
 --   n  an attempt was made (or was there, by the same token): its local number (4), the local
---      number of the page that it will replace (4), 0 if there is none
---   a  the URL is known with this text: local number (4), evidence of layout.lua without the URL.
---      A copy's original is in another shard: the caller sees whether it is still there
+--      number of the page that it will replace (4), 0 if there is none; keep, drop or '': what
+--      somebody wants of the URL
+--   a  the URL is known with this text: local number (4), evidence of layout.lua without the URL; if
+--      this very check made it take another's place, that one's global number (4). A copy's original
+--      is in another shard: the caller sees whether it is still there
 --   b  the URL is being checked by another: milliseconds for which that may still go on (4)
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 local clock = milliseconds()
+local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
 
 local function touch(meta, page)
   if meta.token == page.token then return end
-  meta.last, meta.last_seen, meta.token = '=', now, page.token
-  local hash, base = record(meta.id)
-  redis.call('HSET', hash, field_of(base, META), packed_meta(meta))
+  meta.last, meta.last_seen, meta.token, meta.gone = '=', now, page.token, nil
+  if not meta.rep then
+    meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
+  end
+  rewrite_meta(meta)
   count(page, meta)
 end
 
@@ -28,18 +33,18 @@ local function uncount(meta, page)
   if meta.token ~= page.token or meta.last ~= '=' then return end
   count(page, meta, nil, -1)
   meta.last = meta.standing
-  local hash, base = record(meta.id)
-  redis.call('HSET', hash, field_of(base, META), packed_meta(meta))
+  rewrite_meta(meta)
 end
 
 local function begin(item)
   local born, gone = struct.unpack('>c8I4', item)
   local packed = string.sub(item, 13)
   local page = read_page(packed)
+  local wish = wishes and redis.call('HGET', OVERRIDES, page.url) or ''
   local attempt = attempt_at(page.url_key)
   if attempt then
     if attempt.page.token == page.token and attempt.page.url == page.url then
-      return struct.pack('>c1I4I4', 'n', attempt.id, attempt.replaces)
+      return struct.pack('>c1I4I4', 'n', attempt.id, attempt.replaces) .. wish
     end
     if attempt.deadline > clock then return struct.pack('>c1I4', 'b', attempt.deadline - clock) end
     end_attempt(attempt)
@@ -51,9 +56,13 @@ local function begin(item)
     meta = nil
   end
   local same_text = meta and meta.exact == page.exact
-  if same_text and not (meta.rep and meta.rep == gone) then
+  local wanted = same_text and wish ~= (meta.rep and 'keep' or 'drop')
+    and not (meta.rep and (meta.rep == gone or page.preferred))
+  if same_text and (wanted or meta.token == page.token and not (meta.rep and meta.rep == gone)) then
     touch(meta, page)
-    return struct.pack('>c1I4', 'a', meta.id) .. packed_evidence(meta)
+    local took = meta.last ~= '=' and (meta.replaces or 0) > 0
+    return struct.pack('>c1I4', 'a', meta.id) .. packed_evidence(meta, took and REPLACES)
+      .. (took and struct.pack('>I4', meta.replaces) or '')
   end
   if same_text then uncount(meta, page) end
   id = state.next
@@ -61,7 +70,7 @@ local function begin(item)
   redis.call('HSET', ATTEMPTS, string.format('%d', id), struct.pack(ATTEMPT, clock + lease, born,
     meta and meta.id or 0, same_text and 1 or 0, meta and meta.first_seen or now) .. packed,
     url_field(page.url_key), string.format('%d', id))
-  return struct.pack('>c1I4I4', 'n', id, meta and meta.id or 0)
+  return struct.pack('>c1I4I4', 'n', id, meta and meta.id or 0) .. wish
 end
 
 local replies = each(begin)

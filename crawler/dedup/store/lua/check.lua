@@ -26,6 +26,7 @@ local now, threshold, bits = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV
 local oldest, min_matches, by_keys = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == 'keys'
 local odd_size = bits / 8
 local tables -- the names of all tables of the group band
+local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
 
 -- Ones in the exclusive or of two strings: lanes of bytes are summed in one 32-bit word at a time,
 -- at most 31 words before a lane could overflow.
@@ -135,14 +136,15 @@ local function are_enough(matches, page, meta)
 end
 
 local function near_copy(page)
-  local best, best_similarity = nil, threshold
+  local least = page.wish == 'drop' and 0 or threshold -- then whatever is most like it will do
+  local best, best_similarity = nil, least
   local ids, hits = candidates(page)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
     local meta = read_meta(tonumber(ids[i]), oldest)
     local matches = hits[ids[i]]
     if meta and are_enough(matches, page, meta) then
       local similarity = similarity_of(page, meta, matches)
-      if similarity and (similarity > best_similarity or similarity == threshold and not best) then
+      if similarity and (similarity > best_similarity or similarity == least and not best) then
         best, best_similarity = meta, similarity
       end
     end
@@ -150,36 +152,64 @@ local function near_copy(page)
   return best, best_similarity
 end
 
+-- Whether the page takes the place of the kept page that it copies: that is gone, names the page as
+-- canonical, has a later date, or somebody said so.
+local function wins(page, original)
+  return page.preferred or is_gone(original)
+    or original.canonical == page.url_key
+    or page.date > 0 and page.date < (original.date or 0)
+end
+
+-- Makes a kept page the copy of another that took its place.
+local function depose(original, meta, standing)
+  local url = read_url(original.id)
+  unlist(original, odd_size)
+  erase(original.id)
+  if original.level == BY_KEYS then original.sampled = original.other_sampled end
+  original.standing, original.rep, original.rep_sampled = standing, meta.id, original.other_sampled
+  write_record(original, url, '')
+end
+
 local function decide(page, known, same_text)
   local meta = {id = state.next, first_seen = known and known.first_seen or now, last_seen = now,
     token = page.token, url_key = page.url_key, words = page.words, exact = page.exact,
-    level = 0, sampled = 0}
+    level = 0, sampled = 0, date = page.date, canonical = page.yields and page.canonical or nil}
   state.next = state.next + 1
   page.number, page.claims = string.format('%d', meta.id), {}
   local long_enough = #page.names > 0
   if long_enough then
     meta.level, meta.sampled = string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
   end
-  local similarity = 1
+  local similarity, standing = 1, 'e'
   -- A page without any word is like no other.
   local original = page.words > 0 and exact_copy(page) or nil
   if original then
-    meta.standing, meta.odd_bits = 'e', 0
+    original.odd_bits, original.other_sampled = 0, meta.sampled
   elseif long_enough then
+    standing = 'n'
     original, similarity = near_copy(page)
-    if original then
-      meta.standing, meta.odd_bits = 'n', original.odd_bits
-      meta.level, meta.sampled = original.level, original.other_sampled
-    end
   end
-  local sketch = ''
+  local loser = nil
+  if original and (page.wish == 'keep' or wins(page, original)) then
+    if standing == 'e' and long_enough then candidates(page) end -- claims the keys of its bands
+    loser = page.wish ~= 'keep' and original or nil
+    original = nil
+  end
   settle_claims(page, meta.id, not original)
+  local sketch = ''
   if original then
+    meta.standing, meta.odd_bits = standing, original.odd_bits
+    if standing == 'n' then meta.level, meta.sampled = original.level, original.other_sampled end
     meta.rep, meta.rep_sampled = original.id, original.sampled
     meta.last = same_text and '=' or meta.standing
   else
+    if loser then
+      meta.replaces = loser.id
+      depose(loser, meta, standing)
+    end
     meta.standing = long_enough and 'u' or 's'
-    meta.last = known and '!' or meta.standing
+    local as_before = same_text and not known.rep
+    meta.last = as_before and '=' or known and '!' or meta.standing
     state.kept = state.kept + 1
     if page.words > 0 then grow('exact', EXACT) end
     if long_enough then
@@ -200,6 +230,15 @@ local function forget(page, meta)
   page.url_place = {ids or false, hash, field}
 end
 
+-- Whether what was decided about a page's text still holds. A copy whose original is no longer kept,
+-- or is gone from the web, has to be decided anew, and so has one of which somebody wants it.
+local function stands(page, meta)
+  if page.wish == (meta.rep and 'keep' or 'drop') or meta.rep and page.preferred then return false end
+  if not meta.rep then return true end
+  local original = original_of(meta, oldest)
+  return original and not is_gone(original)
+end
+
 local function check(page)
   local id, ids, hash, field = find_url(page.url, page.url_key)
   page.url_place = {ids or false, hash, field}
@@ -211,16 +250,22 @@ local function check(page)
   end
   local same_text = meta.exact == page.exact
   if same_text and meta.token == page.token then return meta end
-  -- A copy whose original is no longer kept has to be decided anew.
-  if same_text and (not meta.rep or read_meta(meta.rep, oldest)) then
-    meta.last, meta.last_seen, meta.token = '=', now, page.token
-    local block, base = record(id)
-    redis.call('HSET', block, field_of(base, META), packed_meta(meta))
+  if same_text and stands(page, meta) then
+    meta.last, meta.last_seen, meta.token, meta.gone = '=', now, page.token, nil
+    if not meta.rep then
+      meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
+    end
+    rewrite_meta(meta)
     count(page, meta)
     return meta
   end
   forget(page, meta)
   return decide(page, meta, same_text)
+end
+
+-- Whether the page names another page of the index as canonical.
+local function knows_canonical(page)
+  return #page.canonical_url > 0 and find_url(page.canonical_url, page.canonical)
 end
 
 load_state()
@@ -231,7 +276,8 @@ for i = 8, #ARGV do
   names_of[keys] = names_of[keys] or band_names(keys)
   tables = tables or keys > 0 and band_names(TABLES or keys) or nil
   page.names = names_of[keys]
-  replies[#replies + 1] = evidence(check(page))
+  page.wish = wishes and redis.call('HGET', OVERRIDES, page.url) or nil
+  replies[#replies + 1] = evidence(check(page), knows_canonical(page) and CANONICAL_KNOWN)
 end
 if oldest > 0 then
   expire(math.ceil((#ARGV - 7) / 4), oldest, function(meta) release(meta, odd_size) end)

@@ -3,7 +3,7 @@
 -- ARGV  see attempts.lua; for each URL: its table key (4 bytes), the URL
 --
 -- Returns for each URL '' if it was never seen, or local number, first seen, last seen (seconds
--- since 1970) and words, 4 bytes each, and the evidence of layout.lua without the URL.
+-- since 1970), words and since when it is gone (0 if it is not), 4 bytes each, and the evidence of layout.lua without the URL.
 
 load_state()
 
@@ -11,6 +11,6 @@ return each(function(item)
   local id = find_url(string.sub(item, 5), string.sub(item, 1, 4))
   local meta = id and read_meta(id, 0)
   if not meta then return '' end
-  return struct.pack('>I4I4I4I4', id, meta.first_seen, meta.last_seen, meta.words)
+  return struct.pack('>I4I4I4I4I4', id, meta.first_seen, meta.last_seen, meta.words, meta.gone or 0)
     .. packed_evidence(meta)
 end)

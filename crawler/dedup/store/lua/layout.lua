@@ -18,13 +18,19 @@
 
 local PREFIX = string.sub(KEYS[1], 1, -7)
 local STATE = PREFIX .. 'state'
+local OVERRIDES = PREFIX .. 'overrides' -- hash: URL -> keep or drop, what somebody wants of it
 local MIN_BUCKETS = 16
 local LOAD = 64 -- mean entries in a bucket; the fullest holds about 2.5 times as many
 local MAX_SKIPPED = 64 -- empty blocks of records passed at once when looking for expired ones
 local MAX_VALUE = 64 -- bytes of a value in the server's compact encoding
 local META, URL, SKETCH = 0, 1, 2 -- parts of a record; SKETCH and those after it hold the band
 -- keys and then the odd sketch, MAX_VALUE bytes in each
-local KEPT, COPY = '>c1c1I4I4c4c4I4c16BI2', '>c1c1I4I4c4c4I4c16BI2I4I2I2'
+-- What a record says of every page, then of a copy. Behind it stands, where there is something to
+-- say, when a copy was gone, and of a kept page its date, the table key of the URL that it names as
+-- canonical, when it was gone, and the number of the page whose place it took.
+local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c16BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
+local NO_KEY = string.rep('\0', 4)
+local IS_COPY = {e = true, n = true}
 
 local state -- next: number of the next page; kept: pages that stand for themselves; hand: block of
 -- records that is looked at next for what has expired;
@@ -159,12 +165,15 @@ local function field_of(base, part)
 end
 
 local function unpack_meta(id, packed)
-  local copy = #packed > struct.size(KEPT)
-  local meta = {id = id}
+  local meta, at = {id = id}, nil
   meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.token, meta.url_key, meta.words,
-    meta.exact, meta.level, meta.sampled, meta.rep, meta.odd_bits, meta.rep_sampled =
-    struct.unpack(copy and COPY or KEPT, packed)
-  if not copy then meta.rep = nil end -- the place where unpack stopped
+    meta.exact, meta.level, meta.sampled, at = struct.unpack(BASE, packed)
+  if IS_COPY[meta.standing] then
+    meta.rep, meta.odd_bits, meta.rep_sampled, at = struct.unpack(COPY, packed, at)
+    if at <= #packed then meta.gone = struct.unpack(COPY_MORE, packed, at) end
+  elseif at <= #packed then
+    meta.date, meta.canonical, meta.gone, meta.replaces = struct.unpack(KEPT_MORE, packed, at)
+  end
   return meta
 end
 
@@ -178,13 +187,16 @@ local function read_meta(id, oldest)
 end
 
 local function packed_meta(meta)
-  if meta.rep then
-    return struct.pack(COPY, meta.standing, meta.last, meta.first_seen, meta.last_seen,
-      meta.token, meta.url_key, meta.words, meta.exact, meta.level, meta.sampled, meta.rep,
-      meta.odd_bits, meta.rep_sampled)
-  end
-  return struct.pack(KEPT, meta.standing, meta.last, meta.first_seen, meta.last_seen,
+  local base = struct.pack(BASE, meta.standing, meta.last, meta.first_seen, meta.last_seen,
     meta.token, meta.url_key, meta.words, meta.exact, meta.level, meta.sampled)
+  local gone = meta.gone or 0
+  if meta.rep then
+    base = base .. struct.pack(COPY, meta.rep, meta.odd_bits, meta.rep_sampled)
+    return gone > 0 and base .. struct.pack(COPY_MORE, gone) or base
+  end
+  local date, canonical, replaces = meta.date or 0, meta.canonical or NO_KEY, meta.replaces or 0
+  if date + gone + replaces == 0 and canonical == NO_KEY then return base end
+  return base .. struct.pack(KEPT_MORE, date, canonical, gone, replaces)
 end
 
 -- Writes a record; the sketch is '' for a page that is no original of others.
@@ -220,6 +232,21 @@ local function read_sketch(id)
   return table.concat(parts)
 end
 
+local function rewrite_meta(meta)
+  local hash, base = record(meta.id)
+  redis.call('HSET', hash, field_of(base, META), packed_meta(meta))
+end
+
+local function is_gone(meta)
+  return (meta.gone or 0) > 0
+end
+
+-- The page that stands for a copy, nil if there is none any more.
+local function original_of(meta, oldest)
+  local original = read_meta(meta.rep, oldest)
+  return original and not original.rep and original or nil
+end
+
 -- The number of the page with this URL, nil if there is none; what find said of the URL's key.
 local function find_url(url, key)
   local ids, hash, field = find('url', 'url', key)
@@ -230,6 +257,18 @@ local function find_url(url, key)
   return nil, ids, hash, field
 end
 
+-- Notes since when a URL is gone from the web; 0 for a URL never seen.
+local function note_gone(url, key, since)
+  local id = find_url(url, key)
+  local meta = id and read_meta(id, 0)
+  if not meta then return 0 end
+  if not is_gone(meta) then
+    meta.gone = since
+    rewrite_meta(meta)
+  end
+  return 1
+end
+
 local function erase(id)
   local hash, base = record(id)
   local parts = {}
@@ -238,26 +277,30 @@ local function erase(id)
   redis.call('DEL', string.format('%slong:%d', PREFIX, id))
 end
 
--- Takes a page out of every table and its record with it; odd_size is the bytes of an odd sketch.
-local function release(meta, odd_size)
+-- Takes a kept page out of the tables where copies look for it; odd_size is the bytes of an odd
+-- sketch.
+local function unlist(meta, odd_size)
   local id = meta.id
-  remove(id, find('url', 'url', meta.url_key))
-  state['url.n'] = state['url.n'] - 1
-  if not meta.rep then
-    state.kept = state.kept - 1
-    if meta.words > 0 then
-      remove(id, find('exact', 'exact', string.sub(meta.exact, 1, 4)))
-      state['exact.n'] = state['exact.n'] - 1
-    end
-    local keys = string.sub(read_sketch(id), 1, -odd_size - 1)
-    if #keys > 0 then
-      for i, name in ipairs(band_names(#keys / 4)) do
-        remove(id, find('band', name, string.sub(keys, i * 4 - 3, i * 4)))
-      end
-      state['band.n'] = state['band.n'] - rounds(#keys / 4)
-    end
+  state.kept = state.kept - 1
+  if meta.words > 0 then
+    remove(id, find('exact', 'exact', string.sub(meta.exact, 1, 4)))
+    state['exact.n'] = state['exact.n'] - 1
   end
-  erase(id)
+  local keys = string.sub(read_sketch(id), 1, -odd_size - 1)
+  if #keys > 0 then
+    for i, name in ipairs(band_names(#keys / 4)) do
+      remove(id, find('band', name, string.sub(keys, i * 4 - 3, i * 4)))
+    end
+    state['band.n'] = state['band.n'] - rounds(#keys / 4)
+  end
+end
+
+-- Takes a page out of every table and its record with it.
+local function release(meta, odd_size)
+  remove(meta.id, find('url', 'url', meta.url_key))
+  state['url.n'] = state['url.n'] - 1
+  if not meta.rep then unlist(meta, odd_size) end
+  erase(meta.id)
 end
 
 -- Gives back the memory of what has expired: a hand goes round all records, a few blocks for each
@@ -286,13 +329,23 @@ end
 
 -- What a page's record says, packed for the client: last and standing verdict (a letter each),
 -- number of the kept page that stands for it (4 bytes), bits in which the odd sketches of the two
--- differ (2), sampled shingles of the page (2) and of the other (2), their level (1).
-local function packed_evidence(meta)
-  return struct.pack('>c1c1I4I2I2I2B', meta.last, meta.standing, meta.rep or meta.id,
-    meta.rep and meta.odd_bits or 0, meta.sampled, meta.rep and meta.rep_sampled or 0, meta.level)
+-- differ (2), sampled shingles of the page (2) and of the other (2), their level (1), flags (1):
+-- the sum of the following.
+local CANONICAL_KNOWN, REPLACES, GONE = 1, 2, 4
+
+local function packed_evidence(meta, flags)
+  return struct.pack('>c1c1I4I2I2I2BB', meta.last, meta.standing, meta.rep or meta.id,
+    meta.rep and meta.odd_bits or 0, meta.sampled, meta.rep and meta.rep_sampled or 0, meta.level,
+    (flags or 0) + (is_gone(meta) and GONE or 0))
 end
 
--- The same and then the URL of the other page, nothing where there is none or it is no longer kept.
-local function evidence(meta)
-  return packed_evidence(meta) .. (meta.rep and read_url(meta.rep) or '')
+-- The same and then a URL: of the page whose place this one took when it was checked last (flag
+-- REPLACES), else of the page that stands for it, nothing where there is none.
+local function evidence(meta, flags)
+  if meta.rep then
+    local original = original_of(meta, 0)
+    return packed_evidence(meta, flags) .. (original and read_url(original.id) or '')
+  end
+  if (meta.replaces or 0) == 0 or meta.last == '=' then return packed_evidence(meta, flags) end
+  return packed_evidence(meta, (flags or 0) + REPLACES) .. read_url(meta.replaces)
 end

@@ -5,11 +5,13 @@
 --       is ended in any case
 --
 -- Returns for each page a letter: g (gone), c (a copy, or expired), k (kept) or p (being checked:
--- pending), and for the last two: local number of the attempt that is about to replace it (4), 0 if there is
--- none; born (8) of this attempt, or of the page's own; words (4), exact hash (16), level (1) and
--- sampled shingles (2) of its odd sketch, bytes of its URL (2); URL, band keys, odd sketch.
+-- pending), and for the last two: local number of the attempt that is about to replace it (4), 0 if
+-- there is none; born (8) of this attempt, or of the page's own; words (4), exact hash (16), level
+-- (1) and sampled shingles (2) of its odd sketch; of a kept page: date (4), table key of the URL
+-- that it gives its place to (4), 1 if it is gone from the web (1); bytes of its URL (2); URL, band
+-- keys, odd sketch.
 
-local SEEN = '>c1I4c8I4c16BI2I2'
+local SEEN = '>c1I4c8I4c16BI2I4c4BI2'
 local NEVER = string.rep('\0', 8)
 local clock = milliseconds()
 
@@ -31,14 +33,15 @@ local function look(item)
     other = other and other.replaces == id and alive(other, give_up) or nil
     local url = read_url(id)
     return struct.pack(SEEN, 'k', other and other.id or 0, other and other.born or NEVER,
-      meta.words, meta.exact, meta.level, meta.sampled, #url) .. url .. read_sketch(id)
+      meta.words, meta.exact, meta.level, meta.sampled, meta.date or 0, meta.canonical or NO_KEY,
+      is_gone(meta) and 1 or 0, #url) .. url .. read_sketch(id)
   end
   local attempt = alive(read_attempt(id), give_up)
   if not attempt then return 'g' end
   local page, level, sampled = attempt.page, 0, 0
   if #page.bands > 0 then level, sampled = struct.unpack('>BI2', page.odd) end
-  return struct.pack(SEEN, 'p', 0, attempt.born, page.words, page.exact, level, sampled, #page.url)
-    .. page.url .. page.bands .. string.sub(page.odd, 4)
+  return struct.pack(SEEN, 'p', 0, attempt.born, page.words, page.exact, level, sampled, 0, NO_KEY,
+    0, #page.url) .. page.url .. page.bands .. string.sub(page.odd, 4)
 end
 
 return each(look)

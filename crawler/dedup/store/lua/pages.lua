@@ -6,7 +6,11 @@
 --   token (4): made anew for each check; the same token again is the same check tried again, and
 --     gets the same answer without being counted twice
 --   number of words (4); exact hash of the normalised text (16)
---   bytes of the URL (2), of the host (2), of the band keys (2); URL, host, band keys (4 each)
+--   date of the text in seconds since 1970 (4), 0 if unknown; table key of the URL that the page
+--     names as canonical (4); flags (1): 1 the page takes the place of the one that it copies, 2 it gives its
+--     own place to the URL that it names as canonical
+--   bytes of the URL (2), of the host (2), of the band keys (2), of the URL that it names as
+--     canonical (2): URL, host, band keys (4 each), canonical URL, nothing where it is its own
 --   odd sketches of each level that a duplicate could have, the page's own first: level (1),
 --     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
 
@@ -16,16 +20,15 @@ local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unch
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
 
 local function read_page(packed)
-  local page = {}
-  local url_size, host_size, bands_size, at
-  page.url_key, page.token, page.words, page.exact, url_size, host_size, bands_size, at =
-    struct.unpack('>c4c4I4c16I2I2I2', packed)
-  page.url = string.sub(packed, at, at + url_size - 1)
-  at = at + url_size
-  page.host = string.sub(packed, at, at + host_size - 1)
-  at = at + host_size
-  page.bands = string.sub(packed, at, at + bands_size - 1)
-  page.odd = string.sub(packed, at + bands_size)
+  local page, flags, sizes, at = {}, 0, {}, 0
+  page.url_key, page.token, page.words, page.exact, page.date, page.canonical, flags, sizes[1],
+    sizes[2], sizes[3], sizes[4], at = struct.unpack('>c4c4I4c16I4c4BI2I2I2I2', packed)
+  page.preferred, page.yields = flags % 2 == 1, flags >= 2
+  for i, name in ipairs({'url', 'host', 'bands', 'canonical_url'}) do
+    page[name] = string.sub(packed, at, at + sizes[i] - 1)
+    at = at + sizes[i]
+  end
+  page.odd = string.sub(packed, at)
   return page
 end
 

@@ -4,7 +4,7 @@
 --       letter: u unique, s short, e exact, n near); then, of which a kept page has only level and
 --       sampled: global number of the original (4), bits in which the odd sketches differ (2),
 --       their level (1), sampled shingles of the page (2) and of the original (2), similarity in
---       hundredths (1)
+--       hundredths (1); and of a page that takes another's place that one's global number (4)
 --
 -- Returns for each attempt its evidence without the URL; then, if it replaces a kept page, that
 -- page's local number (4), exact hash (16) and band keys, to be taken out of other shards. '' if
@@ -14,8 +14,8 @@ redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 
 local function settle(item)
-  local id, token, standing, rep, odd_bits, level, sampled, rep_sampled, hundredths =
-    struct.unpack('>I4c4c1I4I2BI2I2B', item)
+  local id, token, standing, rep, odd_bits, level, sampled, rep_sampled, hundredths, replaces =
+    struct.unpack('>I4c4c1I4I2BI2I2BI4', item)
   local attempt = read_attempt(id)
   if not attempt or attempt.page.token ~= token then
     local meta = read_meta(id, 0)
@@ -24,6 +24,7 @@ local function settle(item)
   local page = attempt.page
   local copy = standing == 'e' or standing == 'n'
   local known, same_text = attempt.replaces > 0, attempt.same_text == 1
+  local old = known and read_meta(attempt.replaces, 0)
   local meta = {id = id, standing = standing, first_seen = attempt.first_seen, last_seen = now,
     token = token, url_key = page.url_key, words = page.words, exact = page.exact, level = level,
     sampled = sampled}
@@ -32,12 +33,14 @@ local function settle(item)
     meta.rep, meta.odd_bits, meta.rep_sampled = rep, odd_bits, rep_sampled
     meta.last = same_text and '=' or standing
   else
-    meta.last = known and '!' or standing
+    local as_before = same_text and old and not old.rep
+    meta.last = as_before and '=' or known and '!' or standing
+    meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
+    meta.replaces = replaces
     sketch = page.bands .. string.sub(page.odd, 4)
     state.kept = state.kept + 1
   end
   write_record(meta, page.url, sketch)
-  local old = known and read_meta(attempt.replaces, 0)
   local rest = old and bury(old) or ''
   add(id, find('url', 'url', page.url_key))
   grow('url', URLS)

@@ -4,11 +4,11 @@
 -- ARGV[1]  the URL
 -- ARGV[2]  its 4-byte table key
 --
--- Returns {evidence of layout.lua, first seen, last seen (seconds since 1970), words}, or nothing
--- for a URL never seen.
+-- Returns {evidence of layout.lua, first seen, last seen (seconds since 1970), words, since when it
+-- is gone, 0 if it is not}, or nothing for a URL never seen.
 
 load_state()
 local id = find_url(ARGV[1], ARGV[2])
 local meta = id and read_meta(id, 0)
 if not meta then return false end
-return {evidence(meta), meta.first_seen, meta.last_seen, meta.words}
+return {evidence(meta), meta.first_seen, meta.last_seen, meta.words, meta.gone or 0}

@@ -1,0 +1,28 @@
+-- Makes kept pages of this shard copies of pages that took their places.
+--
+-- ARGV  see attempts.lua; for each page: local number (4 bytes), exact hash (16), its standing as a
+--       copy (1, a letter: e exact, n near), global number of the other page (4), bits in which the
+--       odd sketches differ (2), their level (1), sampled shingles of the page (2) and of the other (2)
+--
+-- Returns for each page '', or its local number (4), exact hash (16) and band keys, to be taken out
+-- of other shards. '' if it is not kept with this text any more: nothing is done.
+
+redis.call('HINCRBY', STATE, 'exchanges', '1')
+load_state()
+
+local function depose(item)
+  local id, exact, standing, rep, odd_bits, level, sampled, rep_sampled =
+    struct.unpack('>I4c16c1I4I2BI2I2', item)
+  local meta = read_meta(id, 0)
+  if not meta or meta.rep or meta.exact ~= exact then return '' end
+  local url, rest = read_url(id), keep_no_more(meta)
+  erase(id)
+  meta.standing, meta.rep, meta.odd_bits, meta.rep_sampled = standing, rep, odd_bits, rep_sampled
+  meta.level, meta.sampled = level, sampled
+  write_record(meta, url, '')
+  return rest ~= '' and struct.pack('>I4', id) .. rest or ''
+end
+
+local replies = each(depose)
+save_state()
+return replies

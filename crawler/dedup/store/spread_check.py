@@ -1,0 +1,237 @@
+"""A check on a spread index, step by step; docs/cluster.md tells how and why it holds."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..errors import ServerError
+from .redis_index import (
+    EVIDENCE_BYTES,
+    Evidence,
+    Rule,
+    pack_request,
+    table_key,
+    unpack_evidence,
+)
+from .shards import Call, Shards, Terms
+from .spread_care import SpreadCare
+from .spread_pages import Attempt, Likeness, Spread, View, likeness
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a page that is waited for
+_DECISION = struct.Struct(">I4scIHBHHBI")  # as in lua/settle.lua
+_DEPOSED = struct.Struct(">I16scIHBHH")  # as in lua/depose.lua
+
+
+class SpreadCheck(SpreadCare):
+    """What a check does between its first call and its verdict.
+
+    Pages are copies at the `threshold`, by `rule`.
+    """
+
+    def __init__(
+        self,
+        shards: Shards,
+        terms: Terms,
+        spread: Spread,
+        rule: Rule,
+        *,
+        threshold: float,
+        timeout: float,
+    ) -> None:
+        super().__init__(shards, terms, spread, timeout=timeout)
+        self._threshold, self._rule = threshold, rule
+
+    async def _begin(self, attempts: list[Attempt]) -> None:
+        """Make attempts at pages, in order, and claim their keys; leaves in each what it found."""
+        calls = []
+        for attempt in attempts:
+            page = attempt.request.fingerprint
+            own = attempt.request._replace(fingerprint=replace(page, odd=page.odd[:1]))
+            head = attempt.born + attempt.gone.to_bytes(4)
+            calls.append(Call("begin", attempt.shard, head + pack_request(own)))
+        begun = []
+        replies = await self._ask(calls, attempts[0].deadline)
+        for attempt, reply in zip(attempts, replies, strict=True):
+            attempt.renew()
+            if isinstance(reply, Exception):
+                attempt.error = reply
+            elif reply[:1] == b"a":
+                attempt.answer = reply[1:]
+            elif reply[:1] == b"n":
+                attempt.local, old = struct.unpack_from(">II", reply, 1)
+                attempt.wish = reply[9:].decode()
+                attempt.number = self.number(attempt.shard, attempt.local)
+                attempt.replaces = self.number(attempt.shard, old) if old else 0
+                page = attempt.request.fingerprint
+                attempt.places = self._spread.places(page.exact, page.words, page.bands)
+                begun.append(attempt)
+        await asyncio.gather(self._claim(begun), self._find_canonical(attempts))
+
+    async def _claim(self, attempts: list[Attempt]) -> None:
+        calls, owners = [], []
+        for attempt in attempts:
+            number = attempt.number.to_bytes(4)
+            for shard, indices in attempt.indices().items():
+                keys = b"".join(attempt.places[index].key for index in indices)
+                calls.append(Call("claim", shard, number + keys))
+                owners.append((attempt, indices))
+        if not calls:
+            return
+        replies = await self._ask(calls, attempts[0].deadline)
+        for (attempt, indices), reply in zip(owners, replies, strict=True):
+            if isinstance(reply, Exception):
+                attempt.error = reply
+            else:
+                attempt.note(indices, reply)
+
+    async def _find_canonical(self, attempts: list[Attempt]) -> None:
+        """Note whether the index has the URLs that pages name as canonical."""
+        named = [attempt for attempt in attempts if attempt.request.canonical]
+        calls = []
+        for attempt in named:
+            url = attempt.request.canonical
+            calls.append(Call("find", self._spread.home(url), table_key(url) + url.encode()))
+        replies = await self._ask(calls, attempts[0].deadline) if calls else []
+        for attempt, reply in zip(named, replies, strict=True):
+            attempt.canonical_known = bool(reply) and not isinstance(reply, Exception)
+
+    async def _conclude(self, attempt: Attempt) -> Evidence:
+        pause = _FIRST_PAUSE
+        while True:
+            if attempt.error is not None:
+                raise attempt.error
+            evidence = None
+            if attempt.answer is not None:
+                evidence = await self._confirm(attempt, attempt.answer)
+            elif attempt.local:
+                evidence = await self._decide(attempt)
+            else:  # another worker, or another page of this one, is checking the same URL
+                pause = await self._pause(attempt, pause)
+            if evidence is not None:
+                return evidence._replace(canonical_known=attempt.canonical_known)
+            await self._begin([attempt])
+
+    async def _confirm(self, attempt: Attempt, answer: bytes) -> Evidence | None:
+        """The evidence of an unchanged page; None if it is the copy of one that is gone."""
+        local, packed = int.from_bytes(answer[:4]), answer[4:]
+        evidence = self._evidence(attempt.shard, local, packed)
+        if evidence.standing not in ("exact", "near"):
+            if len(packed) == EVIDENCE_BYTES:
+                return evidence
+            other = int.from_bytes(packed[EVIDENCE_BYTES:])
+            views = await self._look([other], attempt.deadline)
+            return evidence._replace(replaces=views[other].url or None)
+        original = evidence.page
+        view = (await self._look([original], attempt.deadline))[original]
+        # A number that was given twice, as after a failover, may mean quite another page.
+        if view.state == b"k" and not view.gone and self._likeness(attempt, view):
+            return evidence._replace(duplicate_of=view.url)
+        attempt.gone = original
+        return None
+
+    async def _decide(self, attempt: Attempt) -> Evidence | None:
+        """Settle an attempt; None if somebody else has ended it."""
+        if attempt.wish == "keep":
+            return await self._settle(attempt)
+        views = await self._look(attempt.candidates(), attempt.deadline)
+        self._drop_dangling(attempt, views)
+        pause = _FIRST_PAUSE
+        while True:
+            twins = self._twins(attempt, views)
+            free = [n for n in twins if views[n].state == b"k" and not views[n].other]
+            if free:
+                # An exact copy, else the most similar; the first of equals.
+                original = max(free, key=lambda n: (twins[n].standing == b"e", twins[n].similarity))
+                return await self._settle(attempt, twins[original], original, views[original])
+            rivals = {n: self._age(n, views[n]) for n in twins}
+            older = [n for n, age in rivals.items() if age < attempt.age]
+            if older:
+                pause = await self._pause(attempt, pause)
+                views |= await self._look(older, attempt.deadline)
+                continue
+            # Those who come later and cannot know of this page, or are about to replace its
+            # original, begin again; the others will find it and wait for it.
+            blind = [
+                n
+                for n in rivals
+                if views[n].state == b"k" or not attempt.is_seen_by(n, views[n], self._spread)
+            ]
+            if not blind:
+                return await self._settle(attempt)
+            views |= await self._look(blind, attempt.deadline, give_up=True)
+
+    def _twins(self, attempt: Attempt, views: Mapping[int, View]) -> dict[int, Likeness]:
+        found = {n: self._likeness(attempt, view) for n, view in views.items()}
+        return {n: alike for n, alike in found.items() if alike is not None}
+
+    def _likeness(self, attempt: Attempt, view: View) -> Likeness | None:
+        least = 0.0 if attempt.wish == "drop" else self._threshold
+        return likeness(attempt.request.fingerprint, view, least, self._rule)
+
+    def _age(self, number: int, view: View) -> tuple[bytes, int]:
+        """The age of the attempt that a page is, or that is about to replace it."""
+        if view.other:
+            number = self.number(number % self._count, view.other)
+        return view.born, number
+
+    async def _settle(
+        self,
+        attempt: Attempt,
+        like: Likeness | None = None,
+        original: int = 0,
+        view: View | None = None,
+    ) -> Evidence | None:
+        """Settle an attempt as kept, or as `like` the `original` whose `view` is given.
+
+        If the page wins against that, it is kept and then the original made a copy of it: two are
+        kept for a moment, never none.
+        """
+        page = attempt.request.fingerprint
+        level, sampled = page.odd[0][:2] if page.odd else (0, 0)
+        kept = Likeness(b"u" if page.odd else b"s", 0.0, 0, level, sampled, 0)
+        deposed = 0
+        if like is None or view is None:
+            like = kept
+        elif attempt.wins(view):
+            deposed, original = original, 0
+            loss = _DEPOSED.pack(
+                deposed // self._count, view.exact, like.standing, attempt.number, like.odd_bits,
+                like.level, like.other_sampled, like.sampled,
+            )  # fmt: skip
+            like = kept
+        decision = _DECISION.pack(
+            attempt.local, attempt.request.token, like.standing, original, like.odd_bits,
+            like.level, like.sampled, like.other_sampled, int(like.similarity * 100), deposed,
+        )  # fmt: skip
+        reply = await self._only(Call("settle", attempt.shard, decision), attempt.deadline)
+        self._later(self._move(attempt.places, attempt.number, kept=bool(reply) and not original))
+        if not reply:
+            return None
+        if len(reply) > EVIDENCE_BYTES:
+            self._later(self._unearth(attempt.shard, reply[EVIDENCE_BYTES:]))
+        evidence = self._evidence(attempt.shard, attempt.local, reply[:EVIDENCE_BYTES])
+        if deposed:
+            home = deposed % self._count
+            taken = await self._only(Call("depose", home, loss), attempt.deadline)
+            self._later(self._unearth(home, taken))
+        url = view.url or None if view else None
+        return evidence._replace(
+            duplicate_of=url if original else None, replaces=url if deposed else None
+        )
+
+    async def _pause(self, attempt: Attempt, pause: float) -> float:
+        if asyncio.get_running_loop().time() + pause > attempt.deadline:
+            raise ServerError(
+                "another worker that checks the same page gives no answer; see whether it hangs"
+            )
+        await asyncio.sleep(pause)
+        return min(2 * pause, _LONGEST_PAUSE)
+
+    def _evidence(self, shard: int, local: int, packed: bytes) -> Evidence:
+        evidence = unpack_evidence(packed)
+        if evidence.standing in ("exact", "near"):
+            return evidence
+        return evidence._replace(page=self.number(shard, local))

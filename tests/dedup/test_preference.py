@@ -1,0 +1,192 @@
+"""Which of two copies is kept: the first, or another that has a better claim."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind
+from tests.texts import article, changed, text
+
+COPY, ORIGINAL = "http://copy/", "http://original/"
+FIRST, SECOND, THIRD = (text(changed(article(1), 1, seed=seed)) for seed in range(3))
+OTHER = text(article(2))
+NEWS = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+@asynccontextmanager
+async def opened(url: str, **settings: Any) -> AsyncIterator[DuplicateIndex]:
+    config = DedupConfig(redis_url=url, shards=4, **settings)
+    async with DuplicateIndex.open(config) as index:
+        yield index
+        assert (await index.verify()).faults == []
+
+
+async def test_a_page_takes_the_place_of_the_copy_that_names_it(index_url: str) -> None:
+    """With DEDUP_PREFER canonical the page that its copy names as canonical is kept."""
+    async with opened(index_url, prefer="canonical") as index:
+        await index.check(COPY, FIRST, canonical=ORIGINAL)
+        verdict = await index.check(ORIGINAL, SECOND)
+        assert (verdict.kind, verdict.replaces) == (Kind.UNIQUE, COPY)
+        deposed = await index.show(COPY)
+        assert deposed is not None
+        assert (deposed.kind, deposed.duplicate_of) == (Kind.NEAR, ORIGINAL)
+        assert deposed.similarity is not None
+        assert deposed.similarity > 0.8
+        again = await index.check(COPY, FIRST, canonical=ORIGINAL)
+        assert (again.kind, again.standing, again.duplicate_of) == (
+            Kind.UNCHANGED, Kind.NEAR, ORIGINAL,
+        )  # fmt: skip
+        assert again.canonical == ORIGINAL
+        assert (await index.check("http://third/", THIRD)).duplicate_of == ORIGINAL
+        assert (await index.stats()).kept == 1
+
+
+async def test_the_first_page_stays_where_nothing_is_preferred(index_url: str) -> None:
+    """Unset, DEDUP_PREFER leaves the first page in its place whatever date or copy comes later."""
+    async with opened(index_url) as index:
+        await index.check(COPY, FIRST, canonical=ORIGINAL, date=NEWS)
+        verdict = await index.check(ORIGINAL, SECOND, date=NEWS - timedelta(days=1))
+        assert (verdict.kind, verdict.duplicate_of) == (Kind.NEAR, COPY)
+        assert verdict.replaces is None
+
+
+async def test_the_earlier_page_takes_the_place_of_a_later_copy(index_url: str) -> None:
+    """With DEDUP_PREFER earlier the date decides; without one the first to come stays."""
+    async with opened(index_url, prefer="earlier") as index:
+        await index.check(COPY, FIRST, date=NEWS)
+        assert (await index.check("http://undated/", SECOND)).kind is Kind.NEAR
+        later = await index.check("http://later/", SECOND, date=NEWS + timedelta(days=1))
+        assert later.duplicate_of == COPY
+        earlier = await index.check(ORIGINAL, FIRST, date=NEWS - timedelta(days=1))
+        assert (earlier.kind, earlier.replaces) == (Kind.UNIQUE, COPY)
+        deposed = await index.show(COPY)
+        assert deposed is not None
+        assert (deposed.kind, deposed.duplicate_of) == (Kind.EXACT, ORIGINAL)
+
+
+async def test_a_copy_of_a_deposed_page_goes_over_to_the_new_one(index_url: str) -> None:
+    """What copied the page that lost its place is compared with the new one when it comes again."""
+    async with opened(index_url, prefer="earlier") as index:
+        await index.check(COPY, FIRST, date=NEWS)
+        await index.check("http://third/", THIRD)
+        await index.check(ORIGINAL, SECOND, date=NEWS - timedelta(days=1))
+        third = await index.show("http://third/")
+        assert third is not None
+        assert third.duplicate_of is None
+        again = await index.check("http://third/", THIRD)
+        assert (again.kind, again.duplicate_of) == (Kind.UNCHANGED, ORIGINAL)
+
+
+async def test_a_known_canonical_address_stands_in_the_verdict(index_url: str) -> None:
+    """A page that names another page of the index as canonical says so; an unknown one does not."""
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, FIRST, canonical=ORIGINAL)
+        assert (await index.check(COPY, OTHER, canonical=ORIGINAL)).canonical == ORIGINAL
+        assert (await index.check("http://x/", "", canonical="http://nowhere/")).canonical is None
+
+
+async def test_a_preferred_page_takes_the_place_of_what_it_copied(index_url: str) -> None:
+    """A copy that was dropped is kept when somebody prefers it, and the other becomes its copy."""
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, FIRST)
+        await index.check(COPY, SECOND)
+        verdict = await index.check(COPY, SECOND, preferred=True)
+        assert (verdict.kind, verdict.replaces) == (Kind.UPDATED, ORIGINAL)
+        assert (await index.check(COPY, SECOND, preferred=True)).kind is Kind.UNCHANGED
+        deposed = await index.show(ORIGINAL)
+        assert deposed is not None
+        assert deposed.duplicate_of == COPY
+
+
+async def test_a_copy_takes_the_place_of_a_page_that_is_gone(index_url: str) -> None:
+    """A text outlives its address: a copy that comes after that is gone is kept."""
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, FIRST)
+        assert await index.gone(ORIGINAL)
+        assert not await index.gone("http://nowhere/")
+        record = await index.show(ORIGINAL)
+        assert record is not None
+        assert record.gone is not None
+        moved = await index.check("http://moved/", FIRST)
+        assert (moved.kind, moved.replaces) == (Kind.UNIQUE, ORIGINAL)
+        record = await index.show(ORIGINAL)
+        assert record is not None
+        assert record.gone is not None
+        assert record.duplicate_of == "http://moved/"
+
+
+async def test_a_copy_that_was_dropped_is_kept_when_its_original_is_gone(index_url: str) -> None:
+    """The copy finds out at its next visit."""
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, FIRST)
+        await index.check(COPY, SECOND)
+        await index.gone(ORIGINAL)
+        verdict = await index.check(COPY, SECOND)
+        assert (verdict.kind, verdict.replaces) == (Kind.UPDATED, ORIGINAL)
+
+
+async def test_a_gone_page_that_comes_back_is_not_gone(index_url: str) -> None:
+    """A page that was reported gone and is fetched again stands as before."""
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, FIRST)
+        await index.gone(ORIGINAL)
+        assert (await index.check(ORIGINAL, FIRST)).kind is Kind.UNCHANGED
+        record = await index.show(ORIGINAL)
+        assert record is not None
+        assert record.gone is None
+        assert (await index.check(COPY, SECOND)).duplicate_of == ORIGINAL
+
+
+async def test_an_overruled_copy_is_kept_from_its_next_visit_on(index_url: str) -> None:
+    """A person's `keep` is obeyed although the page is like another; taken back, it ends."""
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, FIRST)
+        await index.check(COPY, SECOND)
+        await index.override(COPY, "keep")
+        assert await index.overrides() == {COPY: "keep"}
+        assert (await index.check(COPY, SECOND)).kind is Kind.UPDATED
+        assert (await index.check(COPY, SECOND)).kind is Kind.UNCHANGED
+        assert (await index.stats()).kept == 2
+        await index.override(COPY, None)
+        assert await index.overrides() == {}
+
+
+async def test_an_overruled_page_is_taken_for_a_copy(index_url: str) -> None:
+    """A person's `drop` makes a page the copy of what is most like it, under the threshold too."""
+    async with opened(index_url, threshold=0.99, bands=10, rows=6) as index:
+        await index.check(ORIGINAL, FIRST)
+        assert (await index.check(COPY, SECOND)).kind is Kind.UNIQUE
+        await index.override(COPY, "drop")
+        await index.override("http://like-nothing/", "drop")
+        verdict = await index.check(COPY, SECOND)
+        assert (verdict.standing, verdict.duplicate_of) == (Kind.NEAR, ORIGINAL)
+        assert (await index.check("http://like-nothing/", OTHER)).kind is Kind.UNIQUE
+
+
+async def test_an_answer_that_was_lost_tells_of_the_replaced_page_again(redis_url: str) -> None:
+    """The same check tried again says again whose place the page took."""
+    async with opened(redis_url, prefer="earlier") as index:
+        await index.check(COPY, FIRST, date=NEWS)
+        requests = []
+        ask = index._store.check
+
+        async def twice(batch: Any, **terms: Any) -> Any:
+            requests.append(await ask(batch, **terms))
+            return await ask(batch, **terms)
+
+        index._store.check = twice  # type: ignore[method-assign]
+        verdict = await index.check(ORIGINAL, SECOND, date=NEWS - timedelta(days=1))
+        assert verdict.replaces == COPY
+        assert requests[0][0].replaces == COPY
+        assert sum((await index.stats()).verdicts.values()) == 2
+
+
+def test_an_unknown_preference_is_an_error() -> None:
+    """The error names the setting and what it may hold."""
+    with pytest.raises(ValueError, match=r"DEDUP_PREFER expects words out of canonical, earlier"):
+        DedupConfig(prefer="later")
