@@ -9,8 +9,9 @@ import numpy as np
 
 from .differences import Change, Overlap, line_overlap, word_changes
 from .fingerprint import make_corrector, make_sketcher
+from .hashing import ShingleArray
 from .lsh import collision_probability, row_bits
-from .shingles import ShingleArray, Shingler
+from .shingles import Shingler
 from .similarity import Estimate, containment, jaccard
 from .sketches.odd import compare_odd, odd_sketches
 from .text import single_spaced

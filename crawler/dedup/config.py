@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from inspect import signature
 from pathlib import Path
@@ -131,6 +131,12 @@ class DedupConfig:
         "What makes no difference: out of `case`, `punctuation`, `accents`, `numbers` (dates and "
         "counters too), `urls`, `reposts` (RT @name).",
     )
+    segment: str | Callable[[str], Iterable[str]] | None = _setting(
+        None,
+        parsing.function,
+        "What cuts scripts without spaces (Chinese, Japanese, Thai, Khmer and others) into words: "
+        "`icu`, a function, or the path of one, as `rjieba.cut`. Unset: each letter is a word.",
+    )
     correct: str | None = _setting(
         None,
         parsing.correction,
@@ -213,6 +219,14 @@ class DedupConfig:
             return fewest_bands(self.threshold, self.values)
         except ValueError as error:
             raise ConfigError(f"DEDUP_NUM_HASHES expects more: {error}") from None
+
+    @property
+    def segment_name(self) -> str | None:
+        """What the index stores of :attr:`segment`."""
+        if not callable(self.segment):
+            return self.segment
+        named = self.segment if hasattr(self.segment, "__qualname__") else type(self.segment)
+        return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
 
     @property
     def sketch_options(self) -> dict[str, Any]:

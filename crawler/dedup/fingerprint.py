@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xxhash
 
-from .shingles import sorted_unique
+from .hashing import sorted_unique
 from .sketches import Sketcher
 from .sketches.odd import OddSketch, odd_sketches
 from .text import Normaliser, single_spaced
+from .unspaced import make_segmenter
 
 if TYPE_CHECKING:
     from .config import DedupConfig
@@ -52,6 +53,7 @@ def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
             fold_numbers="numbers" in config.ignore,
             drop_urls="urls" in config.ignore,
             drop_reposts="reposts" in config.ignore,
+            segment=make_segmenter(config.segment) if config.segment else None,
         ),
         **config.sketch_options,
     )

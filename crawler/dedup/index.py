@@ -340,6 +340,8 @@ def _parameters(config: DedupConfig) -> dict[str, Any]:
     parameters["ignore"] = ", ".join(sorted(config.ignore))
     parameters |= {"method": config.method, **config.sketch_options}
     parameters["tables"] = make_sketcher(config, seed=1).method.tables or 1
+    if config.segment is not None:
+        parameters["segment"] = config.segment_name
     if config.correct is not None:
         parameters["correct"] = config.correct
     if config.seed is None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .shingles import ShingleArray
+    from .hashing import ShingleArray
 
 __all__ = ["Estimate", "containment", "estimate", "jaccard"]
 

@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from .unspaced import UNSPACED, segmented
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from .unspaced import Segmenter
 
 __all__ = ["Normaliser", "normalise", "single_spaced", "words"]
 
@@ -30,27 +34,6 @@ _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
 # What a code point does to the word it stands in.
 _DROP, _GAP, _WORD, _ALONE, _MARK = range(5)
 
-# Letters of scripts that put no space between words. Each letter is a word of its own there, so
-# that a shingle of five is five letters, not five sentences. Korean and Tibetan do part words.
-_UNSPACED: Final = (
-    (0x0E00, 0x0EFF),  # Thai, Lao
-    (0x1000, 0x109F),  # Myanmar
-    (0x1780, 0x17FF),  # Khmer
-    (0x1950, 0x19DF),  # Tai Le, New Tai Lue
-    (0x1A20, 0x1AAF),  # Tai Tham
-    (0x1B00, 0x1B7F),  # Balinese
-    (0x2E80, 0x2FDF),  # Han radicals
-    (0x3005, 0x30FF),  # Han marks, Hiragana, Katakana
-    (0x3100, 0x312F),  # Bopomofo
-    (0x31A0, 0x31FF),  # Bopomofo, Katakana extensions
-    (0x3400, 0x4DBF),  # Han
-    (0x4E00, 0x9FFF),  # Han
-    (0xA980, 0xA9FF),  # Javanese, Myanmar
-    (0xAA60, 0xAADF),  # Myanmar, Tai Viet
-    (0xF900, 0xFAFF),  # Han compatibility
-    (0x1B000, 0x1B16F),  # Kana
-    (0x20000, 0x33479),  # Han
-)
 # Default_Ignorable_Code_Point (UAX #44) beyond the general category Cf.
 _IGNORABLE: Final = (
     (0x034F, 0x034F),
@@ -120,8 +103,8 @@ class Normaliser:
     drop_reposts
         ``RT @name:``, ``MT @name`` and ``via @name`` say nothing.
     segment
-        Cuts text into words where spaces do not, for example ``jieba.cut``; letters of unspaced
-        scripts are then kept together as it says.
+        Cuts a run of letters of unspaced scripts into words, for example ``rjieba.cut``; they are
+        then kept together as it says.
 
     Examples
     --------
@@ -139,7 +122,7 @@ class Normaliser:
     fold_numbers: bool = False
     drop_urls: bool = False
     drop_reposts: bool = False
-    segment: Callable[[str], Iterable[str]] | None = None
+    segment: Segmenter | None = None
 
     def __call__(self, text: str) -> str:
         """The words of *text*, one space between them."""
@@ -161,7 +144,7 @@ class Normaliser:
         if self.fold_numbers:
             text = _DATE_OR_NUMBER.sub("0", text)
         if self.segment is not None:
-            text = " ".join(self.segment(text))
+            text = segmented(text, self.segment)
         if self.fold_case and self.drop_punctuation:
             if not text.isascii():
                 for char in _TYPOGRAPHY:
@@ -281,7 +264,7 @@ def _classes(drop_punctuation: bool, fold_accents: bool, split_unspaced: bool) -
             _class(chr(point), drop_punctuation) for point in assigned
         ]
     if split_unspaced:
-        for first, last in _UNSPACED:
+        for first, last in UNSPACED:
             letters = classes[first : last + 1]
             letters[letters == _WORD] = _ALONE
     for first, last in _IGNORABLE + (_ACCENTS if fold_accents else ()):

@@ -128,7 +128,7 @@ def test_words_of_many_scripts(text: str, expected: str) -> None:
         (Normaliser(drop_reposts=True), "RT @a: MT @b so true via @c_d", "so true"),
         (Normaliser(drop_reposts=True), "RT: so true", "so true"),
         (Normaliser(drop_reposts=True), "art via train", "art via train"),
-        (Normaliser(segment=lambda text: re.findall("..?", text)), "東京都庁", "東京 都庁"),
+        (Normaliser(segment=lambda run: re.findall("..?", run)), "東京都庁", "東京 都庁"),
     ],
 )
 def test_settings_make_texts_equal(normaliser: Normaliser, text: str, expected: str) -> None:

@@ -13,7 +13,7 @@ from ..lsh import band_keys, row_bits
 from ..similarity import Estimate, Interval, estimate
 
 if TYPE_CHECKING:
-    from ..shingles import ShingleArray
+    from ..hashing import ShingleArray
 
 __all__ = ["BandedMethod", "Method", "SketchArray"]
 

@@ -14,7 +14,7 @@ from .draw import multipliers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..shingles import ShingleArray
+    from ..hashing import ShingleArray
 
 __all__ = ["FastSimilaritySketch"]
 

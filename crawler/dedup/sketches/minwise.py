@@ -10,7 +10,7 @@ from .base import BandedMethod, SketchArray
 from .draw import multipliers, numbers
 
 if TYPE_CHECKING:
-    from ..shingles import ShingleArray
+    from ..hashing import ShingleArray
 
 __all__ = ["MinwisePermutations", "OnePermutation"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from ..shingles import sorted_unique
+from ..hashing import sorted_unique
 from ..similarity import Estimate, Interval, jaccard
 from .base import Method, SketchArray
 from .draw import multipliers
@@ -14,7 +14,7 @@ from .draw import multipliers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..shingles import ShingleArray
+    from ..hashing import ShingleArray
 
 __all__ = ["ModuloSample", "SmallestN"]
 

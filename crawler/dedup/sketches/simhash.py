@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..shingles import sorted_unique
+from ..hashing import sorted_unique
 from ..similarity import Estimate, Interval
 from .base import Method, SketchArray
 from .draw import multipliers
@@ -17,7 +17,7 @@ from .supershingles import Supershingles
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..shingles import ShingleArray
+    from ..hashing import ShingleArray
 
 __all__ = ["Simhash", "TwoStage"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..shingles import ShingleArray
+    from ..hashing import ShingleArray
     from ..similarity import Estimate, Interval
     from ..text import Normaliser
     from .base import Method, SketchArray

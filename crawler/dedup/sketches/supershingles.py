@@ -14,7 +14,7 @@ from .fast import FastSimilaritySketch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..shingles import ShingleArray
+    from ..hashing import ShingleArray
 
 __all__ = ["Supershingles"]
 

@@ -1,0 +1,144 @@
+"""Hashes of words, of characters and of runs of them; numpy does all the work at once."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+__all__ = [
+    "ShingleArray",
+    "character_hashes",
+    "mixed",
+    "numbered",
+    "runs",
+    "sorted_unique",
+    "word_hashes",
+]
+
+ShingleArray: TypeAlias = NDArray[np.uint64]
+
+_SPACE: Final = 0x20
+# A word is read eight bytes at a time, each read one numpy operation over all words that long.
+# Longer than this, reading it alone costs less; few real words are.
+_LONGEST_WORD: Final = 64
+
+_BYTES_KEPT: Final = np.array([(1 << 8 * kept) - 1 for kept in range(9)], np.uint64)
+
+# Odd multipliers: the first two from splitmix64 (Steele, Lea, Flood 2014), the others are the
+# first 64 bits of the fractional parts of square roots of primes, made 3 modulo 4.
+_MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2: Final = np.uint64(0x94D049BB133111EB)
+_JOIN: Final = tuple(
+    np.uint64(value | 3)
+    for value in (
+        0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1,
+        0x510E527FADE682D1, 0x9B05688C2B3E6C1F, 0x1F83D9ABFB41BD6B, 0x5BE0CD19137E2179,
+    )
+)  # fmt: skip
+_32: Final = np.uint64(32)
+_29: Final = np.uint64(29)
+
+
+def word_hashes(encoded: bytes, seed: int) -> tuple[ShingleArray, NDArray[np.intp]]:
+    """Hashes of the words of *encoded*, and where in it each word begins."""
+    padded = b" " + encoded + b" " * 8
+    space = np.frombuffer(padded, np.uint8) == _SPACE
+    edges = np.flatnonzero(space[1:] != space[:-1])
+    starts, lengths = edges[::2] + 1, edges[1::2] - edges[::2]
+    # Eight bytes from every place in the text on, as one number, without a copy.
+    eight = np.ndarray((len(padded) - 7,), "<u8", padded, 0, (1,))
+    hashes = _stir((eight[starts] & _BYTES_KEPT.take(np.minimum(lengths, 8))) ^ _salt(seed))
+    longer = np.flatnonzero(lengths > 8)
+    read = 8
+    while longer.size and read < _LONGEST_WORD:
+        left = lengths[longer] - read
+        more = eight[starts[longer] + read] & _BYTES_KEPT.take(np.minimum(left, 8))
+        hashes[longer] = _stir(hashes[longer] ^ more)
+        longer = longer[left > 8]
+        read += 8
+    for place in longer.tolist():
+        word = padded[starts[place] : starts[place] + lengths[place]]
+        hashes[place] = xxhash.xxh3_64_intdigest(word, seed)
+    return hashes, starts - 1
+
+
+def character_hashes(text: str, seed: int) -> ShingleArray:
+    """Hashes of the characters of *text*."""
+    points = np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.uint64)
+    return _stir(points ^ _salt(seed))
+
+
+def _salt(seed: int) -> np.uint64:
+    return np.uint64(xxhash.xxh3_64_intdigest(b"shingle", seed))
+
+
+def runs(tokens: ShingleArray, size: int) -> ShingleArray:
+    """One number for every *size* consecutive tokens along the last axis.
+
+    Runs of doubling length are joined as ``left * multiplier + right`` with another multiplier for
+    each length, so that texts that defeat one polynomial modulo 2**64 (Thue-Morse words) do not
+    collide here, and 2 * log2(size) operations do.
+    """
+    block, width = tokens, 1
+    joined, covered = tokens[..., :0], 0
+    level = 0
+    while True:
+        if size & width:
+            if covered:
+                length = tokens.shape[-1] - covered - width + 1
+                joined = (
+                    joined[..., :length] * _JOIN[level % len(_JOIN)]
+                    + block[..., covered : covered + length]
+                )
+                level += 1
+            else:
+                joined = block
+            covered += width
+        if covered == size:
+            return joined
+        block = block[..., :-width] * _JOIN[level % len(_JOIN)] + block[..., width:]
+        width *= 2
+        level += 1
+
+
+def _stir(values: ShingleArray) -> ShingleArray:
+    """Mix a word's bytes so that sums of words collide no more than random numbers. In place."""
+    values *= _MIX_1
+    values ^= values >> _32
+    values *= _MIX_2
+    return values
+
+
+def mixed(values: ShingleArray) -> ShingleArray:
+    """Spread every bit over all 64 (a finaliser in the manner of splitmix64). In place."""
+    values ^= values >> _32
+    values *= _MIX_1
+    values ^= values >> _29
+    values *= _MIX_2
+    values ^= values >> _32
+    return values
+
+
+def sorted_unique(values: ShingleArray) -> ShingleArray:
+    """*values* in order, each once. Sorts in place; numpy.unique takes ten times as long."""
+    values.sort()
+    new = np.ones(values.size, np.bool_)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return values if new.all() else values[new]
+
+
+def numbered(values: ShingleArray) -> ShingleArray:
+    """Give every occurrence of a value after its first a value of its own."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    new = np.ones(ranked.size, np.bool_)
+    np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
+    place = np.arange(ranked.size)
+    occurrence = (place - np.maximum.accumulate(np.where(new, place, 0))).astype(np.uint64)
+    again = occurrence > 0
+    found = values.copy()
+    found[order[again]] = mixed(ranked[again] + occurrence[again] * _JOIN[0])
+    return found

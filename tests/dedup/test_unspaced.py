@@ -1,0 +1,118 @@
+"""Languages without spaces: by letter, by a segmenter, and what a segmenter is given."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Kind, ParameterMismatch
+from crawler.dedup.errors import MissingExtra
+from crawler.dedup.fingerprint import make_sketcher
+from crawler.dedup.text import Normaliser
+from crawler.dedup.unspaced import make_segmenter
+
+# Universal Declaration of Human Rights, articles 1 and 3.
+DECLARATION = {
+    "Chinese": (
+        "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心，并应以兄弟关系的精神相对待。",
+        "人人有权享有生命、自由和人身安全。",
+    ),
+    "Japanese": (
+        "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。"
+        "人間は、理性と良心とを授けられており、互いに同胞の精神をもって行動しなければならない。",
+        "すべて人は、生命、自由及び身体の安全に対する権利を有する。",
+    ),
+    "Thai": (
+        "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ต่างมีเหตุผลและมโนธรรม "
+        "และควรปฏิบัติต่อกันด้วยเจตนารมณ์แห่งภราดรภาพ",
+        "บุคคลมีสิทธิในการดำเนินชีวิต ในเสรีธรรม และในความมั่นคงแห่งร่างกาย",
+    ),
+    "Khmer": (
+        "មនុស្សទាំងអស់ កើតមកមានសេរីភាព និងសមភាព ក្នុងផ្នែកសេចក្ដីថ្លៃថ្នូរនិងសិទ្ធិ។ មនុស្ស "
+        "មានវិចារណញ្ញាណនិងសតិសម្បជញ្ញៈជាប់ពីកំណើត ហើយគប្បីប្រព្រឹត្ដចំពោះគ្នាទៅវិញទៅមក "
+        "ក្នុងស្មារតីភាតរភាពជាបងប្អូន។",
+        "មនុស្សម្នាក់ៗមានសិទ្ធិរស់រានមានជីវិត មានសេរីភាព និងមានសន្ដិសុខផ្ទាល់ខ្លួន។",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "known"),
+    [
+        ("Chinese", {"自由", "尊严", "权利", "平等", "兄弟", "精神"}),
+        ("Japanese", {"人間", "自由", "尊厳", "権利", "平等", "行動"}),
+        ("Thai", {"มนุษย์", "อิสระ", "สิทธิ", "เหตุผล", "ปฏิบัติ"}),
+        ("Khmer", {"មនុស្ស", "ទាំងអស់", "សេរីភាព", "សិទ្ធិ", "បងប្អូន"}),
+    ],
+)
+def test_icu_finds_the_words(language: str, known: set[str]) -> None:
+    """Words of the dictionary stand alone, and no letter is lost."""
+    text, _ = DECLARATION[language]
+    words = Normaliser(segment=make_segmenter("icu")).words(text)
+    letters = Normaliser().words(text)
+    assert known <= set(words)
+    assert "".join(words) == "".join(letters)
+    assert len(words) < 0.8 * len(letters)
+
+
+@pytest.mark.parametrize("segment", [None, "icu"])
+@pytest.mark.parametrize("language", DECLARATION)
+async def test_a_copy_is_found(redis_url: str, language: str, segment: str | None) -> None:
+    """By letter and by word, a copy with a date added is near, and another article is not."""
+    one, other = DECLARATION[language]
+    config = DedupConfig(redis_url=redis_url, segment=segment, shingle_size=3)
+    async with DuplicateIndex.open(config) as index:
+        assert (await index.check("http://a/1", one)).kind is Kind.UNIQUE
+        assert (await index.check("http://b/1", one + " 1948-12-10")).kind is Kind.NEAR
+        assert (await index.check("http://a/3", other)).kind is Kind.UNIQUE
+
+
+def test_a_zero_width_space_between_words_changes_nothing() -> None:
+    """Some sites help browsers to break lines; their texts are the same."""
+    segment = make_segmenter("icu")
+    words = Normaliser(segment=segment)
+    for text, _ in DECLARATION.values():
+        assert words("\u200b".join(segment(text))) == words(text)
+
+
+def test_a_segmenter_is_given_runs_of_unspaced_letters_only() -> None:
+    """Words that have spaces around them are not its business; no run is long."""
+    given: list[str] = []
+
+    def segment(run: str) -> list[str]:
+        given.append(run)
+        return [run[:3], run[3:]]
+
+    found = Normaliser(segment=segment)("Tokyo (東京都庁) 2024, 한국어: " + "人" * 2500)
+    assert given == ["東京都庁", "人" * 1000, "人" * 1000, "人" * 500]
+    assert found.startswith("tokyo 東京都 庁 2024 한국어 人人人 人人")
+
+
+@pytest.mark.parametrize("segment", ["rjieba.cut", make_segmenter("rjieba.cut")])
+def test_a_function_or_its_path_may_be_given(segment: object) -> None:
+    config = DedupConfig(segment=segment)  # type: ignore[arg-type]
+    words = make_sketcher(config, seed=1).shingler.normaliser.words("清华大学在北京")
+    assert words == ["清华大学", "在", "北京"]
+
+
+@pytest.mark.parametrize("path", ["rjieba.cat", "no.such.module", "icu4py.__name__", "a b"])
+def test_what_is_no_function_is_refused(path: str) -> None:
+    with pytest.raises(ConfigError, match=r"^DEDUP_SEGMENT expects"):
+        make_sketcher(DedupConfig(segment=path), seed=1)
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
+    with pytest.raises(MissingExtra, match=r"pip install scrapy-neardup\[segment\]"):
+        make_segmenter("icu")
+
+
+async def test_the_segmenter_is_a_parameter_of_the_index(redis_url: str) -> None:
+    """An index of letters is not opened with words, nor one segmenter's with another."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url, segment="icu")):
+        pass
+    for segment, name in ((None, "–"), (str.split, ".str.split")):
+        with pytest.raises(ParameterMismatch, match=f"segment: index icu, settings {name}"):
+            async with DuplicateIndex.open(DedupConfig(redis_url=redis_url, segment=segment)):
+                pass
