@@ -16,6 +16,7 @@ import pytest
 import redis
 
 from crawler.dedup.store.embedded import server_binary
+from tests.wheel import build_wheel, install_wheel
 
 
 class Server:
@@ -154,3 +155,15 @@ def index_url(request: pytest.FixtureRequest) -> str:
     url = {"server": "redis_url", "cluster": "cluster_url"}[request.param]
     found: str = request.getfixturevalue(url)
     return found
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this package."""
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The Python of a fresh environment that has the wheel, as ``scrapy_neardup``."""
+    return install_wheel(wheel, tmp_path_factory.mktemp("environment"))

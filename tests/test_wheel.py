@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
-import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,28 +12,6 @@ import pytest
 
 from tests.projects import ROOT, SETTINGS, SPIDERS, Project
 from tests.spiders.webserver import Web
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
-
-
-@pytest.fixture(scope="module")
-def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A fresh environment with the wheel; what it depends on comes from this one."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, symlinks=True)
-    site = next(folder.glob("lib/python*/site-packages"))
-    here = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    (site / "here.pth").write_text("\n".join(here))
-    executable = str(folder / "bin" / "python")
-    words = [sys.executable, "-m", "pip", "--python", executable, "install", "--no-deps"]
-    subprocess.run([*words, "--no-index", "-q", str(wheel)], check=True)
-    return executable
 
 
 @pytest.fixture
@@ -67,9 +43,9 @@ def test_no_name_of_the_repository() -> None:
             assert '"crawler.' not in line, path
 
 
-def test_beside_a_project_called_crawler(python: str, tmp_path: Path, web: Web) -> None:
+def test_beside_a_project_called_crawler(installed: str, tmp_path: Path, web: Web) -> None:
     """`scrapy startproject crawler`, one line, a crawl: one page of each, and a command to ask."""
-    project = Project(tmp_path, python, path="")
+    project = Project(tmp_path, installed, path="")
     assert project.scrapy("startproject", "crawler", ".").code == 0
     (tmp_path / "crawler" / "spiders" / "pages.py").write_text(SPIDERS)
     with (tmp_path / "crawler" / "settings.py").open("a") as settings:
@@ -92,17 +68,17 @@ def test_beside_a_project_called_crawler(python: str, tmp_path: Path, web: Web) 
     assert project.scrapy("dedup", "show", f"{web.url}/nowhere").code == 1
 
 
-def test_outside_a_project(python: str, tmp_path: Path) -> None:
+def test_outside_a_project(installed: str, tmp_path: Path) -> None:
     """Outside a project the command is listed, and says where it works when it is run."""
-    project = Project(tmp_path, python, path="")
+    project = Project(tmp_path, installed, path="")
     assert "dedup" in project.scrapy().output
     run = project.scrapy("dedup", "stats")
     assert run.code == 2
     assert "scrapy.cfg" in run.log
 
 
-def test_the_core_needs_no_scrapy(python: str) -> None:
+def test_the_core_needs_no_scrapy(installed: str) -> None:
     """Whoever wants the index or the stripper alone loads no Scrapy."""
     words = "import sys, scrapy_neardup.dedup, scrapy_neardup.chrome"
     check = "assert not {'scrapy', 'twisted'} & set(sys.modules)"
-    subprocess.run([python, "-c", f"{words}; {check}"], check=True)
+    subprocess.run([installed, "-c", f"{words}; {check}"], check=True)

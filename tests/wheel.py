@@ -1,0 +1,32 @@
+"""The wheel of this package, and fresh environments that have it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build the wheel into `folder`."""
+    words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+def install_wheel(wheel: Path, folder: Path) -> str:
+    """A fresh environment with the wheel; what it depends on comes from this one. Its Python."""
+    venv.create(folder, symlinks=True)
+    site = next(folder.glob("lib/python*/site-packages"))
+    here = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    (site / "here.pth").write_text("\n".join(here))
+    executable = folder / "bin" / "python"
+    words = [sys.executable, "-m", "pip", "--python", str(executable), "install", "--no-deps"]
+    subprocess.run([*words, "--no-index", "-q", str(wheel)], check=True)
+    command = executable.with_name("scrapy")
+    command.write_text(f"#!{executable}\nfrom scrapy.cmdline import execute\nexecute()\n")
+    command.chmod(0o755)
+    return str(executable)
