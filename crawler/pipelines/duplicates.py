@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
+from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
@@ -28,12 +29,19 @@ from .page import PageFields
 from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_end
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 
 # Seconds between two lines of the log that say the same: that the server gives no answer.
 QUIET = 60.0
+
+# Answers after which an address has no page any more, and redirects that are for good.
+GONE = frozenset({404, 410})
+MOVED = frozenset({301, 308})
+MOST_GONE = 10_000  # addresses that are remembered while the server gives no answer
 
 
 class DuplicatePipeline:
@@ -69,6 +77,7 @@ class DuplicatePipeline:
         self._resources = AsyncExitStack()
         self._index: DuplicateIndex | None = None
         self._archive = ArchiveWriter.of(config)
+        self._gone: deque[str] = deque(maxlen=MOST_GONE)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -78,12 +87,14 @@ class DuplicatePipeline:
                 "the duplicate filter needs asyncio: leave TWISTED_REACTOR at Scrapy's default"
             )
         speak_plainly()
-        return cls(
+        pipeline = cls(
             project_config(crawler.settings),
             count=crawler.stats.inc_value,
             stop=Stopper(crawler),
             fail=lambda: fail_at_end(crawler),
         )
+        crawler.signals.connect(pipeline.response_received, signal=signals.response_received)
+        return pipeline
 
     async def open_spider(self) -> None:
         """Open the index; without it the crawl ends before it began, with what to do in the log."""
@@ -102,6 +113,7 @@ class DuplicatePipeline:
             return
         await self._replay(self._index)
         try:
+            await self._report_gone(self._index)
             await self._resources.aclose()
             if self._archive is not None:
                 await asyncio.to_thread(self._archive.close)
@@ -115,6 +127,17 @@ class DuplicatePipeline:
             self.dropped,
         )
 
+    def response_received(self, response: Response, request: Request) -> None:
+        """Note the addresses that are gone or have moved for good, for the next exchange."""
+        passed = zip(
+            request.meta.get("redirect_urls", ()),
+            request.meta.get("redirect_reasons", ()),
+            strict=False,
+        )
+        self._gone.extend(url for url, reason in passed if reason in MOVED)
+        if response.status in GONE:
+            self._gone.append(request.url)
+
     async def process_item(self, item: Any) -> Any:
         """Drop the item for a reason that ``DEDUP_DROP`` names, or tag it and let it pass."""
         if not ItemAdapter.is_item(item):
@@ -123,6 +146,9 @@ class DuplicatePipeline:
         verdict = await self._verdict(item)
         self.verdicts[verdict.kind] += 1
         self._count(f"dedup/{verdict.kind}")
+        if verdict.replaces is not None:
+            self._count("dedup/replaced")
+            logger.info("%r takes the place of %r", verdict.url, verdict.replaces)
         reason = drop_reason(verdict, self.config.drop)
         if reason is not None:
             self.dropped += 1
@@ -138,7 +164,13 @@ class DuplicatePipeline:
             found = await main_text(item, self.fields, self.extract)
             if url and found is not None and self._index is not None:
                 text = found if isinstance(found, str) else found.text
-                verdict = await self._index.check(url, text)
+                await self._report_gone(self._index)
+                verdict = await self._index.check(
+                    url,
+                    text,
+                    canonical=self.fields.canonical(item, url),
+                    date=self.fields.date(item),
+                )
                 self._remember(item, found, text, verdict)
                 return verdict
         except DedupError as error:
@@ -159,6 +191,14 @@ class DuplicatePipeline:
             self._archive.add(text, title, verdict, [(block.text, block.reason) for block in cut])
         except Exception as error:  # the verdict stands, whatever a report will lack
             self._archive.warn(repr(error))
+
+    async def _report_gone(self, index: DuplicateIndex) -> None:
+        """Tell the index which addresses are gone, so that their copies can take their places."""
+        while self._gone:
+            known = await index.gone(self._gone[0])
+            self._gone.popleft()  # only now: without an answer it is reported with the next page
+            if known:
+                self._count("dedup/gone")
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""

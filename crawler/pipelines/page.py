@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from datetime import UTC, date, datetime, time
+from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urljoin
 
 from itemadapter import ItemAdapter
 
@@ -49,6 +52,18 @@ class PageFields:
         """The title, if the item has one."""
         title = ItemAdapter(item).get(self.config.title_field)
         return title if isinstance(title, str) else ""
+
+    def canonical(self, item: Any, url: str) -> str | None:
+        """The address that the page at `url` names as canonical, None if it names none."""
+        named = ItemAdapter(item).get(self.config.canonical_field)
+        try:
+            return urljoin(url, named) if isinstance(named, str) and named.strip() else None
+        except ValueError:  # no address at all
+            return None
+
+    def date(self, item: Any) -> datetime | None:
+        """When the page's text was published, None if that is not known."""
+        return read_date(ItemAdapter(item).get(self.config.date_field))
 
     def html(self, item: Any) -> str | bytes | None:
         """The HTML, None if there is none; an empty page is one, of which nothing can be read."""
@@ -100,6 +115,31 @@ class PageFields:
             self._count(f"dedup/wrong_type/{name}")
             return None
         return value
+
+
+def read_date(value: Any) -> datetime | None:
+    """A date, in UTC where it names no zone; None for what is none.
+
+    >>> read_date("2026-05-01T12:00:00+02:00").isoformat()
+    '2026-05-01T12:00:00+02:00'
+    >>> read_date("Fri, 01 May 2026 10:00:00 GMT").isoformat()
+    '2026-05-01T10:00:00+00:00'
+    >>> read_date("last week") is None
+    True
+    """
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
+    elif isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            try:
+                value = parsedate_to_datetime(value)
+            except (ValueError, IndexError):
+                return None
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
 def _write(adapter: ItemAdapter, name: str, value: Any) -> bool:

@@ -240,7 +240,7 @@ async def test_one_survivor(bench):
 async def test_own_faults_lose_nothing(bench, monkeypatch, caplog):
     """An error of the filter itself lets the item pass, with a traceback in the log."""
 
-    async def broken(url: str, text: str) -> None:
+    async def broken(url: str, text: str, **known: Any) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(bench.pipeline._index, "check", broken)
@@ -256,7 +256,7 @@ async def test_no_answer(open_bench, monkeypatch, caplog, on_error, stops):
     bench = await open_bench(on_error=on_error, drop=set(Kind) - {Kind.UNCHECKED})
     calls = 0
 
-    async def silent(url: str, text: str) -> None:
+    async def silent(url: str, text: str, **known: Any) -> None:
         nonlocal calls
         calls += 1
         raise ServerError("gone; start it again")

@@ -1,0 +1,80 @@
+"""Recrawls of a site whose pages moved, went or name another as canonical."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from crawler.addon import Addon
+from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.items import Page
+from tests.spiders.webserver import Answer, Result, Web
+from tests.texts import article, text
+
+Crawl = Callable[..., Awaitable[Result]]
+STORY, HOME = text(article(1)), text(article(2))
+
+
+def by_path(result: Result) -> dict[str, dict[str, Any]]:
+    return {"/" + page.url.split("/", 3)[3]: page.dedup or {} for page in result.items}
+
+
+async def crawled(crawl: Crawl, redis_url: str, **settings: Any) -> Result:
+    return await crawl(ADDONS={Addon: 500}, DEDUP_REDIS_URL=redis_url, **settings)
+
+
+async def test_a_page_that_moved_for_good_is_kept_at_its_new_address(
+    web: Web, crawl: Crawl, redis_url: str
+) -> None:
+    """The old address redirects: the text under the new one copies no page that is there."""
+    web.page("/", "/old", text=HOME)
+    web.page("/old", text=STORY)
+    assert by_path(await crawled(crawl, redis_url))["/old"]["kind"] == "unique"
+    web.answers["/old"] = Answer(b"", {"Location": "/new"}, 301)
+    web.page("/new", text=STORY)
+    again = await crawled(crawl, redis_url)
+    assert by_path(again)["/new"]["kind"] == "unique"
+    assert by_path(again)["/new"]["replaces"] == f"{web.url}/old"
+    assert again.stats["dedup/gone"] == 1
+    assert again.stats["dedup/replaced"] == 1
+
+
+async def test_a_page_that_is_gone_leaves_its_place_to_a_copy(
+    web: Web, crawl: Crawl, redis_url: str
+) -> None:
+    """A dropped copy of a page that answers 404 since is kept at its next visit."""
+    web.page("/", "/one", "/two", text=HOME)
+    web.page("/one", text=STORY)
+    web.page("/two", text=STORY)
+    first = by_path(await crawled(crawl, redis_url))
+    (kept,) = {"/one", "/two"} & set(first)
+    (other,) = {"/one", "/two"} - {kept}
+    del web.answers[kept]
+    web.page("/", kept, text=HOME)
+    await crawled(crawl, redis_url)
+    web.page("/", other, text=HOME)
+    again = by_path(await crawled(crawl, redis_url))
+    assert again[other]["replaces"] == web.url + kept
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        record = await index.show(web.url + kept)
+        assert record is not None
+        assert record.gone is not None
+        assert record.duplicate_of == web.url + other
+
+
+async def test_a_copy_yields_to_the_page_it_names(web: Web, crawl: Crawl, redis_url: str) -> None:
+    """With DEDUP_PREFER the print view that came first gives its place to the page it names."""
+    web.page("/", "/print", text=HOME)
+    head = '<link rel="canonical" href="/story">'
+    web.page("/print", "/story", head=head, text=STORY)
+    web.page("/story", text=STORY)
+    result = by_path(await crawled(crawl, redis_url, DEDUP_PREFER="canonical"))
+    assert result["/story"]["replaces"] == f"{web.url}/print"
+
+
+def test_a_page_says_what_the_filter_reads() -> None:
+    """The spider's item has every field of a page by its default name."""
+    config = DedupConfig()
+    fields = Page.__dataclass_fields__
+    names = (config.url_field, config.html_field, config.text_field, config.title_field)
+    assert {*names, config.canonical_field, config.tag_field} <= set(fields)
