@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 from typing import Final
 
-from bs4.dammit import UnicodeDammit
 from w3lib.encoding import (
     html_body_declared_encoding,
     http_content_type_encoding,
@@ -94,6 +93,8 @@ def sniff(sample: bytes) -> str:
         if share > most:
             best, most = name, share
     if not best:
+        from bs4.dammit import UnicodeDammit  # its own imports take as long as all of this room's
+
         guess = UnicodeDammit(sample, is_html=True).original_encoding
         best = resolve_encoding(guess or "") or "cp1252"
     return best
