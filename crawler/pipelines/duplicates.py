@@ -78,6 +78,7 @@ class DuplicatePipeline:
         self._index: DuplicateIndex | None = None
         self._archive = ArchiveWriter.of(config)
         self._gone: deque[str] = deque(maxlen=MOST_GONE)
+        self._reporting = asyncio.Lock()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -194,11 +195,12 @@ class DuplicatePipeline:
 
     async def _report_gone(self, index: DuplicateIndex) -> None:
         """Tell the index which addresses are gone, so that their copies can take their places."""
-        while self._gone:
-            known = await index.gone(self._gone[0])
-            self._gone.popleft()  # only now: without an answer it is reported with the next page
-            if known:
-                self._count("dedup/gone")
+        async with self._reporting:  # no page overtakes what was reported before it
+            while self._gone:
+                known = await index.gone(self._gone[0])
+                self._gone.popleft()  # only now: without an answer the next page reports it
+                if known:
+                    self._count("dedup/gone")
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""
