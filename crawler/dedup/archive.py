@@ -32,6 +32,7 @@ __all__ = [
     "forget_page",
 ]
 
+_MOST_VALUES: Final = 500  # in one statement
 _BUSY: Final = 10.0  # seconds to wait for another process that writes
 
 _VERSION: Final = 1
@@ -118,6 +119,27 @@ class Archive:
         """What the archive holds of a URL, None if nothing."""
         known = identity(url, canonical=self._canonical)
         return next(iter(self._select("WHERE url = ?", known)), None)
+
+    def titles(self, urls: Sequence[str]) -> dict[str, str]:
+        """The titles of those of the URLs, as the index has them, that are in the archive."""
+        found: dict[str, str] = {}
+        with _explained(self._path):
+            for start in range(0, len(urls), _MOST_VALUES):
+                part = urls[start : start + _MOST_VALUES]
+                places = ", ".join("?" for _ in part)
+                query = f"SELECT url, title FROM page WHERE url IN ({places})"
+                found.update(self._connection.execute(query, part))
+        return found
+
+    def search(self, words: str, count: int) -> list[str]:
+        """Up to `count` URLs with these words in them or in their title, the latest first."""
+        query = (
+            "SELECT url FROM page WHERE instr(lower(url), ?1) OR instr(lower(title), ?1) "
+            "ORDER BY used DESC LIMIT ?2"
+        )
+        with _explained(self._path):
+            rows = self._connection.execute(query, [words.lower(), count])
+            return [url for (url,) in rows]
 
     def latest(self, count: int) -> list[ArchivedPage]:
         """Up to `count` pages, the one checked last first."""

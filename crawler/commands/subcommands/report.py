@@ -1,0 +1,84 @@
+"""Writes one HTML file that shows people what was found and dropped, without any network.
+
+Decisions in doubt come first, with both texts side by side as far as the archive of texts
+(DEDUP_ARCHIVE) has them. --json prints the same as JSON instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import whole
+from ..output import print_json
+from . import Exit, ask_index
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+
+HELP = "One HTML file that shows what was found"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the file and what it shall hold."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("report.html"),
+        metavar="FILE",
+        help="(default: report.html)",
+    )
+    parser.add_argument(
+        "--clusters",
+        type=whole(1, 100_000),
+        default=500,
+        metavar="N",
+        help="list up to N clusters (default: 500)",
+    )
+    parser.add_argument(
+        "--texts",
+        type=whole(0, 10_000),
+        default=200,
+        metavar="N",
+        help="show the texts of up to N pairs (default: 200)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON and write no file")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Write the report."""
+    from ...dedup.archive import Archive, archive_path
+    from ...dedup.errors import InputError
+    from ...project import project_config
+    from ...report.content import Limits, read_content
+    from ...report.document import environment, render_report
+
+    config = project_config(settings)
+    if not options.json:
+        environment()  # what is missing is said before the index is read
+    limits = Limits(clusters=options.clusters, comparisons=options.texts)
+
+    async def read(index: DuplicateIndex) -> dict[str, Any]:
+        with Archive.open(archive_path(config), canonical=config.canonical_urls) as archive:
+            return await read_content(index, archive, limits)
+
+    content = ask_index(settings, read)
+    if options.json:
+        print_json(content)
+    else:
+        try:
+            options.output.write_text(render_report(content, config), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write {str(options.output)!r}: {error.strerror}") from None
+        print(f"The report is in {options.output}")
+    if content["verdicts"]:
+        return Exit.FOUND
+    print(
+        f"scrapy dedup: nothing yet in the index {config.namespace!r}; crawl first",
+        file=sys.stderr,
+    )
+    return Exit.NOTHING

@@ -1,0 +1,131 @@
+"""Figures for the pictures in a report: places in a drawing, not its looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from ..dedup.config import DedupConfig
+
+# Of the drawing, in its own units.
+WIDTH: Final = 640
+HEIGHT: Final = 300
+_LEFT: Final = 66
+_RIGHT: Final = 16
+_TOP: Final = 16
+_BOTTOM: Final = 54
+_STEPS: Final = 100
+_MOST_HOSTS: Final = 25
+
+
+class Bar(NamedTuple):
+    """A bar of the drawing, and what it says."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The S-curve as the points of a line, and the similarities of near-duplicates as bars.
+
+    ``line`` is empty for a sketching method without bands.
+    """
+
+    line: str
+    bars: list[Bar]
+    threshold: float
+    threshold_x: float
+    bands: int
+    rows: int
+    most: int
+    x_ticks: list[tuple[float, str]]
+    y_ticks: list[tuple[float, str]]
+    left: float = _LEFT
+    right: float = WIDTH - _RIGHT
+    top: float = _TOP
+    base: float = HEIGHT - _BOTTOM
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+def s_curve(config: DedupConfig, histogram: Mapping[str, int]) -> Curve:
+    """The share of pairs that the bands find, over their similarity, and what was found.
+
+    `histogram` maps similarities, rounded down to hundredths, to near-duplicates.
+    """
+    from ..dedup.sketches import METHODS, BandedMethod
+    from ..dedup.tuning import choices
+
+    line, bands, rows = "", 0, 0
+    if issubclass(METHODS[config.method], BandedMethod):
+        choice = choices(config, false_positives=0.5, false_negatives=0.5)[0]
+        bands, rows = choice.bands, choice.rows
+        similarities = [step / _STEPS for step in range(_STEPS + 1)]
+        found = choice.found(similarities).tolist()
+        points = zip(similarities, found, strict=True)
+        line = " ".join(f"{_x(s)},{_y(share)}" for s, share in points)
+    most = max(histogram.values(), default=0)
+    bars = []
+    for name, count in sorted(histogram.items()):
+        low = float(name)
+        share = count / most
+        text = f"{low:.2f} to {low + 0.01:.2f}: {count:,} near-duplicates"
+        width = round(_x(low + 0.01) - _x(low) - 1, 1)
+        bars.append(Bar(_x(low), _y(share), width, round(_y(0) - _y(share), 1), text))
+    return Curve(
+        line=line,
+        bars=bars,
+        threshold=config.threshold,
+        threshold_x=_x(config.threshold),
+        bands=bands,
+        rows=rows,
+        most=most,
+        x_ticks=[(_x(step / 5), f"{step / 5:g}") for step in range(6)],
+        y_ticks=[(_y(step / 4), f"{step / 4:.0%}".replace("%", " %")) for step in range(5)],
+    )
+
+
+def _x(similarity: float) -> float:
+    return round(_LEFT + similarity * (WIDTH - _LEFT - _RIGHT), 1)
+
+
+def _y(share: float) -> float:
+    return round(HEIGHT - _BOTTOM - share * (HEIGHT - _TOP - _BOTTOM), 1)
+
+
+class HostRow(NamedTuple):
+    """A host: pages checked, those of them that are copies, by kind, and their share."""
+
+    host: str
+    pages: int
+    exact: int
+    near: int
+    share: float
+
+
+def host_rows(hosts: Mapping[str, Mapping[str, int]]) -> tuple[list[HostRow], int]:
+    """The hosts with most copies, most first, and how many others there are."""
+    rows = []
+    for host, counts in hosts.items():
+        pages, exact, near = sum(counts.values()), counts.get("exact", 0), counts.get("near", 0)
+        rows.append(HostRow(host, pages, exact, near, (exact + near) / pages if pages else 0.0))
+    rows.sort(key=lambda row: (-row.exact - row.near, -row.pages, row.host))
+    return rows[:_MOST_HOSTS], max(0, len(rows) - _MOST_HOSTS)
+
+
+def verdict_rows(verdicts: Mapping[str, int]) -> list[dict[str, Any]]:
+    """How many checks ended with each verdict, and their share, in the order people read them."""
+    from ..dedup.verdict import Kind
+
+    total = sum(verdicts.values())
+    return [
+        {"kind": str(kind), "pages": verdicts[kind], "share": verdicts[kind] / total}
+        for kind in Kind
+        if verdicts.get(kind)
+    ]

@@ -1,0 +1,167 @@
+"""What a report says, as plain values: for the file and for JSON alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .charts import host_rows, verdict_rows
+from .survey import kept_pages, take_survey
+from .texts import side_by_side, visible
+
+if TYPE_CHECKING:
+    from ..dedup.archive import Archive
+    from ..dedup.index import DuplicateIndex
+    from .survey import Page
+
+_MOST_DECISIONS = 50
+
+
+class Limits(NamedTuple):
+    """How much a report lists: clusters, copies of each, pairs of texts beside each other."""
+
+    clusters: int = 500
+    members: int = 30
+    comparisons: int = 200
+
+
+async def read_content(
+    index: DuplicateIndex, archive: Archive, limits: Limits
+) -> dict[str, Any]:
+    """Read the index and the archive. Texts and addresses are made visible already.
+
+    Raises :class:`ServerError` and :class:`InputError` as these two do.
+    """
+    stats, survey = await index.stats(), await take_survey(index)
+    numbers = survey.by_doubt()[: limits.clusters]
+    decisions = survey.near[:_MOST_DECISIONS]
+    kept = await kept_pages(index, {*numbers, *(page.cluster for page in decisions)})
+    comparisons = _Comparisons(archive, kept, index.config.ignore, limits.comparisons)
+    listed = {number: survey.clusters[number][: limits.members] for number in numbers}
+    urls = [page.url for page in kept.values()]
+    urls += [page.url for pages in (decisions, *listed.values()) for page in pages]
+    titles = archive.titles(urls)
+    near = [_decision(page, kept, titles, comparisons) for page in decisions]
+    clusters = [
+        {
+            "number": number,
+            "size": survey.sizes[number],
+            "kept": _plain(kept[number], titles) if number in kept else None,
+            "copies": [
+                {**_plain(page, titles), "comparison": comparisons.of(page)}
+                for page in listed[number]
+            ],
+        }
+        for number in numbers
+    ]
+    hosts, other_hosts = host_rows(stats.hosts)
+    return {
+        "namespace": visible(stats.namespace),
+        "made": survey.taken.isoformat(timespec="seconds"),
+        "threshold": index.config.threshold,
+        "stats": stats.to_dict(),
+        "overrides": len(await index.overrides()),
+        "verdicts": verdict_rows(stats.verdicts),
+        "hosts": [row._asdict() for row in hosts],
+        "other_hosts": other_hosts,
+        "sizes": survey.size_bins(),
+        "near": near,
+        "near_total": len(survey.near),
+        "clusters": clusters,
+        "clusters_total": len(survey.clusters),
+        "unlisted_copies": survey.unlisted,
+        "archived": len(archive),
+        "limits": limits._asdict(),
+        "comparisons": comparisons.found,
+    }
+
+
+class _Comparisons:
+    """The pairs of texts that a report holds, each made once, up to a number of them."""
+
+    def __init__(
+        self, archive: Archive, kept: dict[int, Page], ignore: frozenset[str], limit: int
+    ) -> None:
+        self.found: list[dict[str, Any]] = []
+        self._archive = archive
+        self._kept = kept
+        self._ignore = ignore
+        self._limit = limit
+        self._places: dict[str, int] = {}
+
+    def of(self, page: Page) -> int | None:
+        """The place of a copy's comparison in ``found``; None if there is none."""
+        original = self._kept.get(page.cluster)
+        if page.kind != "near" or original is None:
+            return None
+        if page.url not in self._places and len(self.found) < self._limit:
+            compared = compare_pages(self._archive, original.url, page.url, self._ignore)
+            if compared is not None:
+                self._places[page.url] = len(self.found)
+                self.found.append(compared)
+        return self._places.get(page.url)
+
+
+def compare_pages(
+    archive: Archive, kept: str, copy: str, ignore: frozenset[str]
+) -> dict[str, Any] | None:
+    """Where the texts of two pages differ; None if the archive lacks one of them.
+
+    ``rows`` is None where they differ too much to say.
+    """
+    left, right = archive.page(kept), archive.page(copy)
+    if left is None or right is None:
+        return None
+    rows = side_by_side(left.text, right.text, ignore=ignore)
+    return {
+        "titles": [visible(left.title), visible(right.title)],
+        "rows": rows and [[skipped, *map(_sides, sides)] for skipped, *sides in rows],
+    }
+
+
+def _sides(segments: list[Any]) -> list[list[Any]]:
+    return [[text, int(changed)] for text, changed in segments]
+
+
+def _decision(
+    page: Page, kept: dict[int, Page], titles: dict[str, str], comparisons: _Comparisons
+) -> dict[str, Any]:
+    original = kept.get(page.cluster)
+    return {
+        **_plain(page, titles),
+        "original": visible(original.url) if original else None,
+        "comparison": comparisons.of(page),
+    }
+
+
+def _plain(page: Page, titles: dict[str, str]) -> dict[str, Any]:
+    return {
+        "url": visible(page.url),
+        "title": visible(titles.get(page.url, "")),
+        "kind": page.kind,
+        "similarity": round(page.similarity, 4),
+        "low": round(page.low, 4),
+        "high": round(page.high, 4),
+        "words": page.words,
+        "first_seen": page.first_seen.date().isoformat(),
+        "last_seen": page.last_seen.date().isoformat(),
+    }
+
+
+def statements(content: dict[str, Any], survey_of: str = "report") -> Iterator[str]:
+    """What a reader must know about what is not shown."""
+    clusters, total = len(content["clusters"]), content["clusters_total"]
+    if clusters < total:
+        yield (
+            f"This {survey_of} lists {clusters:,} of {total:,} clusters, those in doubt first; "
+            "--clusters lists more."
+        )
+    if content["unlisted_copies"]:
+        yield f"{content['unlisted_copies']:,} copies more were read than can be listed."
+    if len(content["comparisons"]) == content["limits"]["comparisons"]:
+        yield (
+            f"Texts are shown for {len(content['comparisons']):,} pairs, those in doubt first; "
+            "--texts shows more."
+        )
+    if not content["archived"] and total:
+        yield "No texts are at hand: DEDUP_ARCHIVE is 0, or the crawl was before there was one."

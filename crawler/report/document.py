@@ -1,0 +1,95 @@
+"""The report as one HTML file that asks nothing of any network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..dedup.errors import MissingExtra
+from .charts import s_curve
+from .content import statements
+from .texts import is_link, visible
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from ..dedup.config import DedupConfig
+
+_FOLDER = Path(__file__).parent
+STATIC = _FOLDER / "static"
+
+
+def render_report(content: dict[str, Any], config: DedupConfig) -> str:
+    """The file, of what :func:`~.content.read_content` has read.
+
+    Raises :class:`MissingExtra` if Jinja is not installed.
+    """
+    style, script = (STATIC / name for name in ("style.css", "report.js"))
+    return (
+        environment()
+        .get_template("report.html")
+        .render(
+            content=content,
+            chart=s_curve(config, content["stats"]["histogram"]),
+            statements=list(statements(content)),
+            style=style.read_text(encoding="utf-8"),
+            style_hash=_hash(style),
+            script=script.read_text(encoding="utf-8"),
+            script_hash=_hash(script),
+            data=_inline_json(
+                {name: content[name] for name in ("near", "clusters", "comparisons")}
+            ),
+        )
+    )
+
+
+@cache
+def environment() -> Environment:
+    """Templates that escape all they are given. Raises :class:`MissingExtra`."""
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError as error:
+        raise MissingExtra("the report", "report", error) from None
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "visible": lambda value: visible(str(value)),
+        "number": lambda value: f"{value:,}",
+        "percent": lambda share: f"{100 * share:.1f}\N{NO-BREAK SPACE}%",
+        "bytes": _bytes,
+    }
+    made.tests["web_address"] = is_link
+    return made
+
+
+def _bytes(size: int) -> str:
+    value = float(size)
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            break
+        value /= 1000
+    return f"{value:.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
+
+
+def _hash(path: Path) -> str:
+    """What a content security policy names an inline text by."""
+    return base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
+
+
+def _inline_json(value: Any) -> Any:
+    """JSON in which nothing can end the element that it stands in."""
+    from markupsafe import Markup
+
+    text = json.dumps(value, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)

@@ -1,0 +1,183 @@
+"use strict";
+// Lists of the report. They are made as they are opened, and with text nodes only: nothing that
+// a page says is ever read as HTML.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const PAGE = 25;
+
+  const make = (name, className, ...children) => {
+    const element = document.createElement(name);
+    if (className) element.className = className;
+    element.append(...children.filter((child) => child !== null && child !== ""));
+    return element;
+  };
+
+  const percent = (share) => (100 * share).toFixed(1) + "\u00a0%";
+
+  const address = (url) => {
+    const holder = make("bdi", "url");
+    if (url.length <= 2000 && /^https?:\/\/[^\s\\"'<>`]+$/i.test(url)) {
+      const link = make("a", "", url);
+      link.href = url;
+      link.rel = "noopener noreferrer nofollow";
+      holder.append(link);
+    } else {
+      holder.append(url);
+    }
+    return holder;
+  };
+
+  const isolated = (text, className) => {
+    const element = make("bdi", className, text);
+    element.dir = "auto";
+    return element;
+  };
+
+  const interval = (page) =>
+    page.kind === "exact"
+      ? "the same words"
+      : `${percent(page.similarity)} similar (${percent(page.low)} to ${percent(page.high)})`;
+
+  // A list inside a <details> is made when it is first opened.
+  const folded = (summary, fill) => {
+    const details = make("details", "", make("summary", "", ...summary));
+    details.addEventListener("toggle", () => {
+      if (details.open && details.childElementCount === 1) details.append(...fill());
+    });
+    return details;
+  };
+
+  const side = (segments, className) => {
+    const cell = make("div", className);
+    cell.dir = "auto";
+    for (const [text, changed] of segments) {
+      cell.append(changed ? make(className === "left" ? "del" : "ins", "", text) : text);
+    }
+    if (!segments.length) cell.append("–");
+    return cell;
+  };
+
+  const comparison = (place) => {
+    if (place === null) {
+      return make("p", "note", "The texts of these two are not in this report.");
+    }
+    const { titles, rows } = data.comparisons[place];
+    if (rows === null) {
+      return make("p", "note", "The two texts differ in more than 1,000 words.");
+    }
+    if (!rows.length) {
+      return make("p", "note", "The parts of the texts that are kept for reports have the same words.");
+    }
+    const table = make("div", "sides");
+    table.append(
+      make("div", "left head", "kept: ", isolated(titles[0])),
+      make("div", "right head", "copy: ", isolated(titles[1])),
+    );
+    for (const [skipped, left, right] of rows) {
+      if (skipped) table.append(make("div", "skipped", `${skipped.toLocaleString("en")} equal words`));
+      table.append(side(left, "left"), side(right, "right"));
+    }
+    return table;
+  };
+
+  const near = document.getElementById("near");
+  if (near) {
+    near.append(...data.near.map((page) =>
+      folded(
+        [
+          make("span", "lead", interval(page)),
+          page.title ? make("span", "meta", isolated(page.title)) : null,
+          make("span", "meta", isolated(page.url, "url")),
+        ],
+        () => [
+          make(
+            "ul",
+            "pair",
+            make("li", "", "kept: ", page.original === null ? "(gone)" : address(page.original)),
+            make("li", "", "copy: ", address(page.url)),
+          ),
+          comparison(page.comparison),
+        ],
+      )));
+  }
+
+  const list = document.getElementById("list");
+  if (!list) return;
+
+  const about = (page) =>
+    make("span", "meta", `${page.words.toLocaleString("en")} words, seen ${page.first_seen}` +
+      (page.last_seen === page.first_seen ? "" : ` to ${page.last_seen}`));
+
+  const member = (page) => {
+    const item = make("li", "", make("span", `kind ${page.kind}`, page.kind), " ", address(page.url));
+    if (page.title) item.append(make("span", "meta", isolated(page.title)));
+    item.append(make("span", "meta", interval(page)), about(page));
+    if (page.kind === "near") item.append(folded(["Where the texts differ"], () => [comparison(page.comparison)]));
+    return item;
+  };
+
+  const cluster = (one) =>
+    folded(
+      [
+        make("span", "lead", `${one.size.toLocaleString("en")} pages`),
+        one.copies[0].kind === "near" ? `, from ${percent(one.copies[0].similarity)} similar` : ", the same words",
+        one.kept && one.kept.title ? make("span", "meta", isolated(one.kept.title)) : null,
+        make("span", "meta", isolated(one.kept ? one.kept.url : "(the kept page is gone)", "url")),
+      ],
+      () => {
+        const items = make("ul", "plain members");
+        if (one.kept) {
+          items.append(make("li", "", make("span", "kind kept", "kept"), " ", address(one.kept.url), about(one.kept)));
+        }
+        items.append(...one.copies.map(member));
+        const left = one.size - 1 - one.copies.length;
+        return left > 0
+          ? [items, make("p", "note", `${left.toLocaleString("en")} more copies are in the index.`)]
+          : [items];
+      },
+    );
+
+  const latest = (one) => one.copies.reduce((last, page) => (page.last_seen > last ? page.last_seen : last), "");
+  const orders = {
+    doubt: () => 0,
+    size: (a, b) => b.size - a.size,
+    latest: (a, b) => (latest(b) > latest(a) ? 1 : latest(b) < latest(a) ? -1 : 0),
+  };
+  const filter = document.getElementById("filter");
+  const order = document.getElementById("order");
+  const more = document.getElementById("more");
+  const count = document.getElementById("count");
+  let found = [];
+  let shown = 0;
+
+  const show = () => {
+    const next = found.slice(shown, shown + PAGE);
+    shown += next.length;
+    list.append(...next.map(cluster));
+    more.hidden = shown >= found.length;
+    count.textContent = `${shown.toLocaleString("en")} of ${found.length.toLocaleString("en")} clusters`;
+    return next.length;
+  };
+
+  const search = () => {
+    const words = filter.value.toLowerCase();
+    const holds = (page) => page && (page.url + " " + page.title).toLowerCase().includes(words);
+    found = data.clusters.filter((one) => !words || holds(one.kept) || one.copies.some(holds));
+    found.sort(orders[order.value]);
+    shown = 0;
+    list.replaceChildren();
+    show();
+  };
+
+  document.getElementById("tools").addEventListener("submit", (event) => event.preventDefault());
+  filter.addEventListener("input", search);
+  order.addEventListener("change", search);
+  more.addEventListener("click", () => {
+    const first = shown;
+    if (show()) list.children[first].querySelector("summary").focus();
+  });
+  addEventListener("beforeprint", () => {
+    for (const details of document.querySelectorAll("main details")) details.open = true;
+  });
+  search();
+})();

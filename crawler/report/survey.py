@@ -1,0 +1,130 @@
+"""All copies in an index and the clusters that they form, as of one moment."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ..dedup.store.records import estimate_evidence, read_pages, read_records
+
+if TYPE_CHECKING:
+    from ..dedup.index import DuplicateIndex
+    from ..dedup.store.records import PageRecord
+
+# Copies that are listed; of an index with more, those read first. Each takes some 300 bytes.
+MOST_COPIES: Final = 300_000
+_SIZES: Final = ((2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
+
+
+class Page(NamedTuple):
+    """A page in a cluster. ``kind`` is the decision that stands; ``similarity`` is to the page that
+    stands for the cluster, in the interval from ``low`` to ``high``, 1 for that page itself.
+    """
+
+    url: str
+    cluster: int
+    kind: str
+    similarity: float
+    low: float
+    high: float
+    words: int
+    first_seen: datetime
+    last_seen: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was found.
+
+    ``near`` are the near-duplicates, the least similar first; ``clusters`` maps the number of a
+    kept page to its copies, the least similar first; ``sizes`` counts the pages of every cluster,
+    the kept one included. ``unlisted`` copies are in ``sizes`` only.
+    """
+
+    near: list[Page]
+    clusters: dict[int, list[Page]]
+    sizes: Counter[int]
+    unlisted: int
+    taken: datetime
+
+    def below(self, similarity: float) -> list[Page]:
+        """The near-duplicates that a threshold of `similarity` would keep, most similar first."""
+        return self.near[: bisect_left(self.near, similarity, key=lambda page: page.similarity)][
+            ::-1
+        ]
+
+    def by_doubt(self) -> list[int]:
+        """The clusters, those with the least similar near-duplicate first, then the largest."""
+
+        def rank(number: int) -> tuple[bool, float, int, int]:
+            least = self.clusters[number][0]
+            size = self.sizes[number]
+            return least.kind != "near", least.similarity, -size, number
+
+        return sorted(self.clusters, key=rank)
+
+    def by_size(self) -> list[int]:
+        """The clusters, the largest first."""
+        return sorted(self.clusters, key=lambda number: (-self.sizes[number], number))
+
+    def size_bins(self) -> list[tuple[str, int]]:
+        """How many clusters have how many pages, up to the size of the largest."""
+        bins = []
+        largest = max(self.sizes.values(), default=0)
+        for low, high in (one for one in _SIZES if one[0] <= largest):
+            count = sum(
+                low <= size and (high is None or size <= high) for size in self.sizes.values()
+            )
+            name = (
+                str(low) if low == high else f"{low} or more" if high is None else f"{low}–{high}"
+            )
+            bins.append((name, count))
+        return bins
+
+
+async def take_survey(index: DuplicateIndex) -> Survey:
+    """Read all records of an index. Raises :class:`ServerError` if the server gives no answer."""
+    bits = index.config.verify_bits
+    clusters: dict[int, list[Page]] = {}
+    sizes: Counter[int] = Counter()
+    listed = unlisted = 0
+    async for record in read_records(index.store, odd_bytes=bits // 8):
+        if record.is_kept:
+            continue
+        sizes[record.representative] += 1
+        if listed < MOST_COPIES:
+            listed += 1
+            clusters.setdefault(record.representative, []).append(_page(record, bits))
+        else:
+            unlisted += 1
+    sizes.update(sizes.keys())  # one more for the page that is kept
+    for copies in clusters.values():
+        copies.sort(key=lambda page: (page.similarity, page.url))
+    near = [page for copies in clusters.values() for page in copies if page.kind == "near"]
+    near.sort(key=lambda page: (page.similarity, page.url))
+    return Survey(near, clusters, sizes, unlisted, datetime.now(UTC))
+
+
+async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int, Page]:
+    """The pages that stand for clusters, by their numbers; those that are gone are left out."""
+    bits = index.config.verify_bits
+    found = await read_pages(index.store, clusters, odd_bytes=bits // 8)
+    return {number: _page(record, bits) for number, record in found.items()}
+
+
+def _page(record: PageRecord, bits: int) -> Page:
+    estimate = estimate_evidence(record, bits)
+    similarity, low, high = (
+        (estimate.similarity, estimate.low, estimate.high) if estimate else (1.0, 1.0, 1.0)
+    )
+    first, last = (
+        datetime.fromtimestamp(seconds, UTC) for seconds in (record.first_seen, record.last_seen)
+    )
+    cluster = record.representative
+    return Page(
+        record.url, cluster, record.standing, similarity, low, high, record.words, first, last
+    )

@@ -1,0 +1,169 @@
+"""Texts of pages made fit to be looked at: nothing invisible, differences marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ..dedup.differences import word_changes
+from ..dedup.unspaced import UNSPACED
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+__all__ = ["Row", "Segment", "is_link", "side_by_side", "visible"]
+
+# Controls but for tab and line feed, lone surrogates, and what turns the direction of other text.
+_INVISIBLE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ud800-\udfff]"
+)
+_LINK: Final = re.compile(r"https?://[^\s\\\"'<>`]+", re.IGNORECASE)
+_MOST_LINK: Final = 2000
+
+_LETTERS: Final = "".join(f"{chr(low)}-{chr(high)}" for low, high in UNSPACED)
+# As the words that are compared: see dedup/text.py.
+_WORD: Final = re.compile(rf"[{_LETTERS}]|[^\W{_LETTERS}]+")
+_MARK: Final = re.compile(rf"[{_LETTERS}]|[^\W{_LETTERS}]+|[^\w\s]")
+_MOST_WORDS: Final = 5000  # of a text that are compared
+_CONTEXT: Final = 10  # words shown around a difference
+
+
+def visible(text: str) -> str:
+    r"""The text with all that cannot be seen, or disturbs what can, spelt out.
+
+    >>> visible("a\x00b\u202ec") == "a\\x00b\\u202ec"
+    True
+    """
+    return _INVISIBLE.sub(lambda match: _spelt(match[0]), text)
+
+
+def _spelt(character: str) -> str:
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+
+
+def is_link(url: str) -> bool:
+    """Whether a browser may be sent to that address by a click.
+
+    >>> is_link("https://example.com/"), is_link("javascript:alert(1)")
+    (True, False)
+    """
+    return len(url) <= _MOST_LINK and bool(_LINK.fullmatch(url)) and visible(url) == url
+
+
+class Segment(NamedTuple):
+    """Running text, and whether only this side has it."""
+
+    text: str
+    changed: bool
+
+
+class Row(NamedTuple):
+    """A place where two texts differ, after so many ``skipped`` words that are equal."""
+
+    skipped: int
+    left: list[Segment]
+    right: list[Segment]
+
+
+class _Word(str):
+    """A word as it is compared, with its place in the list of words."""
+
+    place: int
+
+
+class _Text:
+    """A text and the words in it."""
+
+    def __init__(self, text: str, ignore: AbstractSet[str]) -> None:
+        self.text = text
+        pattern = _WORD if "punctuation" in ignore else _MARK
+        self.spans: list[tuple[int, int]] = []
+        self.words: list[_Word] = []
+        for match in pattern.finditer(text):
+            if len(self.words) == _MOST_WORDS:
+                break
+            word = _Word(match[0].casefold() if "case" in ignore else match[0])
+            word.place = len(self.words)
+            self.words.append(word)
+            self.spans.append(match.span())
+
+    def segments(self, start: int, end: int, changes: Iterable[tuple[int, int]]) -> list[Segment]:
+        """The words from `start` to `end`, of which those in `changes` are marked."""
+        if start == end:
+            return []
+        pieces = []
+        shown = self.spans[start][0]
+        for first, last in changes:
+            if first < last:
+                begin, stop = self.spans[first][0], self.spans[last - 1][1]
+                pieces += [(shown, begin, False), (begin, stop, True)]
+                shown = stop
+        pieces.append((shown, self.spans[end - 1][1], False))
+        return [
+            Segment(visible(self.text[begin:stop]), changed)
+            for begin, stop, changed in pieces
+            if begin < stop
+        ]
+
+
+def side_by_side(a: str, b: str, *, ignore: AbstractSet[str]) -> list[Row] | None:
+    """Where two texts differ, with some words around each place.
+
+    What is to `ignore` is that of ``DEDUP_IGNORE``; case and punctuation count here. Of each text
+    the first 5,000 words are compared. None where more than 1,000 of them differ.
+
+    >>> for row in side_by_side("Tea is hot.", "tea is cold", ignore={"case", "punctuation"}):
+    ...     print([tuple(one) for one in row.left], [tuple(one) for one in row.right])
+    [('Tea is ', False), ('hot', True)] [('tea is ', False), ('cold', True)]
+    """
+    left, right = _Text(a, ignore), _Text(b, ignore)
+    changes = word_changes(left.words, right.words)
+    if changes is None:
+        return None
+    spans: list[tuple[int, int, int, int]] = []
+    at_a = at_b = 0
+    for change in changes:
+        # Of a change that only adds, or only removes, one place is known, and up to it both texts
+        # go on word by word.
+        if change.removed:
+            start_a = _place(change.removed)
+            start_b = at_b + start_a - at_a
+        else:
+            start_b = _place(change.added)
+            start_a = at_a + start_b - at_b
+        at_a, at_b = start_a + len(change.removed), start_b + len(change.added)
+        spans.append((start_a, at_a, start_b, at_b))
+    rows = []
+    shown = 0
+    for group in _groups(spans):
+        before = min(_CONTEXT, group[0][0] - shown)
+        after = min(_CONTEXT, len(left.words) - group[-1][1], len(right.words) - group[-1][3])
+        start_a, start_b = group[0][0] - before, group[0][2] - before
+        end_a, end_b = group[-1][1] + after, group[-1][3] + after
+        rows.append(
+            Row(
+                start_a - shown,
+                left.segments(start_a, end_a, [span[:2] for span in group]),
+                right.segments(start_b, end_b, [span[2:] for span in group]),
+            )
+        )
+        shown = end_a
+    return rows
+
+
+def _place(words: tuple[Any, ...]) -> int:
+    place: int = words[0].place
+    return place
+
+
+def _groups(spans: list[tuple[int, int, int, int]]) -> list[list[tuple[int, int, int, int]]]:
+    """Changes so near each other that their contexts meet."""
+    groups: list[list[tuple[int, int, int, int]]] = []
+    for span in spans:
+        if groups and span[0] - groups[-1][-1][1] <= 2 * _CONTEXT:
+            groups[-1].append(span)
+        else:
+            groups.append([span])
+    return groups
