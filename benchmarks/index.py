@@ -27,12 +27,13 @@ import numpy as np
 import redis
 
 from crawler.dedup import DedupConfig
+from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import Fingerprint
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.connect import open_server
 from crawler.dedup.store.embedded import server_binary
-from crawler.dedup.store.redis_index import CheckRequest, RedisIndex, Rule
+from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
 
 SHINGLES = 500
 SIMILARITIES = (0.9, 0.85, 0.8)

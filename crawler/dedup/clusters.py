@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from .candidates import Rule
 from .similarity import Estimate
 from .sketches.odd import compare_odd
 
@@ -24,6 +25,10 @@ __all__ = ["Cluster", "Member", "Pair", "cluster", "similar_pairs"]
 # of each band. They bound the time that a crafted collection can take.
 _MOST_COMPARED: Final = 24
 _MOST_IN_BAND: Final = 256
+
+
+# The rule of methods with bands.
+ANY_KEY: Final = Rule()
 
 
 class Pair(NamedTuple):
@@ -50,11 +55,11 @@ class Cluster:
 
 
 def similar_pairs(
-    fingerprints: Sequence[Fingerprint], *, threshold: float, bits: int
+    fingerprints: Sequence[Fingerprint], *, threshold: float, bits: int, rule: Rule = ANY_KEY
 ) -> Iterator[Pair]:
-    """All pairs of texts that share a band and are verified to be similar.
+    """All pairs of texts that are candidates and are verified to be similar.
 
-    Time grows with the pairs that share a band, not with all pairs; of those at the threshold, the
+    Time grows with the pairs that share a key, not with all pairs; of those at the threshold,
     bands find the share that :meth:`~.tuning.Choice.found` says. Where very many texts are equal,
     their pairs are very many.
 
@@ -63,6 +68,8 @@ def similar_pairs(
     fingerprints
         Of one :class:`~.fingerprint.Fingerprinter`, whose configuration has this *threshold*
         and so many *bits* to verify. Texts too short for a shingle are similar if equal.
+    rule
+        That of the method of the configuration.
 
     Yields
     ------
@@ -70,16 +77,18 @@ def similar_pairs(
         In the order of ``second``, then of ``first``.
     """
     known: dict[int, list[int]] = {}
-    for number, groups in enumerate(_groups(fingerprints)):
+    for number, groups in enumerate(_groups(fingerprints, one_table=rule.one_table)):
         for other in sorted(set(chain.from_iterable(known.get(group, ()) for group in groups))):
-            found = _estimate(fingerprints[other], fingerprints[number], bits)
+            found = _estimate(fingerprints[other], fingerprints[number], rule, bits)
             if found is not None and found.similarity >= threshold:
                 yield Pair(other, number, found)
         for group in groups:
             known.setdefault(group, []).append(number)
 
 
-def cluster(fingerprints: Sequence[Fingerprint], *, threshold: float, bits: int) -> list[Cluster]:
+def cluster(
+    fingerprints: Sequence[Fingerprint], *, threshold: float, bits: int, rule: Rule = ANY_KEY
+) -> list[Cluster]:
     """Group a collection so that every text is similar to the one that stands for it.
 
     The linkage is that of a star, built in the order of the collection: a text joins the cluster
@@ -87,12 +96,13 @@ def cluster(fingerprints: Sequence[Fingerprint], *, threshold: float, bits: int)
     never joins for being similar to another member. Single linkage, which does so, chains: A like
     B, B like C, and at the end texts that share nothing in one cluster. Here, as the Jaccard
     distance is a metric, any two members are at least ``2 * threshold - 1`` similar, up to the
-    error of the estimates. Complete linkage would promise the threshold itself for all members,
-    but needs all pairs. The order is that of arrival, and not for example of the number of similar
-    texts, because an index decides so too: the representatives are the pages that a crawl in this
-    order keeps.
+    error of the estimates. (Containment, the score of ``modulo``, is no metric: there the
+    representative has what each member says, and members may share nothing.) Complete linkage
+    would promise the threshold itself for all members, but needs all pairs. The order is that of
+    arrival, and not for example of the number of similar texts, because an index decides so too:
+    the representatives are the pages that a crawl in this order keeps.
 
-    Time grows with the number of texts: each is compared with representatives that share a band
+    Time grows with the number of texts: each is compared with representatives that share a key
     with it, up to 24.
 
     Parameters are those of :func:`similar_pairs`.
@@ -115,10 +125,10 @@ def cluster(fingerprints: Sequence[Fingerprint], *, threshold: float, bits: int)
     """
     clusters: dict[int, Cluster] = {}  # by representative
     known: dict[int, list[int]] = {}
-    for number, groups in enumerate(_groups(fingerprints)):
+    for number, groups in enumerate(_groups(fingerprints, one_table=rule.one_table)):
         best: Member | None = None
         for other in _candidates(known, groups):
-            found = _estimate(fingerprints[other], fingerprints[number], bits)
+            found = _estimate(fingerprints[other], fingerprints[number], rule, bits)
             if found is None or found.similarity < threshold:
                 continue
             if best is None or (-found.similarity, other) < (
@@ -142,20 +152,23 @@ def _candidates(known: dict[int, list[int]], groups: Iterable[int]) -> list[int]
     return sorted(hits, key=lambda other: (-hits[other], other))[:_MOST_COMPARED]
 
 
-def _estimate(known: Fingerprint, new: Fingerprint, bits: int) -> Estimate | None:
-    """The similarity of two texts, None where their sketches do not compare."""
+def _estimate(known: Fingerprint, new: Fingerprint, rule: Rule, bits: int) -> Estimate | None:
+    """The similarity of two texts, None where they are no candidates or do not compare."""
     if known.exact == new.exact:
         return Estimate(1.0, 1.0, 1.0, 0.0)
-    if not known.odd:
+    shared = rule.matches(new.bands, known.bands)
+    if not shared:
         return None
+    if rule.by_keys:
+        return Estimate.of_proportion(shared, len(new.bands) // 4)
     return compare_odd(known.odd[0], new.odd, bits=bits)
 
 
-def _groups(fingerprints: Sequence[Fingerprint]) -> Iterator[list[int]]:
-    """For each text the groups it is in: of all texts with one band, or with one exact hash.
+def _groups(fingerprints: Sequence[Fingerprint], *, one_table: bool) -> Iterator[list[int]]:
+    """For each text the groups it is in: of all texts with one key, or with one exact hash.
 
     Groups of one are left out; hardly any others are left, so that what follows needs no table
-    of all bands.
+    of all keys.
     """
     size = len(fingerprints)
     has_words = np.fromiter((one.words > 0 for one in fingerprints), np.bool_, size)
@@ -163,6 +176,13 @@ def _groups(fingerprints: Sequence[Fingerprint]) -> Iterator[list[int]]:
     exact = np.frombuffer(b"".join(one.exact[:8] for one in fingerprints), "<u8")
     columns = [(exact, has_words)]
     keys = np.frombuffer(b"".join(one.bands for one in fingerprints), ">u4")
+    if one_table:
+        alike, offset = _shared(exact, has_words)
+        group, _ = _shared(keys.astype(np.uint64), np.ones(keys.size, np.bool_))
+        ends = np.cumsum([len(one.bands) // 4 for one in fingerprints])
+        for one, own in zip(alike.tolist(), np.split(group, ends[:-1]), strict=True):
+            yield [*([one] if one >= 0 else []), *(own[own >= 0] + offset).tolist()]
+        return
     for band in keys.reshape(max(1, int(has_bands.sum())), -1).T:
         column = np.zeros(size, np.uint64)
         column[has_bands] = band

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from .candidates import Rule
 from .differences import Change, Overlap, line_overlap, word_changes
 from .fingerprint import make_corrector, make_sketcher
 from .hashing import ShingleArray
 from .lsh import collision_probability, row_bits
 from .shingles import Shingler
 from .similarity import Estimate, containment, jaccard
+from .sketches import METHODS, BandedMethod
 from .sketches.odd import compare_odd, odd_sketches
 from .text import single_spaced
 from .verdict import Kind
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from .config import DedupConfig
 
 __all__ = ["Comparison", "Shingle", "compare", "smallest_overlap", "smallest_shingles"]
+
+_TRIALS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +95,10 @@ class Comparison:
         Common ones of the shingles with the smallest hashes.
     jaccard, a_in_b, b_in_a
         Resemblance, and containment both ways, of all shingles.
-    fast, odd
-        What the fast similarity sketch and the odd sketch estimate. ``odd`` is what an index
-        decides by; None where the two texts differ so much in length that it does not compare.
+    sketch, odd
+        What the sketch of the configured method and the odd sketch estimate. ``odd`` is what an
+        index decides by; None where the two texts differ so much in length that it does not
+        compare. With ``modulo`` and its score of containment an index decides by ``sketch``.
     found
         Probability that an index takes b for a candidate, if a is in it.
     verdict
@@ -109,7 +114,7 @@ class Comparison:
     jaccard: float
     a_in_b: float
     b_in_a: float
-    fast: Estimate
+    sketch: Estimate
     odd: Estimate | None
     found: float
     verdict: Kind
@@ -129,7 +134,6 @@ def compare(
     smallest
         How many shingles of each text :func:`smallest_overlap` compares.
     """
-    bands, rows = config.banding
     sketcher = make_sketcher(config, 1 if config.seed is None else config.seed)
     lines = line_overlap(a, b)
     if correct := make_corrector(config):
@@ -141,21 +145,24 @@ def compare(
     bits, threshold = config.verify_bits, config.threshold
     known = odd_sketches(shingles_a, bits, threshold)[0]
     odd = compare_odd(known, odd_sketches(shingles_b, bits, threshold), bits=bits)
-    sketches = (sketcher.sketch_shingles(shingles) for shingles in (shingles_a, shingles_b))
+    sketched = sketcher.estimate(
+        *(sketcher.sketch_shingles(shingles) for shingles in (shingles_b, shingles_a))
+    )
+    decides = sketched if Rule.of(sketcher.method).by_keys else odd
     # A text that is shorter than a shingle is in no band.
     is_short_a, is_short_b = (
         (len(words) if config.shingle_unit == "word" else len(" ".join(words)))
         < config.shingle_size
         for words in (words_a, words_b)
     )
-    chance = float(collision_probability(exactly, bands, rows, row_bits(rows)))
     if words_a == words_b:
         verdict, found = Kind.EXACT, 1.0
     elif is_short_a or is_short_b:
         verdict, found = Kind.SHORT if is_short_b else Kind.UNIQUE, 0.0
     else:
-        is_near = odd is not None and odd.similarity >= threshold
-        verdict, found = Kind.NEAR if is_near else Kind.UNIQUE, chance
+        is_near = decides is not None and decides.similarity >= threshold
+        verdict = Kind.NEAR if is_near else Kind.UNIQUE
+        found = _chance(config, shingles_a, shingles_b, exactly)
     return Comparison(
         (len(words_a), len(words_b)),
         (shingles_a.size, shingles_b.size),
@@ -164,9 +171,25 @@ def compare(
         exactly,
         containment(shingles_a, shingles_b),
         containment(shingles_b, shingles_a),
-        sketcher.estimate(*sketches),
+        sketched,
         odd,
         found,
         verdict,
         word_changes(words_a, words_b),
     )
+
+
+def _chance(config: DedupConfig, a: ShingleArray, b: ShingleArray, exactly: float) -> float:
+    """The probability that b is a candidate, over the choice of hash functions.
+
+    By the formula of the bands; methods without bands are asked, with one seed after the other.
+    """
+    if issubclass(METHODS[config.method], BandedMethod):
+        bands, rows = config.banding
+        return float(collision_probability(exactly, bands, rows, row_bits(rows)))
+    found = 0
+    for seed in range(_TRIALS):
+        method = METHODS[config.method](seed=seed, **config.sketch_options)
+        ours, theirs = (method.keys(method.sketch(shingles)).tobytes() for shingles in (b, a))
+        found += Rule.of(method).matches(ours, theirs) > 0
+    return found / _TRIALS

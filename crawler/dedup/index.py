@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
+from .candidates import Rule
 from .config import DedupConfig
 from .errors import ServerError
 from .fingerprint import Fingerprint, Fingerprinter, make_sketcher
 from .identity import host, identity
-from .sketches import Method, ModuloSample
 from .sketches.odd import OddSketch
 from .spool import Spool
 from .store.audit import Audit, audit
@@ -25,7 +25,7 @@ from .store.batch import Batcher
 from .store.connect import Client, is_cluster, open_server
 from .store.parameters import SECRET
 from .store.records import estimate_evidence
-from .store.redis_index import CheckRequest, Evidence, RedisIndex, Rule
+from .store.redis_index import CheckRequest, Evidence, RedisIndex
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
 from .store.statistics import IndexStats, read_statistics
@@ -312,7 +312,7 @@ class DuplicateIndex:
 
 def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
     """The index that `config` names on the server of `client`, not yet opened."""
-    rule = _rule(make_sketcher(config, seed=1).method)
+    rule = Rule.of(make_sketcher(config, seed=1).method)
     if not is_cluster(client):
         return RedisIndex(client, config.namespace, _parameters(config), rule)
     return SpreadIndex(
@@ -326,11 +326,6 @@ def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
         timeout=config.timeout,
         shards=config.shards,
     )
-
-
-def _rule(method: Method) -> Rule:
-    by_keys = isinstance(method, ModuloSample) and method.score == "containment"
-    return Rule(method.min_matches, by_keys, method.tables is None)
 
 
 def _parameters(config: DedupConfig) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, Kind, containment, jaccard, shingle_hashes
 from crawler.dedup.comparison import compare, smallest_shingles
 from crawler.dedup.shingles import Shingler
+from crawler.dedup.sketches import METHODS
 from tests.commands.conftest import ROOT
 from tests.texts import article, changed, text
 
@@ -130,7 +131,7 @@ def test_compare_says_what_the_library_says(dedup, files):
     assert found["jaccard"] == jaccard(*sets)
     assert found["a_in_b"] == containment(*sets)
     assert found["b_in_a"] == containment(*reversed(sets))
-    for sketch in ("fast", "odd"):
+    for sketch in ("sketch", "odd"):
         assert found[sketch]["low"] <= found["jaccard"] <= found[sketch]["high"]
     assert found["verdict"] == "near"
     assert found["found"] > 0.95
@@ -174,6 +175,31 @@ def test_verdicts(dedup, files, a, b, verdict):
     found = json.loads(dedup("compare", "--json", *files(a, b))[1])
     assert found["verdict"] == verdict
     assert dedup("compare", *files(a, b))[0] == Exit.FOUND
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_the_method_is_that_of_the_settings(dedup, files, method):
+    """Its sketch estimates, and its keys say whether an index would find the pair."""
+    a, b, c = text(article(1)), text(changed(article(1), 1)), text(article(2))
+    options = ["-s", f"DEDUP_METHOD={method}"]
+    near = json.loads(dedup("compare", "--json", *files(a, b), *options)[1])
+    far = json.loads(dedup("compare", "--json", *files(a, c), *options)[1])
+    assert near["sketch"]["low"] <= near["jaccard"] <= near["sketch"]["high"]
+    assert (near["verdict"], far["verdict"]) == ("near", "unique")
+    assert near["found"] > 0.9
+    assert far["found"] < 0.01
+    assert f"\n{method} sketch\t" in dedup("compare", *files(a, b), *options)[1]
+
+
+def test_containment_decides_where_it_is_the_score(dedup, files):
+    """A post is near to the page that quotes it, and not the page to the post."""
+    post, page = text(article(1, 100)), text(article(2, 100) + article(1, 100) + article(3, 100))
+    options = ["-s", "DEDUP_METHOD=modulo", "-s", 'DEDUP_METHOD_OPTIONS={"modulus": 1}']
+    names = files(page, post)
+    found = json.loads(dedup("compare", "--json", *names, *options)[1])
+    assert (found["verdict"], found["sketch"]["similarity"]) == ("near", 1.0)
+    found = json.loads(dedup("compare", "--json", *reversed(names), *options)[1])
+    assert found["verdict"] == "unique"
 
 
 def test_settings_say_what_makes_no_difference(dedup, files):

@@ -12,12 +12,13 @@ import pytest
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, jaccard, shingle_hashes
+from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import Fingerprint
 from crawler.dedup.index import _parameters
 from crawler.dedup.lsh import choose_bands, fewest_bands
 from crawler.dedup.sketches.odd import OddSketch, estimate_odd, odd_sketch
 from crawler.dedup.store.connect import open_server
-from crawler.dedup.store.redis_index import CheckRequest, RedisIndex, Rule
+from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
 from crawler.dedup.tuning import choices, pair_similarities
 from tests.conftest import wait_until
 from tests.texts import article, changed, text
@@ -105,6 +106,7 @@ def test_png_without_matplotlib(dedup, tmp_path, monkeypatch):
         (["--threshold", "0.01"], "DEDUP_NUM_HASHES expects more"),
         (["--false-positives", "-1"], "expects a number from 0 on"),
         (["--false-positives", "0", "--false-negatives", "0"], "weights of errors"),
+        (["-s", "DEDUP_METHOD=smallest"], "DEDUP_METHOD smallest has no bands"),
         (["--plot", "curve.gif"], "expects a file.svg or a file.png"),
         (["--plot", "/nowhere/curve.svg"], "cannot write '/nowhere/curve.svg'"),
     ],

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, jaccard, shingle_hashes
+from crawler.dedup.candidates import Rule
 from crawler.dedup.clusters import cluster, similar_pairs
-from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
+from crawler.dedup.fingerprint import Fingerprint, Fingerprinter, make_sketcher
+from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.odd import OddSketch
 from tests.texts import article, changed, text
 
@@ -136,3 +138,24 @@ def test_a_hostile_collection_ends_in_seconds():
     assert len(cluster(hostile, threshold=0.8, bits=BITS)) == 5_000
     assert [len(one.members) for one in cluster(alike, threshold=0.8, bits=BITS)] == [19_999]
     assert time.perf_counter() - start < 20
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+async def test_representatives_are_what_a_crawl_keeps_by_every_method(redis_url, method):
+    """Also with keys in one table, with several keys to share, and with containment."""
+    config = DedupConfig(redis_url=redis_url, seed=1, method=method, threshold=0.7)
+    texts = [*collection(12), "too short", "too short", "", article(1, 300)[0]]
+    texts += [text(article(99, 8)), text(article(99, 8) + article(98, 200))]
+    rule = Rule.of(make_sketcher(config, seed=1).method)
+    fingerprints = list(map(Fingerprinter(config, seed=1), texts))
+    found = cluster(fingerprints, threshold=0.7, bits=BITS, rule=rule)
+    async with DuplicateIndex.open(config) as index:
+        verdicts = [await index.check(f"http://a/{n}", one) for n, one in enumerate(texts)]
+    kept = {n for n, verdict in enumerate(verdicts) if verdict.duplicate_of is None}
+    assert {one.representative for one in found} == kept
+    pairs = {(a, b): e.similarity for a, b, e in
+             similar_pairs(fingerprints, threshold=0.7, bits=BITS, rule=rule)}  # fmt: skip
+    members = {(one.representative, m.number): m for one in found for m in one.members}
+    assert members.keys() <= pairs.keys()
+    for (_, number), member in members.items():
+        assert member.estimate.similarity == pytest.approx(verdicts[number].similarity)

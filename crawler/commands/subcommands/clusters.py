@@ -60,8 +60,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Read, group and print the collection."""
     from dataclasses import replace
 
+    from ...dedup.candidates import Rule
     from ...dedup.clusters import cluster, similar_pairs
-    from ...dedup.fingerprint import Fingerprinter
+    from ...dedup.fingerprint import Fingerprinter, make_sketcher
     from ...project import project_config
     from ..collection import Fields, read_collection
 
@@ -82,11 +83,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print(f"scrapy dedup: no document in {options.file!r}", file=sys.stderr)
         return Exit.NOTHING
     threshold, bits = config.threshold, config.verify_bits
+    rule = Rule.of(make_sketcher(config, seed=1).method)
     if options.pairs:
-        pairs = similar_pairs(fingerprints, threshold=threshold, bits=bits)
+        pairs = similar_pairs(fingerprints, threshold=threshold, bits=bits, rule=rule)
         _write(_pair_rows(pairs, names), options)
         return Exit.FOUND
-    found = cluster(fingerprints, threshold=threshold, bits=bits)
+    found = cluster(fingerprints, threshold=threshold, bits=bits, rule=rule)
     found.sort(key=lambda one: (-len(one.members), one.representative))
     if options.json or options.csv:
         _write(_cluster_rows(found, names), options)

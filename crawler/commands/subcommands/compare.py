@@ -120,7 +120,7 @@ def _print(options: argparse.Namespace, config: DedupConfig, found: Comparison) 
         ["Jaccard", _percent(found.jaccard), None, None, "exact, of all shingles"],
         ["containment of A in B", _percent(found.a_in_b), None, None, "exact"],
         ["containment of B in A", _percent(found.b_in_a), None, None, "exact"],
-        ["fast sketch", *_interval(found.fast), f"estimate from {config.values} values"],
+        [f"{config.method} sketch", *_interval(found.sketch), _source(config)],
         [
             "odd sketch",
             *(_interval(odd) if odd else (None, None, None)),
@@ -135,6 +135,11 @@ def _print(options: argparse.Namespace, config: DedupConfig, found: Comparison) 
     ]
     print_table("", ["fact", "value"], rows)
     _print_changes(found.changes)
+
+
+def _source(config: DedupConfig) -> str:
+    unit = "bits" if config.method in ("simhash", "two-stage") else "values"
+    return f"estimate from {config.values} {unit}"
 
 
 def _percent(share: float) -> str:

@@ -65,11 +65,17 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from dataclasses import replace
 
     from ...dedup.errors import ConfigError
+    from ...dedup.sketches import METHODS, BandedMethod
     from ...dedup.tuning import choices
     from ...project import project_config
     from ..plot import save_plot
 
     config = project_config(settings)
+    if not issubclass(METHODS[config.method], BandedMethod):
+        raise ConfigError(
+            f"DEDUP_METHOD {config.method} has no bands to choose; fast, minwise and "
+            "one-permutation have"
+        )
     asked = {"threshold": options.threshold, "num_hashes": options.num_hashes}
     config = replace(config, **{name: value for name, value in asked.items() if value is not None})
     try:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import xxhash
 from redis.exceptions import NoScriptError
 
+from ..candidates import Rule
 from ..fingerprint import Fingerprint
 from .connect import Client
 from .keys import Keys
@@ -80,19 +81,6 @@ class StoredPage(NamedTuple):
     last_seen: int
     words: int
     gone: int
-
-
-class Rule(NamedTuple):
-    """Which pages are candidates, and by what they are compared.
-
-    Candidates share `min_matches` keys, or all of them if one has fewer. Key i counts only against
-    the other page's key i, but in `one_table` all count against all. They are compared by their odd
-    sketches, or, `by_keys`, by the share of the page's keys that they have.
-    """
-
-    min_matches: int = 1
-    by_keys: bool = False
-    one_table: bool = False
 
 
 class RedisIndex(Reader):

@@ -7,11 +7,11 @@ import struct
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ..candidates import Rule
 from ..errors import ServerError
 from .redis_index import (
     EVIDENCE_BYTES,
     Evidence,
-    Rule,
     pack_request,
     table_key,
     unpack_evidence,

@@ -10,13 +10,13 @@ from typing import Any
 
 from redis.asyncio import RedisCluster
 
+from ..candidates import Rule
 from .keys import Keys
 from .parameters import Parameters
 from .reading import Entry, Reader
 from .redis_index import (
     CheckRequest,
     Evidence,
-    Rule,
     StoredPage,
     table_key,
 )

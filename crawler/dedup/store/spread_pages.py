@@ -5,14 +5,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from operator import eq
 from typing import NamedTuple
 
 import xxhash
 
+from ..candidates import Rule
 from ..fingerprint import Fingerprint
 from ..sketches.odd import estimate_odd
-from .redis_index import BY_KEYS, CheckRequest, Rule, table_key
+from .redis_index import BY_KEYS, CheckRequest, table_key
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
 _KEY_BITS = (1 << 27) - 1  # of a table key, see lua/layout.lua
@@ -131,11 +131,11 @@ def likeness(page: Fingerprint, view: View, threshold: float, rule: Rule) -> Lik
     if page.exact == view.exact and view.words:
         level, sampled = page.odd[0][:2] if page.odd else (0, 0)
         return Likeness(b"e", 1.0, 0, level, sampled, view.sampled)
-    shared = _shared_keys(page.bands, view.bands, one_table=rule.one_table)
-    available = len(page.bands) // 4
-    if not shared or shared < min(rule.min_matches, available, len(view.bands) // 4):
+    shared = rule.matches(page.bands, view.bands)
+    if not shared:
         return None
     if rule.by_keys:
+        available = len(page.bands) // 4
         if shared / available < threshold:
             return None
         return Likeness(b"n", shared / available, shared, BY_KEYS, available, view.sampled)
@@ -147,11 +147,6 @@ def likeness(page: Fingerprint, view: View, threshold: float, rule: Rule) -> Lik
                 return None
             return Likeness(b"n", estimate.similarity, odd, level, sampled, view.sampled)
     return None  # no size in common: no near-duplicate
-
-
-def _shared_keys(ours: bytes, theirs: bytes, *, one_table: bool) -> int:
-    a, b = memoryview(ours).cast("I"), memoryview(theirs).cast("I")
-    return len(set(a) & set(b)) if one_table else sum(map(eq, a, b))
 
 
 @dataclass(slots=True, eq=False)

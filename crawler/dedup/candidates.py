@@ -1,0 +1,39 @@
+"""Which pages are candidates by their keys: the same in an index and in a collection."""
+
+from __future__ import annotations
+
+from operator import eq
+from typing import NamedTuple, Self
+
+from .sketches import Method, ModuloSample
+
+__all__ = ["Rule"]
+
+
+class Rule(NamedTuple):
+    """Which pages are candidates, and by what they are compared.
+
+    Candidates share `min_matches` keys, or all of them if one has fewer. Key i counts only against
+    the other page's key i, but in `one_table` all count against all. They are compared by their odd
+    sketches, or, `by_keys`, by the share of the page's keys that they have.
+
+    >>> four, three = (b"".join(n.to_bytes(4) for n in keys) for keys in ((1, 2, 3, 4), (2, 3, 9)))
+    >>> Rule(2).matches(four, three), Rule(2, one_table=True).matches(four, three)
+    (0, 2)
+    """
+
+    min_matches: int = 1
+    by_keys: bool = False
+    one_table: bool = False
+
+    @classmethod
+    def of(cls, method: Method) -> Self:
+        """The rule of a sketching method."""
+        by_keys = isinstance(method, ModuloSample) and method.score == "containment"
+        return cls(method.min_matches, by_keys, method.tables is None)
+
+    def matches(self, ours: bytes, theirs: bytes) -> int:
+        """How many keys, of 4 bytes, two pages share; 0 if those are too few for candidates."""
+        a, b = memoryview(ours).cast("I"), memoryview(theirs).cast("I")
+        shared = len(set(a) & set(b)) if self.one_table else sum(map(eq, a, b))
+        return shared if shared >= min(self.min_matches, len(a), len(b)) else 0
