@@ -2,6 +2,9 @@
 # make crawl URL=https://example.com          a site of your choice
 # make crawl URL=… ARGS="-a max_pages=100"    more arguments for `scrapy crawl site`
 # make test                                   linters, type checker and the whole test suite
+# make min                                    the tests that matter most, with the oldest libraries allowed
+# make pythons                                the wheel in fresh environments of all Pythons found
+# make docs                                   the documentation as a site, in site/
 #
 # Each sets up all it needs in .venv. PYTHON names the interpreter, of 3.11 or later.
 
@@ -10,7 +13,7 @@ BIN = $(VENV)/bin
 ARGS ?=
 export URL ?=
 
-.PHONY: crawl test clean
+.PHONY: crawl test min pythons docs clean
 
 crawl: $(VENV)/crawl.stamp
 ifeq ($(strip $(URL)),)
@@ -26,8 +29,21 @@ test: $(VENV)/test.stamp
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
+# pip looks at all of it each time, for the oldest versions change with pyproject.toml.
+min: $(VENV)-min/bin/pip
+	@$(VENV)-min/bin/python tests/lowest.py > $(VENV)-min/lowest.txt
+	@$(VENV)-min/bin/pip install --quiet --disable-pip-version-check -r $(VENV)-min/lowest.txt \
+		attrs hypothesis pytest pytest-asyncio pytest-timeout hatchling
+	$(VENV)-min/bin/python -m pytest tests/pipelines tests/test_addon.py tests/store/test_connect.py
+
+pythons: $(VENV)/test.stamp
+	$(BIN)/python -m tests.pythons
+
+docs: $(VENV)/test.stamp
+	$(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) .scrapy pages.jsonl
+	rm -rf $(VENV) $(VENV)-min .scrapy pages.jsonl site
 
 $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 	@echo "Installing what a crawl needs into $(VENV) (once) …"
@@ -41,7 +57,7 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
 
 # The first interpreter that is new enough and can make an environment; Debian's cannot until the
 # package python3-venv is there.
-$(VENV)/bin/pip:
+$(VENV)/bin/pip $(VENV)-min/bin/pip:
 	@python= found=; \
 	for candidate in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11); do \
 		"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
@@ -58,4 +74,4 @@ $(VENV)/bin/pip:
 		echo "    sudo apt install python$$version-venv" >&2; \
 		exit 1; \
 	fi; \
-	"$$python" -m venv --clear "$(VENV)" || { rm -rf "$(VENV)"; exit 1; }
+	"$$python" -m venv --clear "$(@:/bin/pip=)" || { rm -rf "$(@:/bin/pip=)"; exit 1; }

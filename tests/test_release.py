@@ -1,0 +1,181 @@
+"""What a release promises: its versions, its parts, its licences, its types."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+import crawler
+from tests.licences import COMPATIBLE, PAGE, installed_libraries, project_requirements
+from tests.lowest import lowest, project
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "crawler").rglob("*.py"))
+# In a fresh interpreter a crawl with the filter loads these and what Scrapy itself loads.
+LIGHT = {"crawler", "numpy", "redis", "xxhash", "jwt"}
+# Modules that are not named as the library that brings them.
+LIBRARIES = {"bs4": "beautifulsoup4"}
+
+USER = '''
+"""A user's project, as strict about types as this one."""
+
+from pathlib import Path
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy_neardup import Addon, DroppedPage, DuplicatePipeline, NearDuplicate
+from scrapy_neardup.chrome import MainText, strip_chrome
+from scrapy_neardup.dedup import DedupConfig, DuplicateIndex, Estimate, Kind, Sketcher, Verdict
+from scrapy_neardup.dedup import containment, estimate, jaccard, shingle_hashes
+
+page: MainText = strip_chrome("<p>text</p>", url="https://example.com/")
+similarity: float = jaccard(shingle_hashes(page.text), shingle_hashes(page.title))
+part: float = containment(shingle_hashes("a", unit="char", size=1), shingle_hashes("b"))
+sketcher = Sketcher(num_hashes=128, size=5, seed=1)
+one, two = sketcher.sketch_many(["a b c d e f", "a b c d e g"])
+guess: Estimate = estimate(one, two)
+reasons: list[type[DroppedPage]] = [NearDuplicate]
+
+
+async def check(url: str, text: str) -> Verdict:
+    config = DedupConfig(data_dir=Path("index"), threshold=0.9)
+    async with DuplicateIndex.open(config) as index:
+        verdict = await index.check(url, text)
+        many: list[Verdict] = await index.check_many([(url, text)])
+        assert many[0].kind is Kind.UNCHANGED
+    return verdict
+
+
+def pipeline(crawler: Crawler) -> DuplicatePipeline:
+    Addon().update_settings(crawler.settings)
+    return DuplicatePipeline.from_crawler(crawler)
+
+
+class Own(Spider):
+    name = "own"
+'''
+
+
+def test_there_is_one_version(wheel: Path) -> None:
+    """Wheel and citation have the version of the package; the changelog has an entry for it."""
+    version = crawler.__version__
+    assert re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?", version)
+    assert wheel.name.split("-")[1] == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_sdist_and_wheel_are_fit_for_an_index(tmp_path: Path) -> None:
+    """`python -m build` makes both, the wheel from the sdist, and twine accepts them."""
+    build = [sys.executable, "-m", "build", "--no-isolation", "-o", str(tmp_path), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    made = sorted(path.name.rpartition("-")[2] for path in tmp_path.iterdir())
+    assert made == [f"{crawler.__version__}.tar.gz", "any.whl"]
+    check = [sys.executable, "-m", "twine", "check", "--strict", *map(str, tmp_path.iterdir())]
+    checked = subprocess.run(check, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_importing_the_pipelines_loads_nothing_heavy() -> None:
+    """What is not used is not imported: no table, no browser of encodings, no dictionaries."""
+    code = (
+        "import sys, scrapy, itemadapter, itemadapter.adapter, scrapy.utils.misc;"
+        "before = {name.partition('.')[0] for name in sys.modules};"
+        "import crawler.pipelines, crawler.addon;"
+        "print(*({name.partition('.')[0] for name in sys.modules} - before))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert set(run.stdout.split()) - set(sys.stdlib_module_names) <= LIGHT
+
+
+def imports(tree: ast.AST, *, everywhere: bool) -> set[str]:
+    """The top-level names of the modules that are imported: everywhere, or not in functions."""
+    found = set()
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found.add((node.module or "").partition(".")[0])
+        elif everywhere or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.If)):
+            found |= imports(node, everywhere=everywhere)
+    return found - set(sys.stdlib_module_names)
+
+
+@cache
+def modules() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
+
+
+def library(module: str) -> str:
+    """The distribution that brings a module."""
+    names = modules().get(module, [])
+    return re.sub(r"[-_.]+", "-", (names or [LIBRARIES.get(module, module)])[0]).lower()
+
+
+def test_what_is_imported_is_installed() -> None:
+    """All that is imported is a dependency or of an extra; a module's head needs no extra.
+
+    Only the rooms for Spark and for the web page, which are imported when they are used, may need
+    theirs at their head.
+    """
+    core = {Requirement(line).name.lower() for line in project()["dependencies"]}
+    core |= {"twisted"}  # whose objects Scrapy hands out
+    known = core | {Requirement(line).name.lower() for line in project_requirements()}
+    known |= {found.name for found in installed_libraries()}
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert {library(name) for name in imports(tree, everywhere=True)} <= known, path
+        if not {"offline", "report"} & set(path.parts):
+            assert {library(name) for name in imports(tree, everywhere=False)} <= core, path
+
+
+def test_requirements_are_those_of_the_package() -> None:
+    """The files for working in a clone hold what the package needs, and all extras."""
+    files = {}
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        files[name] = {line for line in lines if line and line[0].isalpha()}
+    needed = {*project()["dependencies"], *project()["optional-dependencies"]["embedded"]}
+    assert files["requirements.txt"] == needed
+    together = {Requirement(line).name for line in files["requirements.txt"]}
+    together |= {Requirement(line).name for line in files["requirements-dev.txt"]}
+    assert {Requirement(line).name for line in project_requirements()} <= together
+
+
+def test_each_dependency_has_a_lower_bound() -> None:
+    """`make min` has an exact version for each."""
+    assert all(re.fullmatch(r"[a-z0-9]+==[\d.]+", line) for line in lowest())
+
+
+def test_licences_are_listed_and_compatible() -> None:
+    """Every library that is installed here for the package is in the list, under that licence."""
+    listed = set(re.findall(r"^\| (\S+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.M))
+    for found in installed_libraries():
+        assert COMPATIBLE.match(found.licence), found
+        assert tuple(found) in listed, "python -m tests.licences"
+
+
+def test_the_workflow_runs_the_same_check() -> None:
+    """The hosted check is the one of this repository and nothing else."""
+    workflow = (ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8")
+    assert re.findall(r"^ +- run: (.*)$", workflow, re.MULTILINE) == [".ci/run"]
+
+
+def test_a_user_may_be_strict_about_types(installed: str, tmp_path: Path) -> None:
+    """mypy --strict passes on a project that uses the public names of the wheel."""
+    (tmp_path / "user.py").write_text(USER)
+    words = ["-m", "mypy", "--strict", "--python-executable", installed, "user.py"]
+    words += ["--cache-dir", str(ROOT / ".mypy_cache")]  # of numpy and others
+    run = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, timeout=110
+    )
+    assert run.returncode == 0, run.stdout
