@@ -17,13 +17,22 @@ def identity(url: str, *, canonical: bool) -> str:
     >>> identity("https://example.com/?b=2&a=1#top", canonical=True)
     'https://example.com/?a=1&b=2'
     """
+    url = url.encode("utf-8", "replace").decode()  # lone surrogates become question marks
     if canonical:
         with suppress(ValueError):  # no URL at all, as "http://[": it is itself
             url = canonicalize_url(url)
-    url = url.encode("utf-8", "replace").decode()
     if len(url) > _LONG_URL:
         url = f"{url[:_LONG_URL]}~{xxhash.xxh3_128_hexdigest(url.encode())}"
     return url
+
+
+def is_whole(url: str) -> bool:
+    """Whether a URL that a page is known by is an address, and not the beginning of a longer one.
+
+    >>> is_whole(identity("https://example.com/" + 2000 * "a", canonical=True))
+    False
+    """
+    return len(url) <= _LONG_URL
 
 
 def host(url: str) -> str:

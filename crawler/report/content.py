@@ -25,9 +25,7 @@ class Limits(NamedTuple):
     comparisons: int = 200
 
 
-async def read_content(
-    index: DuplicateIndex, archive: Archive, limits: Limits
-) -> dict[str, Any]:
+async def read_content(index: DuplicateIndex, archive: Archive, limits: Limits) -> dict[str, Any]:
     """Read the index and the archive. Texts and addresses are made visible already.
 
     Raises :class:`ServerError` and :class:`InputError` as these two do.

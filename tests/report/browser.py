@@ -1,0 +1,115 @@
+"""A real browser that notes what a page does, and measures what it looks like."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM = shutil.which("chromium")
+DESKTOP, PHONE = (1200, 900), (390, 844)
+
+# All texts that can be seen and contrast less than 4.5 : 1 with what is behind them (WCAG 2, AA).
+_PALE = """
+() => {
+  const parse = (color) => (color.match(/[\\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => [r, g, b]
+    .map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = parse(getComputedStyle(at).backgroundColor);
+      if (color.length === 3 || color[3] === 1) return color;
+    }
+    return [255, 255, 255];
+  };
+  const pale = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, element = node.parentElement;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    if (!node.data.trim() || !range.getClientRects().length) continue;
+    if (element.closest(".hidden, title, desc")) continue;
+    const style = getComputedStyle(element);
+    const text = light(parse(element.closest("svg") ? style.fill : style.color));
+    const behind = light(ground(element));
+    const contrast = (Math.max(text, behind) + 0.05) / (Math.min(text, behind) + 0.05);
+    if (contrast < 4.5) pale.push(`${contrast.toFixed(2)} ${node.data.trim().slice(0, 40)}`);
+  }
+  return pale;
+}
+"""
+_CONTROLS = """
+() => [...document.querySelectorAll("a[href], button, input, select, summary")]
+  .filter((one) => one.checkVisibility() && !one.disabled && one.type !== "hidden").length
+"""
+_FOCUSED = (
+    "() => ['A','BUTTON','INPUT','SELECT','SUMMARY'].includes(document.activeElement.tagName)"
+)
+
+
+class Visit:
+    """A page in the browser and what it did: requests, messages of the console, dialogs."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (self.complaints.append("dialog"), dialog.dismiss()))
+
+    def pale_texts(self) -> list[str]:
+        """Texts with too little contrast."""
+        found: list[str] = self.page.evaluate(_PALE)
+        return found
+
+    def overflows(self) -> bool:
+        """Whether the page is wider than the window."""
+        found: bool = self.page.evaluate(
+            "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        )
+        return found
+
+    def unreached_controls(self) -> int:
+        """How many of the visible controls the tabulator key does not reach."""
+        controls: int = self.page.evaluate(_CONTROLS)
+        self.page.evaluate("() => document.activeElement.blur()")
+        reached = 0
+        for _ in range(controls + 30):
+            self.page.keyboard.press("Tab")
+            reached += self.page.evaluate(_FOCUSED)
+            if reached == controls:
+                break
+        return controls - reached
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """Debian's Chromium; playwright's own is not downloaded."""
+    with sync_playwright() as playwright:
+        # Its own sandbox does not work for root, as whom tests run in containers.
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def visit(
+    browser: Browser, size: tuple[int, int] = DESKTOP, scheme: Any = "light", **options: Any
+) -> Iterator[Visit]:
+    """A window without cookies."""
+    width, height = size
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, **options
+    )
+    context.set_default_timeout(10_000)
+    try:
+        yield Visit(context.new_page())
+    finally:
+        context.close()
