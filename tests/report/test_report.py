@@ -18,6 +18,7 @@ from crawler.report import content
 from crawler.report.content import Limits, read_content
 from crawler.report.document import render_report
 from crawler.report.survey import Page, Survey
+from tests.conftest import wait_until
 from tests.report.browser import DESKTOP, PHONE, Visit, visit
 from tests.report.pages import ATTACKS, fill, hostile_pages, run, write_report
 from tests.texts import article, changed, text
@@ -31,14 +32,12 @@ THREE = [
 
 
 def open_all(seen: Visit) -> None:
-    """Unfold everything, also what is within."""
+    """Unfold everything, also what is within, and wait until it is there."""
+    unfold = "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+    is_full = "() => [...document.querySelectorAll('details')].every((one) => one.children[1])"
     for _ in range(2):
-        seen.page.evaluate(
-            "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
-        )
-        seen.page.wait_for_function(
-            "() => [...document.querySelectorAll('details')].every((one) => one.children.length > 1)"
-        )
+        seen.page.evaluate(unfold)
+        wait_until(lambda: seen.page.evaluate(is_full))
 
 
 @pytest.fixture
