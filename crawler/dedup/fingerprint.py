@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +18,8 @@ from .unspaced import make_segmenter
 
 if TYPE_CHECKING:
     from .config import DedupConfig
+    from .hashing import ShingleArray
+    from .sketches.base import SketchArray
     from .typos import Corrector
 
 
@@ -81,6 +85,32 @@ class Fingerprinter:
 
     def __call__(self, text: str) -> Fingerprint:
         """The fingerprint of a page's main text."""
+        page, normalised = self._read(text)
+        if normalised is None:
+            return page
+        shingles = sorted_unique(self._sketcher.shingler.of_encoded(normalised))
+        return self._sketched(page, shingles, self._sketcher.sketch_shingles(shingles))
+
+    def many(self, texts: Iterable[str]) -> list[Fingerprint]:
+        """The fingerprints of many texts, in half the time that they take one by one."""
+        found: list[Fingerprint] = []
+        encoded: dict[int, bytes] = {}
+        for number, text in enumerate(texts):
+            page, normalised = self._read(text)
+            found.append(page)
+            if normalised is not None:
+                encoded[number] = normalised
+        numbers = iter(encoded)
+        for hashes, offsets in self._sketcher.shingler.batches_of_encoded(encoded.values()):
+            sketches = self._sketcher.method.sketch_batch(hashes, offsets)
+            for span, sketch in zip(pairwise(offsets.tolist()), sketches, strict=True):
+                number = next(numbers)
+                shingles = sorted_unique(hashes[slice(*span)])
+                found[number] = self._sketched(found[number], shingles, sketch)
+        return found
+
+    def _read(self, text: str) -> tuple[Fingerprint, bytes | None]:
+        """What needs no shingle, and the normalised words of a text that is long enough for one."""
         if self._correct is not None:
             text = self._correct(text)
         shingler = self._sketcher.shingler
@@ -88,17 +118,15 @@ class Fingerprinter:
         exact = xxhash.xxh3_128_digest(normalised, seed=self._seed)
         words = normalised.count(b" ") + 1 if normalised else 0
         units = words if shingler.unit == "word" else len(normalised.decode())
-        if units < self._size:
-            return Fingerprint(exact, words)
-        shingles = sorted_unique(shingler.of_encoded(normalised))
-        keys = self._sketcher.keys(self._sketcher.sketch_shingles(shingles)) & _KEY_BITS
+        return Fingerprint(exact, words), normalised if units >= self._size else None
+
+    def _sketched(
+        self, page: Fingerprint, shingles: ShingleArray, sketch: SketchArray
+    ) -> Fingerprint:
+        keys = self._sketcher.keys(sketch) & _KEY_BITS
         if self._sketcher.method.tables is None:
             keys = np.unique(keys)  # in one table, no key may stand there twice
         if not keys.size:
-            return Fingerprint(exact, words)
-        return Fingerprint(
-            exact,
-            words,
-            keys.astype(">u4").tobytes(),
-            odd_sketches(shingles, self._bits, self._threshold),
-        )
+            return page
+        odd = odd_sketches(shingles, self._bits, self._threshold)
+        return Fingerprint(page.exact, page.words, keys.astype(">u4").tobytes(), odd)

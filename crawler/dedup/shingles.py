@@ -118,10 +118,15 @@ class Shingler:
             Shingles of consecutive texts, in order and with repetitions, as :meth:`in_order` has
             them: those of the i-th text of the batch are ``hashes[offsets[i] : offsets[i + 1]]``.
         """
+        return self.batches_of_encoded(map(self._encode, texts))
+
+    def batches_of_encoded(
+        self, texts: Iterable[bytes]
+    ) -> Iterator[tuple[ShingleArray, NDArray[np.intp]]]:
+        """What :meth:`batches` yields, for texts encoded as :meth:`of_encoded` expects them."""
         batch: list[bytes] = []
         size = 0
-        for text in texts:
-            encoded = self._encode(text)
+        for encoded in texts:
             alone = self.repeats or len(encoded) > _BATCH
             full = len(batch) == _BATCH_TEXTS or size + len(encoded) > _BATCH
             if batch and (alone or full):

@@ -78,3 +78,11 @@ def test_the_seed_changes_everything() -> None:
     assert one.exact != other.exact
     assert one.bands != other.bands
     assert one.odd != other.odd
+
+
+@pytest.mark.parametrize("settings", [{}, {"method": "minwise"}, {"shingle_unit": "char"}])
+def test_many_at_once_are_as_one_by_one(settings: dict[str, object]) -> None:
+    """Texts of all lengths have the same fingerprints in a batch as alone."""
+    pages = [text(article(seed, seed % 40 * 20)) for seed in range(80)] + ["", "a b", PAGE * 400]
+    one_by_one = Fingerprinter(DedupConfig(**settings), seed=1)
+    assert one_by_one.many(pages) == list(map(one_by_one, pages))
