@@ -34,7 +34,7 @@ THREE = [
 def open_all(seen: Visit) -> None:
     """Unfold everything, also what is within, and wait until it is there."""
     unfold = "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
-    is_full = "() => [...document.querySelectorAll('details')].every((one) => one.children[1])"
+    is_full = "() => !document.querySelector('details[open] > summary:only-child')"
     for _ in range(2):
         seen.page.evaluate(unfold)
         wait_until(lambda: seen.page.evaluate(is_full))
