@@ -3,9 +3,9 @@
     python benchmarks/index.py --pages 100000 --peer-pages 10000
 
 Both look a page up and keep it if it is new. One page in ten is a near-duplicate at Jaccard 0.9 of
-one of the latest 2,000; one in fifty each is one at 0.85 and at 0.8, to measure recall. Sketches are
-made beforehand and not timed: benchmarks/sketch.py times those. URLs have 60 characters. The server's
-CPU is what the server says of itself. Trust ratios; absolute figures are this machine's.
+one of the latest 2,000; one in fifty each is one at 0.85 and at 0.8, to measure recall. Sketches
+are made beforehand and not timed: benchmarks/sketch.py times those. URLs have 60 characters. The
+server's CPU is what the server says of itself. Trust ratios; absolute figures are this machine's.
 """
 
 from __future__ import annotations
