@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
+_LISTED = 40  # words that an error lists
 _OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 
 
@@ -68,6 +69,34 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
+def one_of(words: Sequence[str]) -> Callable[[str], str]:
+    """A type of arguments: one of these words.
+
+    >>> one_of(["near", "exact"])("near")
+    'near'
+    """
+
+    def parse(text: str) -> str:
+        if text not in words:
+            raise argparse.ArgumentTypeError(f"there is no {text!r}; {closest(text, words)}")
+        return text
+
+    return parse
+
+
+def span(text: str) -> tuple[float, float]:
+    """A type of arguments: a similarity, or two with a hyphen between.
+
+    >>> span(".80-.85"), span("0.9")
+    ((0.8, 0.85), (0.9, 1.0))
+    """
+    first, hyphen, last = text.partition("-")
+    low, high = number(0, 1)(first), number(0, 1)(last) if hyphen else 1.0
+    if low > high:
+        raise argparse.ArgumentTypeError(f"expects the lower similarity first, not {text!r}")
+    return low, high
+
+
 def closest(word: str, known: Iterable[str]) -> str:
     """A hint at what a mistyped word was meant to be.
 
@@ -78,4 +107,7 @@ def closest(word: str, known: Iterable[str]) -> str:
     """
     words = list(known)
     matches = difflib.get_close_matches(word, words, n=1)
-    return f"did you mean {matches[0]}?" if matches else f"known: {', '.join(words)}"
+    if matches:
+        return f"did you mean {matches[0]}?"
+    more = f" and {len(words) - _LISTED} more" if len(words) > _LISTED else ""
+    return f"known: {', '.join(words[:_LISTED])}{more}"

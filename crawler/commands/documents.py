@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 LIMIT: Final = 50 * 1024 * 1024  # bytes of a document
+_MOST_CUT: Final = 1000  # blocks
 _TIMEOUT: Final = 30.0  # seconds for all of a download
 
 _HTML_NAMES: Final = (".html", ".htm", ".xhtml")
@@ -38,6 +39,29 @@ def read_document(source: str, *, raw: bool = False, user_agent: str | None = No
     """
     from ..chrome import strip_chrome
     from ..chrome.encoding import decode
+
+    body = _read(source, user_agent)
+    if raw or not _is_html(source, body):
+        return decode(body.data, body.content_type)[1]
+    return strip_chrome(body.data, content_type=body.content_type).text
+
+
+def read_page(source: str, *, user_agent: str | None = None) -> tuple[str, list[tuple[str, str]]]:
+    """The main text of a page, and of each of the first blocks cut from it text and reason.
+
+    Reads and raises what :func:`read_document` does; of a text nothing is cut.
+    """
+    from ..chrome import strip_chrome
+    from ..chrome.encoding import decode
+
+    body = _read(source, user_agent)
+    if not _is_html(source, body):
+        return decode(body.data, body.content_type)[1], []
+    main = strip_chrome(body.data, content_type=body.content_type)
+    return main.text, [(block.text, block.reason) for block in main.cut(_MOST_CUT)]
+
+
+def _read(source: str, user_agent: str | None) -> _Body:
     from ..dedup.errors import InputError
 
     if re.match(r"https?://", source, re.IGNORECASE):
@@ -53,9 +77,7 @@ def read_document(source: str, *, raw: bool = False, user_agent: str | None = No
             raise InputError(f"cannot read {source!r}: {reason}") from None
     if len(body.data) > LIMIT:
         raise InputError(f"{source!r} is larger than {LIMIT >> 20} MB")
-    if raw or not _is_html(source, body):
-        return decode(body.data, body.content_type)[1]
-    return strip_chrome(body.data, content_type=body.content_type).text
+    return body
 
 
 def _is_html(source: str, body: _Body) -> bool:

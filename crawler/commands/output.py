@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_PROGRESS = 5.0  # seconds between lines of progress
 
 
 def is_terminal() -> bool:
@@ -23,11 +28,16 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
 
     None is shown as a dash. What addresses hold is made harmless.
     """
-    cells = [["–" if value is None else printable(str(value)) for value in row] for row in rows]
     if not is_terminal():
-        print(*("\t".join(line) for line in [columns, *cells]), sep="\n", end="\n\n")
+        print(*("\t".join(line) for line in [columns, *_cells(rows)]), sep="\n", end="\n\n")
         return
     from rich.console import Console
+
+    Console().print(make_table(title, columns, rows))
+
+
+def make_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """The table that :func:`print_table` prints in a terminal."""
     from rich.table import Table
     from rich.text import Text
 
@@ -35,9 +45,13 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
     for i, name in enumerate(columns):
         is_number = all(isinstance(row[i], (int, float, type(None))) for row in rows)
         table.add_column(name, justify="right" if is_number else "left", overflow="fold")
-    for line in cells:
+    for line in _cells(rows):
         table.add_row(*(Text(cell) for cell in line))  # Text: brackets are not markup
-    Console().print(table)
+    return table
+
+
+def _cells(rows: Sequence[Sequence[Any]]) -> list[list[str]]:
+    return [["–" if value is None else printable(str(value)) for value in row] for row in rows]
 
 
 def printable(text: str) -> str:
@@ -49,3 +63,27 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def shown(value: float | None, digits: int = 4) -> str | None:
+    """A similarity or a share as tables show it, None for the dash of what is not known.
+
+    >>> shown(0.81234)
+    '0.8123'
+    """
+    return None if value is None else f"{value:.{digits}f}"
+
+
+def progress_reporter() -> Callable[[int, int], None]:
+    """Tells on standard error, every few seconds, how many pages of how many have been read."""
+    from time import monotonic
+
+    last = monotonic()
+
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        if monotonic() - last > _PROGRESS:
+            last = monotonic()
+            print(f"scrapy dedup: {done:,} of {total:,} pages read", file=sys.stderr)
+
+    return report

@@ -85,3 +85,18 @@ def ask_index(
             return await question(index)
 
     return asyncio.run(ask())
+
+
+async def known_host(index: DuplicateIndex, host: str) -> None:
+    """See that the index has counted pages of that host.
+
+    Raises :class:`InputError`, which names the one that was probably meant.
+    """
+    from ...dedup.errors import InputError
+    from ..arguments import closest
+
+    hosts = (await index.store.counters())["hosts"]
+    names = sorted({name.rpartition(" ")[0] for name in hosts} - {""})
+    if host not in names:
+        hint = closest(host, names) if names else "it has seen no page yet"
+        raise InputError(f"the index knows no host {host!r}; {hint}")

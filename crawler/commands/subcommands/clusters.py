@@ -1,4 +1,9 @@
-"""Groups the documents of a file by similarity, without comparing all pairs.
+"""The clusters of the index; or those of the documents of a file.
+
+Without FILE the kept pages that stand for others are listed with these, by size. --story 0.5 groups
+kept pages that are less similar than the threshold, as articles on one story are; nothing is
+dropped for it. Long pages, and pairs that share no band, are not found that way: the figures below
+the list say how many.
 
 FILE holds one JSON object a line, as `scrapy crawl … -O pages.jsonl` writes it; `-` is standard
 input. Every document of a cluster is similar to its representative, the first that came; none
@@ -12,19 +17,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import number
-from ..output import is_terminal, print_table
-from . import Exit
+from ..arguments import number, whole
+from ..output import is_terminal, print_table, progress_reporter
+from . import Exit, ask_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ...dedup.clusters import Cluster, Pair
 
-HELP = "Clusters of similar documents in a file"
+HELP = "Clusters of the index, or of similar documents in a file"
 
 # That a person is shown; a pipe and JSON get all.
 _CLUSTERS = 20
@@ -34,7 +40,19 @@ _PROGRESS = 5.0  # seconds
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file, its fields and forms of output."""
-    parser.add_argument("file", metavar="FILE.jsonl", help="the documents")
+    parser.add_argument("file", metavar="FILE.jsonl", nargs="?", help="the documents")
+    parser.add_argument(
+        "--min-size",
+        type=whole(2, 10**9),
+        metavar="N",
+        help="only clusters of at least N pages",
+    )
+    parser.add_argument(
+        "--story",
+        type=number(0, 1, above=True),
+        metavar="SIMILARITY",
+        help="group kept pages of the index by a lower similarity, as 0.5",
+    )
     parser.add_argument(
         "--threshold",
         type=number(0, 1, above=True),
@@ -57,9 +75,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Read, group and print the collection."""
-    from dataclasses import replace
+    """Print the clusters of the index, or read, group and print the collection."""
+    from ...dedup.errors import InputError
 
+    of_file = ("threshold", "id_field", "text_field", "html_field", "pairs")
+    if options.file is None:
+        for name in of_file:
+            if getattr(options, name):
+                raise InputError(f"--{name.replace('_', '-')} needs a FILE.jsonl")
+        return _run_index(options, settings)
+    if options.story is not None:
+        raise InputError("--story groups the pages of the index: leave out the file")
+    return _run_file(options, settings)
+
+
+def _run_index(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    from ...dedup.inspection import read_clusters, read_stories
+    from ..index_clusters import print_clusters, print_stories, rows_of
+
+    progress, least = progress_reporter(), options.min_size or 2
+    if options.story is None:
+        clusters = ask_index(
+            settings, lambda index: read_clusters(index, min_size=least, progress=progress)
+        )
+    else:
+        stories = ask_index(
+            settings, lambda index: read_stories(index, options.story, progress=progress)
+        )
+        clusters = [one for one in stories.stories if len(one.members) >= least]
+    if options.json or options.csv:
+        _write(rows_of(clusters), options)
+    if not options.json:
+        if options.story is not None:
+            print_stories(replace(stories, stories=clusters))
+        elif clusters:
+            print_clusters(clusters, "Clusters")
+    if clusters:
+        return Exit.FOUND
+    what = "clusters" if options.story is None else "stories"
+    print(f"scrapy dedup: the index holds no {what} of {least} pages", file=sys.stderr)
+    return Exit.NOTHING
+
+
+def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.candidates import Rule
     from ...dedup.clusters import cluster, similar_pairs
     from ...dedup.fingerprint import Fingerprinter, make_sketcher
@@ -90,10 +148,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         return Exit.FOUND
     found = cluster(fingerprints, threshold=threshold, bits=bits, rule=rule)
     found.sort(key=lambda one: (-len(one.members), one.representative))
+    least = options.min_size or 1
+    listed = [one for one in found if len(one.members) + 1 >= least]
     if options.json or options.csv:
-        _write(_cluster_rows(found, names), options)
+        _write(_cluster_rows(listed, names), options)
     if not options.json:
-        _print(found, names)
+        _print(found, names, max(2, least))
     return Exit.FOUND
 
 
@@ -176,19 +236,20 @@ def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> None:
         print_table("Similar pairs", ["first", "second", "similarity", "from", "to"], shown)
 
 
-def _print(clusters: list[Cluster], names: list[str]) -> None:
+def _print(clusters: list[Cluster], names: list[str], least: int) -> None:
     several = [one for one in clusters if one.members]
-    shown, members = (_CLUSTERS, _MEMBERS) if is_terminal() else (len(several), len(names))
+    large = [one for one in several if len(one.members) + 1 >= least]
+    shown, members = (_CLUSTERS, _MEMBERS) if is_terminal() else (len(large), len(names))
     rows: list[list[Any]] = []
-    for place, one in enumerate(several[:shown], 1):
+    for place, one in enumerate(large[:shown], 1):
         rows.append([place, len(one.members) + 1, "–", names[one.representative]])
         for member, estimate in one.members[:members]:
             rows.append([place, None, f"{estimate.similarity:.4f}", names[member]])
         if len(one.members) > members:
             rows.append([place, None, None, f"({len(one.members) - members} more)"])
     title = "Clusters"
-    if len(several) > shown:
-        title += f" ({len(several) - shown} more in --json)"
+    if len(large) > shown:
+        title += f" ({len(large) - shown} more in --json)"
     print_table(title, ["cluster", "documents", "similarity", "document"], rows)
     facts = [
         ["documents", len(names)],

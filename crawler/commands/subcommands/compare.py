@@ -9,23 +9,20 @@ smallest shingles, what both have counts on both sides (Dice), for Jaccard once.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import number, whole
-from ..output import is_terminal, print_json, print_table, printable
+from ..changes import change_dicts, print_changes
+from ..output import print_json, print_table
 from . import Exit
 
 if TYPE_CHECKING:
     from ...dedup.comparison import Comparison
     from ...dedup.config import DedupConfig
-    from ...dedup.differences import Change
     from ...dedup.similarity import Estimate
 
 HELP = "How alike two documents are and where they differ"
-
-_CHANGES = 20  # that a person is shown; a pipe and JSON get all
-_WORDS = 24  # of one change that a person is shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -134,7 +131,7 @@ def _print(options: argparse.Namespace, config: DedupConfig, found: Comparison) 
         ["found by an index with A", _percent(found.found)],
     ]
     print_table("", ["fact", "value"], rows)
-    _print_changes(found.changes)
+    print_changes(found.changes)
 
 
 def _source(config: DedupConfig) -> str:
@@ -154,39 +151,6 @@ def _interval(estimate: Estimate) -> tuple[str, str, str]:
     return _percent(estimate.similarity), _percent(estimate.low), _percent(estimate.high)
 
 
-def _print_changes(changes: list[Change] | None) -> None:
-    if changes is None:
-        print("The words differ in very many places.")
-        return
-    if not is_terminal():
-        rows = [[" ".join(words) for words in change] for change in changes]
-        if rows:
-            print_table("", ["before", "removed", "added", "after"], rows)
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    for change in changes[:_CHANGES]:
-        parts = [Text(printable(" ".join(["…", *change.before])))]
-        if change.removed:
-            parts.append(Text(f"[-{_shown(change.removed)}-]", "red"))
-        if change.added:
-            parts.append(Text(f"{{+{_shown(change.added)}+}}", "green"))
-        parts.append(Text(printable(" ".join([*change.after, "…"]))))
-        console.print(Text(" ").join(parts))
-    if len(changes) > _CHANGES:
-        console.print(f"{len(changes) - _CHANGES} more in --json")
-
-
-def _shown(words: Sequence[str]) -> str:
-    if len(words) <= _WORDS:
-        return printable(" ".join(words))
-    half = _WORDS // 2
-    left_out = f"… {len(words) - _WORDS} more words …"
-    return printable(" ".join([*words[:half], left_out, *words[-half:]]))
-
-
 def _to_dict(options: argparse.Namespace, config: DedupConfig, found: Comparison) -> dict[str, Any]:
     from dataclasses import asdict
 
@@ -200,6 +164,5 @@ def _to_dict(options: argparse.Namespace, config: DedupConfig, found: Comparison
         "threshold": config.threshold,
         "lines": found.lines and overlap(found.lines),
         "smallest": overlap(found.smallest),
-        "changes": found.changes
-        and [{k: " ".join(v) for k, v in one._asdict().items()} for one in found.changes],
+        "changes": change_dicts(found.changes),
     }

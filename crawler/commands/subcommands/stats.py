@@ -1,4 +1,10 @@
-"""What the index has counted: verdicts, by host as well, similarities, memory and parameters."""
+"""What the index has counted: verdicts, by host as well, similarities, memory and parameters.
+
+--watch shows it again and again, with rates and with what these let expect, until Ctrl-C, which
+ends it with exit code 0: in a terminal as tables, in a pipe as one line each time, with --json as
+one JSON object a line. Growth is the pages kept at the rate of the last minute times the bytes of
+one; the server is full when its maxmemory is reached.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import number
 from ..output import is_terminal, print_json, print_table
 from . import Exit, ask_index
 
@@ -22,11 +29,24 @@ _BAR = 40  # columns of the longest bar
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the choice of JSON."""
+    parser.add_argument(
+        "--watch",
+        type=number(0.1, 86_400),
+        nargs="?",
+        const=2.0,
+        metavar="SECONDS",
+        help="show it again every so many seconds (default: 2)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Print the counts."""
+    """Print the counts, once or until Ctrl-C."""
+    if options.watch is not None:
+        from ..watching import watch
+
+        watch(settings, options.watch, as_json=options.json)
+        return Exit.FOUND
     stats = ask_index(settings, lambda index: index.stats())
     seen = sum(stats.verdicts.values())
     if options.json:
@@ -42,24 +62,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _print(stats: IndexStats) -> None:
-    from ...dedup.verdict import Kind
-
-    total = sum(stats.verdicts.values())
-    kinds = [str(kind) for kind in Kind if kind in stats.verdicts]
-    rows = [[kind, stats.verdicts[kind], f"{stats.verdicts[kind] / total:.1%}"] for kind in kinds]
-    print_table("Verdicts", ["verdict", "pages", "share"], rows)
-
-    hosts = sorted(stats.hosts.items(), key=lambda item: (-sum(item[1].values()), item[0]))
-    hidden = len(hosts) - _HOSTS if is_terminal() else 0
-    rows = [[host, *(counts.get(kind, 0) for kind in kinds)] for host, counts in hosts]
-    title = f"Hosts ({hidden} more in --json)" if hidden > 0 else "Hosts"
-    print_table(title, ["host", *kinds], rows[:_HOSTS] if hidden > 0 else rows)
-
-    if stats.histogram:
-        most = max(stats.histogram.values())
-        rows = [[s, n, "█" * -(-n * _BAR // most)] for s, n in stats.histogram.items()]
-        print_table("Similarity of near-duplicates", ["from", "pages", ""], rows)
-
+    for table in tables(stats, _HOSTS if is_terminal() else None):
+        print_table(*table)
     facts: dict[str, Any] = {
         "namespace": stats.namespace,
         "addresses known": stats.urls,
@@ -69,3 +73,26 @@ def _print(stats: IndexStats) -> None:
         **stats.parameters,
     }
     print_table("Index", ["fact", "value"], [[name, value] for name, value in facts.items()])
+
+
+def tables(stats: IndexStats, most_hosts: int | None) -> list[tuple[str, list[str], list[Any]]]:
+    """Verdicts, hosts (all or the first so many) and similarities: title, columns and rows."""
+    from ...dedup.verdict import Kind
+
+    total = sum(stats.verdicts.values())
+    kinds = [str(kind) for kind in Kind if kind in stats.verdicts]
+    counts = stats.verdicts
+    rows: list[Any] = [[kind, counts[kind], f"{counts[kind] / total:.1%}"] for kind in kinds]
+    found = [("Verdicts", ["verdict", "pages", "share"], rows)]
+
+    hosts = sorted(stats.hosts.items(), key=lambda item: (-sum(item[1].values()), item[0]))
+    rows = [[host, *(of_host.get(kind, 0) for kind in kinds)] for host, of_host in hosts]
+    hidden = len(rows) - len(rows[:most_hosts])
+    title = f"Hosts ({hidden} more in --json)" if hidden else "Hosts"
+    found.append((title, ["host", *kinds], rows[:most_hosts]))
+
+    if stats.histogram:
+        most = max(stats.histogram.values())
+        rows = [[s, n, "█" * -(-n * _BAR // most)] for s, n in stats.histogram.items()]
+        found.append(("Similarity of near-duplicates", ["from", "pages", ""], rows))
+    return found

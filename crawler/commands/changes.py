@@ -1,0 +1,55 @@
+"""Where two texts differ, as people and programs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .output import is_terminal, print_table, printable
+
+if TYPE_CHECKING:
+    from ..dedup.differences import Change
+
+_CHANGES = 20  # that a person is shown; a pipe and JSON get all
+_WORDS = 24  # of one change that a person is shown
+
+
+def print_changes(changes: list[Change] | None) -> None:
+    """Print changes: in a terminal with their context, in a pipe as a table."""
+    if changes is None:
+        print("The words differ in very many places.")
+        return
+    if not is_terminal():
+        rows = [[" ".join(words) for words in change] for change in changes]
+        if rows:
+            print_table("", ["before", "removed", "added", "after"], rows)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for change in changes[:_CHANGES]:
+        parts = [Text(printable(" ".join(["…", *change.before])))]
+        if change.removed:
+            parts.append(Text(f"[-{_shown(change.removed)}-]", "red"))
+        if change.added:
+            parts.append(Text(f"{{+{_shown(change.added)}+}}", "green"))
+        parts.append(Text(printable(" ".join([*change.after, "…"]))))
+        console.print(Text(" ").join(parts))
+    if len(changes) > _CHANGES:
+        console.print(f"{len(changes) - _CHANGES} more in --json")
+
+
+def _shown(words: Sequence[str]) -> str:
+    if len(words) <= _WORDS:
+        return printable(" ".join(words))
+    half = _WORDS // 2
+    left_out = f"… {len(words) - _WORDS} more words …"
+    return printable(" ".join([*words[:half], left_out, *words[-half:]]))
+
+
+def change_dicts(changes: list[Change] | None) -> list[dict[str, str]] | None:
+    """Changes as plain values; None for texts that differ in too many places."""
+    if changes is None:
+        return None
+    return [{name: " ".join(words) for name, words in one._asdict().items()} for one in changes]

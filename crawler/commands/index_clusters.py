@@ -1,0 +1,62 @@
+"""The clusters and stories of an index, as `scrapy dedup clusters` without a file lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .output import is_terminal, print_table, shown
+
+if TYPE_CHECKING:
+    from ..dedup.inspection import IndexCluster, Stories
+
+# That a person is shown; a pipe and JSON get all.
+_CLUSTERS = 20
+_MEMBERS = 5
+
+
+def rows_of(clusters: Sequence[IndexCluster]) -> Iterator[dict[str, Any]]:
+    """One row for each page, for CSV and JSON lines."""
+    for one in clusters:
+        for member in one.members:
+            row = member.to_dict()
+            yield {
+                "cluster": one.id,
+                "representative": member.url == one.url,
+                "url": row["url"],
+                **{name: row[name] for name in ("kind", "similarity", "low", "high")},
+                **{name: row[name] for name in ("first_seen", "last_seen", "words")},
+            }
+
+
+def print_clusters(clusters: Sequence[IndexCluster], title: str) -> None:
+    """Print clusters as a table: in a terminal the first members of the largest."""
+    counts = (_CLUSTERS, _MEMBERS) if is_terminal() else (len(clusters), None)
+    rows: list[list[Any]] = []
+    for one in clusters[: counts[0]]:
+        members = one.members[: counts[1] and counts[1] + 1]
+        for place, member in enumerate(members):
+            size = None if place else len(one.members)
+            seen = [time.date().isoformat() for time in (member.first_seen, member.last_seen)]
+            rows.append([one.id, size, shown(member.similarity), *seen, member.url])
+        if left_out := len(one.members) - len(members):
+            rows.append([one.id, None, None, None, None, f"({left_out} more)"])
+    if len(clusters) > counts[0]:
+        title += f" ({len(clusters) - counts[0]} more in --json)"
+    columns = ["cluster", "pages", "similarity", "first seen", "last seen", "page"]
+    print_table(title, columns, rows)
+
+
+def print_stories(found: Stories) -> None:
+    """Print stories and how they were found."""
+    if found.stories:
+        print_clusters(found.stories, f"Stories at {found.threshold:g}")
+    facts: list[list[Any]] = [
+        ["stories of several kept pages", len(found.stories)],
+        ["kept pages in them", sum(len(one.members) for one in found.stories)],
+        ["kept pages compared", found.pages],
+        ["too short for a sketch", found.too_short],
+        ["too long to tell at this similarity", found.too_long],
+        ["share of pairs at it that bands find", f"{found.found:.0%}"],
+    ]
+    print_table("", ["fact", "value"], facts)

@@ -1,0 +1,192 @@
+"""Why a page was decided about as it was: what it is a copy of, and what makes it one.
+
+Shown are the decision, the similarity with its interval, the bands of the two that met, the words
+in which they differ and the blocks that were cut from the page as chrome. The texts are those of
+the archive (DEDUP_ARCHIVE); pages that are not in it are fetched now with --fetch. Of a page that
+is kept, and of one never seen whose text is given, the kept pages nearest to it are listed: those
+that share a band with it, so that very different ones may be missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..changes import change_dicts, print_changes
+from ..output import print_json, print_table, printable, shown
+from . import Exit, ask_index
+
+if TYPE_CHECKING:
+    from ...dedup.comparison import Comparison
+    from ...dedup.config import DedupConfig
+    from ...dedup.index import DuplicateIndex
+    from ...dedup.inspection import Explanation, Neighbour
+
+HELP = "Why a page was decided about as it was"
+
+_CUT = 10  # blocks that a table shows; JSON has all
+_CUT_WIDTH = 70  # characters of each
+
+
+class _Source(NamedTuple):
+    """A page's main text, the blocks cut from it (text and reason), and where both are from."""
+
+    text: str
+    cut: list[tuple[str, str]]
+    origin: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the page and where its text is found."""
+    parser.add_argument("url", metavar="URL", help="address of the page, as it was crawled")
+    parser.add_argument("--text", metavar="FILE", help="the page's text or HTML; - reads it")
+    parser.add_argument(
+        "--fetch", action="store_true", help="fetch pages that the archive does not hold"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print all that is known; exit code 1 for a page that the index never saw."""
+    from ...dedup.inspection import explain
+    from ...project import project_config
+
+    config = project_config(settings)
+    sources: dict[str, _Source | None] = {}
+
+    async def ask(index: DuplicateIndex) -> Explanation:
+        source = _source(options.url, options.text, options.fetch, config, settings)
+        sources["page"] = source
+        return await explain(index, options.url, source.text if source else None)
+
+    found = ask_index(settings, ask)
+    comparison = None
+    page = sources["page"]
+    if page and found.original:
+        original = _source(found.original.url, None, options.fetch, config, settings)
+        if original:
+            comparison = _compared(original.text, page.text, config)
+    if options.json:
+        print_json(_to_dict(found, page, comparison))
+    else:
+        _print(found, page, comparison)
+    if found.page:
+        return Exit.FOUND
+    print(f"scrapy dedup: the index never saw {options.url!r}", file=sys.stderr)
+    return Exit.NOTHING
+
+
+def _source(
+    url: str, given: str | None, fetch: bool, config: DedupConfig, settings: Mapping[str, Any]
+) -> _Source | None:
+    """The text of a page: as given, from the archive, or fetched now."""
+    from ...dedup.archive import Archive, archive_path
+    from ..documents import read_page
+
+    if given is None:
+        with Archive.open(archive_path(config), canonical=config.canonical_urls) as archive:
+            stored = archive.page(url)
+        if stored is not None:
+            cut = [(block.text, block.reason) for block in stored.cut]
+            part = "" if stored.characters <= len(stored.text) else ", its beginning"
+            origin = f"archive, {stored.checked:%Y-%m-%d %H:%M} UTC{part}"
+            return _Source(stored.text, cut, origin)
+        if not fetch:
+            return None
+    text, cut = read_page(given or url, user_agent=settings["USER_AGENT"])
+    return _Source(text, cut, "given" if given else "fetched now")
+
+
+def _compared(a: str, b: str, config: DedupConfig) -> Comparison:
+    from ...dedup.comparison import compare
+
+    return compare(a, b, config)
+
+
+def _print(found: Explanation, page: _Source | None, comparison: Comparison | None) -> None:
+    facts: list[list[Any]] = [["url", found.url]]
+    if found.page is None:
+        facts.append(["kind", "never seen"])
+    else:
+        facts += [
+            ["kind", found.page.kind],
+            ["because", _reason(found)],
+            ["cluster", found.page.cluster],
+            ["first seen", found.page.first_seen.isoformat(timespec="seconds")],
+            ["last seen", found.page.last_seen.isoformat(timespec="seconds")],
+            ["words", found.page.words],
+        ]
+    if found.met:
+        facts.append(["bands that met", f"{found.met.met} of {found.met.bands}"])
+    if comparison:
+        facts.append(["Jaccard of the two texts", shown(comparison.jaccard)])
+    if page:
+        facts.append(["text", page.origin])
+        facts.append(["blocks cut as chrome", len(page.cut)])
+    elif found.page is None or found.original:
+        facts.append(["text", "not in the archive; --fetch or --text gives it"])
+    print_table("", ["fact", "value"], facts)
+    if found.nearest:
+        rows: list[list[Any]] = [
+            [
+                *(shown(value) for value in _interval(one)),
+                f"{one.met} of {one.bands}",
+                one.page.url,
+            ]
+            for one in found.nearest
+        ]
+        columns = ["similarity", "from", "to", "bands met", "page"]
+        print_table("Nearest kept pages", columns, rows)
+    if page and page.cut:
+        rows = [[reason, _beginning(text)] for text, reason in page.cut[:_CUT]]
+        more = f" ({len(page.cut) - _CUT} more in --json)" if len(page.cut) > _CUT else ""
+        print_table(f"Cut as chrome{more}", ["why", "text"], rows)
+    if comparison and found.original:
+        print(f"From {printable(found.original.url)} to this page:")
+        print_changes(comparison.changes)
+
+
+def _reason(found: Explanation) -> str:
+    """The decision in a sentence."""
+    page = found.page
+    assert page is not None
+    if page.kind == "exact":
+        return f"the same words as {page.duplicate_of or 'a page that was forgotten since'}"
+    if page.kind == "near":
+        original = page.duplicate_of or "a page that was forgotten since"
+        return (
+            f"{shown(page.similarity)} similar ({shown(page.low)} to {shown(page.high)}) to "
+            f"{original}"
+        )
+    if page.kind == "short":
+        return "too short for a shingle, and no exact copy known"
+    return "no kept page was as similar as the threshold"
+
+
+def _interval(one: Neighbour) -> tuple[float | None, float | None, float | None]:
+    found = one.estimate
+    return (found.similarity, found.low, found.high) if found else (None, None, None)
+
+
+def _beginning(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _CUT_WIDTH else f"{text[: _CUT_WIDTH - 1]}…"
+
+
+def _to_dict(
+    found: Explanation, page: _Source | None, comparison: Comparison | None
+) -> dict[str, Any]:
+    met = found.met
+    return {
+        "url": found.url,
+        "page": found.page.to_dict() if found.page else None,
+        "bands_met": met.met if met else None,
+        "bands": met.bands if met else None,
+        "jaccard": comparison.jaccard if comparison else None,
+        "changes": change_dicts(comparison.changes) if comparison else None,
+        "text_from": page.origin if page else None,
+        "cut": [{"text": text, "reason": reason} for text, reason in page.cut] if page else None,
+        "nearest": [one.to_dict() for one in found.nearest],
+    }

@@ -1,0 +1,78 @@
+"""Decisions for a person to look at, drawn at random: borderline ones with --similarity .80-.85.
+
+KIND is the decision that stands: near, exact, unique or short. Every page for which it stands, and
+which fits the other options, is drawn with the same probability. `compare` and `explain` show more
+of a pair. All records of the index are read for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import one_of, span, whole
+from ..output import print_json, print_table, progress_reporter, shown
+from . import Exit, ask_index, known_host
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+    from ...dedup.inspection import Sample
+
+HELP = "Decisions for a person to look at"
+
+KINDS = ("near", "exact", "unique", "short")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what is drawn and how many."""
+    parser.add_argument("kind", metavar="KIND", type=one_of(KINDS), help=", ".join(KINDS))
+    parser.add_argument(
+        "--similarity", type=span, metavar="LOW-HIGH", default=(0.0, 1.0), help="as .80-.85"
+    )
+    parser.add_argument("--host", help="only pages of this host")
+    parser.add_argument(
+        "--count", type=whole(1, 1_000_000), metavar="N", default=10, help="(default: 10)"
+    )
+    parser.add_argument(
+        "--seed", type=whole(0, 10**9), metavar="N", help="the same N draws the same pages"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print the pages drawn."""
+    from ...dedup.inspection import sample_decisions
+
+    low, high = options.similarity
+
+    async def draw(index: DuplicateIndex) -> Sample:
+        if options.host is not None:
+            await known_host(index, options.host)
+        return await sample_decisions(
+            index,
+            options.kind,
+            low=low,
+            high=high,
+            host=options.host,
+            count=options.count,
+            seed=options.seed,
+            progress=progress_reporter(),
+        )
+
+    found = ask_index(settings, draw)
+    if options.json:
+        pages = [page.to_dict() for page in found.pages]
+        print_json({"matching": found.matching, "pages": pages})
+    elif found.pages:
+        rows = [
+            [shown(page.similarity), shown(page.low), shown(page.high), page.url, page.duplicate_of]
+            for page in found.pages
+        ]
+        title = f"{len(rows)} of {found.matching} pages: {options.kind}"
+        print_table(title, ["similarity", "from", "to", "page", "duplicate of"], rows)
+    if found.pages:
+        return Exit.FOUND
+    print("scrapy dedup: no page of the index fits that", file=sys.stderr)
+    return Exit.NOTHING

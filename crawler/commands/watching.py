@@ -1,0 +1,120 @@
+"""The live view of an index, as `scrapy dedup stats --watch` shows it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from .output import is_terminal, make_table
+from .subcommands import ask_index
+from .subcommands.stats import tables
+
+if TYPE_CHECKING:
+    from ..dedup.index import DuplicateIndex
+    from ..dedup.inspection import Change
+
+_HOSTS = 10  # rows of the live view
+
+
+def watch(settings: Mapping[str, Any], interval: float, *, as_json: bool) -> None:
+    """Show the index every `interval` seconds until Ctrl-C."""
+    from ..dedup.inspection import Watch
+
+    async def look(index: DuplicateIndex) -> None:
+        watched = Watch()
+        while True:
+            stats, servers = await index.stats(), await index.store.server_memory()
+            show(watched.look(time.monotonic(), stats, servers))
+            await asyncio.sleep(interval)
+
+    with suppress(KeyboardInterrupt), _display(as_json=as_json) as show:
+        ask_index(settings, look)
+
+
+@contextmanager
+def _display(*, as_json: bool) -> Iterator[Callable[[Change], None]]:
+    """Where looks are shown: a live table, lines, or JSON lines."""
+    if as_json:
+        yield lambda change: print(json.dumps({"time": _now(), **change.to_dict()}), flush=True)
+    elif not is_terminal():
+        yield lambda change: print(_line(change), flush=True)
+    else:
+        from rich.console import Console, Group
+        from rich.live import Live
+
+        with Live(console=Console(), auto_refresh=False) as live:
+
+            def show(change: Change) -> None:
+                parts = [make_table("Now", ["fact", "value"], list(_facts(change).items()))]
+                if change.stats.verdicts:
+                    parts += [make_table(*table) for table in tables(change.stats, _HOSTS)]
+                live.update(Group(*parts), refresh=True)
+
+            yield show
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _facts(change: Change) -> dict[str, Any]:
+    stats, full = change.stats, change.seconds_to_full
+    limit = change.memory_limit
+    return {
+        "time": _now(),
+        "checks": f"{sum(stats.verdicts.values()):,}",
+        "checks a second": _rate(change.checks_per_second),
+        "addresses known": f"{stats.urls:,}",
+        "pages kept": f"{stats.kept:,}",
+        "kept a second": _rate(change.kept_per_second),
+        "memory of the index": _size(stats.memory_bytes),
+        "memory of the server": _size(change.memory_used),
+        "its maxmemory": "none" if limit == 0 else _size(limit),
+        "growth a day": _size(change.growth_per_day),
+        "full in": None if full is None else _duration(full),
+    }
+
+
+def _line(change: Change) -> str:
+    facts = {**_facts(change), **{kind: f"+{n}" for kind, n in change.verdicts.items()}}
+    words = [
+        f"{name.replace(' ', '_')}={str('-' if value is None else value).replace(' ', '')}"
+        for name, value in facts.items()
+    ]
+    return " ".join(words)
+
+
+def _rate(value: float | None) -> str | None:
+    return None if value is None else f"{value:,.1f}"
+
+
+def _size(value: float | None) -> str | None:
+    """Bytes in words.
+
+    >>> _size(25184), _size(3.2e9)
+    ('25.2 kB', '3.2 GB')
+    """
+    if value is None:
+        return None
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if abs(value) < 1000:
+            return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:,.1f} TB"
+
+
+def _duration(seconds: float) -> str:
+    """A time in words.
+
+    >>> _duration(90), _duration(200_000)
+    ('1.5 minutes', '2.3 days')
+    """
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= size:
+            return f"{seconds / size:,.1f} {unit}"
+    return f"{seconds:.0f} seconds"

@@ -1,0 +1,35 @@
+"""What was decided and why: questions to a whole index, which they read and never change.
+
+Each takes an open index. All but those about one page read every record of the index, some 50,000 a
+second; `progress` is told how far they are.
+"""
+
+from .clusters import IndexCluster, Stories, read_cluster, read_clusters, read_stories
+from .decisions import Rethreshold, Sample, rethreshold, sample_decisions
+from .explanation import Explanation, Neighbour, explain, nearest
+from .pages import Page
+from .top import HostCounts, Top, hosts_of, read_top
+from .watch import Change, Watch
+
+__all__ = [
+    "Change",
+    "Explanation",
+    "HostCounts",
+    "IndexCluster",
+    "Neighbour",
+    "Page",
+    "Rethreshold",
+    "Sample",
+    "Stories",
+    "Top",
+    "Watch",
+    "explain",
+    "hosts_of",
+    "nearest",
+    "read_cluster",
+    "read_clusters",
+    "read_stories",
+    "read_top",
+    "rethreshold",
+    "sample_decisions",
+]

@@ -1,0 +1,198 @@
+"""Clusters of an index: each kept page with the pages that it stands for; and stories."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ..clusters import cluster
+from ..errors import InputError
+from ..fingerprint import Fingerprint, make_sketcher
+from ..lsh import collision_probability, row_bits
+from ..sketches import BandedMethod
+from ..tuning import floor_of_odd
+from .pages import Page, all_records, plain, records_of
+
+if TYPE_CHECKING:
+    from ..config import DedupConfig
+    from ..index import DuplicateIndex
+    from ..store.records import PageRecord, Progress
+
+_LONGEST_CHAIN: Final = 16  # of originals that became copies themselves
+
+
+@dataclass(frozen=True, slots=True)
+class IndexCluster:
+    """A kept page and those that it stands for.
+
+    ``id`` is the number of the kept page, which is never given twice; ``members`` are the pages,
+    the kept one first, then the most similar. If the kept page was forgotten since, ``url`` is
+    None and it is no member: the others are decided anew when they come again.
+    """
+
+    id: int
+    url: str | None
+    members: list[Page]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cluster as plain values."""
+        members = [member.to_dict() for member in self.members]
+        return {"id": self.id, "url": self.url, "size": len(members), "members": members}
+
+
+@dataclass(frozen=True, slots=True)
+class Stories:
+    """Kept pages in groups; each page of a group is as similar to its first as the threshold says.
+
+    ``pages`` were compared, ``too_short`` and ``too_long`` were not: without a shingle, and with so
+    many that sketches of this size tell nothing at the threshold. Of the pairs that are just as
+    similar as the threshold the bands find the share ``found``.
+    """
+
+    threshold: float
+    stories: list[IndexCluster]
+    pages: int
+    too_short: int
+    too_long: int
+    found: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stories as plain values."""
+        return {
+            "threshold": self.threshold,
+            "pages": self.pages,
+            "too_short": self.too_short,
+            "too_long": self.too_long,
+            "found": plain(self.found),
+            "stories": [story.to_dict() for story in self.stories],
+        }
+
+
+async def read_clusters(
+    index: DuplicateIndex, *, min_size: int = 2, progress: Progress | None = None
+) -> list[IndexCluster]:
+    """The clusters of at least `min_size` pages, 2 or more, the largest first."""
+    copies, originals = await _copies(index, progress)
+    groups: defaultdict[int, list[PageRecord]] = defaultdict(list)
+    for record in copies:
+        groups[_end(record.representative, originals)].append(record)
+    found = []
+    for number, group in groups.items():
+        if len(group) + (number in originals) >= min_size:
+            found.append(_cluster(number, originals.get(number), group, index.config.verify_bits))
+    return sorted(found, key=lambda one: (-len(one.members), one.id))
+
+
+async def read_cluster(
+    index: DuplicateIndex, which: int | str, *, progress: Progress | None = None
+) -> IndexCluster | None:
+    """The cluster with an identifier, or of the page with a URL; None if there is no such page.
+
+    An identifier of a page that has become a copy since is that of the cluster where it is now.
+    """
+    if isinstance(which, str):
+        known = await index.show(which)
+        if known is None:
+            return None
+        which = known.cluster
+    copies, originals = await _copies(index, progress, which)
+    number = _end(which, originals)
+    group = [one for one in copies if _end(one.representative, originals) == number]
+    if not group and number not in originals:
+        return None
+    return _cluster(number, originals.get(number), group, index.config.verify_bits)
+
+
+async def _copies(
+    index: DuplicateIndex, progress: Progress | None, *more: int
+) -> tuple[list[PageRecord], dict[int, PageRecord]]:
+    """All copies, and the pages that they and `more` are copies of, and those of these."""
+    copies = [record async for record in all_records(index, progress) if not record.is_kept]
+    originals: dict[int, PageRecord] = {}
+    wanted = {record.representative for record in copies} | set(more)
+    for _ in range(_LONGEST_CHAIN):
+        originals |= await records_of(index, wanted)
+        wanted = {record.representative for record in originals.values()} - originals.keys()
+        if not wanted:
+            break
+    return copies, originals
+
+
+def _end(number: int, originals: dict[int, PageRecord]) -> int:
+    """The page that stands at the end for those of which `number` was the original."""
+    for _ in range(_LONGEST_CHAIN):
+        record = originals.get(number)
+        if record is None or record.is_kept:
+            break
+        number = record.representative
+    return number
+
+
+def _cluster(
+    number: int, kept: PageRecord | None, copies: list[PageRecord], bits: int
+) -> IndexCluster:
+    members = []
+    for record in copies:
+        # The similarity to an original that has become a copy itself says nothing of this one.
+        estimate = record.estimate(bits) if record.representative == number else None
+        members.append((record, estimate))
+    members.sort(key=lambda one: (-(one[1].similarity if one[1] else 0.0), one[0].number))
+    pages = [Page.of(record, kept, estimate) for record, estimate in members]
+    if kept is None:
+        return IndexCluster(number, None, pages)
+    return IndexCluster(number, kept.url, [Page.of(kept, None, None), *pages])
+
+
+async def read_stories(
+    index: DuplicateIndex, threshold: float, *, progress: Progress | None = None
+) -> Stories:
+    """Group the kept pages by a lower threshold; nothing is dropped for it.
+
+    The sketches that are stored are compared, of pages that share a stored band. The linkage is
+    that of :func:`~..clusters.cluster`. A million pages take about 0.6 GB. Raises
+    :class:`InputError` for a method without bands.
+    """
+    config = index.config
+    found = band_share(config, threshold)
+    numbers, fingerprints, too_short, too_long = [], [], 0, 0
+    async for record in all_records(index, progress):
+        sketch = record.sketch
+        if sketch is not None and floor_of_odd(sketch.members, config.verify_bits) < threshold:
+            numbers.append(record.number)
+            fingerprints.append(Fingerprint(record.exact, record.words, record.bands, (sketch,)))
+        elif record.is_kept:
+            too_short += sketch is None
+            too_long += sketch is not None
+    groups = cluster(fingerprints, threshold=threshold, bits=config.verify_bits)
+    groups = [group for group in groups if group.members]
+    wanted = [numbers[member.number] for group in groups for member in group.members]
+    wanted += [numbers[group.representative] for group in groups]
+    records = await records_of(index, wanted)
+    stories = []
+    for group in groups:
+        first = records.get(numbers[group.representative])
+        others = [(records.get(numbers[one.number]), one.estimate) for one in group.members]
+        others.sort(key=lambda one: -one[1].similarity)
+        if first is not None:  # else it was forgotten meanwhile
+            members = [Page.of(one, first, estimate) for one, estimate in others if one]
+            stories.append(
+                IndexCluster(first.number, first.url, [Page.of(first, None, None), *members])
+            )
+    stories.sort(key=lambda one: (-len(one.members), one.id))
+    return Stories(threshold, stories, len(numbers), too_short, too_long, found)
+
+
+def band_share(config: DedupConfig, similarity: float) -> float:
+    """The share of pairs of that similarity that share a band of the index.
+
+    Raises :class:`InputError` for a method without bands.
+    """
+    method = make_sketcher(config, seed=1).method
+    if not isinstance(method, BandedMethod):
+        raise InputError(
+            f"kept pages are compared by their bands, and DEDUP_METHOD {config.method} has none"
+        )
+    return float(
+        collision_probability(similarity, method.bands, method.rows, row_bits(method.rows))
+    )

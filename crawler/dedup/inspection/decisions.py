@@ -1,0 +1,171 @@
+"""Decisions of an index under another threshold, and some of them for a person to look at."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..identity import host as host_of
+from ..store.records import COPIES
+from .clusters import IndexCluster, band_share, read_stories
+from .pages import Page, all_records, plain, records_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..index import DuplicateIndex
+    from ..store.records import PageRecord, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Pages drawn from ``matching`` ones, in the order of their similarity."""
+
+    matching: int
+    pages: list[Page]
+
+
+async def sample_decisions(
+    index: DuplicateIndex,
+    kind: str,
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    host: str | None = None,
+    count: int = 10,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Sample:
+    """Draw pages for which a decision of that kind stands, all with the same probability.
+
+    Of copies those whose similarity is from `low` to `high`. `host` is that of the page itself.
+    """
+    bits, chooser = index.config.verify_bits, random.Random(seed)
+    drawn: list[PageRecord] = []
+    matching = 0
+    async for record in all_records(index, progress):
+        if record.standing != kind or (host is not None and host_of(record.url) != host):
+            continue
+        estimate = record.estimate(bits)
+        if estimate is not None and not low <= estimate.similarity <= high:
+            continue
+        matching += 1
+        if len(drawn) < count:  # Vitter's algorithm R
+            drawn.append(record)
+        elif (place := chooser.randrange(matching)) < count:
+            drawn[place] = record
+    pages = await _with_originals(index, drawn)
+    return Sample(matching, sorted(pages, key=lambda page: (page.similarity or 0.0, page.url)))
+
+
+@dataclass(frozen=True, slots=True)
+class Rethreshold:
+    """What would have been decided with another threshold, as far as the index can tell.
+
+    Attributes
+    ----------
+    before, after
+        The index's threshold and the other one.
+    near
+        Near-duplicates that stand.
+    released
+        Those of them that would not have been near-duplicates of their originals, the least similar
+        first; none if the threshold goes down.
+    texts
+        Different texts among the released: at most so many would have been kept.
+    uncertain
+        Near-duplicates, released or not, whose interval holds the other threshold.
+    merged
+        Kept pages that would have been copies of others, in groups; none if the threshold goes up.
+    compared, too_short, too_long
+        Kept pages that were compared for that and those that were not, see :class:`Stories`.
+    found
+        Share of pairs just as similar as the other threshold that the bands of the index find.
+    """
+
+    before: float
+    after: float
+    near: int
+    released: list[Page]
+    texts: int
+    uncertain: int
+    merged: list[IndexCluster]
+    compared: int
+    too_short: int
+    too_long: int
+    found: float
+
+    @property
+    def dropped(self) -> int:
+        """Kept pages that would have been dropped besides."""
+        return sum(len(group.members) - 1 for group in self.merged)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        names = ("before", "after", "near", "texts", "uncertain", "compared", "too_short")
+        return {
+            **{name: getattr(self, name) for name in (*names, "too_long", "dropped")},
+            "found": plain(self.found),
+            "released": [page.to_dict() for page in self.released],
+            "merged": [group.to_dict() for group in self.merged],
+        }
+
+
+async def rethreshold(
+    index: DuplicateIndex, threshold: float, *, progress: Progress | None = None
+) -> Rethreshold:
+    """What a crawl with that threshold would have decided, from what is stored.
+
+    Exact copies stay what they are. With a higher threshold some near-duplicates would have been
+    kept; of a copy no sketch is stored, so that those cannot be compared with each other or with
+    other kept pages. With a lower one some kept pages would have been copies of others: the stored
+    sketches are compared, of pages that share a band. Raises :class:`InputError` for a method
+    without bands.
+    """
+    bits, before = index.config.verify_bits, index.config.threshold
+    found = band_share(index.config, threshold)
+    near, uncertain, below = 0, 0, []
+    async for record in all_records(index, progress):
+        estimate = record.estimate(bits) if record.standing == "near" else None
+        if estimate is None:
+            continue
+        near += 1
+        uncertain += estimate.low <= threshold <= estimate.high
+        if estimate.similarity < threshold:
+            below.append(record)
+    released = await _with_originals(index, below)
+    released.sort(key=lambda page: (page.similarity or 0.0, page.url))
+    texts = len({record.exact for record in below})
+    if threshold >= before:
+        return Rethreshold(before, threshold, near, released, texts, uncertain, [], 0, 0, 0, found)
+    groups = await read_stories(index, threshold, progress=progress)
+    return Rethreshold(
+        before,
+        threshold,
+        near,
+        released,
+        texts,
+        uncertain,
+        groups.stories,
+        groups.pages,
+        groups.too_short,
+        groups.too_long,
+        found,
+    )
+
+
+async def _with_originals(index: DuplicateIndex, records: Iterable[PageRecord]) -> list[Page]:
+    """The pages of records; those of copies with what they are copies of."""
+    records = list(records)
+    copies = [record for record in records if record.standing in COPIES]
+    originals = await records_of(index, (record.representative for record in copies))
+    bits = index.config.verify_bits
+    return [
+        Page.of(
+            record,
+            None if record.is_kept else originals.get(record.representative),
+            record.estimate(bits),
+        )
+        for record in records
+    ]

@@ -1,0 +1,137 @@
+"""Why a page was decided about as it was, and which kept pages are like it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from operator import eq
+from typing import TYPE_CHECKING, Any, Final
+
+from ..fingerprint import Fingerprint, make_sketcher
+from ..identity import identity
+from ..similarity import Estimate
+from ..sketches.odd import compare_odd
+from .pages import Page, plain, records_of
+
+if TYPE_CHECKING:
+    from ..index import DuplicateIndex
+    from ..store.records import PageRecord
+
+_MOST_COMPARED: Final = 64  # kept pages, those that meet in most bands first
+_KEY_BYTES: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A kept page that shares a text or band keys with another: ``met`` of the ``bands`` keys.
+
+    ``estimate`` is None where the two differ so much in length that their sketches do not compare.
+    """
+
+    page: Page
+    estimate: Estimate | None
+    met: int
+    bands: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The neighbour as plain values."""
+        found = self.estimate
+        return {
+            "url": self.page.url,
+            "cluster": self.page.cluster,
+            "similarity": plain(found.similarity) if found else None,
+            "low": plain(found.low) if found else None,
+            "high": plain(found.high) if found else None,
+            "bands_met": self.met,
+            "bands": self.bands,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What the index knows of a page.
+
+    ``page`` is None for a URL that was never seen, ``original`` where it is no copy or its original
+    was forgotten. ``met`` is what the page's text of today and its original share; ``nearest`` are
+    other kept pages that are like it, the most similar first.
+    """
+
+    url: str
+    page: Page | None
+    original: Page | None
+    met: Neighbour | None
+    nearest: list[Neighbour]
+
+
+async def explain(
+    index: DuplicateIndex, url: str, text: str | None = None, *, count: int = 5
+) -> Explanation:
+    """Explain the decision that stands for a URL, with the help of the page's `text` if there is.
+
+    Of a kept page the keys and the sketch are stored, so that those near it are found without its
+    text; of a copy they are not, and of a URL never seen there is nothing.
+    """
+    known = identity(url, canonical=index.config.canonical_urls)
+    fingerprint = index.fingerprint(text) if text is not None else None
+    shown = await index.show(url)
+    if shown is None:
+        near = await nearest(index, fingerprint, count) if fingerprint else []
+        return Explanation(known, None, None, None, near)
+    page = Page(
+        known,
+        str(shown.kind),
+        shown.duplicate_of,
+        shown.similarity,
+        shown.low,
+        shown.high,
+        shown.cluster,
+        shown.first_seen,
+        shown.last_seen,
+        shown.words,
+    )
+    record = (await records_of(index, [shown.cluster])).get(shown.cluster)
+    if record is None:
+        return Explanation(known, page, None, None, [])
+    if record.url == known:  # a kept page
+        near = await nearest(index, _fingerprint(record), count + 1)
+        near = [one for one in near if one.page.url != known][:count]
+        return Explanation(known, page, None, None, near)
+    met = _neighbour(index, record, fingerprint) if fingerprint else None
+    return Explanation(known, page, Page.of(record, None, None), met, [])
+
+
+async def nearest(
+    index: DuplicateIndex, fingerprint: Fingerprint, count: int = 5
+) -> list[Neighbour]:
+    """The kept pages that are most like a page and share its text or a band with it."""
+    store = index.store
+    entries = store.entries(0, 0, fingerprint.exact, fingerprint.words, fingerprint.bands)
+    hits: Counter[int] = Counter()
+    for numbers in await store.under(entries):
+        hits.update(set(numbers))
+    ranked = sorted(hits, key=lambda number: (-hits[number], number))[:_MOST_COMPARED]
+    records = await records_of(index, ranked)
+    found = [_neighbour(index, record, fingerprint) for record in records.values()]
+    found.sort(key=lambda one: (-(one.estimate.similarity if one.estimate else 0.0), -one.met))
+    return found[:count]
+
+
+def _fingerprint(record: PageRecord) -> Fingerprint:
+    own = (record.sketch,) if record.sketch else ()
+    return Fingerprint(record.exact, record.words, record.bands, own)
+
+
+def _neighbour(index: DuplicateIndex, record: PageRecord, fingerprint: Fingerprint) -> Neighbour:
+    estimate = None
+    if record.exact == fingerprint.exact:
+        estimate = Estimate(1.0, 1.0, 1.0, 0.0)
+    elif record.sketch is not None:
+        estimate = compare_odd(record.sketch, fingerprint.odd, bits=index.config.verify_bits)
+    ours, theirs = _keys(fingerprint.bands), _keys(record.bands)
+    in_order = make_sketcher(index.config, seed=1).method.tables is not None
+    met = sum(map(eq, ours, theirs)) if in_order else len(set(ours) & set(theirs))
+    return Neighbour(Page.of(record, None, None), estimate, met, len(ours))
+
+
+def _keys(bands: bytes) -> list[bytes]:
+    return [bands[at : at + _KEY_BYTES] for at in range(0, len(bands), _KEY_BYTES)]

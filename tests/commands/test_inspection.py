@@ -1,0 +1,501 @@
+"""Commands that look into an index: clusters, top, sample, rethreshold, explain, stats --watch."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+from crawler.commands.subcommands import Exit
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, inspection
+from crawler.dedup.shingles import shingle_hashes
+from crawler.dedup.similarity import jaccard
+from crawler.dedup.store.records import COPIES, KINDS, parse_record, read_pages, read_records
+from tests.commands.conftest import ROOT
+from tests.conftest import wait_until
+from tests.texts import article, changed, text
+
+LONG = "http://a.example/" + "long/" * 40
+
+
+def page(host: str, number: int, places: int = 0, seed: int = 0) -> tuple[str, str]:
+    """The article of that number on a host, with words changed in so many places."""
+    words = article(number, 400)
+    return f"http://{host}.example/{number}", text(
+        changed(words, places, seed) if places else words
+    )
+
+
+PAGES = [  # those of b are less and less similar to those of a
+    *(page("a", number) for number in range(12)),
+    *(page("b", number, places=2 * number, seed=number) for number in range(1, 10)),
+    *(page("c", number) for number in range(3)),  # exact copies
+    (LONG, text(article(50))),
+    ("http://a.example/v", text(changed(article(11, 400), 1, seed=9))),  # near, on one host
+    ("http://a.example/w", text(changed(article(10, 400), 1, seed=9))),
+    ("http://c.example/short", "three words only"),
+]
+TEXTS = dict(PAGES)
+
+
+def similarity(a: str, b: str) -> float:
+    return jaccard(shingle_hashes(TEXTS[a]), shingle_hashes(TEXTS[b]))
+
+
+def ask(url, question, pages=PAGES, **options):
+    """The answer to a question put to an index with `pages`."""
+
+    async def run():
+        async with DuplicateIndex.open(DedupConfig(redis_url=url, **options)) as index:
+            verdicts = await index.check_many(pages)
+            return await question(index), {verdict.url: verdict for verdict in verdicts}
+
+    return asyncio.run(run())
+
+
+def test_records_are_read_as_they_were_written(index_url):
+    """The stream has every page once, with the evidence of its verdict."""
+
+    async def read(index):
+        bits = index.config.verify_bits // 8
+        records = [record async for record in read_records(index.store, odd_bytes=bits)]
+        alone = await read_pages(index.store, [records[5].number], odd_bytes=bits)
+        assert alone == {records[5].number: records[5]}
+        shown = {record.url: await index.show(record.url) for record in records}
+        return records, shown, len([n async for n in progress_of(index, bits)])
+
+    async def progress_of(index, bits):
+        told = []
+        async for _ in read_records(
+            index.store, odd_bytes=bits, progress=lambda *at: told.append(at)
+        ):
+            pass
+        assert told[-1][0] == told[-1][1] >= len(PAGES)
+        yield told
+
+    (records, shown, _), verdicts = ask(index_url, read)
+    assert sorted(record.url for record in records) == sorted(TEXTS)
+    for record in records:
+        verdict, known = verdicts[record.url], shown[record.url]
+        assert (record.standing, record.representative) == (verdict.kind, verdict.cluster)
+        assert (record.words, record.last) == (len(TEXTS[record.url].split()), verdict.kind)
+        assert record.is_kept is (verdict.duplicate_of is None)
+        assert record.first_seen == known.first_seen.timestamp()
+        estimate = record.estimate(1024)
+        assert (estimate.similarity if estimate else None) == verdict.similarity
+        assert len(record.odd) == (128 if verdict.kind is Kind.UNIQUE else 0)
+
+
+def test_a_record_may_be_longer_than_is_known():
+    """What a later version has added behind a record does not keep it from being read."""
+    assert set(KINDS.values()) >= COPIES
+    base = b"uu" + bytes(8) + b"tokn" + b"ukey" + bytes(4) + bytes(16) + bytes(3)
+    for meta in (base, base + bytes(16), base + bytes(23)):
+        assert parse_record(7, {0: meta, 1: b"http://a/"}, 128).url_key == b"ukey"
+    copy = b"n" + base[1:] + (5).to_bytes(4) + bytes(4)
+    for meta in (copy, copy + bytes(4), copy + bytes(9)):
+        assert parse_record(7, {0: meta, 1: b"http://a/"}, 128).representative == 5
+    assert parse_record(7, {0: copy[:-1], 1: b"http://a/"}, 128) is None
+    assert parse_record(7, {0: base}, 128) is None
+
+
+def test_clusters_of_an_index(index_url):
+    """Each cluster has the pages whose verdict names it, with the similarity that they got."""
+    clusters, verdicts = ask(index_url, lambda index: inspection.read_clusters(index))
+    expected: dict[int, set[str]] = {}
+    for url, verdict in verdicts.items():
+        expected.setdefault(verdict.cluster, set()).add(url)
+    several = {number: urls for number, urls in expected.items() if len(urls) > 1}
+    assert {one.id: {page.url for page in one.members} for one in clusters} == several
+    sizes = [len(one.members) for one in clusters]
+    assert sizes == sorted(sizes, reverse=True)
+    assert max(sizes) >= 3
+    for one in clusters:
+        assert one.members[0].url == one.url
+        assert one.members[0].similarity is None
+        for member in one.members[1:]:
+            verdict = verdicts[member.url]
+            assert (member.similarity, member.low, member.high) == (
+                verdict.similarity,
+                verdict.low,
+                verdict.high,
+            )
+            assert member.duplicate_of == one.url
+
+
+def test_a_cluster_is_found_by_each_of_its_pages_and_by_its_identifier(index_url):
+    """All of them name the same cluster; a page alone is one; a forgotten original leaves a gap."""
+
+    async def read(index):
+        known = await index.show("http://b.example/1")
+        found = [
+            await inspection.read_cluster(index, which)
+            for which in ("http://a.example/1", "http://b.example/1", "http://c.example/1")
+        ]
+        found.append(await inspection.read_cluster(index, known.cluster))
+        alone = await inspection.read_cluster(index, LONG)
+        missing = [await inspection.read_cluster(index, which) for which in ("http://x/", 10**6)]
+        await index.forget("http://a.example/1")
+        return found, alone, missing, await inspection.read_cluster(index, known.cluster)
+
+    (found, alone, missing, rest), _ = ask(index_url, read)
+    assert [one == found[0] for one in found] == [True] * 4
+    assert {page.url.split("/")[2][0] for page in found[0].members} == {"a", "b", "c"}
+    assert [page.url for page in alone.members] == [LONG]
+    assert missing == [None, None]
+    assert (rest.id, rest.url, len(rest.members)) == (found[0].id, None, 2)
+
+
+def test_a_page_that_took_the_place_of_another_has_its_copies(index_url):
+    """Copies of a page that became a copy itself are in the cluster where that page is now."""
+
+    async def read(index):
+        await index.check("http://z.example/", page("b", 1, 2, 1)[1], preferred=True)
+        new = await index.show("http://z.example/")
+        old = await index.show("http://a.example/1")
+        assert (new.kind, old.duplicate_of) == (Kind.UNIQUE, "http://z.example/")
+        return await inspection.read_cluster(index, "http://z.example/")
+
+    found, _ = ask(index_url, read)
+    assert found.url == "http://z.example/"
+    assert {page.url.split("/")[2][0] for page in found.members} == {"a", "b", "c", "z"}
+    for member in found.members[1:]:
+        is_direct = member.url == "http://a.example/1"
+        assert (member.similarity is not None) is is_direct
+
+
+def test_stories_group_kept_pages_below_the_threshold(index_url):
+    """Pages that are 0.5 to 0.8 similar form stories; nothing is dropped, unlike pages stay out."""
+    found, verdicts = ask(
+        index_url, lambda index: inspection.read_stories(index, 0.5), bands=32, rows=4
+    )
+    pairs = {(one.url, member.url) for one in found.stories for member in one.members[1:]}
+    kept = [url for url, verdict in verdicts.items() if verdict.kind is Kind.UNIQUE]
+    expected = {
+        (a, b) for n, b in enumerate(kept) for a in kept[:n] if 0.5 <= similarity(a, b) < 0.8
+    }
+    assert len(expected) >= 2
+    assert {frozenset(pair) for pair in pairs} == {frozenset(pair) for pair in expected}
+    assert (found.pages, found.too_short, found.too_long) == (len(kept), 1, 0)
+    for one in found.stories:
+        for member in one.members[1:]:
+            assert member.low <= similarity(one.url, member.url) <= member.high
+
+
+def test_top(index_url):
+    """Hosts, clusters and look-alikes are those that the verdicts make."""
+    found, verdicts = ask(index_url, lambda index: inspection.read_top(index))
+    hosts = {one.host: one for one in found.hosts}
+    for name in ("a", "b", "c"):
+        of_host = [v for url, v in verdicts.items() if f"//{name}.example" in url]
+        one = hosts[f"{name}.example"]
+        assert one.pages == len(of_host)
+        assert one.exact == sum(v.kind is Kind.EXACT for v in of_host)
+        assert one.near == sum(v.kind is Kind.NEAR for v in of_host)
+        assert one.kept + one.duplicates == one.pages
+    assert [one.duplicates for one in found.hosts] == sorted(
+        (one.duplicates for one in found.hosts), reverse=True
+    )
+    assert [(one.host, one.near_within) for one in found.templates] == [("a.example", 2)]
+    assert len(found.clusters[0].members) == max(len(one.members) for one in found.clusters)
+
+
+def test_sample_draws_all_that_fit_and_only_those(index_url):
+    """All near-duplicates in the span are drawn if there is room, with what they duplicate."""
+
+    async def draw(index):
+        wide = await inspection.sample_decisions(index, "near", low=0.85, high=0.95, count=100)
+        few = [
+            await inspection.sample_decisions(index, "near", count=2, seed=seed)
+            for seed in range(20)
+        ]
+        host = await inspection.sample_decisions(index, "unique", host="b.example", count=100)
+        return wide, few, host
+
+    (wide, few, host), verdicts = ask(index_url, draw)
+    near = {url: v for url, v in verdicts.items() if v.kind is Kind.NEAR}
+    fit = {url for url, v in near.items() if 0.85 <= v.similarity <= 0.95}
+    assert 2 <= len(fit) < len(near)
+    assert {page.url: page.duplicate_of for page in wide.pages} == {
+        url: near[url].duplicate_of for url in fit
+    }
+    assert wide.matching == len(fit)
+    assert {len(one.pages) for one in few} == {2}
+    assert {page.url for one in few for page in one.pages} == set(near)
+    assert all(page.url.startswith("http://b.example/") for page in host.pages)
+
+
+@pytest.mark.parametrize("threshold", [0.9, 0.6])
+def test_rethreshold_says_what_another_crawl_decides(redis_url, threshold):
+    """Pages kept and dropped are those of a crawl with that threshold, where nothing is unknown."""
+    found, before = ask(
+        redis_url, lambda index: inspection.rethreshold(index, threshold), bands=32, rows=4
+    )
+    _, after = ask(
+        redis_url,
+        lambda index: index.stats(),
+        bands=32,
+        rows=4,
+        threshold=threshold,
+        namespace="other",
+        seed=None,
+    )
+    kept = [{url for url, v in one.items() if v.duplicate_of is None} for one in (before, after)]
+    released = {page.url for page in found.released}
+    merged = {page.url for group in found.merged for page in group.members[1:]}
+    borderline = {
+        url
+        for url, v in (before | after).items()
+        if v.similarity is not None and abs(v.similarity - threshold) < 0.03
+    }
+    assert ((kept[0] | released) - merged) ^ kept[1] <= borderline
+    assert bool(released) is (threshold > 0.8)
+    assert bool(merged) is (threshold < 0.8)
+    assert found.dropped == len(merged)
+    assert found.near == sum(v.kind is Kind.NEAR for v in before.values())
+
+
+def test_nearest_is_what_a_check_would_find(index_url):
+    """A text never checked has the same neighbours, and the same similarity, as when it comes."""
+
+    async def read(index):
+        text_ = page("x", 4, 2, 77)[1]
+        found = await inspection.explain(index, "http://x/", text_)
+        return found, await index.check("http://x/", text_)
+
+    (found, verdict), _ = ask(index_url, read)
+    assert (found.page, found.original, found.met) == (None, None, None)
+    first = found.nearest[0]
+    assert first.page.url == verdict.duplicate_of
+    assert first.estimate.similarity == verdict.similarity
+    assert 0 < first.met <= first.bands == 10
+
+
+def test_a_kept_page_has_neighbours_too(index_url):
+    """Of a kept page the nearest are found without its text, and it is none of them."""
+    found, _ = ask(index_url, lambda index: inspection.explain(index, "http://b.example/9"))
+    assert found.page.kind == "unique"
+    urls = [one.page.url for one in found.nearest]
+    assert "http://b.example/9" not in urls
+    assert urls[:1] in ([], ["http://a.example/9"])
+
+
+# commands ---------------------------------------------------------------------------------------
+
+
+def test_cluster_command(dedup, fill):
+    """A cluster is printed by identifier and by address, and exit code 1 says there is none."""
+    fill(PAGES)
+    code, out, err = dedup("cluster", "http://b.example/1")
+    assert (code, err) == (Exit.FOUND, "")
+    assert out.splitlines()[0].split("\t")[:3] == ["page", "kind", "similarity"]
+    found = json.loads(dedup("cluster", "http://b.example/1", "--json")[1])
+    assert json.loads(dedup("cluster", str(found["id"]), "--json")[1]) == found
+    assert found["size"] == len(found["members"]) == 3
+    code, out, err = dedup("cluster", "http://nowhere/", "--json")
+    assert (code, json.loads(out)) == (Exit.NOTHING, None)
+    assert err == "scrapy dedup: there is no cluster 'http://nowhere/'\n"
+
+
+def test_clusters_command(dedup, fill, tmp_path):
+    """Without a file the index's clusters are listed, as a table, as CSV and as JSON lines."""
+    code, out, err = dedup("clusters")
+    assert (code, out, err.count("\n")) == (Exit.NOTHING, "", 1)
+    fill(PAGES)
+    code, out, _ = dedup("clusters", "--json", "--csv", str(tmp_path / "c.csv"))
+    assert code == Exit.FOUND
+    rows = [json.loads(line) for line in out.splitlines()]
+    with (tmp_path / "c.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(rows)
+    large = dedup("clusters", "--min-size", "3", "--json")[1].splitlines()
+    assert 0 < len(large) < len(rows)
+    assert dedup("clusters", "--min-size", "9")[0] == Exit.NOTHING
+    code, out, _ = dedup("clusters", "--story", "0.5")
+    assert "share of pairs at it that bands find\t17%" in out
+    for words in (["--pairs"], ["--threshold", "0.5"], ["x.jsonl", "--story", "0.5"]):
+        code, _, err = dedup("clusters", *words)
+        assert (code, err.count("\n")) == (Exit.USAGE, 1)
+
+
+def test_names_are_completed(dedup, fill):
+    """A mistyped subcommand, kind or host is an error that names the one that was meant."""
+    fill(PAGES)
+    for words, hint in [
+        (["clutser", "1"], "did you mean cluster?"),
+        (["sample", "naer"], "did you mean near?"),
+        (["sample", "near", "--host", "a.exmple"], "did you mean a.example?"),
+        (["top", "--host", "nothing"], "known: a.example, b.example, c.example"),
+        (["top", "--cuont", "3"], "did you mean --count?"),
+    ]:
+        code, out, err = dedup(*words)
+        assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1), words
+        assert hint in err
+
+
+def test_top_sample_and_rethreshold_commands(dedup, fill):
+    """Each prints a table and JSON, and tells by its exit code whether there is anything."""
+    for words in (["top"], ["sample", "near"], ["rethreshold", "0.9"]):
+        assert dedup(*words)[0] == Exit.NOTHING, words
+        assert dedup(*words, "--json")[0] == Exit.NOTHING, words
+    fill(PAGES)
+    for words in (["top"], ["sample", "near"], ["rethreshold", "0.9"], ["rethreshold", "0.6"]):
+        code, out, err = dedup(*words)
+        assert (code, err) == (Exit.FOUND, ""), words
+        assert "\t" in out
+        assert json.loads(dedup(*words, "--json")[1])
+    assert json.loads(dedup("top", "--json", "--count", "1")[1])["hosts"][0]["host"] == "b.example"
+    found = json.loads(dedup("sample", "near", "--similarity", ".9-1", "--json")[1])
+    assert {one["similarity"] >= 0.9 for one in found["pages"]} == {True}
+    assert "Not known: which pages" in dedup("rethreshold", "0.9")[1]
+    assert "Not known: pairs without a band" in dedup("rethreshold", "0.6")[1]
+    for words in (["sample", "near", "--similarity", ".9-.8"], ["rethreshold", "2"]):
+        assert dedup(*words)[0] == Exit.USAGE, words
+
+
+@contextmanager
+def site(pages: dict[str, str]) -> Iterator[str]:
+    """A site on this machine with these pages, by path."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = pages[self.path].encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def html(words: list[str]) -> str:
+    body = "".join(f"<p>{text(words[n : n + 50])}</p>" for n in range(0, len(words), 50))
+    links = "".join(f'<li><a href="/{n}">Section {n}</a></li>' for n in range(8))
+    return f"<html><body><nav><ul>{links}</ul></nav><article>{body}</article></body></html>"
+
+
+def test_explain_fetches_what_no_archive_holds(dedup, fill, tmp_path):
+    """With --fetch both pages are read: bands, differing words and what was cut are shown."""
+    original = (ROOT / "examples/demo_site/texts/owls.txt").read_text().split()
+    copy = changed(original, 3, seed=4)
+    with site({"/one": html(original), "/two": html(copy)}) as base:
+        fill([(f"{base}/one", text(original)), (f"{base}/two", text(copy))])
+        code, out, err = dedup("explain", f"{base}/two")
+        assert (code, err) == (Exit.FOUND, "")
+        assert f"to {base}/one" in out.replace("similar", "")
+        assert "not in the archive" in out
+        found = json.loads(dedup("explain", f"{base}/two", "--fetch", "--json")[1])
+    assert found["page"]["kind"] == "near"
+    assert found["page"]["low"] <= found["jaccard"] <= found["page"]["high"]
+    assert 0 < found["bands_met"] <= found["bands"] == 10
+    assert [one["added"] for one in found["changes"]] == ["other4"] * 3
+    assert [one["text"] for one in found["cut"]] == [f"Section {n}" for n in range(8)]
+    assert found["text_from"] == "fetched now"
+
+
+def test_explain_what_was_never_seen(dedup, fill, tmp_path):
+    """The nearest kept pages of a text are listed; the exit code says that the URL is unknown."""
+    fill(PAGES)
+    file = tmp_path / "page.txt"
+    file.write_text(text(changed(article(2, 400), 12, seed=5)))
+    code, out, err = dedup("explain", "http://new/", "--text", str(file))
+    assert (code, err) == (Exit.NOTHING, "scrapy dedup: the index never saw 'http://new/'\n")
+    assert "http://a.example/2" in out
+    code, out, _ = dedup("explain", "http://new/", "--json")
+    assert (code, json.loads(out)["nearest"]) == (Exit.NOTHING, [])
+
+
+@pytest.mark.parametrize("form", ["lines", "json", "terminal"])
+def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
+    """Rates, growth and time to full follow what is checked; Ctrl-C ends it with exit code 0."""
+    words = [sys.executable, "-m", "scrapy", "dedup", "stats", "--watch", "0.2"]
+    words += ["-s", f"DEDUP_REDIS_URL={redis_url}", *(["--json"] if form == "json" else [])]
+    out, follower = os.pipe()
+    if form == "terminal":
+        os.close(out)
+        os.close(follower)
+        out, follower = os.openpty()
+    fill(PAGES[:6])
+    process = subprocess.Popen(
+        words,
+        cwd=ROOT,
+        stdout=follower,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(follower)
+    seen = bytearray()
+
+    def read() -> None:
+        with os.fdopen(out, "rb", buffering=0) as file:
+            try:
+                while part := file.read(1 << 16):
+                    seen.extend(part)
+            except OSError:  # the terminal's other end is closed
+                pass
+
+    reader = Thread(target=read)
+    reader.start()
+    try:
+        wait_until(lambda: b"checks" in seen, 30)
+        fill(PAGES[6:])
+        grown = {
+            "json": rb'"kept_per_second": [1-9.]',
+            "lines": rb"kept_a_second=[1-9.]",
+            "terminal": rb"kept a second[^0-9]+[1-9.]",
+        }[form]
+        wait_until(lambda: re.search(grown, bytes(seen)), 30)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+        assert process.stderr.read() == b""
+    finally:
+        process.kill()
+        process.stderr.close()
+        reader.join()
+    if form == "json":
+        looks = [json.loads(line) for line in seen.decode().splitlines()]
+        assert looks[0]["checks_per_second"] is None
+        assert max(look["growth_per_day"] or 0 for look in looks) > 0
+        assert looks[-1]["kept"] > looks[0]["kept"]
+        assert looks[-1]["memory_used"] > 0
+    elif form == "lines":
+        assert all(line.startswith("time=") for line in seen.decode().splitlines())
+
+
+def test_time_to_full():
+    """At a steady rate the server is full when what is left of its maxmemory is used up."""
+    from crawler.dedup.store.reading import ServerMemory
+    from crawler.dedup.store.statistics import IndexStats
+
+    def stats(kept: int) -> IndexStats:
+        return IndexStats("x", {"unique": kept}, {}, {}, kept, kept, kept * 500, 500.0, {})
+
+    watch = inspection.Watch()
+    assert watch.look(0.0, stats(0), None).seconds_to_full is None
+    servers = [ServerMemory(1000, 0), ServerMemory(50_000, 100_000)]
+    change = watch.look(10.0, stats(100), servers)
+    assert (change.kept_per_second, change.growth_per_day) == (10.0, 10 * 500 * 86_400)
+    # Half of the growth goes to the node that is fullest.
+    assert change.seconds_to_full == pytest.approx(50_000 / (10 * 500 / 2))
+    assert watch.look(100.0, stats(100), servers).kept_per_second == pytest.approx(0.0, abs=1.2)
