@@ -1,0 +1,42 @@
+"""Keeps one page of each of a corpus on disk, with Apache Spark, on this machine or a cluster.
+
+INPUT is JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd. Of near-copies the first
+in the order of the input is kept, as an index keeps the first that comes: name first what you
+trust most. OUT/kept gets the files without their duplicates, OUT/duplicates each dropped page with
+its reason, and OUT/clusters the pages that stand for others. A run that was interrupted goes on
+when it is started again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from ...offline import cli
+from ..output import print_json, print_table
+from . import Exit
+
+HELP = "Keep one page of each of a corpus on disk (Spark)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add input, output and the form of the result."""
+    cli.add_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Do the job and print its numbers."""
+    from ...project import project_config
+
+    result = cli.run(options, project_config(settings))
+    if options.json:
+        print_json(result._asdict())
+    else:
+        from ...offline.job import lines_of
+
+        print_table("Corpus", ["fact", "value"], [list(line) for line in lines_of(result)])
+        for path in result.damaged:
+            print(f"cannot be read to its end: {path}")
+    return Exit.FOUND if result.pages else Exit.NOTHING

@@ -1,0 +1,75 @@
+"""Fills the index with pages that are on disk already, as if they had been crawled.
+
+FILES are JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd; their fields are those
+of the settings. Pages are fingerprinted by several processes and checked in the order of the files,
+so that of copies the first is kept. A load that was interrupted goes on when it is started again;
+pages that the index knows already are found unchanged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import whole
+from ..output import print_json, print_table
+from . import Exit, ask_index
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+    from ...offline.load import Loaded
+
+HELP = "Fill the index with pages that are on disk"
+
+_EVERY = 10.0  # seconds between two lines of progress
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the files and the form of the result."""
+    parser.add_argument(
+        "files", metavar="FILES", nargs="+", help="files, folders or patterns, first what to keep"
+    )
+    parser.add_argument(
+        "--processes",
+        type=whole(1, 256),
+        metavar="N",
+        default=os.cpu_count() or 1,
+        help="that compute fingerprints (default: as many as there are cores, %(default)s)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Load the files and print what became of their pages."""
+    from ...offline.files import local_files
+    from ...offline.load import Checkpoint, load
+
+    files = list({one.path: one for name in options.files for one in local_files(name)}.values())
+    shown = 0.0
+
+    def report(pages: int, seconds: float) -> None:
+        nonlocal shown
+        if seconds - shown >= _EVERY:
+            shown = seconds
+            print(f"{pages:,} pages · {pages / seconds:,.0f} pages/s", file=sys.stderr, flush=True)
+
+    async def question(index: DuplicateIndex) -> Loaded:
+        config = index.config
+        checkpoint = Checkpoint(config.data_dir / "load.json", files, config.namespace)
+        return await load(index, files, checkpoint, processes=options.processes, report=report)
+
+    result = ask_index(settings, question)
+    pages = result.verdicts.total()
+    if options.json:
+        print_json({**result._asdict(), "pages": pages})
+    else:
+        rows = [["pages", pages], *sorted(result.verdicts.items())]
+        rows += [["unreadable", result.unreadable], ["passed over", result.skipped]]
+        rows += [["seconds", round(result.seconds, 1)]]
+        print_table("Loaded", ["fact", "value"], rows)
+    for path in result.damaged:
+        print(f"scrapy dedup: cannot be read to its end: {path}", file=sys.stderr)
+    return Exit.FOUND if pages or result.skipped else Exit.NOTHING

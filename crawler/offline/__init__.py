@@ -1,0 +1,1 @@
+"""Pages that are on disk already: corpora on Spark, and loading the index from them."""

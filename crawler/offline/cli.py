@@ -1,0 +1,83 @@
+"""The command line of a Spark job, the same for ``scrapy dedup corpus`` and spark-submit."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..dedup.errors import InputError
+
+if TYPE_CHECKING:
+    from ..dedup.config import DedupConfig
+    from .job import Result
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add input, output and what Spark is told."""
+    parser.add_argument(
+        "input",
+        metavar="INPUT",
+        nargs="+",
+        help="files, folders or patterns, those whose pages are to be kept first; also s3a://, "
+        "hdfs:// and all else that Spark reads",
+    )
+    parser.add_argument("-o", "--out", metavar="OUT", required=True, help="folder of the results")
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        default="local[*]",
+        help="where Spark runs (default: %(default)s, all cores of this machine)",
+    )
+    parser.add_argument(
+        "--conf",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a setting of Spark, such as spark.driver.memory=16g; can be repeated",
+    )
+
+
+def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = False) -> Result:
+    """Do the job; a line for each stage goes to standard error.
+
+    Raises :class:`DedupError` for what the user can put right.
+    """
+    from .session import find_files, start
+
+    chosen = dict(settings(options.conf, "--conf"))
+    spark = start(None if submitted else options.master, chosen)
+    try:
+        from pyspark.errors import PySparkException
+
+        from .job import Corpus
+
+        files = find_files(spark, options.input)
+        try:
+            return Corpus(spark, files, options.out, config, report=_report).run()
+        except PySparkException as error:
+            raise InputError(f"Spark gave up: {_reason(error)}") from error
+    finally:
+        spark.stop()
+
+
+def settings(words: list[str], option: str) -> Iterator[tuple[str, str]]:
+    """Name and value of each NAME=VALUE that was given to `option`."""
+    for word in words:
+        name, sign, value = word.partition("=")
+        if not sign:
+            raise InputError(f"{option} expects NAME=VALUE, not {word!r}")
+        yield name, value
+
+
+def _report(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _reason(error: Any) -> str:
+    """The line of a long message that says what went wrong: the last of Python's, or the first."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    return (lines[-1] if "Traceback" in str(error) else lines[0]).strip()

@@ -1,0 +1,220 @@
+"""What the tasks of a Spark job compute, on columns: pieces to pages, buckets to pairs to edges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ..dedup.fingerprint import Fingerprint, Fingerprinter
+from ..dedup.sketches.odd import estimate_odd
+from .files import Piece, open_output
+from .records import PageReader, copy_records, grouped, pages_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..dedup.config import DedupConfig
+
+# Pages that a page is compared with in one bucket: the first and the latest so many before it, as
+# all near-copies of a template may meet in one. The index, too, knows the latest few of a key only.
+FIRST: Final = 8
+LATEST: Final = 8
+_ODD_HEAD: Final = 3  # bytes of level and members before the bits
+
+PAGES: Final = pa.schema(
+    [
+        ("position", pa.int64()),
+        ("piece", pa.int64()),
+        ("url", pa.string()),
+        ("exact", pa.binary()),
+        ("words", pa.int64()),
+        ("bands", pa.list_(pa.int64())),
+        ("odd", pa.binary()),
+    ]
+)
+PAIRS: Final = pa.schema([("new", pa.int64()), ("stored", pa.int64())])
+EDGES: Final = pa.schema(
+    [
+        ("new", pa.int64()),
+        ("stored", pa.int64()),
+        ("hits", pa.int64()),
+        ("similarity", pa.float64()),
+        ("odd_bits", pa.int32()),
+        ("members", pa.int32()),
+        ("stored_members", pa.int32()),
+        ("level", pa.int32()),
+    ]
+)
+
+
+def piece_of(row: dict[str, Any]) -> Piece:
+    """The piece in a row of the frame of pieces."""
+    return Piece(*(row[name] for name in Piece._fields))
+
+
+def read_pages(
+    batches: Iterable[pa.RecordBatch], config: DedupConfig, seed: int
+) -> Iterator[pa.RecordBatch]:
+    """The fingerprints of all pages of some pieces, in :data:`PAGES`.
+
+    A record that cannot be read is a row without an exact hash; where a file is damaged and cannot
+    be read further, the row has no address either.
+    """
+    page_in, fingerprinter = PageReader(config), Fingerprinter(config, seed)
+    rows = (row for batch in batches for row in batch.to_pylist())
+    found = (page for row in rows for page in pages_of(piece_of(row), page_in, row["content"]))
+    for group in grouped(found):
+        fingerprints = iter(fingerprinter.many(one.text for one in group if one.text is not None))
+        yield _batch(
+            [
+                (one.position, one.piece, one.url, *_cells(next(fingerprints)))
+                if one.text is not None
+                else (one.position, one.piece, one.url, None, None, None, None)
+                for one in group
+            ],
+            PAGES,
+        )
+
+
+def _cells(page: Fingerprint) -> tuple[Any, ...]:
+    keys = np.frombuffer(page.bands, ">u4").tolist() or None
+    odd = b"".join(one.level.to_bytes(1) + one.members.to_bytes(2) + one.bits for one in page.odd)
+    return page.exact, page.words, keys, odd or None
+
+
+def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(cells, kind) for cells, kind in zip(columns, schema.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def pairs_in_buckets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Pairs of texts that meet in a bucket, in :data:`PAIRS`; `stored` is the earlier of the two.
+
+    The rows, ``bucket`` and ``text``, come sorted by both. Each text is paired with all before it
+    in its bucket up to ``FIRST + LATEST``, then with the first and the latest of them. So the work
+    grows with the texts of a bucket, not with their square, and memory not at all.
+    """
+    none = np.empty(0, np.int64)
+    buckets, texts, ranks = none, none, none  # what the next rows may be paired with
+    for batch in batches:
+        carried = len(buckets)
+        buckets = np.concatenate((buckets, batch["bucket"].to_numpy(zero_copy_only=False)))
+        texts = np.concatenate((texts, batch["text"].to_numpy(zero_copy_only=False)))
+        if not len(texts):
+            continue
+        starts = np.flatnonzero(np.r_[True, buckets[1:] != buckets[:-1]])
+        start = np.repeat(starts, np.diff(np.r_[starts, len(buckets)]))
+        new_ranks = np.arange(len(buckets)) - start
+        if carried:  # the first bucket goes on: count from where it was
+            new_ranks[start == 0] += ranks[-1] + 1 - carried
+            new_ranks[:carried] = ranks
+        ranks = new_ranks
+        fresh = np.arange(len(buckets)) >= carried
+        new, stored = [], []
+        for back in range(1, LATEST + 1):
+            here = np.flatnonzero(fresh & (ranks >= back))
+            new.append(texts[here])
+            stored.append(texts[here - back])
+        for place in range(FIRST):
+            here = np.flatnonzero(fresh & (ranks > place + LATEST))
+            new.append(texts[here])
+            stored.append(texts[start[here] + place])
+        columns = [pa.array(np.concatenate(new)), pa.array(np.concatenate(stored))]
+        yield pa.RecordBatch.from_arrays(columns, schema=PAIRS)
+        is_open = np.flatnonzero(start == start[-1])
+        rest = np.unique(np.r_[is_open[:FIRST], is_open[-LATEST:]])
+        buckets, texts, ranks = buckets[rest], texts[rest], ranks[rest]
+
+
+def verify_pairs(
+    batches: Iterable[pa.RecordBatch], threshold: float, bits: int
+) -> Iterator[pa.RecordBatch]:
+    """Of pairs those whose odd sketches are as similar as `threshold`, in :data:`EDGES`.
+
+    As the index does, a new text is compared at the level of the sketch that is stored.
+    """
+    width = _ODD_HEAD + bits // 8
+    ones = np.array([value.bit_count() for value in range(256)], np.uint16)
+    # The logarithms of estimate_odd, by the same function: numpy's may differ in the last bit.
+    differences = np.full(bits + 1, np.inf)
+    for odd in range((bits + 1) // 2):
+        differences[odd] = math.log(1 - 2 * odd / bits) / math.log(1 - 2 / bits)
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        stored, _ = _sketches(batch["stored_odd"], 0, width)
+        new, found = np.zeros_like(stored), np.zeros(len(stored), np.bool_)
+        part, more = 0, True
+        while more:
+            other, there = _sketches(batch["new_odd"], part, width)
+            same = there & ~found & (other[:, 0] == stored[:, 0])
+            new[same] = other[same]
+            found |= same
+            part, more = part + 1, bool(there.any())
+        members, stored_members = _members(new), _members(stored)
+        odd_bits = ones[new[:, _ODD_HEAD:] ^ stored[:, _ODD_HEAD:]].sum(axis=1)
+        difference, both = differences[odd_bits], members + stored_members
+        with np.errstate(invalid="ignore"):
+            similarity = (both - difference) / (both + difference)
+        similar = found & (both > 0) & (similarity >= threshold)
+        mask = pa.array(similar)
+        yield pa.RecordBatch.from_arrays(
+            [
+                *(batch[name].filter(mask) for name in ("new", "stored", "hits")),
+                pa.array(similarity[similar]),
+                pa.array(odd_bits[similar], pa.int32()),
+                pa.array(members[similar], pa.int32()),
+                pa.array(stored_members[similar], pa.int32()),
+                pa.array(stored[similar, 0], pa.int32()),
+            ],
+            schema=EDGES,
+        )
+
+
+def _sketches(column: Any, part: int, width: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """The sketch number `part` of each row, shape (rows, width), and whether the row has one."""
+    column = column.cast(pa.large_binary())
+    _, offsets, data = column.buffers()
+    begins = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
+    values = np.frombuffer(data, np.uint8)
+    first = begins[:-1] + part * width
+    there = first + width <= begins[1:]
+    places = np.where(there, first, 0)[:, None] + np.arange(width)
+    return values[places], there
+
+
+def _members(sketches: NDArray[np.uint8]) -> NDArray[np.float64]:
+    high, low = sketches[:, 1].astype(np.float64), sketches[:, 2].astype(np.float64)
+    return high * 256 + low
+
+
+def with_intervals(batches: Iterable[pa.RecordBatch], bits: int) -> Iterator[pa.RecordBatch]:
+    """The columns of duplicates with ``low`` and ``high`` in the place of what they rest on."""
+    evidence = ("odd_bits", "members", "stored_members", "level")
+    for batch in batches:
+        low, high = np.ones(batch.num_rows), np.ones(batch.num_rows)
+        cells = zip(*(batch[name].to_pylist() for name in ("kind", *evidence)), strict=True)
+        for row, (kind, *numbers) in enumerate(cells):
+            if kind == "near":
+                found = estimate_odd(*numbers, bits=bits)
+                low[row], high[row] = found.low, found.high
+        names = [name for name in batch.schema.names if name not in evidence]
+        yield pa.RecordBatch.from_arrays(
+            [*(batch[name] for name in names), pa.array(low), pa.array(high)],
+            names=[*names, "low", "high"],
+        )
+
+
+def write_kept(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
+    """Write each piece without its duplicates to `folder`; rows of path and records written."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            piece = piece_of(row)
+            with open_output(f"{folder}/{row['name']}") as output:
+                written = copy_records(piece, set(row["dropped"] or ()), output, row["content"])
+            yield pa.RecordBatch.from_pydict({"name": [row["name"]], "records": [written]})

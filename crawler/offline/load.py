@@ -1,0 +1,219 @@
+"""Pages on disk into the live index: fingerprints in processes, exchanges full."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..dedup.fingerprint import Fingerprint, Fingerprinter
+from ..dedup.identity import host, identity
+from ..dedup.store.redis_index import CheckRequest, RedisIndex
+from .files import File, Format, known_format, pieces
+from .records import DAMAGED, Page, PageReader, Raw, records
+
+if TYPE_CHECKING:
+    from ..dedup.config import DedupConfig
+    from ..dedup.index import DuplicateIndex
+    from ..dedup.store.redis_index import Evidence
+
+_CHUNK = 128  # records that a process is given at a time
+_CHUNK_BYTES = 8 << 20
+_WHOLE = 1 << 62  # bytes of a piece: files are read from their start to their end
+_AHEAD = 4  # chunks for each process that wait or are worked on
+_SAVED_EVERY = 5.0  # seconds
+
+
+class Loaded(NamedTuple):
+    """What was loaded: numbers of pages by verdict, of records that could not be read."""
+
+    verdicts: Counter[str]
+    unreadable: int
+    damaged: list[str]
+    skipped: int
+    seconds: float
+
+
+class Chunk(NamedTuple):
+    """Pages that were fingerprinted together."""
+
+    last: int  # the number of its last record
+    requests: list[CheckRequest]
+    unreadable: int
+
+
+class Checkpoint:
+    """How far the files were loaded, in a file beside the index's data.
+
+    It counts for the same files and as long as the index knows the last page that it names: an
+    index that was cleared is loaded from the start.
+    """
+
+    def __init__(self, path: Path, files: Sequence[File], namespace: str) -> None:
+        self._path = path
+        self._key = json.dumps([namespace, *files])
+
+    def read(self) -> tuple[int, str | None]:
+        """The number of the last record that was loaded, -1 if none was, and a page before it."""
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+            if found["files"] == self._key:
+                return int(found["position"]), str(found["url"])
+        return -1, None
+
+    def save(self, chunk: Chunk) -> None:
+        """Note that all is loaded up to the end of a chunk."""
+        if not chunk.requests:
+            return
+        position, url = chunk.last, chunk.requests[-1].url
+        part = self._path.with_suffix(".part")
+        part.parent.mkdir(parents=True, exist_ok=True)
+        found = {"files": self._key, "position": position, "url": url}
+        part.write_text(json.dumps(found), encoding="utf-8")
+        part.replace(self._path)
+
+
+async def load(
+    index: DuplicateIndex,
+    files: Sequence[File],
+    checkpoint: Checkpoint,
+    *,
+    processes: int,
+    report: Callable[[int, float], None],
+) -> Loaded:
+    """Check all pages of the files in order, so that the index knows them.
+
+    `report` takes the pages so far and the seconds since the start, after each exchange. What was
+    loaded already is passed over, or found `unchanged`: a load that broke off is started again.
+    Raises :class:`ServerError` when the server gives no answer.
+    """
+    start = saved = monotonic()
+    verdicts: Counter[str] = Counter()
+    unreadable = 0
+    chunk = None
+    source = _Source(files, index.config, await _resume_after(index, checkpoint))
+    with ProcessPoolExecutor(
+        processes,
+        mp_context=get_context("spawn"),
+        initializer=_prepare,
+        initargs=(index.config, await _seed(index)),
+    ) as pool:
+        async for chunk in _prepared(pool, source.chunks(), processes):
+            unreadable += chunk.unreadable
+            for begin in range(0, len(chunk.requests), index.store.exchange):
+                requests = chunk.requests[begin : begin + index.store.exchange]
+                verdicts.update(evidence.kind for evidence in await _check(index, requests))
+                report(verdicts.total(), monotonic() - start)
+            if monotonic() - saved > _SAVED_EVERY:
+                checkpoint.save(chunk)
+                saved = monotonic()
+        if chunk is not None:
+            checkpoint.save(chunk)
+    return Loaded(verdicts, unreadable, source.damaged, source.skipped, monotonic() - start)
+
+
+async def _seed(index: DuplicateIndex) -> int:
+    if index.config.seed is not None:
+        return index.config.seed
+    return int((await index.stats()).parameters["seed"])
+
+
+async def _resume_after(index: DuplicateIndex, checkpoint: Checkpoint) -> int:
+    position, url = checkpoint.read()
+    if url is None or await index.show(url) is None:
+        return -1
+    return position
+
+
+async def _check(index: DuplicateIndex, requests: list[CheckRequest]) -> list[Evidence]:
+    store, config = index.store, index.config
+    if isinstance(store, RedisIndex):
+        return await store.check(
+            requests, threshold=config.threshold, bits=config.verify_bits, ttl=config.ttl
+        )
+    return await store.check(requests)
+
+
+async def _prepared(
+    pool: ProcessPoolExecutor, chunks: Iterator[tuple[int, Format, list[Raw]]], processes: int
+) -> AsyncIterator[Chunk]:
+    """The chunks in order as they are fingerprinted, some of them ahead."""
+    waiting: list[Future[Chunk]] = []
+    for chunk in chunks:
+        waiting.append(pool.submit(_requests, *chunk))
+        if len(waiting) >= _AHEAD * processes:
+            yield await asyncio.wrap_future(waiting.pop(0))
+    for future in waiting:
+        yield await asyncio.wrap_future(future)
+
+
+class _Source:
+    """The records of files after the number `after`, and what could not be read of them."""
+
+    def __init__(self, files: Sequence[File], config: DedupConfig, after: int) -> None:
+        self._files = files
+        self._config = config
+        self._after = after
+        self.skipped = 0
+        self.damaged: list[str] = []
+
+    def chunks(self) -> Iterator[tuple[int, Format, list[Raw]]]:
+        """Some records at a time, with the number of the last of them."""
+        for piece in pieces(self._files, _WHOLE):
+            kind, position = known_format(piece.path), piece.number
+            waiting: list[Raw] = []
+            size = 0
+            try:
+                for position, raw in records(piece, self._config):
+                    if position <= self._after:
+                        self.skipped += 1
+                        continue
+                    waiting.append(raw)
+                    size += len(raw)
+                    if len(waiting) == _CHUNK or size > _CHUNK_BYTES:
+                        yield position, kind, waiting
+                        waiting, size = [], 0
+            except DAMAGED:
+                self.damaged.append(piece.path)
+            if waiting:
+                yield position, kind, waiting
+
+
+_reader: PageReader
+_fingerprinter: Fingerprinter
+
+
+def _prepare(config: DedupConfig, seed: int) -> None:
+    """Make what a process works with, once."""
+    global _reader, _fingerprinter
+    _reader, _fingerprinter = PageReader(config), Fingerprinter(config, seed)
+
+
+def _requests(last: int, kind: Format, raws: list[Raw]) -> Chunk:
+    pages: list[Page] = []
+    unreadable = 0
+    for raw in raws:
+        try:
+            page = _reader(raw, kind)
+        except ValueError:
+            unreadable += 1
+            continue
+        if page is not None:
+            pages.append(page)
+    fingerprints = _fingerprinter.many(page.text for page in pages)
+    return Chunk(
+        last, [_request(*one) for one in zip(pages, fingerprints, strict=True)], unreadable
+    )
+
+
+def _request(page: Page, fingerprint: Fingerprint) -> CheckRequest:
+    url = identity(page.url, canonical=_reader.config.canonical_urls)
+    return CheckRequest(url, host(url), secrets.token_bytes(4), fingerprint)

@@ -1,0 +1,161 @@
+"""Spark: how it is started here, and what is asked of its file systems."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from ..dedup.errors import InputError, MissingExtra
+from .files import File, format_of, is_local, known_format, local_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+
+def start(master: str | None, options: Mapping[str, str]) -> SparkSession:
+    """The session of a job; `master` None leaves it to spark-submit where to run.
+
+    Raises :class:`InputError` if Java is not there and :class:`MissingExtra` if PySpark is not.
+    """
+    try:
+        from pyspark.errors import PySparkRuntimeError
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise MissingExtra("a corpus", "spark", error) from None
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        raise InputError(
+            "Spark needs Java 17 or later, which is not installed; on Debian and Ubuntu: "
+            "sudo apt install default-jre-headless"
+        )
+    builder = SparkSession.builder.appName("scrapy dedup corpus")
+    settings: dict[str, Any] = {}
+    if master is not None:
+        # The tasks run this Python, which has to find this package wherever the command started.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        package = str(Path(__file__).parents[2])
+        settings = {
+            "spark.master": master,
+            "spark.driver.memory": "4g",
+            "spark.executorEnv.PYTHONPATH": package,
+            "spark.sql.shuffle.partitions": 4 * (os.cpu_count() or 1),
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.log.level": "ERROR",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+        }
+    for name, value in {**settings, **options}.items():
+        builder = builder.config(name, value)
+    with tempfile.TemporaryFile() as log:
+        try:
+            with _stderr_into(log) if master is not None else nullcontext():
+                return builder.getOrCreate()
+        except PySparkRuntimeError as error:
+            log.seek(0)
+            said = log.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+            raise InputError(f"Spark does not start: {said or error}") from None
+
+
+def find_files(spark: SparkSession, patterns: Sequence[str]) -> list[File]:
+    """The files that paths, folders and patterns name, in that order, each of them by name.
+
+    What is not on this machine, as ``s3a://`` or ``hdfs://``, Spark is asked for. Raises
+    :class:`InputError` for a pattern without files.
+    """
+    found: dict[str, File] = {}
+    for pattern in patterns:
+        path = pattern.removeprefix("file://")
+        for file in local_files(path) if is_local(path) else _remote_files(spark, pattern):
+            found.setdefault(file.path, file)
+    return list(found.values())
+
+
+def _remote_files(spark: SparkSession, pattern: str) -> list[File]:
+    from pyspark.errors import PySparkException
+
+    try:
+        listing = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+        # Only what is selected is read: this opens no file.
+        rows = listing.load(pattern).select("path", "length", "modificationTime").collect()
+    except PySparkException as error:
+        raise InputError(f"cannot read {pattern!r}: {_first_line(error)}") from None
+    names_one = any(row.path == pattern for row in rows)
+    files = [
+        File(row.path, row.length, int(row.modificationTime.timestamp() * 1000))
+        for row in rows
+        if names_one or format_of(row.path)
+    ]
+    if not files:
+        raise InputError(f"there is no file {pattern!r}")
+    for file in files:
+        known_format(file.path)
+    return sorted(files)
+
+
+def exists(spark: SparkSession, path: str) -> bool:
+    """Whether there is a file or folder, on any of Spark's file systems."""
+    system, name = _hadoop(spark, path)
+    return bool(system.exists(name))
+
+
+def read_text(spark: SparkSession, path: str) -> str:
+    """A small file on any of Spark's file systems."""
+    system, name = _hadoop(spark, path)
+    stream = system.open(name)
+    try:
+        jvm: Any = spark._jvm
+        return str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+    finally:
+        stream.close()
+
+
+def write_text(spark: SparkSession, path: str, text: str) -> None:
+    """Write a small file on any of Spark's file systems."""
+    system, name = _hadoop(spark, path)
+    stream = system.create(name)
+    try:
+        stream.write(bytearray(text.encode()))
+    finally:
+        stream.close()
+
+
+def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    jvm: Any = spark._jvm
+    name = jvm.org.apache.hadoop.fs.Path(path)
+    return name.getFileSystem(spark._jsc.hadoopConfiguration()), name
+
+
+@contextmanager
+def rows_one_by_one(spark: SparkSession) -> Iterator[None]:
+    """Hand tasks one row at a time: a row can hold a whole file."""
+    before = spark.conf.get(_BATCH_ROWS)
+    spark.conf.set(_BATCH_ROWS, "1")
+    try:
+        yield
+    finally:
+        spark.conf.set(_BATCH_ROWS, before or "10000")
+
+
+@contextmanager
+def _stderr_into(file: IO[bytes]) -> Iterator[None]:
+    """Send standard error elsewhere, for Java too, which greets with a dozen lines of its own."""
+    sys.stderr.flush()
+    before = os.dup(2)
+    os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -1,0 +1,28 @@
+"""The job as spark-submit starts it: settings from the command line alone."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from ..dedup.config import DedupConfig
+from ..dedup.errors import DedupError
+from . import cli
+
+
+def main() -> None:
+    """Read the command line, do the job and print its numbers as JSON."""
+    parser = argparse.ArgumentParser(prog="corpus", description=__doc__)
+    cli.add_arguments(parser)
+    parser.add_argument(
+        "-s", metavar="NAME=VALUE", dest="settings", action="append", default=[],
+        help="a DEDUP_ setting; can be repeated",
+    )  # fmt: skip
+    options = parser.parse_args()
+    try:
+        settings = dict(cli.settings(options.settings, "-s"))
+        result = cli.run(options, DedupConfig.from_settings(settings), submitted=True)
+    except DedupError as error:
+        sys.exit(f"corpus: {error}")
+    print(json.dumps(result._asdict(), indent=2))
