@@ -15,6 +15,7 @@ from w3lib.url import safe_url_string
 from ..dedup.errors import DedupError
 
 _NAMES = ("url", "max_pages", "allow", "deny", "sitemap")
+_JOB = "_job"  # Scrapyd gives it to every spider
 _PORTS = {"http": 80, "https": 443}
 _AUTHORITY_END = re.compile(r"[/?#]")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
@@ -47,7 +48,7 @@ class Arguments:
         crawler.spiders.arguments.ArgumentError: there is no max_page; did you mean max_pages?
         """
         for name in given:
-            if name not in _NAMES:
+            if name not in _NAMES and name != _JOB:
                 close = difflib.get_close_matches(name, _NAMES, n=1)
                 hint = (
                     f"did you mean {close[0]}?"

@@ -106,10 +106,10 @@ class SiteSpider(Spider):
                 )
 
     def _page(self, url: str) -> Request:
-        return Request(url, self.parse, errback=self.failures.failed)
+        return Request(url, self.parse, errback=self.not_fetched)
 
     def _sitemap(self, url: str) -> Request:
-        return Request(url, self.parse_sitemap, errback=self.failures.failed)
+        return Request(url, self.parse_sitemap, errback=self.not_fetched)
 
     async def parse(self, response: Response) -> AsyncIterator[Page | Request]:
         """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
@@ -213,6 +213,13 @@ class SiteSpider(Spider):
                     yield self._sitemap(url)
                 elif self.arguments.wants(url):
                     yield self._page(url)
+
+    def not_fetched(self, failure: Failure) -> None:
+        """Count a page that could not be had.
+
+        A queue outside of this process holds callbacks by their names: they are the spider's own.
+        """
+        self.failures.failed(failure)
 
     def item_failed(self) -> None:
         """Count a page that was lost in a pipeline."""

@@ -1,0 +1,46 @@
+"""Crawlers that share one queue of requests: docs/many-crawlers.md shows the settings."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+_SECONDS = 30.0
+
+
+class StayOpen:
+    """Extension that keeps a crawler open for a while when it has nothing to do.
+
+    A queue that others fill may be empty for a moment: while the first pages are on their way, or
+    while another crawler has taken the last request and will find links. The crawler closes when it
+    had nothing to do for ``STAY_OPEN`` seconds, 30 if unset. Scrapy looks into the queue of an idle
+    crawler every five seconds.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._last = monotonic()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read ``STAY_OPEN``."""
+        extension = cls(crawler.settings.getfloat("STAY_OPEN", _SECONDS))
+        for signal in (signals.spider_opened, signals.request_left_downloader):
+            crawler.signals.connect(extension.busy, signal=signal)
+        crawler.signals.connect(extension.idle, signal=signals.spider_idle)
+        return extension
+
+    def busy(self) -> None:
+        """Note that there was something to do."""
+        self._last = monotonic()
+
+    def idle(self) -> None:
+        """Ask for more time, unless it is up."""
+        if monotonic() - self._last < self._seconds:
+            raise DontCloseSpider
