@@ -1,0 +1,181 @@
+"""Draws the pictures of the documentation with the project's own code, on the demo site.
+
+python -m benchmarks.pictures            # all, into docs/pictures
+python -m benchmarks.pictures --run      # and a real run of `make crawl`, as a terminal shows it
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from html import escape
+from pathlib import Path
+
+import lxml.html
+
+from crawler.chrome import strip_chrome
+from crawler.commands.plot import save_plot
+from crawler.dedup.config import DedupConfig
+from crawler.dedup.fingerprint import Fingerprinter, make_sketcher
+from crawler.dedup.shingles import shingle_hashes
+from crawler.dedup.sketches.odd import compare_odd
+from crawler.dedup.tuning import choices
+from examples.demo_site.pages import pages
+from examples.demo_site.themes import render
+
+FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+SEED = 1  # an index draws its own; pictures are to be the same each time
+HOSTS = {name: f"http://{name}.example" for name in ("gazette", "tidewire", "coast")}
+_TWINS = ("8901/news/wreck", "8902/story/wreck")
+_INK, _CUT, _BLUE, _PAPER, _LINE = "#1c1e21", "#9aa0a6", "#1f4e9c", "#ffffff", "#c9d3e6"
+
+
+def demo_page(host: str, path: str) -> str:
+    """The HTML of a page of the demo site."""
+    page = next(one for one in pages() if (one.host, one.path) == (host, path))
+    return render(page, HOSTS, 1)
+
+
+def svg(width: int, height: int, title: str, parts: list[str]) -> str:
+    """A picture on white, readable on dark pages too."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" font-family="sans-serif" font-size="13">'
+    )
+    ground = f'<rect width="{width}" height="{height}" fill="{_PAPER}"/>'
+    return "\n".join([head, f"<title>{escape(title)}</title>", ground, *parts, "</svg>", ""])
+
+
+def text(x: float, y: float, words: str, colour: str = _INK, more: str = "") -> str:
+    """A line of text."""
+    return f'<text x="{x}" y="{y}" fill="{colour}" {more}>{escape(words)}</text>'
+
+
+def stair() -> str:
+    """The steps that one page of the demo site walks down, with the values it really has."""
+    config = DedupConfig()
+    sketcher = make_sketcher(config, SEED)
+    fingerprint = Fingerprinter(config, SEED)
+    html = [demo_page("gazette", "/news/wreck"), demo_page("tidewire", "/story/wreck")]
+    texts = [strip_chrome(one).text for one in html]
+    known, found = (fingerprint(one) for one in texts)
+    values = sketcher.sketch(texts[1])
+    keys = [sketcher.keys(sketcher.sketch(one)).tolist() for one in texts]
+    met = sum(a == b for a, b in zip(*keys, strict=True))
+    estimate = compare_odd(known.odd[0], found.odd, bits=config.verify_bits)
+    assert estimate is not None
+    one, other = (int.from_bytes(sketch.odd[0].bits, "little") for sketch in (known, found))
+    differing = (one ^ other).bit_count()
+    steps = [
+        ("HTML", f"{len(html[1].encode()):,} bytes: http://tidewire.example/story/wreck"),
+        ("main text", f"{found.words} words, without menus, banners and sidebars"),
+        ("exact hash", f"{found.exact.hex()[:12]}… no kept page has it"),
+        ("shingles", f"{len(shingle_hashes(texts[1])):,} runs of {config.shingle_size} words"),
+        ("sketch", f"{len(values)} values: {', '.join(f'{int(v):08x}' for v in values[:3])}, …"),
+        ("band keys", f"{len(keys[1])} keys; {met} meet those of gazette.example/news/wreck"),
+        ("odd sketch", f"{differing} of {config.verify_bits:,} bits differ from that page's"),
+        (
+            "verdict",
+            f"near: {estimate.similarity:.3f} ({estimate.low:.3f} to {estimate.high:.3f}), "
+            f"at least {config.threshold:g}",
+        ),
+    ]
+    parts = []
+    for place, (name, value) in enumerate(steps):
+        x, y = 16 + 34 * place, 16 + 46 * place
+        last = place == len(steps) - 1
+        parts.append(
+            f'<rect x="{x}" y="{y}" width="104" height="36" rx="4" fill="{_BLUE}" '
+            f'fill-opacity="{1 if last else 0.12}" stroke="{_BLUE}"/>'
+        )
+        middle = 'text-anchor="middle" font-weight="bold"'
+        parts.append(text(x + 52, y + 23, name, _PAPER if last else _INK, middle))
+        parts.append(text(x + 116, y + 23, value))
+        if not last:
+            parts.append(
+                f'<path d="M{x + 60} {y + 36} v10" stroke="{_BLUE}" stroke-width="2" fill="none"/>'
+            )
+    return svg(790, 16 + 46 * len(steps) + 8, "A page walks down the stair", parts)
+
+
+def chrome() -> str:
+    """A page of the demo site line by line: what is kept, and what is cut as chrome."""
+    html = demo_page("tidewire", "/story/wreck")
+    kept = strip_chrome(html).text
+    body = lxml.html.document_fromstring(html).find("body")
+    lines = [" ".join(part.split()) for part in body.itertext() if part.strip()]
+    parts = [
+        text(16, 26, "kept", _BLUE, 'font-weight="bold"'),
+        text(60, 26, "cut as chrome", _CUT, 'text-decoration="line-through"'),
+    ]
+    for row, line in enumerate(lines):
+        y = 52 + 19 * row
+        shown = line if len(line) <= 96 else f"{line[:95]}…"
+        if line in kept:
+            parts.append(f'<rect x="8" y="{y - 12}" width="3" height="15" fill="{_BLUE}"/>')
+            parts.append(text(16, y, shown))
+        else:
+            parts.append(text(16, y, shown, _CUT, 'text-decoration="line-through"'))
+    return svg(700, 52 + 19 * len(lines), "What is cut from a page", parts)
+
+
+def draw(folder: Path) -> None:
+    """Draw all pictures but the recording."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "stair.svg").write_text(stair(), encoding="utf-8")
+    (folder / "chrome.svg").write_text(chrome(), encoding="utf-8")
+    found = choices(DedupConfig(), false_positives=0.1, false_negatives=0.9)
+    save_plot(folder / "s-curve.svg", found[:1], DedupConfig().threshold)
+
+
+def record(folder: Path) -> None:
+    """Run the crawl of the demo site, and a question to its index, and keep what is shown."""
+    from rich._export_format import CONSOLE_SVG_FORMAT
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(record=True, width=92, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    asked = [f"scrapy dedup show http://localhost:{page}" for page in _TWINS]
+    for command in ("make crawl", *asked):
+        shown = _in_terminal(command)
+        if command in asked and "duplicate_of │ http" not in " ".join(shown.split()):
+            continue  # of two copies either may come first and stay
+        console.print(Text.assemble(("$ ", "bold green"), (command, "bold")))
+        console.print(Text.from_ansi(shown.strip()), end="\n\n")
+    # The letters of the reader's own machine: no picture here asks a network for anything.
+    form = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    drawn = console.export_svg(title="scrapy-neardup", code_format=form, unique_id="crawl")
+    (folder / "crawl.svg").write_text(drawn, encoding="utf-8")
+
+
+def _in_terminal(command: str) -> str:
+    environment = Path(sys.executable).parents[1]
+    make = f"make -s -o {environment}/crawl.stamp VENV={environment} "
+    line = command.replace("make ", make, 1)
+    path = f"{environment}/bin{os.pathsep}{os.environ['PATH']}"
+    # `script` gives the command a terminal, so that it draws tables as it does for people.
+    done = subprocess.run(
+        ["script", "-qec", f"stty cols 92; {line}", "/dev/null"],
+        env={**os.environ, "PATH": path, "TERM": "xterm-256color"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.replace("\r\n", "\n")
+
+
+def main() -> None:
+    """Draw."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("--run", action="store_true", help="record a run of `make crawl`, too")
+    options = parser.parse_args()
+    draw(FOLDER)
+    if options.run:
+        record(FOLDER)
+
+
+if __name__ == "__main__":
+    main()
