@@ -1,0 +1,134 @@
+"""Redirect maps for web servers: from the addresses of pages that moved to where they live now.
+
+Addresses come from the web and may hold anything: what is written can be neither a second entry
+nor a directive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from w3lib.url import safe_url_string
+
+if TYPE_CHECKING:
+    from ..dedup.inspection.moved import Whereabouts
+
+# What stays as it is in an address: the characters of RFC 3986, and escapes.
+_FOREIGN: Final = re.compile(r"[^A-Za-z0-9\-._~:/?\[\]@!$&'()*+,;=%]")
+_NETLOC: Final = re.compile(r"(?:[a-z0-9._\-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?", re.IGNORECASE)
+_USUAL_PORT: Final = {"http": ":80", "https": ":443"}
+
+_NGINX_LONGEST: Final = 4_000  # bytes of a parameter; nginx takes less than 4,096
+_APACHE_LONGEST: Final = 1_000  # bytes of a line; Apache takes those beyond 1,024 for another line
+
+_NGINX_HEAD: Final = """\
+# {entries} pages that moved. Include this in the block http, and in the server of the pages write
+#     if ($moved_to) {{ return 301 $moved_to; }}
+# nginx compares the addresses on the left ignoring case, but for those that begin with ~.
+"""
+_APACHE_HEAD: Final = """\
+# {entries} pages that moved. In the virtual host of the pages write
+#     RewriteEngine on
+#     RewriteMap moved "txt:/path/of/this/file"
+#     RewriteCond %{{THE_REQUEST}} "^\\S+ (\\S+)"
+#     RewriteCond "${{moved:%{{REQUEST_SCHEME}}://%{{HTTP_HOST}}%1}}" "(.+)"
+#     RewriteRule ^ %1 [R=301,L,NE,UnsafeAllow3F]
+# and leave UnsafeAllow3F out before Apache 2.4.60. Here it is safe: all that comes out of a request
+# is the choice of a line.
+"""
+
+
+class RedirectMap(NamedTuple):
+    """The text of a map, its entries, and the moved pages that have none.
+
+    These have an address that no browser asks for or is sent to (no http, no sound host, cut
+    because it was too long), or that is too long for the server, or the same as the new one.
+    """
+
+    text: str
+    entries: int
+    left_out: int
+
+
+def nginx_map(moved: Iterable[Whereabouts]) -> RedirectMap:
+    """A `map` block for nginx, from scheme, host and request to the new address."""
+
+    def fits(old: str, new: str) -> bool:
+        return max(len(re.escape(old)), len(_literal(new))) <= _NGINX_LONGEST
+
+    entries, left_out = _entries(moved, fits)
+    in_lower_case = Counter(old.lower() for old in entries)
+    lines, longest = [], 0
+    for old, new in entries.items():
+        if in_lower_case[old.lower()] > 1:
+            lines.append(f'    "~^{re.escape(old)}$" "{_literal(new)}";\n')
+        else:
+            lines.append(f'    "{old}" "{_literal(new)}";\n')
+            longest = max(longest, len(old))
+    # A bucket holds the longest address with some pointers; the size of all is a guess at speed.
+    bucket = 1 << max(6, (longest + 32 - 1).bit_length())
+    head = _NGINX_HEAD.format(entries=len(entries))
+    if bucket > 64:
+        head += f"map_hash_bucket_size {bucket};\n"
+    if len(lines) > 1024:
+        head += f"map_hash_max_size {1 << (2 * len(lines)).bit_length()};\n"
+    head += 'map "$scheme://$http_host$request_uri" $moved_to {\n    default "";\n'
+    return RedirectMap("".join([head, *lines, "}\n"]), len(entries), left_out)
+
+
+def apache_map(moved: Iterable[Whereabouts]) -> RedirectMap:
+    """A text file for Apache's `RewriteMap`, from scheme, host and request to the new address."""
+
+    def fits(old: str, new: str) -> bool:
+        return len(old) + len(new) + 2 <= _APACHE_LONGEST
+
+    entries, left_out = _entries(moved, fits)
+    lines = [f"{old} {new}\n" for old, new in entries.items()]
+    head = _APACHE_HEAD.format(entries=len(entries))
+    return RedirectMap("".join([head, *lines]), len(entries), left_out)
+
+
+def _literal(address: str) -> str:
+    """An address in which nginx finds no variable: it knows no other escape for the sign."""
+    return address.replace("$", "%24")
+
+
+def _entries(
+    moved: Iterable[Whereabouts], fits: Callable[[str, str], bool]
+) -> tuple[dict[str, str], int]:
+    """Old address to new one, as they stand in requests; and how many pages are left out."""
+    entries: dict[str, str] = {}
+    left_out = 0
+    for page in moved:
+        old = _sound(page.url)
+        new = _sound(page.places[0].url) if page.places else None
+        if old and new and old != new and fits(old, new):
+            entries.setdefault(old, new)
+        else:
+            left_out += 1
+    for old, new in list(entries.items()):
+        if new in entries:  # two spellings of one address: a browser would go round in circles
+            del entries[old]
+            left_out += 1
+    return entries, left_out
+
+
+def _sound(url: str) -> str | None:
+    """An address as a browser asks for it, without fragment; None if none would."""
+    from ..dedup.identity import is_whole
+
+    try:
+        parts = urlsplit(safe_url_string(url))
+    except ValueError:
+        return None
+    scheme, netloc = parts.scheme.lower(), parts.netloc.rpartition("@")[2]
+    if scheme not in _USUAL_PORT or not _NETLOC.fullmatch(netloc) or not is_whole(url):
+        return None
+    netloc = netloc.lower().removesuffix(_USUAL_PORT[scheme])
+    query = f"?{parts.query}" if parts.query else ""
+    path = _FOREIGN.sub(lambda found: quote(found[0], safe=""), (parts.path or "/") + query)
+    return f"{scheme}://{netloc}{path}"

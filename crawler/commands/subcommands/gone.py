@@ -1,0 +1,58 @@
+"""Tells the index that pages are gone from the web, as a crawl does for answers 404 and 410.
+
+A page that is gone stands for its copies until one of them comes again, or a new one, and takes its
+place. A page that is fetched again is no longer gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..output import print_json, print_table
+from . import Exit, ask_index
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+
+HELP = "Tell the index that pages are gone"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the pages' addresses."""
+    parser.add_argument("url", nargs="*", metavar="URL", help="address of a page, as crawled")
+    parser.add_argument("--file", metavar="FILE", help="addresses, one a line; - reads them")
+    parser.add_argument("--json", action="store_true", help="print JSON: address to true or false")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Note the pages, in order; exit code 1 if the index never saw one of them."""
+    from ...dedup.errors import InputError
+
+    urls = [*options.url, *(_lines(options.file) if options.file else ())]
+    if not urls:
+        raise InputError("name pages that are gone, or a --file with their addresses")
+
+    async def note(index: DuplicateIndex) -> dict[str, bool]:
+        return {url: await index.gone(url) for url in dict.fromkeys(urls)}
+
+    known = ask_index(settings, note)
+    if options.json:
+        print_json(known)
+    else:
+        rows = [[url, "gone" if was_there else "not known"] for url, was_there in known.items()]
+        print_table("", ["page", "what became of it"], rows)
+    unknown = [url for url, was_there in known.items() if not was_there]
+    for url in unknown:
+        print(f"scrapy dedup: the index never saw {url!r}", file=sys.stderr)
+    return Exit.NOTHING if unknown else Exit.FOUND
+
+
+def _lines(source: str) -> Iterator[str]:
+    """The addresses in a file; lines that hold none are passed over."""
+    from ..documents import read_document
+
+    text = read_document(source, raw=True)
+    return filter(None, map(str.strip, text.split("\n")))

@@ -1,0 +1,156 @@
+"""All pages that are gone from the web, each with the address where its text lives now.
+
+As a table, as JSON, or as a map of redirects for nginx or Apache, whose first lines say how to use
+it. Pages whose text lives nowhere are listed as lost, and a map leaves them out. All records of the
+index are read.
+
+Whoever copies a page may become its new address when it goes. Name the hosts that redirects may
+lead to with --to before a web server obeys them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import number, one_of
+from ..output import print_json, print_table, printable, progress_reporter, shown
+from . import Exit, ask_index, known_host
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ...dedup.index import DuplicateIndex
+    from ...dedup.inspection.moved import Whereabouts
+
+HELP = "All pages that are gone, and where their texts live"
+
+_FORMATS = ("table", "json", "nginx", "apache")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what is listed, and how."""
+    parser.add_argument(
+        "--format",
+        type=one_of(_FORMATS),
+        default="table",
+        metavar="NAME",
+        help=f"{', '.join(_FORMATS)} (default: table)",
+    )
+    parser.add_argument(
+        "--json", dest="format", action="store_const", const="json", help="as --format json"
+    )
+    parser.add_argument(
+        "--similarity",
+        type=number(0, 1),
+        default=0.0,
+        metavar="S",
+        help="only places whose text is at least so similar (default: all)",
+    )
+    parser.add_argument(
+        "--to",
+        action="append",
+        metavar="HOST",
+        help="only places on this host (with its port, if it has one); may be given again",
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it to a file")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print or write the list; exit code 1 if no page is gone."""
+    from ...dedup.errors import InputError
+    from ...dedup.inspection.moved import read_moved
+
+    async def ask(index: DuplicateIndex) -> list[Whereabouts]:
+        for host in options.to or ():
+            await known_host(index, host)
+        return await read_moved(
+            index,
+            similarity=options.similarity,
+            hosts=frozenset(options.to) if options.to else None,
+            progress=progress_reporter(),
+        )
+
+    found = ask_index(settings, ask)
+    if options.output is None:
+        _print(found, options.format)
+    else:
+        # Beside it and then in its place: a web server may read it at any moment.
+        new = options.output.with_name(f"{options.output.name}.{os.getpid()}")
+        try:
+            with new.open("w", encoding="utf-8") as file, redirect_stdout(file):
+                _print(found, options.format)
+            new.replace(options.output)
+        except (OSError, ValueError) as error:
+            new.unlink(missing_ok=True)
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(f"cannot write {str(options.output)!r}: {reason}") from None
+        moved = sum(bool(page.places) for page in found)
+        print(
+            f"{moved} pages moved, {len(found) - moved} are lost: {printable(str(options.output))}"
+        )
+    if found:
+        return Exit.FOUND
+    print("scrapy dedup: no page of the index is gone", file=sys.stderr)
+    return Exit.NOTHING
+
+
+def _print(found: Sequence[Whereabouts], style: str) -> None:
+    from ..redirects import apache_map, nginx_map
+
+    moved = [page for page in found if page.places]
+    lost = [page for page in found if not page.places]
+    if style == "json":
+        print_json(
+            {"moved": [_moved(page) for page in moved], "lost": [_lost(one) for one in lost]}
+        )
+    elif style == "table":
+        columns = ["page", "gone since", "lives at", "similarity", "last seen there"]
+        rows: list[list[Any]] = [
+            [
+                page.url,
+                _day(page.gone),
+                page.places[0].url,
+                shown(page.places[0].similarity),
+                _day(page.places[0].last_seen),
+            ]
+            for page in moved
+        ]
+        if moved:
+            print_table("Moved", columns, rows)
+        if lost:
+            rows = [[page.url, _day(page.gone), _day(page.last_seen)] for page in lost]
+            print_table("Lost", ["lost page", "gone since", "last seen"], rows)
+    else:
+        made = (nginx_map if style == "nginx" else apache_map)(moved)
+        print(made.text, end="")
+        if made.left_out:
+            print(
+                f"scrapy dedup: {made.left_out} moved pages have addresses that no such map can "
+                "hold; --format json has them",
+                file=sys.stderr,
+            )
+
+
+def _day(time: datetime | None) -> str | None:
+    return time.date().isoformat() if time else None
+
+
+def _lost(page: Whereabouts) -> dict[str, Any]:
+    row = page.to_dict()
+    return {name: row[name] for name in ("url", "gone", "first_seen", "last_seen")}
+
+
+def _moved(page: Whereabouts) -> dict[str, Any]:
+    place = page.places[0].to_dict()
+    return {
+        **_lost(page),
+        "to": place["url"],
+        **{name: place[name] for name in ("similarity", "low", "high")},
+        **{f"to_{name}": place[name] for name in ("first_seen", "last_seen")},
+    }

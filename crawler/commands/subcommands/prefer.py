@@ -1,0 +1,86 @@
+"""Makes a page the one that stands for its cluster; the one that stood there becomes its copy.
+
+That is a check of the page, for which its text is needed: as the archive has it (DEDUP_ARCHIVE), as
+--text gives it, or fetched now with --fetch. The other members of the cluster are compared with the
+page when they come again. The number of the cluster before leads to the new one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..output import print_json, print_table
+from . import Exit, ask_index
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+
+HELP = "Make a page the one that stands for its cluster"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the page and where its text is found."""
+    parser.add_argument("url", metavar="URL", help="address of the page, as it was crawled")
+    parser.add_argument("--text", metavar="FILE", help="the page's text or HTML; - reads it")
+    parser.add_argument("--fetch", action="store_true", help="fetch the page now")
+    parser.add_argument("--json", action="store_true", help="print JSON; null if never seen")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Check the page as preferred and print what that changed."""
+    from ...dedup.verdict import Kind
+
+    async def prefer(index: DuplicateIndex) -> dict[str, Any] | None:
+        before = await index.show(options.url)
+        if before is None:
+            return None
+        facts: dict[str, Any] = {
+            "url": before.url,
+            "kind_before": str(before.kind),
+            "copied": before.duplicate_of,
+        }
+        facts |= {"replaces": None, "cluster_before": before.cluster, "cluster": before.cluster}
+        if before.kind not in (Kind.EXACT, Kind.NEAR) and before.gone is None:
+            return facts  # it stands there already
+        text = _text(options, settings, is_gone=before.gone is not None)
+        verdict = await index.check(options.url, text, preferred=True)
+        return facts | {"replaces": verdict.replaces, "cluster": verdict.cluster}
+
+    found = ask_index(settings, prefer)
+    if options.json:
+        print_json(found)
+    elif found:
+        print_table("", ["field", "value"], list(found.items()))
+    if found:
+        return Exit.FOUND
+    print(f"scrapy dedup: the index never saw {options.url!r}", file=sys.stderr)
+    return Exit.NOTHING
+
+
+def _text(options: argparse.Namespace, settings: Mapping[str, Any], *, is_gone: bool) -> str:
+    """The page's main text.
+
+    Raises :class:`InputError` if there is none to be had in the ways that are asked for.
+    """
+    from ...dedup.archive import Archive, archive_path
+    from ...dedup.errors import InputError
+    from ...project import project_config
+    from ..documents import read_document
+
+    if options.text or options.fetch:
+        return read_document(options.text or options.url, user_agent=settings["USER_AGENT"])
+    if is_gone:
+        raise InputError(f"{options.url!r} is gone; --fetch sees whether it is back")
+    config = project_config(settings)
+    with Archive.open(archive_path(config), canonical=config.canonical_urls) as archive:
+        stored = archive.page(options.url)
+    if stored is None:
+        raise InputError(f"the archive has no text of {options.url!r}; --fetch or --text gives it")
+    if stored.characters > len(stored.text):
+        raise InputError(
+            f"the archive has only the beginning of {options.url!r}; --fetch or --text gives it all"
+        )
+    return stored.text

@@ -1,0 +1,253 @@
+"""Lost and found: where the text of a page lives now, and the pages that are gone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from ..identity import host
+from ..similarity import Estimate
+from ..store.redis_index import BY_KEYS
+from .pages import all_records, plain, records_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from ..index import DuplicateIndex
+    from ..store.records import PageRecord, Progress
+
+_SAME: Final = Estimate(1.0, 1.0, 1.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address that was never reported gone, and how similar its text is to the one asked for.
+
+    Along a chain of near-duplicates ``similarity`` is the least that it can be, and all three are
+    None where not even that is known.
+    """
+
+    url: str
+    similarity: float | None
+    low: float | None
+    high: float | None
+    first_seen: datetime
+    last_seen: datetime
+
+    def to_dict(self) -> dict[str, Any]:
+        """The place as plain values, times in ISO 8601, similarities with four decimals."""
+        return {name: plain(getattr(self, name)) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """A page, since when it is gone (None: it is not), and where its text lives, best place first.
+
+    The page itself is one of the places if its text is kept there.
+    """
+
+    url: str
+    kind: str
+    cluster: int
+    first_seen: datetime
+    last_seen: datetime
+    gone: datetime | None
+    places: list[Place]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The page and the places as plain values."""
+        own = {name: plain(getattr(self, name)) for name in self.__slots__ if name != "places"}
+        return own | {"places": [place.to_dict() for place in self.places]}
+
+
+async def where(
+    index: DuplicateIndex, url: str, *, progress: Progress | None = None
+) -> Whereabouts | None:
+    """Where the text of a URL lives now; None if the index never saw it.
+
+    That is the kept page that stands for it; if that is gone, those of its copies that are not,
+    first those with the same words as the page asked for, and of these the ones on its own host.
+    All records are read only for these.
+    """
+    known = await index.show(url)
+    if known is None:
+        return None
+    original = (await records_of(index, [known.cluster])).get(known.cluster)
+    if original is not None and _lives(original):
+        alike: Estimate | None = _SAME
+        if known.similarity is not None and known.low is not None and known.high is not None:
+            alike = Estimate(known.similarity, known.low, known.high)
+        places = [_place(original, alike)]
+    else:
+        chains = await _read(index, progress)
+        records = chains.records.values()
+        record = next((one for one in records if one.url == known.url), None)
+        end, alike = chains.end(record.number if record else known.cluster)
+        pool = (await _pools(index, chains, {end}, None))[end]
+        places = list(pool.places(known.url, record.exact if record else b"", alike))
+    return Whereabouts(
+        known.url,
+        str(known.kind),
+        known.cluster,
+        known.first_seen,
+        known.last_seen,
+        known.gone,
+        places,
+    )
+
+
+async def read_moved(
+    index: DuplicateIndex,
+    *,
+    similarity: float = 0.0,
+    hosts: Collection[str] | None = None,
+    progress: Progress | None = None,
+) -> list[Whereabouts]:
+    """All pages that are gone, by URL, each with the best place of its text, or with none.
+
+    A place counts if its text is that similar at least, and if it is on one of the `hosts`, where
+    these are given. Memory: about 1 KB for each copy in the index.
+    """
+    chains = await _read(index, progress)
+    gone = sorted((one for one in chains.records.values() if one.gone), key=lambda one: one.url)
+    pools = await _pools(index, chains, {chains.end(one.number)[0] for one in gone}, hosts)
+    found = []
+    for record in gone:
+        end, alike = chains.end(record.number)
+        best = islice(pools[end].places(record.url, record.exact, alike), 1)
+        places = [one for one in best if (one.similarity or 0.0) >= similarity]
+        times = (_time(record.first_seen), _time(record.last_seen), _time(record.gone))
+        found.append(Whereabouts(record.url, record.standing, end, *times, places))
+    return found
+
+
+class _Chains:
+    """Which page stands at the end for each, and how similar the two are.
+
+    A page that another took the place of is a copy of that, and what copied it before remains its
+    copy until it comes again: so there are chains.
+    """
+
+    def __init__(self, records: Mapping[int, PageRecord], bits: int) -> None:
+        self.records = records
+        self._bits = bits
+        self._ends: dict[int, tuple[int, Estimate | None]] = {}
+        # 1 - Jaccard is a metric, by which the ends of a chain are bounded; containment is none.
+        self._is_metric = all(one.level != BY_KEYS for one in records.values())
+
+    def end(self, number: int) -> tuple[int, Estimate | None]:
+        """The number of the page at the end, which may be forgotten, and the similarity to it."""
+        path: dict[int, PageRecord] = {}
+        while number not in self._ends:
+            record = self.records.get(number)
+            # A circle is what records of different moments may look like.
+            if record is None or record.is_kept or number in path:
+                self._ends[number] = number, _SAME
+            else:
+                path[number] = record
+                number = record.representative
+        end, alike = self._ends[number]
+        for record in reversed(path.values()):
+            alike = self.joined(record.estimate(self._bits), alike)
+            self._ends[record.number] = end, alike
+        return end, alike
+
+    def joined(self, a: Estimate | None, b: Estimate | None) -> Estimate | None:
+        """The similarity of X and Z, `a` being that of X and Y, and `b` that of Y and Z."""
+        if a is None or b is None or a.low == 1.0:
+            return b if a is not None else None
+        if b.low == 1.0:
+            return a
+        if not self._is_metric:
+            return None
+        return Estimate(
+            max(0.0, a.similarity + b.similarity - 1),
+            max(0.0, a.low + b.low - 1),
+            min(1.0, a.high + 1 - b.low, b.high + 1 - a.low),
+        )
+
+
+class _Pool:
+    """Living pages of a cluster, each with its similarity to the page at the end."""
+
+    def __init__(self, chains: _Chains, members: list[tuple[PageRecord, Estimate | None]]) -> None:
+        self._chains = chains
+        self._members = sorted(
+            members,
+            key=lambda one: (
+                -(one[1].similarity if one[1] else 0.0), -one[0].last_seen, one[0].number,
+            ),
+        )  # fmt: skip
+        self._by_text: defaultdict[bytes, list[PageRecord]] = defaultdict(list)
+        self._on_host: defaultdict[tuple[bytes, str], list[PageRecord]] = defaultdict(list)
+        for record, _ in self._members:
+            self._by_text[record.exact].append(record)
+            self._on_host[record.exact, host(record.url)].append(record)
+
+    def places(self, url: str, exact: bytes, alike: Estimate | None) -> Iterator[Place]:
+        """For a page with that hash of its words, and that similarity to the end: best first.
+
+        Of equal texts those on the page's own host come first: others may have copied it.
+        """
+        own = host(url)
+        for record in self._on_host.get((exact, own), ()):
+            yield _place(record, _SAME)
+        for record in self._by_text.get(exact, ()):
+            if host(record.url) != own:
+                yield _place(record, _SAME)
+        for record, other in self._members:
+            if record.exact != exact:
+                yield _place(record, self._chains.joined(alike, other))
+
+
+async def _read(index: DuplicateIndex, progress: Progress | None) -> _Chains:
+    """All copies, and the kept pages that are gone."""
+    records = {
+        record.number: record
+        async for record in all_records(index, progress)
+        if record.gone or not record.is_kept
+    }
+    return _Chains(records, index.config.verify_bits)
+
+
+async def _pools(
+    index: DuplicateIndex, chains: _Chains, ends: set[int], hosts: Collection[str] | None
+) -> dict[int, _Pool]:
+    """For each end of chains the page there if it lives, else the copies that do."""
+    kept = await records_of(index, ends)
+    members: dict[int, list[tuple[PageRecord, Estimate | None]]] = {end: [] for end in ends}
+    for number, record in kept.items():
+        if _lives(record) and _is_on(record, hosts):
+            members[number].append((record, _SAME))
+    empty = {end for end, found in members.items() if not found}
+    for record in chains.records.values():
+        end, alike = chains.end(record.number)
+        if end in empty and not record.gone and _is_on(record, hosts):
+            members[end].append((record, alike))
+    return {end: _Pool(chains, found) for end, found in members.items()}
+
+
+def _lives(record: PageRecord) -> bool:
+    return record.is_kept and not record.gone
+
+
+def _is_on(record: PageRecord, hosts: Collection[str] | None) -> bool:
+    return hosts is None or host(record.url) in hosts
+
+
+def _place(record: PageRecord, alike: Estimate | None) -> Place:
+    return Place(
+        record.url,
+        alike.similarity if alike else None,
+        alike.low if alike else None,
+        alike.high if alike else None,
+        _time(record.first_seen),
+        _time(record.last_seen),
+    )
+
+
+def _time(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
