@@ -1,7 +1,7 @@
 """Correction of texts before they are compared, so that copies with typos are found.
 
 >>> correct = corrector("typos")
->>> correct("He brougth fourth on this continnent a new nation")
+>>> correct("He brougth forth on this continnent a new nation")
 'He brought forth on this continent a new nation'
 """
 
@@ -12,20 +12,22 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from .phonetics import CODES
-from .spelling.context import Correction, Reader
+from .spelling.context import Reader
 from .spelling.dictionary import dictionary
-from .spelling.page import Page
+from .spelling.page import Correction, Page
 from .spelling.phonetic import PhoneticRepair
 from .spelling.shape import shapes
 
-__all__ = ["NAMES", "Corrector", "corrector", "hybrid", "parsed"]
+__all__ = ["NAMES", "Corrector", "corrector", "hybrid", "parsed", "versioned"]
 
 NAMES: Final = ("typos", "scans", *CODES)
 
+# To be raised with every change that corrects some text otherwise than before.
+_VERSIONS: Final = {"typos": 2, "scans": 2}
 # Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
 _LONGEST: Final = 1_000_000
 # A page with more corrections is not in the dictionary's language or no text; it stays as it is.
-_MOST_CORRECTED: Final = 0.35
+_MOST_CORRECTED: Final = 0.45
 
 
 class Corrector(Protocol):
@@ -45,6 +47,16 @@ def parsed(value: str) -> tuple[str, str]:
     return name, source or "en"
 
 
+def versioned(value: str) -> str:
+    """What an index keeps of the setting, so that texts corrected in different ways never mix.
+
+    >>> versioned("typos:de"), versioned("dsound")
+    ('typos:de, version 2', 'dsound')
+    """
+    version = _VERSIONS.get(parsed(value)[0])
+    return value if version is None else f"{value}, version {version}"
+
+
 @lru_cache(maxsize=8)
 def corrector(value: str) -> Corrector:
     """The corrector of a name, with its dictionary loaded.
@@ -52,8 +64,8 @@ def corrector(value: str) -> Corrector:
     Parameters
     ----------
     value
-        ``"typos"``: words that the dictionary lacks, and on pages with many of them also unlikely
-        words, become what was most probably meant there. ``"scans"``: the same, then all words are
+        ``"typos"``: on pages with many words that the dictionary lacks, these and unlikely words
+        become what was most probably meant there. ``"scans"``: the same, then all words are
         written as their strokes, so that what scanners confuse is equal. The name of a phonetic
         code: the way of the DSound paper, see :class:`~.spelling.phonetic.PhoneticRepair`. After a
         colon, the dictionary: see :func:`~.spelling.dictionary.dictionary`.
@@ -85,14 +97,24 @@ class ContextCorrector:
 
     def __call__(self, text: str) -> str:
         """*text* with its typos corrected; names, code and other languages are left alone."""
-        if len(text) > _LONGEST:
-            return text
-        page = Page(text, self._dictionary)
-        return _rewritten(page, self.corrections(page))
+        for page, corrections in self.steps(text):
+            text = page.rewritten(corrections, _MOST_CORRECTED)
+        return text
 
-    def corrections(self, page: Page) -> list[Correction]:
-        """What would be corrected of *page*: first word, word after the last, what instead."""
-        return self._reader.corrections(page)
+    def steps(self, text: str) -> Iterator[tuple[Page, list[Correction]]]:
+        """What is corrected of *text*: halves of words are joined, then words replaced."""
+        if len(text) > _LONGEST:
+            return
+        page, reader = Page(text, self._dictionary), self._reader
+        errors = reader.errors(page)
+        if not errors and not reader.broken(page):
+            return
+        joined = reader.joined(page)
+        yield page, joined
+        if errors:
+            if joined:
+                page = Page(page.rewritten(joined, _MOST_CORRECTED), self._dictionary)
+            yield page, reader.replaced(page, errors)
 
 
 class PhoneticCorrector:
@@ -107,7 +129,7 @@ class PhoneticCorrector:
         if len(text) > _LONGEST:
             return text
         page = Page(text, self._dictionary)
-        return _rewritten(page, list(self._corrections(page)))
+        return page.rewritten(list(self._corrections(page)), _MOST_CORRECTED)
 
     def _corrections(self, page: Page) -> Iterator[Correction]:
         for place, number in enumerate(page.numbers):
@@ -144,25 +166,9 @@ def hybrid(text: str, reference: str, *, name: str = "dsound", size: int = 3) ->
         instead = repair(word) if word and word not in right else None
         if instead is not None:
             found.append((place, place + 1, instead))
-    return _rewritten(page, found, most=1.0)
+    return page.rewritten(found, most=1.0)
 
 
 def _runs(words: list[str], size: int) -> Iterator[tuple[str, ...]]:
     for start in range(max(1, len(words) - size + 1)):
         yield tuple(words[start : start + size])
-
-
-def _rewritten(page: Page, corrections: list[Correction], most: float = _MOST_CORRECTED) -> str:
-    """The page's text with the corrections in it, unless they are more than that share of it."""
-    if not corrections:
-        return page.text
-    if sum(last - first for first, last, _ in corrections) > most * len(page.words):
-        return page.text
-    parts = []
-    end = 0
-    for first, last, word in corrections:
-        start = page.places[first][0]
-        read = page.text[start : page.places[last - 1][1]]
-        parts += [page.text[end:start], word.capitalize() if page.capitalised(first) else word]
-        end = start + len(read)
-    return "".join([*parts, page.text[end:]])

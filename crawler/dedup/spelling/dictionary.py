@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from ..errors import InputError, MissingExtra
 from .nearby import Nearby
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Dictionary", "dictionary"]
 
@@ -53,7 +55,7 @@ class Dictionary:
         ordered = sorted(frequencies, key=lambda word: (-frequencies[word], word))
         self.words = ordered
         self.number = {word: place for place, word in enumerate(ordered)}
-        self.logs = [math.log(frequencies[word] / total) for word in ordered]
+        self.logs = np.log(np.array([frequencies[word] for word in ordered]) / total)
         self._read_pairs(pairs, frequencies)
 
     def _read_pairs(
@@ -65,8 +67,8 @@ class Dictionary:
             for a, b, count in pairs
             if a in number and b in number
         )
-        self._pairs = array("Q", [key for key, _ in found])
-        self._shares = array("f", [share for _, share in found])
+        self._pairs = np.array([key for key, _ in found], np.int64)
+        self._shares = np.array([share for _, share in found], np.float32)
 
     def __contains__(self, word: str) -> bool:
         return word in self.number
@@ -91,15 +93,27 @@ class Dictionary:
         """Look-up of the words that are like a given one; made when first used."""
         return Nearby(self.words[:_OFFERED])
 
-    def after(self, first: int, second: int) -> float:
-        """Log probability of word number *second* after word *first* (-1: after any)."""
-        chance = math.exp(self.logs[second])
-        if first >= 0:
-            key = first << _SHIFT | second
-            place = bisect_left(self._pairs, key)
-            if place < len(self._pairs) and self._pairs[place] == key:
-                chance += _PAIR_WEIGHT / (1 - _PAIR_WEIGHT) * self._shares[place]
-        return math.log((1 - _PAIR_WEIGHT) * chance)
+    def gain(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How much more probable words *second* are after words *first* than anywhere.
+
+        Parameters
+        ----------
+        first, second
+            Numbers of words, of one length; -1 for any other word.
+
+        Returns
+        -------
+        numpy.ndarray
+            log P(second | first) / P(second), of that length; 0 where either is -1.
+        """
+        if not self._pairs.size:
+            return np.zeros(len(first))
+        key = first << _SHIFT | second
+        place = np.minimum(np.searchsorted(self._pairs, key), self._pairs.size - 1)
+        known = (self._pairs[place] == key) & (first >= 0) & (second >= 0)
+        ratio = np.where(known, self._shares[place], 0.0) / np.exp(self.logs[second])
+        gained = np.log((1 - _PAIR_WEIGHT) + _PAIR_WEIGHT * ratio)
+        return np.where((first >= 0) & (second >= 0), gained, 0.0)
 
 
 @lru_cache(maxsize=4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,12 +20,10 @@ if TYPE_CHECKING:
 # takes 7; 8 halves the time for a tenth more memory here.
 _PREFIX: Final = 8
 # One error is all that a word of so few letters can have and still be known again.
-_SHORT: Final = 6
+_SHORT: Final = 4
 # Two errors are looked for in the most frequent words only: of a rare one, too little is left.
-_FREQUENT: Final = 20_000
+_FREQUENT: Final = 30_000
 _WORDS_AT_A_TIME: Final = 8192
-# A word can share forms with ten thousand others: so many words take some 50 MB for a moment.
-_ASKED_AT_A_TIME: Final = 128
 # Powers of an odd number (splitmix64's increment): a polynomial hash. Multiples of one would leave
 # but ten thousand different hashes.
 _FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in range(_PREFIX)], "u8")
@@ -34,12 +33,13 @@ _29: Final = np.uint64(29)
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """The words that are like one word, int arrays of one length.
+    """Pairs of a word that was asked for and one that is like it, int arrays of one length.
 
-    ``numbers`` of the words; ``edits`` apart in letters (optimal string alignment) and in
-    ``strokes``.
+    ``asked``, in order, and ``numbers`` say which; ``edits`` apart in letters (optimal string
+    alignment) and in ``strokes``.
     """
 
+    asked: NDArray[np.int64]
     numbers: NDArray[np.int64]
     edits: NDArray[np.int64]
     strokes: NDArray[np.int64]
@@ -55,58 +55,59 @@ class Nearby:
     """
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._words = words
-        self._strokes = [strokes(word) for word in words]
+        self.words = words
+        self._texts = np.array(words, np.object_)
+        self._strokes = np.array([strokes(word) for word in words], np.object_)
         self._same_strokes: dict[str, list[int]] = {}
         for number, form in enumerate(self._strokes):
             self._same_strokes.setdefault(form, []).append(number)
+        self._first_of_same = np.array([self._same_strokes[form][0] for form in self._strokes])
         self._letters = _letters(words)
         self._forms = {
             1: _sorted_forms(words, 1, shortest=1),
             2: _sorted_forms(words[:_FREQUENT], 2, shortest=_SHORT - 1),
         }
 
-    def find(self, words: Sequence[str], most: int = 2) -> list[Likeness]:
+    def find(self, words: Sequence[str], most: int = 2) -> Likeness:
         """What is like each of *words*, at most *most* (1 or 2) edits away or of the same strokes.
 
         Short words are given one edit, and none is like itself.
         """
-        found: dict[str, Likeness] = {}
-        for edits in (1, 2):
-            group = [word for word in words if min(most, 1 + (len(word) > _SHORT)) == edits]
-            for start in range(0, len(group), _ASKED_AT_A_TIME):
-                part = group[start : start + _ASKED_AT_A_TIME]
-                found.update(zip(part, self._find(part, edits), strict=True))
-        return [found[word] for word in words]
-
-    def _find(self, words: list[str], most: int) -> list[Likeness]:
         distance, of_pairs = _rapidfuzz()
-        asked, number = self._candidates(words, most)
-        own = [strokes(word) for word in words]
+        edits_of = np.array([min(most, 1 + (len(word) > _SHORT)) for word in words])
+        found = []
+        for allowed in (1, 2):
+            group = np.flatnonzero(edits_of == allowed)
+            asked, number = self._candidates([words[place] for place in group.tolist()], allowed)
+            found.append((group[asked], number))
+        asked, number = (np.concatenate(both) for both in zip(*found, strict=True))
+        order = np.argsort(asked, kind="stable")
+        asked, number = asked[order], number[order]
+        own = np.array([strokes(word) for word in words], np.object_)
+        same = np.array([self._same_strokes.get(form, (-1,))[0] for form in own])
         edits = of_pairs(
-            [words[place] for place in asked],
-            [self._words[place] for place in number],
+            np.array(words, np.object_)[asked].tolist(),
+            self._texts[number].tolist(),
             scorer=distance,
         )
-        shape = of_pairs(
-            [own[place] for place in asked],
-            [self._strokes[place] for place in number],
-            scorer=distance,
-        )
-        like = (edits > 0) & ((edits <= most) | (shape == 0))
-        asked, number, edits, shape = asked[like], number[like], edits[like], shape[like]
-        cuts = np.searchsorted(asked, np.arange(1, len(words)))
-        parts = (np.split(values, cuts) for values in (number, edits, shape))
-        return [Likeness(*one) for one in zip(*parts, strict=True)]
+        alike = (edits <= edits_of[asked]) | (same[asked] == self._first_of_same[number])
+        alike &= edits > 0
+        asked, number, edits = asked[alike], number[alike], edits[alike]
+        apart = of_pairs(own[asked].tolist(), self._strokes[number].tolist(), scorer=distance)
+        return Likeness(asked, number, edits, apart)
 
     def _candidates(
         self, words: list[str], most: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Pairs (place in *words*, number of a word that may be like it), in order, each once."""
-        keys, numbers = self._forms[most]
+        keys, starts, numbers = self._forms[most]
         rows, forms = _forms_of(words, most)
-        first = np.searchsorted(keys, forms, "left")
-        count = np.searchsorted(keys, forms, "right") - first
+        order = np.argsort(forms)  # neighbours are found with the memory that is at hand
+        rows, forms = rows[order], forms[order]
+        place = np.searchsorted(keys, forms)
+        hit = keys[np.minimum(place, len(keys) - 1)] == forms
+        rows, place = rows[hit], place[hit]
+        first, count = starts[place], starts[place + 1] - starts[place]
         asked = np.repeat(rows, count)
         skipped = np.repeat(first - np.cumsum(count) + count, count)
         number = numbers[skipped + np.arange(len(skipped))].astype(np.int64)
@@ -156,6 +157,7 @@ def _forms_of(words: Sequence[str], most: int) -> tuple[NDArray[np.int64], NDArr
     return np.concatenate(rows), found
 
 
+@cache
 def _columns(length: int, most: int) -> NDArray[np.int64]:
     """The letters of each form, for words of *length*; the column after the last is empty."""
     return np.array(
@@ -170,8 +172,10 @@ def _columns(length: int, most: int) -> NDArray[np.int64]:
 
 def _sorted_forms(
     words: Sequence[str], most: int, shortest: int
-) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """Forms of *words* of at least *shortest* letters, in order, with the numbers of the words."""
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint32]]:
+    """Forms of *words* of at least *shortest* letters, in order, each once; where the numbers of
+    the words that have it begin, and after the last of them the end; the numbers.
+    """
     keys, numbers = [], []
     for start in range(0, len(words), _WORDS_AT_A_TIME):
         rows, forms = _forms_of(words[start : start + _WORDS_AT_A_TIME], most)
@@ -183,7 +187,9 @@ def _sorted_forms(
     key, number = key[order], number[order]
     new = np.ones(key.size, np.bool_)
     new[1:] = (key[1:] != key[:-1]) | (number[1:] != number[:-1])
-    return key[new], number[new]
+    key, number = key[new], number[new]
+    starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1], [True])))
+    return key[starts[:-1]], starts, number
 
 
 def _rapidfuzz() -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from .dictionary import Dictionary
@@ -24,14 +26,18 @@ _QUOTES: Final = " \t\r\n\"'“”‘’()»«"
 # "Mr. Smith" begins no sentence.
 _LONGEST_ABBREVIATION: Final = 4
 # Words to either side by which the language of a word is told, and the share of them that must be
-# function words of it: in English prose every second is, of badly read English a quarter, in
-# sentences of other languages one in ten.
+# function words of it (in English prose every second is, in sentences of other languages one in
+# ten), and the share that the dictionary must have.
 _AROUND: Final = 16
-_OWN_LANGUAGE: Final = 0.25
-# … and of words that the dictionary has: of the worst print that can still be read, two thirds.
-_KNOWN: Final = 0.6
+_OWN_LANGUAGE: Final = (0.25, 0.6)
+# … where a page is known to be full of errors, which spoil function words as well.
+_BADLY_READ: Final = (0.15, 0.5)
 # The most frequent words of a dictionary, without which hardly a sentence can do.
 _FUNCTION_WORDS: Final = 150
+
+
+# The words from the first place up to the second are to be replaced.
+Correction: TypeAlias = tuple[int, int, str]
 
 
 class Page:
@@ -54,13 +60,22 @@ class Page:
         number = dictionary.number.get
         self.numbers = [number(word, -1) for word in self.words]
 
-    def touchable(self, place: int) -> bool:
-        """Whether the word may be corrected, were it wrong."""
-        return self._plain(place) and bool(self._in_language[place])
+    def touchable(self, place: int, *, noisy: bool = False) -> bool:
+        """Whether the word may be corrected, were it wrong.
+
+        Names may be if the page is *noisy*, and less need be left of the language.
+        """
+        share, known = self._language
+        least, least_known = _BADLY_READ if noisy else _OWN_LANGUAGE
+        return (
+            bool(share[place] >= least and known[place] >= least_known)
+            and self._plain(place)
+            and (noisy or not self.name(place))
+        )
 
     @cached_property
-    def _in_language(self) -> NDArray[np.bool_]:
-        """For each word, whether those around it are of the dictionary's language."""
+    def _language(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For each word, the share of function words around it, and of words that are known."""
         numbers = np.array(self.numbers, np.int64)
         place = np.arange(len(numbers))
         first = np.maximum(place - _AROUND, 0)
@@ -71,8 +86,11 @@ class Page:
             part: NDArray[np.float64] = (total[last] - total[first]) / (last - first)
             return part
 
-        frequent = (numbers >= 0) & (numbers < _FUNCTION_WORDS)
-        return (share(frequent) >= _OWN_LANGUAGE) & (share(numbers >= 0) >= _KNOWN)
+        return share((numbers >= 0) & (numbers < _FUNCTION_WORDS)), share(numbers >= 0)
+
+    def name(self, place: int) -> bool:
+        """Whether the word begins with a capital letter though it begins no sentence."""
+        return self.capitalised(place) and not self._begins_sentence(place)
 
     def capitalised(self, place: int) -> bool:
         """Whether the word begins with a capital letter."""
@@ -101,7 +119,7 @@ class Page:
             return True
         if _CAMEL_CASE.search(word):
             return False
-        return not word[0].isupper() or (word[1:].islower() and self._begins_sentence(place))
+        return not word[0].isupper() or word[1:].islower()
 
     def _begins_sentence(self, place: int) -> bool:
         if not place:
@@ -112,3 +130,15 @@ class Page:
         start, end = self.places[place - 1]
         abbreviated = self.text[start].isupper() and end - start <= _LONGEST_ABBREVIATION
         return gap.endswith(".") and not abbreviated
+
+    def rewritten(self, corrections: Sequence[Correction], most: float) -> str:
+        """The text with *corrections*, in order, unless they are more than that share of it."""
+        if sum(last - first for first, last, _ in corrections) > most * len(self.words):
+            return self.text
+        parts = []
+        end = 0
+        for first, last, word in corrections:
+            parts.append(self.text[end : self.places[first][0]])
+            parts.append(word.capitalize() if self.capitalised(first) else word)
+            end = self.places[last - 1][1]
+        return "".join([*parts, self.text[end:]])

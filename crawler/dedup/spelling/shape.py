@@ -14,6 +14,10 @@ _LETTERS: Final = str.maketrans(
     | dict.fromkeys("aceoéèêëáàâóòôö", "c")
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_DIGITS: Final = str.maketrans("01", "oi")
+_ALIKE_SOUNDS: Final = str.maketrans("cqzdvg", "kkstfj")
+_SILENT: Final = re.compile(r"[aeiouyhw]+")
+_DOUBLED: Final = re.compile(r"(.)\1+")
 _ROUNDS: Final = re.compile(r"cc+")
 
 
@@ -30,12 +34,25 @@ def strokes(word: str) -> str:
     return word.translate(_LETTERS)
 
 
+def skeleton(word: str) -> str:
+    """The first letter of a lower-case *word* and its consonants, those that sound alike as one.
+
+    >>> skeleton("government") == skeleton("govermant"), skeleton("necessary"), skeleton("nesesary")
+    (False, 'nksr', 'nssr')
+    """
+    rest = word[1:].replace("ck", "k").replace("ph", "f")
+    return word[0] + _SILENT.sub("", _DOUBLED.sub(r"\1", rest).translate(_ALIKE_SOUNDS))
+
+
 def shapes(text: str) -> str:
     """*text* with every word replaced by its strokes, a run of round ones counting once.
 
+    The digits 0 and 1 are taken for letters.
+
     >>> shapes("The modern house") == shapes("Tlie modem housc")
     True
-    >>> shapes("Room 12")
-    'iciii 12'
+    >>> shapes("Room 23")
+    'iciii 23'
     """
-    return _WORD.sub(lambda word: _ROUNDS.sub("c", strokes(word[0].lower())), text)
+    text = text.lower().translate(_DIGITS)
+    return _WORD.sub(lambda word: _ROUNDS.sub("c", strokes(word[0])), text)
