@@ -338,7 +338,9 @@ def _parameters(config: DedupConfig) -> dict[str, Any]:
     if config.segment is not None:
         parameters["segment"] = config.segment_name
     if config.correct is not None:
-        parameters["correct"] = config.correct
+        from .typos import versioned
+
+        parameters["correct"] = versioned(config.correct)
     if config.seed is None:
         parameters["seed"] = secrets.randbits(63)  # for a new index; an old one has its own
     else:
