@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from operator import eq
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from .sketches import Method, ModuloSample
 
 __all__ = ["Rule"]
+
+# As in store/lua/check.lua: so many keys are all small by design, not by chance; and so many are
+# the fewest to judge by, if they are not all of a page's.
+_CERTAIN: Final = 16
+_FEWEST: Final = 8
 
 
 class Rule(NamedTuple):
@@ -31,6 +37,26 @@ class Rule(NamedTuple):
         """The rule of a sketching method."""
         by_keys = isinstance(method, ModuloSample) and method.score == "containment"
         return cls(method.min_matches, by_keys, method.tables is None)
+
+    @staticmethod
+    def comparable(ours: bytes, theirs: bytes) -> int:
+        """How many of our keys could be theirs; 0 if those are too few to tell.
+
+        A page of very many shingles has small keys only, see :class:`~.sketches.ModuloSample`.
+        Keys are sorted, as :class:`~.fingerprint.Fingerprint` has them where there is one table.
+
+        >>> low, high = (b"".join((n << 20).to_bytes(4) for n in keys) for keys in
+        ...              (range(1, 30), range(1, 120, 4)))
+        >>> Rule.comparable(low, high), Rule.comparable(high, low), Rule.comparable(high, high)
+        (29, 8, 30)
+        """
+        count = len(ours) // 4
+        if len(theirs) < 4 * _CERTAIN:
+            return count
+        limit = 1 << int.from_bytes(theirs[-4:]).bit_length()
+        keys = range(0, len(ours), 4)
+        found = bisect_left(keys, limit, key=lambda at: int.from_bytes(ours[at : at + 4]))
+        return found if found == count or found >= _FEWEST else 0
 
     def matches(self, ours: bytes, theirs: bytes) -> int:
         """How many keys, of 4 bytes, two pages share; 0 if those are too few for candidates."""

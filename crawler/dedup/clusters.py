@@ -160,7 +160,8 @@ def _estimate(known: Fingerprint, new: Fingerprint, rule: Rule, bits: int) -> Es
     if not shared:
         return None
     if rule.by_keys:
-        return Estimate.of_proportion(shared, len(new.bands) // 4)
+        available = rule.comparable(new.bands, known.bands)
+        return Estimate.of_proportion(shared, available) if available else None
     return compare_odd(known.odd[0], new.odd, bits=bits)
 
 

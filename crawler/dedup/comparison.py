@@ -145,10 +145,14 @@ def compare(
     bits, threshold = config.verify_bits, config.threshold
     known = odd_sketches(shingles_a, bits, threshold)[0]
     odd = compare_odd(known, odd_sketches(shingles_b, bits, threshold), bits=bits)
-    sketched = sketcher.estimate(
-        *(sketcher.sketch_shingles(shingles) for shingles in (shingles_b, shingles_a))
-    )
-    decides = sketched if Rule.of(sketcher.method).by_keys else odd
+    sketch_b, sketch_a = map(sketcher.sketch_shingles, (shingles_b, shingles_a))
+    sketched = sketcher.estimate(sketch_b, sketch_a)
+    decides = odd
+    if Rule.of(sketcher.method).by_keys:
+        keys = (
+            np.unique(sketcher.keys(one)).astype(">u4").tobytes() for one in (sketch_b, sketch_a)
+        )
+        decides = sketched if Rule.comparable(*keys) else None
     # A text that is shorter than a shingle is in no band.
     is_short_a, is_short_b = (
         (len(words) if config.shingle_unit == "word" else len(" ".join(words)))

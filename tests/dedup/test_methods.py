@@ -75,6 +75,23 @@ async def test_containment_finds_the_page_that_quotes(open_index) -> None:
     assert (await index.check("http://b/other", text(article(3, 30)))).kind is Kind.UNIQUE
 
 
+async def test_a_long_page_is_found_to_contain_a_text(open_index) -> None:
+    """A page of so many shingles that few of them are kept has all of a text, or half of it."""
+    index = await open_index(method="modulo")
+    text_words, page = article(1, 700), article(2, 5000)
+    await index.check("http://a/page", text(page[:2000] + text_words + page[2000:]))
+    half = text(text_words[:350] + article(3, 350))
+    verdicts = [await index.check("http://b/whole", text(text_words)),
+                await index.check("http://b/half", half),
+                await index.check("http://b/foreign", text(article(4, 700)))]  # fmt: skip
+    assert [v.kind for v in verdicts] == [Kind.NEAR, Kind.UNIQUE, Kind.UNIQUE]
+    assert verdicts[0].similarity == 1.0
+    # Of a short text too few shingles could be among those that are kept: that says nothing.
+    assert (
+        await index.check("http://b/short", text(text_words[:40]))
+    ).duplicate_of != "http://a/page"
+
+
 async def test_short_messages(open_index) -> None:
     """Reposts of a message are copies with the settings that the documentation advises."""
     index = await open_index(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["ModuloSample", "SmallestN"]
 
 _32: Final = np.uint64(32)
+_KEY_BITS: Final = 27  # that the tables of an index tell apart, see store/lua/layout.lua
+_KEY: Final = np.uint64((1 << _KEY_BITS) - 1)
 _NOTHING: Final = Estimate(0.0, 0.0, 0.0, 0.0)
 
 
@@ -96,7 +98,9 @@ class ModuloSample(Method):
     sampled shingle is a Bernoulli trial (Broder 1997, section 3, MOD).
 
     The sample grows with the text, which containment needs. Beyond *num_hashes* values, p doubles
-    until they fit; two sketches are compared at the larger p.
+    until they fit; two sketches are compared at the larger p. Each doubling keeps the half of the
+    values whose keys are smaller, so that keys alone, as an index has them, tell which of them
+    another page could have.
 
     A sketch is uint64 of shape (1 + values,): p, then the sampled hashes, sorted.
 
@@ -142,17 +146,19 @@ class ModuloSample(Method):
         self._factor = multipliers(1, seed)[0]
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
-        modulus = self.modulus
-        kept = sorted_unique(_multiples(shingles * self._factor, modulus))
+        hashes = shingles * self._factor
+        # The upper half decides: keys are of the lower half and must not be multiples of anything.
+        kept = sorted_unique(hashes[(hashes >> _32) % np.uint64(self.modulus) == 0])
+        doublings = 0
         while kept.size > self.num_hashes:
-            modulus *= 2
-            kept = _multiples(kept, modulus)
+            doublings += 1
+            kept = _halved(kept, doublings)
         if not kept.size:
             return np.empty(0, np.uint64)
-        return np.concatenate((np.array([modulus], np.uint64), kept))
+        return np.concatenate((np.array([self.modulus << doublings], np.uint64), kept))
 
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
-        return sketch[1:].astype(np.uint32)
+        return (sketch[1:] & _KEY).astype(np.uint32)
 
     def estimate(
         self,
@@ -165,8 +171,8 @@ class ModuloSample(Method):
         """The score of the page with sketch *b* for the text with sketch *a*."""
         if not a.size or not b.size:
             return _NOTHING
-        modulus = max(int(a[0]), int(b[0]))
-        ours, theirs = _multiples(a[1:], modulus), _multiples(b[1:], modulus)
+        doublings = (max(int(a[0]), int(b[0])) // self.modulus).bit_length() - 1
+        ours, theirs = _halved(a[1:], doublings), _halved(b[1:], doublings)
         matched = int(np.count_nonzero(np.isin(ours, theirs, assume_unique=True)))
         available = ours.size
         if self.score == "resemblance":
@@ -174,6 +180,5 @@ class ModuloSample(Method):
         return Estimate.of_proportion(matched, available, confidence, interval)
 
 
-def _multiples(hashes: NDArray[np.uint64], modulus: int) -> NDArray[np.uint64]:
-    # The upper half decides: keys are lower halves, which must not be multiples of anything.
-    return np.asarray(hashes[(hashes >> _32) % np.uint64(modulus) == 0], np.uint64)
+def _halved(hashes: NDArray[np.uint64], times: int) -> NDArray[np.uint64]:
+    return np.asarray(hashes[(hashes & _KEY) >> np.uint64(_KEY_BITS - times) == 0], np.uint64)

@@ -135,8 +135,8 @@ def likeness(page: Fingerprint, view: View, threshold: float, rule: Rule) -> Lik
     if not shared:
         return None
     if rule.by_keys:
-        available = len(page.bands) // 4
-        if shared / available < threshold:
+        available = rule.comparable(page.bands, view.bands)
+        if not available or shared / available < threshold:
             return None
         return Likeness(b"n", shared / available, shared, BY_KEYS, available, view.sampled)
     for level, sampled, bits in page.odd:

@@ -14,6 +14,8 @@
 -- Returns for each page the evidence of layout.lua.
 
 local BY_KEYS = 255 -- stands for a level where a verdict rests on keys
+local CERTAIN = 16 -- so many keys are all small by design, not by chance
+local FEWEST = 8 -- keys to judge by, if not all of a page's
 local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
 
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
@@ -115,12 +117,28 @@ local function candidates(page)
   return ids, hits
 end
 
+-- How many of the page's keys could be a candidate's: a candidate of very many shingles has keys
+-- below 2^26, 2^25, … only (see ModuloSample). Keys are sorted. nil if those are too few to tell.
+local function comparable_keys(page, id)
+  local keys = string.sub(read_sketch(id), 1, -odd_size - 1)
+  local count, all = 0, #page.names
+  if #keys < 4 * CERTAIN then return all end
+  local _, bits = math.frexp((struct.unpack('>I4', keys, #keys - 3)))
+  for at = 1, #page.bands, 4 do
+    if struct.unpack('>I4', page.bands, at) >= 2 ^ bits then break end
+    count = count + 1
+  end
+  return (count == all or count >= FEWEST) and count or nil
+end
+
 -- How similar a candidate is, nil if it cannot be as similar as the threshold; notes in `meta`
 -- what that rests on.
 local function similarity_of(page, meta, hits)
   if by_keys then
-    meta.level, meta.odd_bits, meta.other_sampled = BY_KEYS, hits, #page.names
-    return hits / #page.names
+    local available = comparable_keys(page, meta.id)
+    if not available then return nil end
+    meta.level, meta.odd_bits, meta.other_sampled = BY_KEYS, hits, available
+    return hits / available
   end
   local sampled, sketch = sketch_at(page, meta.level)
   if not sketch then return nil end -- pages whose sizes have no level in common
