@@ -127,7 +127,8 @@ def jaccard(a: ShingleArray, b: ShingleArray) -> float:
 def containment(a: ShingleArray, b: ShingleArray) -> float:
     """How much of *a* is in *b* (Broder 1997): what they share, over what *a* has.
 
-    The empty set is contained in every set: 1. Arrays are those of :func:`jaccard`.
+    From 0 to 1; the empty set is contained in every set: 1. Arrays are those of :func:`jaccard`,
+    sorted and without repetitions.
 
     >>> containment(np.array([1, 2], np.uint64), np.array([2, 3, 4], np.uint64))
     0.5

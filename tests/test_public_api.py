@@ -1,0 +1,75 @@
+"""What others may import: little, and all of it explained."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import crawler
+import crawler.chrome
+import crawler.dedup
+
+ROOT = Path(__file__).parents[1]
+FACES = (crawler, crawler.dedup, crawler.chrome)
+
+
+def names() -> list[tuple[ModuleType, str]]:
+    return [(face, name) for face in FACES for name in face.__all__]
+
+
+def members(value: Any) -> dict[str, Any]:
+    """The public methods and properties that a class of this package has of its own."""
+    if not inspect.isclass(value):
+        return {}
+    kinds = (property, classmethod, staticmethod)
+    return {
+        name: member
+        for name, member in vars(value).items()
+        if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, kinds))
+    }
+
+
+@pytest.mark.parametrize(("face", "name"), names(), ids=lambda one: getattr(one, "__name__", one))
+def test_every_public_name_is_explained(face: ModuleType, name: str) -> None:
+    """Each has a docstring of its own, and so has each method that a user may call."""
+    value = getattr(face, name)
+    text = value.__doc__ or ""
+    assert len(text.split()) > 3, name
+    assert not text.startswith(f"{name}("), f"{name}: dataclasses write that by themselves"
+    for member, function in members(value).items():
+        assert inspect.getdoc(function) or inspect.getdoc(getattr(value, member)), member
+
+
+@pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
+def test_faces_are_short_sorted_and_hold_nothing_private(face: ModuleType) -> None:
+    """`__all__` can be read at a glance."""
+    assert len(face.__all__) <= 20
+    assert face.__all__ == sorted(face.__all__)
+    assert not [name for name in face.__all__ if name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", ["shingle_hashes", "jaccard", "containment", "estimate"])
+def test_numbers_say_what_they_are(name: str) -> None:
+    """Functions of numbers state what goes in and out: shapes and types, ranges, sources."""
+    text = inspect.getdoc(getattr(crawler.dedup, name)) or ""
+    assert re.search(r"uint64|from 0 to 1|\b0 to 1\b|between 0 and 1|sketch", text)
+
+
+def test_the_documentation_imports_public_names_only() -> None:
+    """What the pages show is what may be relied on."""
+    shown = [*ROOT.glob("docs/*.md"), ROOT / "README.md", *ROOT.glob("examples/*/*.md")]
+    for page in shown:
+        text = page.read_text(encoding="utf-8")
+        for module, imported in re.findall(
+            r"^from (scrapy_neardup\S*) import ([\w, ]+)", text, re.M
+        ):
+            face = import_module(module.replace("scrapy_neardup", "crawler"))
+            public = getattr(face, "__all__", None) or vars(face)
+            for name in imported.split(","):
+                assert name.strip() in public, f"{page.name}: {module}.{name}"
