@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,6 +57,11 @@ class Survey:
             ::-1
         ]
 
+    def after(self, similarity: float, url: str) -> Page | None:
+        """The near-duplicate that comes after the one with that similarity and URL."""
+        place = bisect_right(self.near, (similarity, url), key=_doubt)
+        return self.near[place] if place < len(self.near) else None
+
     def by_doubt(self) -> list[int]:
         """The clusters, those with the least similar near-duplicate first, then the largest."""
 
@@ -86,6 +91,11 @@ class Survey:
         return bins
 
 
+def _doubt(page: Page) -> tuple[float, str]:
+    """By which pages are sorted, the most doubtful first."""
+    return page.similarity, page.url
+
+
 async def take_survey(index: DuplicateIndex) -> Survey:
     """Read all records of an index. Raises :class:`ServerError` if the server gives no answer."""
     bits = index.config.verify_bits
@@ -103,9 +113,9 @@ async def take_survey(index: DuplicateIndex) -> Survey:
             unlisted += 1
     sizes.update(sizes.keys())  # one more for the page that is kept
     for copies in clusters.values():
-        copies.sort(key=lambda page: (page.similarity, page.url))
+        copies.sort(key=_doubt)
     near = [page for copies in clusters.values() for page in copies if page.kind == "near"]
-    near.sort(key=lambda page: (page.similarity, page.url))
+    near.sort(key=_doubt)
     return Survey(near, clusters, sizes, unlisted, datetime.now(UTC))
 
 

@@ -1,0 +1,32 @@
+"use strict";
+// Makes the web page live; it works without as well. What the server has written is put in place
+// as it is parsed, never as a text that is made HTML here.
+(() => {
+  const load = async (address, id) => {
+    const answer = await fetch(address);
+    if (!answer.ok) return;
+    const found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(id);
+    const shown = document.getElementById(id);
+    if (found && shown) shown.replaceChildren(...found.childNodes);
+  };
+
+  const live = document.getElementById("live");
+  if (live) {
+    setInterval(() => {
+      if (!document.hidden && !live.contains(document.activeElement)) load(location.href, "live").catch(() => {});
+    }, 1000 * Number(live.dataset.refresh));
+  }
+
+  const slider = document.getElementById("slider");
+  if (slider) {
+    let waiting = 0;
+    slider.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => {
+        const address = "/threshold?" + new URLSearchParams(new FormData(slider));
+        history.replaceState(null, "", address);
+        load(address, "changes").catch(() => {});
+      }, 150);
+    });
+  }
+})();

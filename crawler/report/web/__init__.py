@@ -1,0 +1,1 @@
+"""The report as a web page, live, where people can decide themselves."""

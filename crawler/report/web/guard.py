@@ -1,0 +1,120 @@
+"""Who may see the web page: a token, a check of the host, headers that bind the browser."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Not no-referrer: with that, browsers send forms with the origin "null".
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+_NO_TOKEN: Final = (
+    "This page needs its token. Open the address that `scrapy dedup serve` has printed.\n"
+)
+
+
+class Guard:
+    """Stands in front of an application; lets nobody pass without the token.
+
+    `name` is the host that the server was told to listen on: beside it, addresses of numbers and
+    ``localhost`` are answered, no other name, so that no foreign name can be made to mean this
+    machine (DNS rebinding).
+    """
+
+    def __init__(self, app: ASGIApp, token: str, name: str) -> None:
+        self._app = app
+        self._token = token
+        self._name = name.lower()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or let the application do so."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_bound(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        answer = self._answer(Request(scope)) or self._app
+        await answer(scope, receive, send_bound)
+
+    def _answer(self, request: Request) -> Response | None:
+        """What keeps a request from the application; None: nothing."""
+        host = request.headers.get("host", "")
+        if not self._is_own(host):
+            return _refusal(f"The host {host!r} is not served here.\n", 421)
+        if request.method == "POST" and request.headers.get("origin") != f"http://{host}":
+            return _refusal("Only this page itself may send forms here.\n", 403)
+        if request.url.path.startswith("/static/"):
+            return None
+        given = request.query_params.get("token")
+        if given is not None and request.method == "GET":
+            if not same(given, self._token):
+                return _refusal(_NO_TOKEN, 403)
+            kept = request.url.remove_query_params("token")
+            to = kept.path + (f"?{kept.query}" if kept.query else "")
+            answer = RedirectResponse("/" + to.lstrip("/"), 303)
+            answer.set_cookie(
+                cookie_name(host), self._token, httponly=True, samesite="strict", path="/"
+            )
+            return answer
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        found = request.cookies.get(cookie_name(host), "")
+        if same(found, self._token) or (scheme.lower() == "bearer" and same(bearer, self._token)):
+            return None
+        return _refusal(_NO_TOKEN, 403)
+
+    def _is_own(self, host: str) -> bool:
+        match = _HOST.fullmatch(host.lower())
+        if match is None:
+            return False
+        name = match[1].strip("[]")
+        if name in ("localhost", self._name):
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
+
+
+def form_token(token: str) -> str:
+    """What every form carries, so that no other page can have written it."""
+    return hmac.new(token.encode(), b"form", sha256).hexdigest()
+
+
+def same(given: str, expected: str) -> bool:
+    """Whether two secrets are equal, found out in a time that tells nothing."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
+
+
+def cookie_name(host: str) -> str:
+    """A cookie for each port: browsers do not tell ports apart."""
+    return f"dedup-{host.rpartition(':')[2]}" if host.rpartition(":")[2].isdigit() else "dedup"
+
+
+def _refusal(text: str, status: int) -> Response:
+    return PlainTextResponse(text, status)

@@ -1,0 +1,328 @@
+"""The web page: who may see it, what it shows, and what people decide on it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from playwright.sync_api import Browser
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.report.web.guard import form_token
+from tests.report.browser import DESKTOP, PHONE, Visit, visit
+from tests.report.pages import ATTACKS, fill, hostile_pages, run
+from tests.report.serving import TOKEN, Served, served
+from tests.report.test_report import THREE
+from tests.texts import article, changed, text
+
+ROOT = Path(__file__).parents[2]
+COPY = "https://b.example/story"
+PATHS = (
+    "/",
+    "/decisions",
+    "/clusters",
+    "/clusters?order=size",
+    "/threshold?t=0.95",
+    "/overrides",
+    f"/page?url={COPY}",
+    "/page?url=https://a.example/story",
+    "/search?q=story",
+    "/page?url=nowhere",
+    "/nothing",
+)
+
+
+@pytest.fixture
+def site(config: DedupConfig) -> Iterator[Served]:
+    """The page of three pages, of which two are copies."""
+    fill(config, THREE)
+    with served(config) as found:
+        yield found
+
+
+def enter(seen: Visit, site: Served, path: str = "/") -> None:
+    """Come with the token, then go on."""
+    seen.page.goto(site.address)
+    if path != "/":
+        seen.page.goto(site.root + path)
+
+
+def overrides(config: DedupConfig) -> dict[str, str]:
+    async def ask() -> dict[str, str]:
+        async with DuplicateIndex.open(config) as index:
+            return await index.overrides()
+
+    return run(ask())
+
+
+def test_nobody_without_the_token(site: Served) -> None:
+    """Nothing of the index is told to who has no token, or a wrong one, in whatever place."""
+    for path in PATHS[:-1]:
+        assert site.ask(path).status == 403
+    assert site.ask("/?token=wrong-token").status == 403
+    assert site.ask("/", Cookie=f"dedup-{site.port}=wrong").status == 403
+    assert site.ask("/", Authorization="Bearer wrong").status == 403
+    assert site.ask("/", Authorization=f"Basic {TOKEN}").status == 403
+    assert site.ask(f"/page?url={COPY}&token=%C3%A4").status == 403
+    assert "example" not in site.ask("/").text
+    assert site.ask("/static/../../app.py").status in (403, 404)
+    assert site.ask("/static/%2e%2e/texts.py").status == 404
+
+
+def test_the_token_becomes_a_cookie(site: Served) -> None:
+    """The token leaves the address at once; no script and no other site can use the cookie."""
+    answer = site.ask(f"/page?url={COPY}&token={TOKEN}")
+    assert answer.status == 303
+    assert unquote(answer.headers["location"]) == f"/page?url={COPY}"
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    assert site.ask("/", Cookie=cookie.partition(";")[0]).status == 200
+    assert site.ask(f"//evil.example/?token={TOKEN}").headers["location"].startswith("/evil")
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:{}", "127.0.0.1.evil.example:{}", "", "[::1", "@127.0.0.1:x"],
+)
+def test_names_that_were_bent(site: Served, host: str) -> None:
+    """A foreign name that is made to mean this machine is not answered, with the token neither."""
+    answer = site.read("/", Host=host.format(site.port))
+    assert answer.status in (400, 421)
+    assert "Overview" not in answer.text
+
+
+@pytest.mark.parametrize("host", ["localhost:{}", "127.0.0.1:{}", "[::1]:{}", "192.168.1.5:{}"])
+def test_own_names(site: Served, host: str) -> None:
+    """The machine's own addresses are answered."""
+    assert site.read("/", Host=host.format(site.port)).status == 200
+
+
+def test_headers(site: Served) -> None:
+    """Every answer binds the browser: no inline script, no other site, no frame, no cache."""
+    for path in ("/", "/nothing", "/static/style.css", "/metrics"):
+        for answer in (site.ask(path), site.read(path)):
+            policy = answer.headers["content-security-policy"]
+            assert "default-src 'none'" in policy
+            assert "unsafe" not in policy
+            assert "frame-ancestors 'none'" in policy
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("origin", "form", "status"),
+    [
+        ("{root}", {}, 303),
+        (None, {}, 403),
+        ("null", {}, 403),
+        ("http://evil.example", {}, 403),
+        ("{root}", {"form": "wrong"}, 403),
+        ("{root}", {"url": "https://nowhere.example/"}, 400),
+        ("{root}", {"decision": "explode"}, 400),
+        ("{root}", {"url": "x" * 30_000}, 413),
+    ],
+)
+def test_forms_of_others(
+    config: DedupConfig, site: Served, origin: str | None, form: dict[str, str], status: int
+) -> None:
+    """A decision is taken from this page's own forms only, and only about pages there are."""
+    whole = {"form": form_token(TOKEN), "url": COPY, "decision": "keep", **form}
+    headers = {"Origin": origin.format(root=site.root)} if origin else {}
+    answer = site.read("/override", method="POST", form=whole, **headers)
+    assert answer.status == status
+    assert overrides(config) == ({COPY: "keep"} if status == 303 else {})
+
+
+def test_decisions_are_kept_and_obeyed(browser: Browser, config: DedupConfig, site: Served) -> None:
+    """Who overrules a verdict sees it noted; the next check obeys, until it is taken back."""
+
+    async def check() -> str:
+        async with DuplicateIndex.open(config) as index:
+            return str((await index.check(COPY, text(changed(article(1), 6)))).kind)
+
+    with visit(browser) as seen:
+        enter(seen, site, "/decisions")
+        seen.page.click("a.lead")
+        assert seen.page.locator("del").count() == 5
+        seen.page.click("text=Overrule: keep it")
+        assert "from its next check on this page is kept" in seen.page.inner_text("main")
+        assert overrides(config) == {COPY: "keep"}
+        assert run(check()) == "updated"
+        seen.page.goto(site.root + "/overrides")
+        seen.page.click("main li a")
+        seen.page.click("text=Take the decision back")
+        assert "the texts decide again" in seen.page.inner_text("main")
+        assert overrides(config) == {}
+        assert seen.complaints == []
+
+
+def test_hostile_pages_do_nothing(browser: Browser, config: DedupConfig) -> None:
+    """No text, title, address or search of an attacker runs anywhere, and no request leaves."""
+    pages = hostile_pages()
+    fill(config, pages)
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site)
+        seen.page.goto(site.root + "/decisions")
+        addresses = seen.page.evaluate(
+            "() => [...document.querySelectorAll('main a.lead')].map((one) => one.href)"
+        )
+        assert len(addresses) == len(ATTACKS)
+        visited = [site.root + path for path in PATHS[:6]] + addresses
+        for attack in ATTACKS[:7]:
+            visited.append(site.root + "/search?" + "q=" + attack.replace("&", "%26"))
+        shown = ""
+        for address in visited:
+            seen.page.goto(address)
+            assert seen.page.evaluate("() => window.hacked") is None
+            assert seen.page.locator("script").count() == 1
+            assert seen.page.locator("main :is(img, iframe, style, svg[onload])").count() == 0
+            hrefs = seen.page.evaluate("() => [...document.links].map((one) => one.href)")
+            assert all(href.startswith("http") for href in hrefs)
+            shown += seen.page.inner_text("main")
+        assert all(attack in shown for attack in ATTACKS[:7])
+        assert not set("\x00\x1b\u202e\u2066\ufeff\u2028") & set(shown)
+        assert all(request.startswith(site.root) for request in seen.requests)
+        assert seen.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_looks(browser: Browser, site: Served, size: tuple[int, int], scheme: str) -> None:
+    """Every page fits the window, has contrast, and is reached by the tabulator key."""
+    with visit(browser, size, scheme) as seen:
+        enter(seen, site)
+        for path in PATHS[:-2]:
+            seen.page.goto(site.root + path)
+            seen.page.evaluate(
+                "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+            )
+            assert not seen.overflows(), path
+            assert seen.pale_texts() == [], path
+            assert seen.unreached_controls() == 0, path
+            assert seen.page.locator("h1").count() == 1
+        assert seen.complaints == []
+
+
+def test_empty_index(browser: Browser, config: DedupConfig) -> None:
+    """An index without a page says so everywhere."""
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site)
+        for path in PATHS[:6]:
+            assert seen.page.goto(site.root + path).ok  # type: ignore[union-attr]
+            assert seen.page.locator(".nothing, .message").count() > 0, path
+        assert seen.complaints == []
+
+
+def test_slider(browser: Browser, config: DedupConfig) -> None:
+    """The slider shows, without loading the page anew, which decisions a threshold would change."""
+    words = article(1)
+    copies = [(f"https://{n}.example/", text(changed(words, n)), "") for n in (0, 2, 4, 8)]
+    fill(config, copies)
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, "/threshold")
+        assert "0 of 3 near-duplicates" in seen.page.inner_text("#changes")
+        seen.page.evaluate("() => { window.same = true; }")
+        seen.page.focus("#t")
+        seen.page.keyboard.press("End")
+        seen.page.locator("text=3 of 3 near-duplicates").wait_for()
+        similarities = seen.page.locator("#changes a.lead").all_inner_texts()
+        assert similarities == sorted(similarities, reverse=True)
+        assert seen.page.evaluate("() => window.same")
+        assert "t=1" in seen.page.url
+        seen.page.reload()
+        assert "3 of 3 near-duplicates" in seen.page.inner_text("#changes")
+
+
+def test_live(browser: Browser, config: DedupConfig) -> None:
+    """What a crawl adds shows by itself."""
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site)
+        assert "Nothing was checked yet" in seen.page.inner_text("main")
+        fill(config, THREE)
+        seen.page.locator("text=b.example").wait_for(timeout=15_000)
+        assert seen.complaints == []
+
+
+def test_search(browser: Browser, site: Served) -> None:
+    """An address leads to its page; words lead to the pages that have them."""
+    with visit(browser) as seen:
+        enter(seen, site)
+        seen.page.fill("#q", "https://B.example/story#top")
+        seen.page.press("#q", "Enter")
+        assert "It repeats" in seen.page.inner_text("main")
+        seen.page.fill("#q", "to print")
+        seen.page.press("#q", "Enter")
+        assert seen.page.inner_text("main li a") == "https://b.example/print"
+        seen.page.fill("#q", "zeppelin")
+        seen.page.press("#q", "Enter")
+        assert "No copy and no page" in seen.page.inner_text("main")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/threshold?t=nan", "/threshold?t=inf", "/threshold?t=-1", "/threshold?t=x",
+        "/decisions?page=0", "/decisions?page=99999999999", "/decisions?page=%C2%B2",
+        "/clusters?page=x",
+        "/cluster/999999999", "/cluster/99999999999999999999", "/page", "/search?q=%00%ff",
+        "/page?url=%ed%a0%80",
+    ],
+)  # fmt: skip
+def test_odd_requests(site: Served, path: str) -> None:
+    """What no link says is answered all the same, with a page and no fault of the server."""
+    answer = site.read(path.encode().decode("latin-1"))
+    assert answer.status in (200, 404)
+    assert "Duplicates in dedup" in answer.text
+
+
+def test_a_server_that_is_gone(start_server: object, tmp_path: Path) -> None:
+    """While the index gives no answer the page says so, and goes on when it is back."""
+    server = start_server()  # type: ignore[operator]
+    config = DedupConfig(redis_url=server.url, data_dir=tmp_path, timeout=1)
+    with served(config) as site:
+        assert site.read("/").status == 200
+        server.kill()
+        answer = site.read("/")
+        assert answer.status == 503
+        assert "That did not work" in answer.text
+        server.start()
+        assert site.read("/").status == 200
+
+
+def test_metrics(site: Served) -> None:
+    """The metrics are sound OpenMetrics, and are what the index counts."""
+    answer = site.read("/metrics")
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    families = {family.name: family for family in text_string_to_metric_families(answer.text)}
+    checks = {s.labels["verdict"]: s.value for s in families["scrapy_neardup_checks"].samples}
+    assert checks == {"unique": 1, "near": 1, "exact": 1}
+    assert families["scrapy_neardup_kept_pages"].samples[0].value == 1
+    assert families["scrapy_neardup_known_urls"].samples[0].value == 3
+    assert families["scrapy_neardup_memory_bytes"].samples[0].value > 100
+    buckets = {
+        s.labels["le"]: s.value
+        for s in families["scrapy_neardup_near_similarity"].samples
+        if "le" in s.labels
+    }
+    assert buckets["0.8"] == 0
+    assert buckets["1.0"] == buckets["+Inf"] == 1
+
+
+def test_dashboard(site: Served) -> None:
+    """Every metric of the example dashboard is one that the page has."""
+    dashboard = json.loads((ROOT / "docs" / "grafana.json").read_text(encoding="utf-8"))
+    expressions = [
+        target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())
+    ]
+    names = {name for one in expressions for name in re.findall(r"scrapy_neardup_\w+", one)}
+    known = {
+        line.partition("{")[0] for line in site.read("/metrics").text.splitlines() if "{" in line
+    }
+    assert len(names) >= 5
+    assert names <= known
