@@ -1,0 +1,124 @@
+"""``scrapy dedup report`` and ``serve``: what they print, write and answer to scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crawler.dedup import DedupConfig
+from tests.commands.conftest import ROOT, dedup
+from tests.report.pages import fill
+from tests.report.test_report import THREE
+
+__all__ = ["dedup"]  # a fixture
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def filled(config: DedupConfig) -> DedupConfig:
+    fill(config, THREE)
+    return config
+
+
+def test_report_is_written(dedup: Run, filled: DedupConfig, tmp_path: Path) -> None:
+    """The file is written, its name told, and its texts are those of the archive."""
+    path = tmp_path / "out.html"
+    data = f"DEDUP_DATA_DIR={filled.data_dir}"
+    code, output, errors = dedup("report", "-o", str(path), "-s", data)
+    assert (code, output, errors) == (0, f"The report is in {path}\n", "")
+    assert "The same story" in path.read_text(encoding="utf-8")
+
+
+def test_report_as_json(dedup: Run, filled: DedupConfig, tmp_path: Path) -> None:
+    """Programs get the same, as far as it is asked for, and no file."""
+    data = f"DEDUP_DATA_DIR={filled.data_dir}"
+    code, output, _ = dedup("report", "--json", "--texts", "0", "-s", data)
+    found = json.loads(output)
+    assert code == 0
+    assert found["near_total"] == 1
+    assert found["near"][0]["comparison"] is None
+    assert found["comparisons"] == []
+    assert not list(tmp_path.glob("*.html"))
+
+
+def test_report_of_nothing(dedup: Run, tmp_path: Path) -> None:
+    """An empty index has a report, too, and exit code 1."""
+    path = tmp_path / "out.html"
+    code, _, errors = dedup("report", "-o", str(path), "-s", f"DEDUP_DATA_DIR={tmp_path}")
+    assert code == 1
+    assert "crawl first" in errors
+    assert path.exists()
+
+
+def test_report_that_cannot_be_written(dedup: Run, tmp_path: Path) -> None:
+    """One line says which file and why."""
+    code, _, errors = dedup("report", "-o", str(tmp_path), "-s", f"DEDUP_DATA_DIR={tmp_path}")
+    assert code == 2
+    assert errors.count("\n") == 1
+    assert str(tmp_path) in errors
+
+
+@pytest.mark.parametrize(
+    ("command", "library"), [("report", "jinja2"), ("serve", "uvicorn"), ("serve", "starlette")]
+)
+def test_without_the_extra(
+    dedup: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    library: str,
+) -> None:
+    """Without a library, one line says what to install."""
+    for name in [name for name in sys.modules if "crawler.report" in name]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    code, _, errors = dedup(command, "-s", f"DEDUP_DATA_DIR={tmp_path}")
+    assert code != 0
+    assert "pip install scrapy-neardup[report]" in errors
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize("token", ["short", "with space", "ünïcödes", "semi;colon"])
+def test_tokens_that_cannot_be(dedup: Run, token: str) -> None:
+    """A token has to fit into an address and a cookie, and not to be guessed."""
+    code, _, errors = dedup("serve", "--token", token)
+    assert code == 2
+    assert "8 or more" in errors
+
+
+def test_a_port_that_is_taken(dedup: Run) -> None:
+    """One line names host and port."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, _, errors = dedup("serve", "--port", str(port))
+    assert code == 2
+    assert f"127.0.0.1, port {port}" in errors
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_serve_until_it_is_ended(filled: DedupConfig, number: signal.Signals) -> None:
+    """The printed address answers, each time with another token, until a signal ends it."""
+    words = [
+        sys.executable, "-m", "scrapy", "dedup", "serve", "--json",
+        "-s", f"DEDUP_REDIS_URL={filled.redis_url}", "-s", f"DEDUP_DATA_DIR={filled.data_dir}",
+    ]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        address = json.loads(b"".join(process.stdout.readline() for _ in range(3)))["address"]
+        assert len(address.partition("token=")[2]) == 32
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(address, timeout=10) as answer:
+            assert "Overview" in answer.read().decode()
+        process.send_signal(number)
+        assert process.wait(20) == (0 if number == signal.SIGINT else -signal.SIGTERM)
