@@ -43,19 +43,26 @@ class Parameters:
         """
         words = [part.decode("utf-8", "replace") for part in listing]
         found = dict(zip(words[::2], words[1::2], strict=True))
+        self.adopt_seed(found)
+        if found.get("digest") == self.digest:
+            return found
+        raise ParameterMismatch(
+            f"the index {self._namespace!r} was made with other parameters "
+            f"({self.differences(found)}): set them as they were, or choose another DEDUP_NAMESPACE"
+        )
+
+    def adopt_seed(self, found: Mapping[str, str]) -> None:
+        """Take the seed of an index with the parameters `found`, unless one of the two is set."""
         drawn = found.get("seed", SECRET)
         if not drawn.startswith(SECRET) and not self._values["seed"].startswith(SECRET):
             self._values["seed"] = drawn
             self._sign()
-        if found.get("digest") == self.digest:
-            return found
+
+    def differences(self, found: Mapping[str, str]) -> str:
+        """In which parameters an index with those `found` differs, in words; '' if in none."""
         names = sorted((found.keys() | self._values.keys()) - {"digest"})
-        differing = [
+        return "; ".join(
             f"{name}: index {found.get(name, '–')}, settings {self._values.get(name, '–')}"
             for name in names
             if found.get(name) != self._values.get(name)
-        ]
-        raise ParameterMismatch(
-            f"the index {self._namespace!r} was made with other parameters "
-            f"({'; '.join(differing)}): set them as they were, or choose another DEDUP_NAMESPACE"
         )

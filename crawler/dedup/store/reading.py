@@ -69,6 +69,15 @@ class Reader(ABC):
         self._client = client
         self._head = head  # the keys whose params were written first
 
+    @property
+    def head(self) -> Keys:
+        """The keys whose parameters are written first: they tell whether there is an index."""
+        return self._head
+
+    @abstractmethod
+    def home(self, url: str) -> int:
+        """The shard where the record of a URL lies."""
+
     @abstractmethod
     def tables(self, bands: int) -> list[tuple[str, str]]:
         """The tables of a shard, each with the group that its size is counted in."""

@@ -142,6 +142,15 @@ class RedisIndex(Reader):
         """Take a URL out of the index; False if it was not there."""
         return bool(await self._run("forget", [url, table_key(url), bits]))
 
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters asked for, or those that the index has when it is open."""
+        return self._parameters
+
+    def home(self, url: str) -> int:
+        """See :meth:`Reader.home`."""
+        return 0
+
     def tables(self, bands: int) -> list[tuple[str, str]]:
         """See :meth:`Reader.tables`."""
         return [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]

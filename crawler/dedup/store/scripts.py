@@ -20,6 +20,7 @@ _PARTS = {
     "check": ("layout", "pages"),
     "show": ("layout",),
     "forget": ("layout",),
+    "restore": ("layout",),
     "gone": ("layout",),
     **dict.fromkeys(
         (

@@ -122,6 +122,20 @@ class SpreadCare:
             ]
         )
 
+    async def enlist(self, pages: Sequence[tuple[int, Sequence[Place]]], digest: str) -> None:
+        """Make entries of kept pages, given by their numbers and places, where there are none.
+
+        `digest` is what the parameters of the index have at that time.
+        """
+        self._shards.digest = digest
+        calls = [
+            Call("claim", shard, number.to_bytes(4) + b"".join(keys))
+            for number, found in pages
+            for shard, keys in by_shard(found).items()
+        ]
+        await self._all(calls)
+        await asyncio.gather(*(self._move(found, number, kept=True) for number, found in pages))
+
     async def _unearth(self, shard: int, buried: bytes) -> None:
         """Take the entries of a page out whose record is gone: local number, hash, band keys."""
         local, exact, bands = buried[:4], buried[4 : 4 + _HASH_BYTES], buried[4 + _HASH_BYTES :]

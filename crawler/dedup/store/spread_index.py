@@ -128,6 +128,15 @@ class SpreadIndex(SpreadCheck, Reader):
         await self._unearth(shard, reply)
         return bool(reply)
 
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters asked for, or those that the index has when it is open."""
+        return self._parameters
+
+    def home(self, url: str) -> int:
+        """See :meth:`Reader.home`."""
+        return self._spread.home(url)
+
     def tables(self, bands: int) -> list[tuple[str, str]]:
         """See :meth:`Reader.tables`."""
         return [("url", "url"), ("exact", "exact"), ("band", "band")]

@@ -1,0 +1,42 @@
+"""Writes the index to a file from which `import` makes it again, on any server or cluster.
+
+The file holds the pages and what was decided about them, as compressed JSON lines with checksums;
+it holds no texts. It is there under its name when it is whole. An export that was killed goes on
+where it was. The index must not change meanwhile: stop its crawls first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..output import print_json, progress_reporter
+from . import Exit, ask_index
+
+HELP = "Write the index to a file"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the file."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a new file, as index.jsonl.gz")
+    parser.add_argument("--json", action="store_true", help="print JSON: the pages written")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Write the file."""
+    from ...dedup.transfer import export_index
+
+    pages = ask_index(
+        settings, lambda index: export_index(index, options.file, progress=progress_reporter())
+    )
+    if options.json:
+        print_json({"file": str(options.file), "pages": pages})
+    else:
+        print(f"{pages} pages are in {options.file}.")
+    if pages:
+        return Exit.FOUND
+    print("scrapy dedup: the index holds no pages", file=sys.stderr)
+    return Exit.NOTHING

@@ -1,0 +1,282 @@
+"""The file that an index is exported to: compressed JSON lines, checked block by block.
+
+The file is a row of gzip members, so that ``zcat`` reads all of it. Each holds lines of JSON; the
+last line of each says how many pages stand before it in this member and has the SHA-256 of the
+lines before it. docs/redis.md shows every field.
+
+    header      format, version, what the index is, its parameters
+    block 0 …   pages, one a line
+    end         the index's counters, then the number of blocks and pages and one checksum for all
+
+Whoever writes may be killed at any time and go on later behind the last whole block.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple
+
+from .errors import InputError
+from .store.records import COPIES, KINDS, PageRecord
+from .store.redis_index import table_key
+
+FORMAT: Final = "scrapy-neardup index"
+VERSION: Final = 1
+_LEVEL: Final = 6  # of compression; sketches do not compress, addresses do
+_CHUNK: Final = 1 << 18  # bytes read at once
+_LARGEST: Final = 1 << 28  # bytes of a block's lines: more is no export of ours
+_LONGEST_URL: Final = 4096
+_MOST_KEYS: Final = 224
+_END: Final = "end"
+
+# Names in the file of the fields of a record that are whole numbers, and their bytes.
+_NUMBERS: Final = {
+    "n": ("number", 4),
+    "first": ("first_seen", 4),
+    "seen": ("last_seen", 4),
+    "words": ("words", 4),
+    "level": ("level", 1),
+    "sampled": ("sampled", 2),
+    "odd_bits": ("odd_bits", 2),
+    "of_sampled": ("other_sampled", 2),
+    "gone": ("gone", 4),
+    "date": ("date", 4),
+    "replaces": ("replaces", 4),
+}
+_LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}
+
+
+class Block(NamedTuple):
+    """The lines of a member but the last, its number in the file (the header's is -1, that of the
+    end is None) and the byte behind it.
+    """
+
+    number: int | None
+    lines: list[Any]
+    end: int
+
+
+class Writer:
+    """Writes blocks behind what is there of a file."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._all = hashlib.sha256()
+        self.blocks = 0
+        self.pages = 0
+
+    def resume(self, path: Path, header: dict[str, Any]) -> bool:
+        """Find the last whole block behind this very header, ready to go on; False without one."""
+        end = 0
+        try:
+            for block in read_blocks(path):
+                if (block.number == -1 and block.lines[0] != header) or block.number is None:
+                    break
+                if block.number != -1:
+                    self.blocks += 1
+                    self.pages += len(block.lines)
+                self._note(block.lines)
+                end = block.end
+        except InputError:  # what a killed writer has left unfinished
+            pass
+        self._file.truncate(end)
+        self._file.seek(end)
+        return end > 0
+
+    def header(self, header: dict[str, Any]) -> None:
+        """Begin the file."""
+        self._write([header], {"block": -1})
+
+    def block(self, records: Sequence[PageRecord]) -> None:
+        """Write the next pages."""
+        self._write([to_line(record) for record in records], {"block": self.blocks})
+        self.blocks += 1
+        self.pages += len(records)
+
+    def end(self, counters: dict[str, Any]) -> None:
+        """Write the counters and the checksum of all that stands before."""
+        whole = {"blocks": self.blocks, "pages": self.pages, "all": self._all.hexdigest()}
+        self._write([counters, whole], {"block": _END})
+
+    def _write(self, lines: list[Any], last: dict[str, Any]) -> None:
+        digest = self._note(lines)
+        text = b"".join(map(_line, [*lines, {**last, "lines": len(lines), "sha256": digest}]))
+        packer = zlib.compressobj(_LEVEL, wbits=31)
+        self._file.write(packer.compress(text) + packer.flush())
+        self._file.flush()
+
+    def _note(self, lines: list[Any]) -> str:
+        digest = hashlib.sha256(b"".join(map(_line, lines))).hexdigest()
+        self._all.update(digest.encode())
+        return digest
+
+
+def _line(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+def read_blocks(path: Path) -> Iterator[Block]:
+    """The blocks of a file, each checked; the end is the last.
+
+    Raises :class:`InputError`, which names block and line, where the file is damaged or ends.
+    """
+    whole = hashlib.sha256()
+    blocks = pages = 0
+    expected = -1
+    with _opened(path) as file:
+        for start, end, text in _members(path, file):
+            where = f"{str(path)!r}, block {_name(expected)} (from byte {start:,})"
+            *rows, last = _lines(where, text)
+            digest = hashlib.sha256(text[: text.rstrip(b"\n").rfind(b"\n") + 1]).hexdigest()
+            is_last = isinstance(last, dict)
+            if not is_last or last.get("sha256") != digest or last.get("lines") != len(rows):
+                raise InputError(f"{where}: its checksum is wrong; take another copy of the file")
+            if last.get("block") == _END:
+                said = {"blocks": blocks, "pages": pages, "all": whole.hexdigest()}
+                if expected == -1 or len(rows) != 2 or rows[1] != said:
+                    raise InputError(f"{where}: blocks are missing; take another copy of the file")
+                if end != path.stat().st_size:
+                    raise InputError(f"{str(path)!r} goes on behind its end (byte {end:,})")
+                yield Block(None, rows[:1], end)
+                return
+            if last.get("block") != expected or (expected == -1 and len(rows) != 1):
+                raise InputError(f"{where}: another block stands there")
+            whole.update(digest.encode())
+            yield Block(expected, rows, end)
+            if expected != -1:
+                blocks += 1
+                pages += len(rows)
+            expected += 1
+    raise InputError(f"{str(path)!r} ends before block {_name(expected)}: it is not whole")
+
+
+def read_header(path: Path, block: Block) -> dict[str, Any]:
+    """The header in a file's first block. Raises :class:`InputError` if it is none."""
+    header = block.lines[0]
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise InputError(f"{str(path)!r} is no exported index")
+    if header.get("version") != VERSION:
+        raise InputError(
+            f"{str(path)!r} has version {header.get('version')!r} of the format, and this package "
+            f"reads {VERSION}: install the package that wrote it, or a later one"
+        )
+    return header
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
+
+
+def _name(number: int) -> str:
+    return "header" if number == -1 else str(number)
+
+
+def _members(path: Path, file: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
+    """First byte, end and content of each gzip member."""
+    start, rest = 0, b""
+    while rest or (rest := file.read(_CHUNK)):
+        unpacker = zlib.decompressobj(wbits=31)
+        parts, size, taken = [], 0, 0
+        while not unpacker.eof:
+            try:
+                part = unpacker.decompress(rest, _LARGEST - size + 1)
+            except zlib.error as error:
+                raise InputError(
+                    f"{str(path)!r} is damaged from byte {start:,} on ({error}); take another copy"
+                ) from None
+            parts.append(part)
+            size += len(part)
+            if size > _LARGEST:
+                raise InputError(f"{str(path)!r} is no exported index: its lines have no end")
+            taken += len(rest) - len(unpacker.unused_data)
+            rest = unpacker.unused_data
+            if not unpacker.eof and not (rest := file.read(_CHUNK)):
+                raise InputError(f"{str(path)!r} ends within the block from byte {start:,} on")
+        yield start, start + taken, b"".join(parts)
+        start += taken
+
+
+def _lines(where: str, text: bytes) -> list[Any]:
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            found.append(json.loads(line))
+        except (ValueError, RecursionError):
+            raise InputError(f"{where}, line {number}: not JSON; take another copy") from None
+    return found or [None]
+
+
+def to_line(record: PageRecord) -> dict[str, Any]:
+    """A record as it stands in the file; what is 0 or empty is left out."""
+    numbers = {name: getattr(record, field) for name, (field, _) in _NUMBERS.items()}
+    line: dict[str, Any] = {name: value for name, value in numbers.items() if value}
+    line |= {"url": record.url, "standing": record.standing, "last": record.last}
+    line["exact"] = record.exact.hex()
+    if not record.is_kept:
+        line["of"] = record.representative
+    if any(record.canonical):
+        line["canonical"] = record.canonical.hex()
+    if record.odd:
+        line["bands"] = b64encode(record.bands).decode()
+        line["odd"] = b64encode(record.odd).decode()
+    return line
+
+
+def from_line(line: Any, odd_bytes: int) -> PageRecord:
+    """The record in a line. Raises ValueError, which tells what is wrong with it."""
+    if not isinstance(line, dict):
+        raise ValueError("no page")
+    numbers = {}
+    for name, (field, size) in _NUMBERS.items():
+        value = line.get(name, 0)
+        if type(value) is not int or not 0 <= value < 1 << 8 * size:
+            raise ValueError(f"{name} is no number of {size} bytes: {value!r}")
+        numbers[field] = value
+    standing, last, url = line.get("standing"), line.get("last"), line.get("url")
+    if standing not in _LETTERS or last not in _LETTERS:
+        raise ValueError(f"no verdict: {standing!r}, {last!r}")
+    if not isinstance(url, str) or len(url) > _LONGEST_URL:
+        raise ValueError("has no address")
+    representative = line.get("of", 0) if standing in COPIES else numbers["number"]
+    if type(representative) is not int or not 0 <= representative < 1 << 32:
+        raise ValueError(f"of is no number of 4 bytes: {representative!r}")
+    exact, canonical = _hex(line, "exact", 16), _hex(line, "canonical", 4)
+    bands, odd = _base64(line, "bands"), _base64(line, "odd")
+    if len(odd) not in (0, odd_bytes) or len(bands) % 4 or len(bands) > 4 * _MOST_KEYS:
+        raise ValueError("its sketch has another size")
+    if bool(odd) != (standing == "unique") or bool(bands) != bool(odd):
+        raise ValueError(f"a page that is {standing} has another sketch")
+    return PageRecord(
+        url=url,
+        standing=standing,
+        last=last,
+        exact=exact,
+        url_key=table_key(url),
+        representative=representative,
+        bands=bands,
+        odd=odd,
+        canonical=canonical,
+        **numbers,
+    )
+
+
+def _hex(line: dict[str, Any], name: str, size: int) -> bytes:
+    value = line.get(name, "00" * size)
+    if not isinstance(value, str) or len(value) != 2 * size:
+        raise ValueError(f"{name} is no hash of {size} bytes")
+    return bytes.fromhex(value)
+
+
+def _base64(line: dict[str, Any], name: str) -> bytes:
+    value = line.get(name, "")
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is no text")
+    return b64decode(value, validate=True)

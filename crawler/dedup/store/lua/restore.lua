@@ -1,0 +1,64 @@
+-- Writes pages into an index, or a shard of one, as they were once decided about.
+--
+-- KEYS[1]  "{namespace}:params"
+-- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
+-- ARGV[2]  'all': kept pages come into all tables; 'shard': into that of URLs alone, for the other
+--          entries lie in any shard
+-- then one argument for each page, numbers with the highest byte first: number that it shall have
+-- (4 bytes), 0: the next that is free; standing and last verdict (a letter each); first and last
+-- seen (4 each); table key of the URL (4); words (4); exact hash (16); level (1); sampled (2);
+-- number of the original (4), 0 if there is none; differing bits (2) and sampled shingles of the
+-- original (2); gone (4), date (4), table key of the canonical URL (4), page replaced (4); bytes of
+-- the URL (2) and of the band keys (2); URL, band keys, odd sketch
+--
+-- Returns for each page its number and 1, or the number under which its URL was known before and 0:
+-- then nothing has changed. Nothing is counted but the pages and entries that are there.
+
+redis.call('HINCRBY', STATE, 'exchanges', '1')
+if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
+  return redis.error_reply('PARAMETERS the index is gone or has other parameters')
+end
+load_state()
+local NO_TOKEN = string.rep('\0', 4)
+local PAGE = '>I4c1c1I4I4c4I4c16BI2I4I2I2I4I4c4I4I2I2'
+
+local function list(meta, bands)
+  if meta.words > 0 then
+    add(meta.id, find('exact', 'exact', string.sub(meta.exact, 1, 4)))
+    grow('exact', EXACT)
+  end
+  local keys = #bands / 4
+  if keys == 0 then return end
+  for i, name in ipairs(band_names(keys)) do
+    add(meta.id, find('band', name, string.sub(bands, i * 4 - 3, i * 4)))
+  end
+  local tables = band_names(TABLES or keys)
+  for _ = 1, rounds(keys) do grow('band', tables) end
+end
+
+local function restore(packed)
+  local meta, url_size, bands_size, at = {token = NO_TOKEN}, 0, 0, 0
+  meta.id, meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.url_key, meta.words,
+    meta.exact, meta.level, meta.sampled, meta.rep, meta.odd_bits, meta.rep_sampled, meta.gone,
+    meta.date, meta.canonical, meta.replaces, url_size, bands_size, at = struct.unpack(PAGE, packed)
+  local url = string.sub(packed, at, at + url_size - 1)
+  local bands = string.sub(packed, at + url_size, at + url_size + bands_size - 1)
+  local known, ids, hash, field = find_url(url, meta.url_key)
+  if known then return {known, 0} end
+  if meta.id == 0 then meta.id = state.next end
+  state.next = math.max(state.next, meta.id + 1)
+  if not IS_COPY[meta.standing] then
+    meta.rep = nil
+    state.kept = state.kept + 1
+    if ARGV[2] == 'all' then list(meta, bands) end
+  end
+  write_record(meta, url, string.sub(packed, at + url_size))
+  add(meta.id, ids, hash, field)
+  grow('url', URLS)
+  return {meta.id, 1}
+end
+
+local replies = {}
+for i = 3, #ARGV do replies[#replies + 1] = restore(ARGV[i]) end
+save_state()
+return replies

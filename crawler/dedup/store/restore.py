@@ -1,0 +1,187 @@
+"""Pages of an exported index, written into another as they were decided about.
+
+An index that is being made that way has the field ``unfinished`` among its parameters and a digest
+that no settings have, so that no crawl can open it before it is whole; see also :mod:`.namespaces`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..errors import InputError, ParameterMismatch
+from .connect import Client
+from .parameters import Parameters
+from .reading import Reader
+from .records import KINDS, PageRecord
+from .scripts import explained, load_script
+from .spread_index import SpreadIndex
+from .spread_pages import Place
+
+_PAGE: Final = struct.Struct(">I2cII4sI16sBHIHHII4sIHH")  # as in lua/restore.lua
+_LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}
+_TABLES: Final = {"exact": b"e", "band": b"b"}
+_RUN: Final = 32  # pages written by one run of the script
+_UNFINISHED: Final = "unfinished"
+
+
+class Restored(NamedTuple):
+    """The number of a page, and whether it was written: not if its URL was known."""
+
+    number: int
+    is_new: bool
+
+
+class Restorer:
+    """Writes pages into the index of `store`, which has or shall have `parameters`.
+
+    `mark` names what is imported: who comes with the same goes on where it was left. `keeps` tells
+    whether pages have the numbers that they had, which only a new index with as many shards can do.
+    """
+
+    def __init__(
+        self, client: Client, store: Reader, parameters: Parameters, mark: str, *, shards: int
+    ) -> None:
+        self._client = client
+        self._store = store
+        self._parameters = parameters
+        self._mark = f"import {mark}"
+        self._digest = parameters.digest
+        self._params = list(dict.fromkeys([store.head.params, *(k.params for k in store.shards)]))
+        self._same_shards = shards == (len(store.shards) if self._is_spread else 0)
+        self.is_new = False
+
+    @property
+    def _is_spread(self) -> bool:
+        return isinstance(self._store, SpreadIndex)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether pages keep their numbers."""
+        return self.is_new and self._same_shards
+
+    async def begin(self, next_numbers: Sequence[int]) -> None:
+        """Make the index if it is not there, with the next number of each shard.
+
+        Raises :class:`ParameterMismatch` if another is there, and :class:`InputError` if that is
+        not whole.
+        """
+        commands: Any = self._client
+        head = self._params[0]
+        with explained():
+            is_set = await commands.hsetnx(head, _UNFINISHED, self._mark)
+            if is_set and await commands.hlen(head) > 1:  # there is a whole index
+                await commands.hdel(head, _UNFINISHED)
+            found = {k.decode(): v.decode() for k, v in (await commands.hgetall(head)).items()}
+            if found.get(_UNFINISHED, self._mark) != self._mark:
+                raise InputError(
+                    f"the index {self._store.namespace!r} is not whole: it was being deleted, "
+                    "copied or imported from another file: clear it first"
+                )
+            if _UNFINISHED not in found:
+                if found.get("digest") != self._digest:
+                    raise ParameterMismatch(
+                        f"the index {self._store.namespace!r} has other parameters than that in "
+                        f"the file, which are called the settings here: "
+                        f"{self._parameters.differences(found)}"
+                    )
+                return
+            self.is_new = True
+            self._digest = self._mark
+            for key in self._params:
+                values = {_UNFINISHED: self._mark, "digest": self._mark}
+                values |= {"tables": dict(_pairs(self._parameters.flat))["tables"]}
+                await commands.hset(key, mapping=values)
+            if self.keeps:
+                for keys, number in zip(self._store.shards, next_numbers, strict=True):
+                    await commands.hset(keys.state, "next", max(1, number))
+
+    async def write(self, pages: Sequence[PageRecord]) -> list[Restored]:
+        """Write pages, or see that they are there; the numbers that they have."""
+        count = len(self._store.shards)
+        groups: defaultdict[int, list[int]] = defaultdict(list)
+        for place, page in enumerate(pages):
+            groups[self._store.home(page.url)].append(place)
+        text = load_script("restore").text
+        pipe: Any = self._client.pipeline(transaction=False)
+        runs = []
+        for shard, places in groups.items():
+            for start in range(0, len(places), _RUN):
+                some = places[start : start + _RUN]
+                packed = [self._packed(pages[place]) for place in some]
+                mode = "shard" if self._is_spread else "all"
+                pipe.eval(text, 1, self._store.shards[shard].params, self._digest, mode, *packed)
+                runs.append((shard, some))
+        with explained():
+            replies = await pipe.execute() if runs else []
+        found: dict[int, Restored] = {}
+        for (shard, places), answers in zip(runs, replies, strict=True):
+            for place, (local, is_new) in zip(places, answers, strict=True):
+                found[place] = Restored(local * count + shard, bool(is_new))
+        restored = [found[place] for place in range(len(pages))]
+        if isinstance(self._store, SpreadIndex):
+            await self._enlist(self._store, pages, restored)
+        return restored
+
+    async def _enlist(
+        self, store: SpreadIndex, pages: Sequence[PageRecord], restored: Sequence[Restored]
+    ) -> None:
+        """Make the entries of kept pages in the shards where they lie.
+
+        Who was killed before that left pages without: in a new index those that were there are
+        enlisted again, which changes nothing if they are.
+        """
+        places = []
+        for page, (number, is_new) in zip(pages, restored, strict=True):
+            if page.is_kept and (is_new or self.is_new):
+                entries = store.entries(0, 0, page.exact, page.words, page.bands)
+                found = [Place(one.shard, _TABLES[one.table] + one.key) for one in entries]
+                places.append((number, found))
+        await store.enlist(places, self._digest)
+
+    async def finish(self, counters: Mapping[str, Mapping[str, str]]) -> None:
+        """Give a new index its counters, and then its parameters: now it can be opened."""
+        if not self.is_new:
+            return
+        commands: Any = self._client
+        keys = self._store.shards[0]
+        with explained():
+            for name in ("stats", "hosts", "histogram"):
+                if counters.get(name):
+                    await commands.hset(getattr(keys, name), mapping=dict(counters[name]))
+            values = dict(_pairs(self._parameters.flat))
+            for key in reversed(self._params):
+                await commands.hdel(key, _UNFINISHED)
+                await commands.hset(key, mapping=values)
+
+    def _packed(self, page: PageRecord) -> bytes:
+        url = page.url.encode()
+        number = page.number // len(self._store.shards) if self.keeps else 0
+        head = _PAGE.pack(
+            number,
+            _LETTERS[page.standing],
+            _LETTERS[page.last],
+            page.first_seen,
+            page.last_seen,
+            page.url_key,
+            page.words,
+            page.exact,
+            page.level,
+            page.sampled,
+            0 if page.is_kept else page.representative,
+            page.odd_bits,
+            page.other_sampled,
+            page.gone,
+            page.date,
+            page.canonical,
+            page.replaces,
+            len(url),
+            len(page.bands),
+        )
+        return b"".join((head, url, page.bands, page.odd))
+
+
+def _pairs(flat: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))

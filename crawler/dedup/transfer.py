@@ -1,0 +1,279 @@
+"""An index written to a file, and read into another one, on a server or a cluster."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from .config import DedupConfig
+from .errors import InputError, ParameterMismatch
+from .index import DuplicateIndex, make_store
+from .portable import FORMAT, VERSION, Block, Writer, from_line, read_blocks, read_header
+from .store.audit import Audit
+from .store.connect import open_server
+from .store.parameters import Parameters
+from .store.reading import PAGES_IN_BLOCK
+from .store.records import PageRecord
+from .store.records import read_blocks as read_records
+from .store.restore import Restorer
+
+if TYPE_CHECKING:
+    from .store.records import Progress
+
+_RECORDS: Final = 64  # blocks of records in a block of the file
+_WRITTEN: Final = 512  # pages written at once
+_NOT_COMPARED: Final = frozenset(("created",))  # of a header
+_OF_THE_STORE: Final = frozenset(("digest", "format", "shards", "unfinished"))
+
+
+class Imported(NamedTuple):
+    """What became of an import: pages in the file, those that were new, and the audit at the end.
+
+    ``keeps`` tells whether the pages have the numbers that they had.
+    """
+
+    pages: int
+    new: int
+    keeps: bool
+    audit: Audit
+
+
+async def export_index(
+    index: DuplicateIndex, path: Path, *, progress: Progress | None = None
+) -> int:
+    """Write an index to a file that is not there yet; return how many pages it has.
+
+    It is written to ``path`` with ``.part`` behind and renamed when it is whole; done again after
+    it was killed, it goes on where it was, if the index is still the same. Raises
+    :class:`InputError` if the index changes meanwhile or the file cannot be written.
+    """
+    _see_that_it_is_new(path)
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("a+b") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InputError(f"another export writes {str(part)!r} now") from None
+            pages = await _export(index, part, Writer(file), progress)
+            os.fsync(file.fileno())
+            part.rename(path)
+    except OSError as error:
+        raise InputError(f"cannot write {str(part)!r}: {error.strerror}") from None
+    return pages
+
+
+def _see_that_it_is_new(path: Path) -> None:
+    if path.exists():
+        raise InputError(f"there is a file {str(path)!r} already: remove it, or name another")
+
+
+async def _export(
+    index: DuplicateIndex, part: Path, writer: Writer, progress: Progress | None
+) -> int:
+    store, odd_bytes = index.store, index.config.verify_bits // 8
+    await store.mend()
+    before = await _state(index)
+    states = await store.states()
+    counters = await store.counters()
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "namespace": store.namespace,
+        "parameters": counters["params"],
+        "shards": int(counters["params"].get("shards", 0)),
+        "next": [state.get("next", 1) for state in states],
+        "pages": sum(state.get("url.n", 0) for state in states),
+        "kept": sum(state.get("kept", 0) for state in states),
+        "state": before,
+    }
+    known = next(iter(_first(part)), None)
+    if known is not None and _same(known, header):
+        header = known
+    if not writer.resume(part, header):
+        writer.header(header)
+    places = [
+        (shard, block)
+        for shard, number in enumerate(header["next"])
+        for block in range(number // PAGES_IN_BLOCK + 1)
+    ]
+    for start in range(writer.blocks * _RECORDS, len(places), _RECORDS):
+        writer.block(await read_records(store, places[start : start + _RECORDS], odd_bytes))
+        if progress is not None:
+            progress(writer.pages, header["pages"])
+    if await _state(index) != before:
+        raise InputError(f"the index {store.namespace!r} was changed meanwhile: stop its crawls")
+    names = ("stats", "hosts", "histogram")
+    writer.end({**{n: counters[n] for n in names}, "overrides": await index.overrides()})
+    return writer.pages
+
+
+def _first(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        for block in islice(read_blocks(path), 1):
+            yield read_header(path, block)
+    except InputError:  # nothing whole is there
+        return
+
+
+def _same(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return all(a.get(name) == b.get(name) for name in (a.keys() | b.keys()) - _NOT_COMPARED)
+
+
+async def _state(index: DuplicateIndex) -> str:
+    """What changes with every check of a page."""
+    counters = await index.store.counters()
+    parts = [counters["stats"], await index.store.states(), await index.overrides()]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+async def import_index(
+    config: DedupConfig, path: Path, *, progress: Progress | None = None
+) -> Imported:
+    """Write the pages of an exported index into the index that `config` names, and audit it.
+
+    That index is new, or has the same parameters, its seed too: then pages whose URL it knows stay
+    what they are. All of the file is checked before anything is written. A new index cannot be
+    opened before it is whole; done again after it was killed, an import goes on. Raises
+    :class:`InputError`, which names the block and line, for a damaged file,
+    :class:`ParameterMismatch` and :class:`ServerError`.
+    """
+    header, counters, mark = _check(path, config.verify_bits // 8)
+    async with open_server(config) as client:
+        store = make_store(client, config)
+        values = {k: v for k, v in header["parameters"].items() if k not in _OF_THE_STORE}
+        ours = dict(_pairs(store.parameters.flat))
+        if "shards" in ours:
+            values["shards"] = ours["shards"]
+        found = dict(_pairs(Parameters(store.namespace, values).flat))
+        store.parameters.adopt_seed(found)
+        if store.parameters.digest != found["digest"]:
+            differing = store.parameters.differences(found)
+            raise ParameterMismatch(
+                f"the index in {str(path)!r} was made with other parameters ({differing}): set "
+                "them as they were"
+            )
+        restorer = Restorer(client, store, store.parameters, mark, shards=header["shards"])
+        try:
+            await restorer.begin(header["next"])
+            pages, new = await _restore(restorer, path, config.verify_bits // 8, header, progress)
+            await restorer.finish(counters)
+        finally:
+            await store.close()
+    async with DuplicateIndex.open(config) as index:
+        if restorer.is_new:
+            for url, decision in counters.get("overrides", {}).items():
+                await index.override(url, decision)
+        return Imported(pages, new, restorer.keeps, await index.verify())
+
+
+def _check(path: Path, odd_bytes: int) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Read all of a file: its header, its counters, and what it is known by."""
+    header: dict[str, Any] | None = None
+    for block in read_blocks(path):
+        if block.number is None:
+            assert header is not None
+            if not _are_counters(block.lines[0]):
+                raise InputError(f"{str(path)!r}, end: no counters stand there")
+            return header, block.lines[0], f"{header['state']} {header['created']}"
+        if header is None:
+            header = read_header(path, block)
+            if not _is_header(header):
+                raise InputError(f"{str(path)!r}, header: not as this package writes it")
+        elif int(header["parameters"].get("verify_bits", 0)) == 8 * odd_bytes:
+            _records(path, block, odd_bytes)  # else the parameters differ, which is said later
+    raise AssertionError("read_blocks ends with the end or an error")
+
+
+def _is_header(header: dict[str, Any]) -> bool:
+    numbers = header.get("next")
+    texts = [header.get("state"), header.get("created"), header.get("namespace")]
+    parameters = header.get("parameters")
+    return (
+        isinstance(numbers, list)
+        and all(type(n) is int and 0 < n < 1 << 32 for n in numbers)
+        and type(header.get("pages")) is type(header.get("shards")) is int
+        and max(1, header["shards"]) == len(numbers)
+        and all(isinstance(text, str) for text in texts)
+        and isinstance(parameters, dict)
+        and all(isinstance(value, str) for value in parameters.values())
+        and parameters.get("verify_bits", "").isdigit()
+    )
+
+
+def _are_counters(counters: Any) -> bool:
+    groups = ("stats", "hosts", "histogram", "overrides")
+    return isinstance(counters, dict) and all(
+        isinstance(counters.get(name), dict)
+        and all(isinstance(value, str) for value in counters[name].values())
+        for name in groups
+    )
+
+
+def _records(path: Path, block: Block, odd_bytes: int) -> list[PageRecord]:
+    found = []
+    for number, line in enumerate(block.lines, 1):
+        try:
+            found.append(from_line(line, odd_bytes))
+        except ValueError as error:
+            raise InputError(
+                f"{str(path)!r}, block {block.number}, line {number}: {error}"
+            ) from None
+    return found
+
+
+async def _restore(
+    restorer: Restorer,
+    path: Path,
+    odd_bytes: int,
+    header: dict[str, Any],
+    progress: Progress | None,
+) -> tuple[int, int]:
+    """Write the kept pages, then the copies, whose originals have their numbers then."""
+    numbers: dict[int, int] = {}  # of kept pages, before and now
+    pages = new = 0
+    for kept in (True, False):
+        for records in _batches(path, odd_bytes, kept=kept):
+            if not restorer.keeps:
+                records = [_renumbered(record, numbers) for record in records]
+            restored = await restorer.write(records)
+            pages += len(records)
+            new += sum(is_new for _, is_new in restored)
+            if kept and not restorer.keeps:
+                for record, (number, _) in zip(records, restored, strict=True):
+                    numbers[record.number] = number
+            if progress is not None:
+                progress(pages, header["pages"])
+    return pages, new
+
+
+def _renumbered(record: PageRecord, numbers: dict[int, int]) -> PageRecord:
+    # A copy whose original is not kept any more is decided anew when it comes again.
+    if record.is_kept:
+        return record._replace(replaces=0)
+    return record._replace(representative=numbers.get(record.representative, 0))
+
+
+def _batches(path: Path, odd_bytes: int, *, kept: bool) -> Iterator[Sequence[PageRecord]]:
+    waiting: list[PageRecord] = []
+    for block in read_blocks(path):
+        if block.number in (None, -1):
+            continue
+        waiting += [one for one in _records(path, block, odd_bytes) if one.is_kept is kept]
+        while len(waiting) >= _WRITTEN:
+            yield waiting[:_WRITTEN]
+            del waiting[:_WRITTEN]
+    if waiting:
+        yield waiting
+
+
+def _pairs(flat: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))

@@ -1,0 +1,378 @@
+"""Export and import: what is read is what was written, on a server and on a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from crawler.commands.subcommands import Exit
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, inspection, transfer
+from crawler.dedup.errors import InputError
+from crawler.dedup.portable import Writer, read_blocks
+from crawler.dedup.store.records import read_records
+from crawler.dedup.store.restore import Restorer
+from crawler.dedup.store.spread_index import SpreadIndex
+from crawler.dedup.transfer import export_index, import_index
+from tests.commands.conftest import ROOT
+from tests.conftest import free_port
+from tests.texts import article, changed, text
+
+LONG = "http://a.example/" + "long/" * 40
+PAGES = [
+    *((f"http://a.example/{n}", text(article(n, 300))) for n in range(60)),
+    *(
+        (f"http://b.example/{n}", text(changed(article(n, 300), n % 4 + 1, seed=n)))
+        for n in range(25)
+    ),
+    *((f"http://c.example/{n}", text(article(n, 300))) for n in range(10)),
+    (LONG, text(article(99))),
+    ("http://a.example/%C3%BC?q=1", "three words only"),
+    ("http://a.example/empty", ""),
+]
+
+
+def opened(config, question, pages=()):
+    async def run():
+        async with DuplicateIndex.open(config) as index:
+            await index.check_many(pages)
+            return await question(index)
+
+    return asyncio.run(run())
+
+
+async def everything(index):
+    """All that an index knows but its memory, by URL where numbers may differ."""
+    bits = index.config.verify_bits // 8
+    records = {record.number: record async for record in read_records(index.store, odd_bytes=bits)}
+    urls = {number: record.url for number, record in records.items()}
+    plain = {
+        record.url: record._replace(
+            number=0, representative=0, replaces=urls.get(record.replaces, "")
+        )
+        for record in records.values()
+    }
+    originals = {record.url: urls.get(record.representative) for record in records.values()}
+    stats = (await index.stats()).to_dict()
+    counts = {name: stats[name] for name in ("verdicts", "hosts", "histogram", "urls", "kept")}
+    return plain, originals, counts, await index.overrides()
+
+
+async def fill(index):
+    """Pages as a crawl leaves them: updated, forgotten, gone and preferred ones among them."""
+    await index.check_many(PAGES)
+    await index.check("http://a.example/3", text(article(1003)))
+    await index.forget("http://a.example/4")
+    await index.gone("http://a.example/5")
+    await index.check("http://d.example/", text(changed(article(6, 300), 1)), preferred=True)
+    await index.check("http://a.example/7", text(article(7, 300)))
+    await index.override("http://a.example/8", "keep")
+    return await everything(index)
+
+
+def written(config, path) -> Path:
+    opened(config, lambda index: export_index(index, path))
+    return path
+
+
+@pytest.fixture
+def config(redis_url):
+    return DedupConfig(redis_url=redis_url)
+
+
+@pytest.mark.parametrize("source", ["server", "cluster"])
+@pytest.mark.parametrize("target", ["server", "cluster"])
+def test_what_is_read_is_what_was_written(source, target, redis_url, cluster_url, tmp_path):
+    """Between servers and clusters: records, originals, counters; sound; and it goes on from there.
+
+    Where the layout is the same, pages keep their numbers.
+    """
+    urls = {"server": redis_url, "cluster": cluster_url}
+    old = DedupConfig(redis_url=urls[source], namespace="old")
+    new = DedupConfig(redis_url=urls[target], namespace="new")
+    before = opened(old, fill)
+    path = written(old, tmp_path / "index.jsonl.gz")
+    found = asyncio.run(import_index(new, path))
+    assert (found.pages, found.new, found.audit.faults) == (len(before[0]), len(before[0]), [])
+    assert found.keeps is (source == target)
+    after = opened(new, everything)
+    if source == target:
+        assert after == before
+        both = [
+            opened(config, lambda index: inspection.read_clusters(index)) for config in (old, new)
+        ]
+        assert both[0] == both[1]
+    else:
+        assert after[2:] == before[2:]
+        gone = {url for url, original in before[1].items() if original != after[1][url]}
+        # Copies of what is kept no more are decided anew: their original is not named.
+        assert {after[1][url] for url in gone} <= {None}
+        for url, record in before[0].items():
+            assert after[0][url]._replace(replaces="") == record._replace(replaces="")
+
+    async def go_on(index):
+        verdict = await index.check("http://new/", text(changed(article(20, 300), 2, seed=77)))
+        return verdict, await index.check("http://a.example/20", text(article(20, 300)))
+
+    near, unchanged = opened(new, go_on)
+    assert (near.kind, near.duplicate_of) == (Kind.NEAR, "http://a.example/20")
+    assert unchanged.kind is Kind.UNCHANGED
+    assert opened(new, lambda index: index.verify()).faults == []
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+def test_twice_is_once(kind, redis_url, cluster_url, tmp_path):
+    """The same import again changes nothing, and neither does one into the index itself."""
+    config = DedupConfig(redis_url={"server": redis_url, "cluster": cluster_url}[kind])
+    before = opened(config, fill)
+    path = written(config, tmp_path / "x.gz")
+    for namespace in ("dedup", "new", "new"):
+        target = DedupConfig(redis_url=config.redis_url, namespace=namespace)
+        found = asyncio.run(import_index(target, path))
+        assert found.audit.faults == []
+        assert opened(target, everything) == before
+    assert found.new == 0
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+def test_into_an_index_with_pages(kind, redis_url, cluster_url, tmp_path):
+    """Pages that it knows stay what they are; others come with their decisions; it stays sound."""
+    url = {"server": redis_url, "cluster": cluster_url}[kind]
+    old = DedupConfig(redis_url=url, namespace="old", seed=7)
+    new = DedupConfig(redis_url=url, namespace="new", seed=7)
+    opened(old, lambda index: index.stats(), PAGES)
+    path = written(old, tmp_path / "x.gz")
+    others = [("http://x.example/", text(article(500))), *PAGES[:5]]
+    opened(new, lambda index: index.stats(), others)
+    found = asyncio.run(import_index(new, path))
+    assert (found.new, found.keeps, found.audit.faults) == (len(PAGES) - 5, False, [])
+    plain, originals, counts, _ = opened(new, everything)
+    assert set(plain) == {url for url, _ in [*PAGES, *others]}
+    assert originals["http://c.example/2"] == "http://a.example/2"
+    assert originals["http://b.example/20"] == "http://a.example/20"
+    assert counts["verdicts"] == {"unique": len(others)}
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+def test_a_killed_import_goes_on(kind, redis_url, cluster_url, tmp_path, monkeypatch):
+    """What is half imported cannot be opened; the same file again makes it whole and sound."""
+    url = {"server": redis_url, "cluster": cluster_url}[kind]
+    old, new = (DedupConfig(redis_url=url, namespace=name) for name in ("old", "new"))
+    before = opened(old, fill)
+    path = written(old, tmp_path / "x.gz")
+    monkeypatch.setattr(transfer, "_WRITTEN", 16)
+    write = Restorer.write
+
+    async def stop(*arguments):
+        raise asyncio.CancelledError
+
+    for step in (0, 1, 3):
+        left = step
+
+        async def die(restorer, pages):
+            nonlocal left
+            if not left:
+                raise asyncio.CancelledError
+            left -= 1
+            return await write(restorer, pages)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Restorer, "write", die)
+            if step == 3 and kind == "cluster":  # pages are there and their entries are not
+                patch.setattr(SpreadIndex, "enlist", stop)
+            with pytest.raises(asyncio.CancelledError):
+                asyncio.run(import_index(new, path))
+        with pytest.raises(ParameterMismatch, match="unfinished"):
+            opened(new, everything)
+    other = written(DedupConfig(redis_url=url, namespace="empty", seed=1), tmp_path / "other.gz")
+    with pytest.raises(InputError, match="not whole"):
+        asyncio.run(import_index(DedupConfig(redis_url=url, namespace="new", seed=1), other))
+    assert asyncio.run(import_index(new, path)).audit.faults == []
+    assert opened(new, everything) == before
+
+
+def test_a_killed_export_goes_on(config, tmp_path, monkeypatch):
+    """It goes on behind the last whole block; the file has its name only when it is whole."""
+    monkeypatch.setattr(transfer, "_RECORDS", 1)
+    before = opened(config, fill)
+    path, whole = tmp_path / "x.gz", written(config, tmp_path / "whole.gz")
+    part = path.with_name("x.gz.part")
+    block = Writer.block
+    left = 4
+
+    def die(writer, records):
+        nonlocal left
+        if not left:
+            raise asyncio.CancelledError
+        left -= 1
+        block(writer, records)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Writer, "block", die)
+        with pytest.raises(asyncio.CancelledError):
+            written(config, path)
+    assert not path.exists()
+    assert len(gzip.decompress(part.read_bytes()).splitlines()) > 4 * 8
+    size = part.stat().st_size
+    with part.open("ab") as file:  # a block that was being written
+        file.write(part.read_bytes()[size // 2 :])
+    blocks = 0
+
+    def count(writer, records):
+        nonlocal blocks
+        blocks += 1
+        block(writer, records)
+
+    monkeypatch.setattr(Writer, "block", count)
+    written(config, path)
+    assert blocks == sum(one.number is not None for one in read_blocks(whole)) - 1 - 4
+    assert not part.exists()
+    lines = [gzip.decompress(one.read_bytes()).splitlines() for one in (path, whole)]
+    assert len(lines[0]) == len(lines[1])
+    target = DedupConfig(redis_url=config.redis_url, namespace="new")
+    asyncio.run(import_index(target, path))
+    assert opened(target, everything) == before
+
+
+def test_an_export_of_another_state_begins_anew(config, tmp_path, monkeypatch):
+    """Blocks of an index that has changed since are not kept."""
+    opened(config, fill)
+    path = tmp_path / "x.gz"
+    (tmp_path / "x.gz.part").write_bytes(written(config, tmp_path / "old.gz").read_bytes())
+    opened(config, lambda index: index.check("http://new/", text(article(4000))))
+    written(config, path)
+    assert b"http://new/" in gzip.decompress(path.read_bytes())
+
+
+def test_an_index_that_changes_is_not_exported(config, tmp_path, monkeypatch):
+    """A file of no one moment would not be sound: there is none, with a word why."""
+    opened(config, fill)
+    read = transfer.read_records
+
+    async def slow(store, *rest):
+        await DuplicateIndex(config, store, 1, None).check("http://x/", text(article(900)))
+        return await read(store, *rest)
+
+    monkeypatch.setattr(transfer, "read_records", slow)
+    with pytest.raises(InputError, match="changed meanwhile"):
+        written(config, tmp_path / "x.gz")
+    assert not (tmp_path / "x.gz").exists()
+
+
+def test_damage_is_refused_before_anything_is_written(config, server, tmp_path, monkeypatch):
+    """Every cut and every changed byte is noticed, and the block is named."""
+    monkeypatch.setattr(transfer, "_RECORDS", 2)
+    opened(config, lambda index: index.stats(), PAGES)
+    data = written(config, tmp_path / "x.gz").read_bytes()
+    target = DedupConfig(redis_url=config.redis_url, namespace="new")
+    keys = server.ask("DBSIZE")
+    broken = tmp_path / "broken.gz"
+    cuts = [data[: len(data) * part // 17] for part in range(17)]
+    flips = [data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :] for at in range(12, len(data), 997)]
+    for damaged in [*cuts, *flips, data + data[-100:], data + b"x"]:
+        broken.write_bytes(damaged)
+        with pytest.raises(InputError, match=r"block|byte|no exported index"):
+            asyncio.run(import_index(target, broken))
+    assert server.ask("DBSIZE") == keys
+
+
+def test_lines_that_are_no_pages_are_refused(config, tmp_path):
+    """Also where all checksums are right: the error names block and line."""
+    path = written(config, tmp_path / "x.gz")
+    header = next(read_blocks(path)).lines[0]
+    opened(config, lambda index: index.stats(), PAGES[:2])
+    good = list(read_blocks(written(config, tmp_path / "y.gz")))[1].lines
+    counters = {"stats": {}, "hosts": {}, "histogram": {}, "overrides": {}}
+    target = DedupConfig(redis_url=config.redis_url, namespace="new")
+
+    def crafted(lines, header=header, counters=counters):
+        file = tmp_path / "crafted.gz"
+        with file.open("wb") as out:
+            writer = Writer(out)
+            writer.header(header)
+            writer._write(lines, {"block": 0})
+            writer.blocks, writer.pages = 1, len(lines)
+            writer.end(counters)
+        return file
+
+    for change in (
+        {"n": -1},
+        {"n": 2**32},
+        {"words": "many"},
+        {"standing": "other"},
+        {"url": None},
+        {"url": "x" * 5000},
+        {"exact": "00"},
+        {"exact": "x" * 32},
+        {"bands": "AAA="},
+        {"odd": "*"},
+        {"odd": ""},
+        {"standing": "near"},
+    ):
+        with pytest.raises(InputError, match="block 0, line 2"):
+            asyncio.run(import_index(target, crafted([good[0], {**good[1], **change}])))
+    for lines in ([3], [[]], [None]):
+        with pytest.raises(InputError, match="block 0, line 1"):
+            asyncio.run(import_index(target, crafted(lines)))
+    for wrong in ({"version": 2}, {"format": "x"}, {"next": [0]}, {"parameters": 1}):
+        with pytest.raises(InputError):
+            asyncio.run(import_index(target, crafted(good, header={**header, **wrong})))
+    with pytest.raises(InputError, match="counters"):
+        asyncio.run(import_index(target, crafted(good, counters={})))
+    bomb = tmp_path / "bomb.gz"
+    bomb.write_bytes(gzip.compress(bytes(300 << 20), 1))
+    with pytest.raises(InputError, match="no end"):
+        asyncio.run(import_index(target, bomb))
+
+
+def test_parameters_must_agree(config, tmp_path, server):
+    """Settings that differ from the file's, and an index with another seed, are errors."""
+    opened(config, lambda index: index.stats(), PAGES)
+    path = written(config, tmp_path / "x.gz")
+    keys = server.ask("DBSIZE")
+    other = DedupConfig(redis_url=config.redis_url, namespace="new", threshold=0.7)
+    with pytest.raises(ParameterMismatch, match=r"threshold: index 0.8, settings 0.7"):
+        asyncio.run(import_index(other, path))
+    assert server.ask("DBSIZE") == keys
+    target = DedupConfig(redis_url=config.redis_url, namespace="new")
+    opened(target, lambda index: index.stats(), PAGES[:1])
+    with pytest.raises(ParameterMismatch, match="seed"):
+        asyncio.run(import_index(target, path))
+
+
+def test_commands(dedup, redis_url, tmp_path):
+    """Both say how many pages, in words and as JSON; errors are one line with exit code 2."""
+    config = DedupConfig(redis_url=redis_url)
+    path = str(tmp_path / "x.gz")
+    assert dedup("export", str(tmp_path / "empty.gz"))[0] == Exit.NOTHING
+    opened(config, lambda index: index.stats(), PAGES)
+    code, out, err = dedup("export", path)
+    assert (code, out, err) == (Exit.FOUND, f"{len(PAGES)} pages are in {path}.\n", "")
+    code, _, err = dedup("export", path)
+    assert (code, err.count("\n")) == (Exit.USAGE, 1)
+    code, out, _ = dedup("import", path, "-s", "DEDUP_NAMESPACE=new")
+    assert (code, out) == (Exit.FOUND, f"{len(PAGES)} pages are read into 'new', 0 were there.\n")
+    code, out, _ = dedup("import", path, "--json", "-s", "DEDUP_NAMESPACE=new")
+    found = json.loads(out)
+    assert (code, found["new"], found["faults"]) == (Exit.FOUND, 0, [])
+    for wrong in (str(tmp_path / "nothing.gz"), str(tmp_path), __file__):
+        code, _, err = dedup("import", wrong)
+        assert (code, err.count("\n")) == (Exit.USAGE, 1), wrong
+    code, _, err = dedup("export", "/nowhere/x.gz")
+    assert (code, err.count("\n")) == (Exit.USAGE, 1)
+
+
+def test_the_permissions_that_are_documented_suffice(start_server, tmp_path):
+    """A user with the permissions in docs/server.md can export, import and look into an index."""
+    server = start_server(port=free_port())
+    lines = (ROOT / "docs" / "server.md").read_text(encoding="utf-8").splitlines()
+    rule = next(line.split() for line in lines if "ACL SETUSER crawl" in line)
+    server.ask(*rule, "~{new}:*")
+    url = f"redis://crawl:password@127.0.0.1:{server.port}"
+    opened(DedupConfig(redis_url=url), lambda index: inspection.read_top(index), PAGES)
+    path = written(DedupConfig(redis_url=url), tmp_path / "x.gz")
+    found = asyncio.run(import_index(DedupConfig(redis_url=url, namespace="new"), path))
+    assert found.audit.faults == []
