@@ -59,7 +59,8 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
         except PySparkException as error:
             raise InputError(f"Spark gave up: {_reason(error)}") from error
     finally:
-        spark.stop()
+        if not submitted:  # else spark-submit ends it
+            spark.stop()
 
 
 def settings(words: list[str], option: str) -> Iterator[tuple[str, str]]:

@@ -143,26 +143,40 @@ def open_input(piece: Piece, content: bytes | None = None) -> IO[bytes]:
     """A file's bytes, decompressed if they are lines; `content` holds them if they were fetched."""
     raw: IO[bytes]
     raw = io.BytesIO(content) if content is not None else Path(piece.path).open("rb")  # noqa: SIM115
-    if format_of(piece.path) is not Format.JSONL:  # the readers of others do that by themselves
+    name = piece.path.lower()
+    if format_of(name) is not Format.JSONL:  # the readers of others decompress by themselves
         return raw
-    if piece.path.lower().endswith(_GZIP):
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
-    if piece.path.lower().endswith(_ZSTD):
-        reader = extra("zstandard").ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-        return io.BufferedReader(reader)
+    if name.endswith(_GZIP):
+        return _Gunzipped(raw)
+    if name.endswith(_ZSTD):
+        decompressor = extra("zstandard").ZstdDecompressor()
+        return io.BufferedReader(decompressor.stream_reader(raw, read_across_frames=True))
     return raw
+
+
+class _Gunzipped(io.BufferedReader):
+    """What a gzip file holds; it closes that file, too, which GzipFile does not."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        super().__init__(cast(io.RawIOBase, gzip.GzipFile(fileobj=raw)))
+        self._file = raw
+
+    def close(self) -> None:
+        """Close the stream and the file."""
+        super().close()
+        self._file.close()
 
 
 class Output:
     """A file that is written whole or not at all, compressed as its name says.
 
     What is written between two calls of :meth:`end_member` can be decompressed by itself, as
-    readers of WARC files expect of each record.
+    readers of WARC files expect of each record. ``stream`` takes what is not to be compressed.
     """
 
     def __init__(self, path: str, stream: IO[bytes]) -> None:
         self._path = path
-        self._stream = stream
+        self.stream = stream
         self._member: Any = None
 
     def write(self, data: bytes) -> int:
@@ -177,17 +191,17 @@ class Output:
 
     def end_member(self) -> None:
         """Let what comes next be decompressed by itself."""
-        if self._member is not None and self._member is not self._stream:
+        if self._member is not None and self._member is not self.stream:
             self._member.close()
         self._member = None
 
     def _open_member(self) -> Any:
         if self._path.lower().endswith(_GZIP):
             # No time and no name, so that the same pages give the same file.
-            return gzip.GzipFile("", "wb", 6, self._stream, mtime=0)
+            return gzip.GzipFile("", "wb", 6, self.stream, mtime=0)
         if self._path.lower().endswith(_ZSTD):
-            return extra("zstandard").ZstdCompressor().stream_writer(self._stream, closefd=False)
-        return self._stream
+            return extra("zstandard").ZstdCompressor().stream_writer(self.stream, closefd=False)
+        return self.stream
 
 
 @contextmanager

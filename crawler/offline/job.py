@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 # Of the work that a folder can hold; another number makes a run refuse to take it up.
 _LAYOUT: Final = 1
-# Pairs that one process resolves by walking through them, about a second for a million.
-_WALKED: Final = 5_000_000
 # Settings that say where an index is and what is done with its verdicts, not what they are.
 _WITHOUT_EFFECT: Final = frozenset(
     {"redis_url", "namespace", "data_dir", "timeout", "on_error", "drop", "tag_field", "ttl"}
@@ -74,7 +72,8 @@ class Result(NamedTuple):
 class Corpus:
     """A corpus and the folder `out` of its results; finished stages there are not done again.
 
-    `report` takes a line for people after each stage. Raises :class:`ConfigError` for a method
+    `report` takes a line for people after each stage; up to `walked` pairs of similar texts one
+    process walks through, at about a second for a million. Raises :class:`ConfigError` for a method
     without bands and :class:`InputError` if `out` holds the work of another corpus or of other
     settings.
     """
@@ -87,6 +86,7 @@ class Corpus:
         config: DedupConfig,
         *,
         report: Callable[[str], None],
+        walked: int = 5_000_000,
     ) -> None:
         if not issubclass(METHODS[config.method], BandedMethod):
             raise ConfigError(
@@ -101,7 +101,7 @@ class Corpus:
         self._seed = config.seed if config.seed is not None else 1
         self._report = report
         self._seconds: dict[str, float] = {}
-        self._walked = _WALKED
+        self._walked = walked
 
     def run(self) -> Result:
         """Do what is not done yet."""

@@ -273,7 +273,7 @@ def _copy_rows(piece: Piece, dropped: Container[int], output: Output, content: b
     written, place = 0, piece.number
     with open_input(piece, content) as stream:
         file = parquet.ParquetFile(stream)
-        with parquet.ParquetWriter(pa.PythonFile(output, "w"), file.schema_arrow) as writer:
+        with parquet.ParquetWriter(output.stream, file.schema_arrow) as writer:
             for batch in file.iter_batches(_ROWS):
                 numbers = range(place, place + batch.num_rows)
                 kept = batch.filter(pa.array([number not in dropped for number in numbers]))

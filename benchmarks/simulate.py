@@ -1,0 +1,226 @@
+"""Candidates of a page as the index grows: what is to be expected, and what a real index shows.
+
+    python benchmarks/simulate.py
+    python benchmarks/simulate.py --measure 100000
+
+A page meets another in a band if their keys agree, of which the index has 27 bits. A new page meets
+
+- by chance, n kept pages × bands / 2^27 of them: that grows with the index;
+- of the pages that resemble it by s, each with probability 1 - (1 - q)^bands, where q is the
+  probability that the values of a row agree in the bits that the key has of them.
+
+Pages of one site whose boilerplate was not stripped are such pages. `--measure` fills an index on a
+private server with pages, some of them in sites, and counts whom new pages meet in its tables, and
+who of those passes verification. Trust ratios; seconds are this machine's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.index import server
+from crawler.dedup import DedupConfig
+from crawler.dedup.fingerprint import Fingerprint
+from crawler.dedup.lsh import row_bits
+from crawler.dedup.sketches import Sketcher
+from crawler.dedup.sketches.odd import OddSketch, compare_odd, odd_sketches
+from crawler.dedup.store.connect import open_server
+from crawler.dedup.store.embedded import server_binary
+from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
+
+KEY_BITS = 27
+LIST_BYTES = 64  # of the numbers of pages under one key
+SHINGLES = 500
+SITE = 200  # kept pages of a site
+IN_SITES = 0.5  # of all pages
+COMMON = 200  # shingles that all pages of a site share: resemblance 0.25
+PROBES = 2000
+SIZES = [10**4, 10**5, 10**6, 10**7, 10**8, 10**9, 10**10]
+
+
+def by_chance(kept: float, bands: int) -> float:
+    """Kept pages that a page meets though they share nothing with it."""
+    return kept * bands / 2**KEY_BITS
+
+
+def by_resemblance(similarity: float, bands: int, rows: int) -> float:
+    """Probability that two pages of that resemblance share a key as the index has it."""
+    bits = row_bits(rows)
+    cut = max(0, bits * rows - KEY_BITS)  # bits that the key has less than its values together
+    agree = 1.0
+    for value in range(rows):
+        # The first value stands highest in the key and loses bits first.
+        kept = max(0, bits - max(0, cut - value * bits))
+        agree *= similarity + (1 - similarity) / 2.0**kept
+    return 1 - (1 - agree) ** bands
+
+
+def listed(kept: float) -> float:
+    """Share of the pages under one key that its list has room for, Poisson many of them."""
+    room = int((LIST_BYTES + 1) // (len(f"{int(kept)}") + 1))
+    mean = kept / 2**KEY_BITS
+    probability, below, expected = np.exp(-mean), 0.0, 0.0
+    for count in range(room):
+        below += probability
+        expected += count * probability
+        probability *= mean / (count + 1)
+    return float(min(1.0, (expected + room * (1 - below)) / mean)) if mean > 0.01 else 1.0
+
+
+def expectation(config: DedupConfig) -> list[dict[str, Any]]:
+    bands, rows = config.banding
+    return [
+        {
+            "kept": kept,
+            "by chance": by_chance(kept, bands),
+            "under one key": kept / 2**KEY_BITS,
+            "of which listed": listed(kept),
+            f"of a site of {SITE}": SITE * by_resemblance(0.25, bands, rows),
+        }
+        for kept in SIZES
+    ]
+
+
+class Web:
+    """Pages as sets of shingle hashes; half of them in sites with boilerplate of their own."""
+
+    def __init__(self, config: DedupConfig, seed: int) -> None:
+        self.config = config
+        self.rng = np.random.default_rng(seed)
+        self.sketcher = Sketcher(config.values, **config.banding._asdict())
+        self.boilerplate = np.empty(0, np.uint64)
+        self.in_site = SITE
+
+    def pages(self, count: int) -> Iterator[tuple[Fingerprint, bool]]:
+        """Fingerprints, and whether each is one of a site."""
+        for start in range(0, count, 64):
+            drawn = [self._draw() for _ in range(min(64, count - start))]
+            hashes = np.concatenate([shingles for shingles, _ in drawn])
+            offsets = np.arange(len(drawn) + 1) * SHINGLES
+            sketches = self.sketcher.method.sketch_batch(hashes, offsets)
+            for (shingles, in_site), sketch in zip(drawn, sketches, strict=True):
+                keys = self.sketcher.keys(sketch) & np.uint32((1 << KEY_BITS) - 1)
+                odd = odd_sketches(shingles, self.config.verify_bits, self.config.threshold)
+                bands = keys.astype(">u4").tobytes()
+                yield Fingerprint(self.rng.bytes(16), SHINGLES + 4, bands, odd), in_site
+
+    def _draw(self) -> tuple[np.ndarray, bool]:
+        own = self.rng.integers(0, 2**64, SHINGLES, dtype=np.uint64)
+        if self.rng.random() >= IN_SITES:
+            return own, False
+        if self.in_site == SITE:
+            self.boilerplate = self.rng.integers(0, 2**64, COMMON, dtype=np.uint64)
+            self.in_site = 0
+        self.in_site += 1
+        return np.concatenate((self.boilerplate, own[COMMON:])), True
+
+
+async def measure(config: DedupConfig, pages: int) -> list[dict[str, Any]]:
+    rows = []
+    with server(str(server_binary())) as (socket, _):
+        config = DedupConfig(redis_url=f"unix://{socket}", threshold=config.threshold)
+        async with open_server(config) as client:
+            store = await _open(client, config)
+            web, start = Web(config, 1), time.perf_counter()
+            marks = [size for size in SIZES if size <= pages]
+            waiting: list[CheckRequest] = []
+            for number, (page, _) in enumerate(web.pages(marks[-1]), 1):
+                url = f"https://www.example.com/articles/{number:027d}"
+                waiting.append(CheckRequest(url, "", web.rng.bytes(4), page))
+                if len(waiting) == store.exchange:
+                    await store.check(waiting, threshold=0.8, bits=config.verify_bits, ttl=None)
+                    waiting = []
+                if number in marks:
+                    seconds = time.perf_counter() - start
+                    found = await _probe(client, config, number)
+                    rows.append({"kept": number, "seconds": seconds, **found})
+    return rows
+
+
+async def _open(client: Any, config: DedupConfig) -> RedisIndex:
+    from crawler.dedup.index import make_store
+
+    store = make_store(client, config)
+    assert isinstance(store, RedisIndex)
+    await store.open()
+    return store
+
+
+async def _probe(client: Any, config: DedupConfig, kept: int) -> dict[str, Any]:
+    """Whom pages that share nothing with any other meet, by the tables, and who passes."""
+    bands = config.banding.bands
+    prefix = f"{{{config.namespace}}}:"
+    size = int((await client.hget(prefix + "state", "band.size")) or 16)
+    web = Web(config, 2 + kept)
+    probes = met = similar = 0
+    for page, in_site in web.pages(2 * PROBES):
+        if in_site:
+            continue
+        probes += 1
+        keys = np.frombuffer(page.bands, ">u4").tolist()
+        pipe = client.pipeline(transaction=False)
+        for band, key in enumerate(keys):
+            pipe.hget(f"{prefix}band{band}:{_bucket(key, size)}", str(key // 16))
+        lists = [value for value in await pipe.execute() if value]
+        ids = {number for value in lists for number in value.split(b",")}
+        met += len(ids)
+        for number in ids:
+            other = await _sketch(client, prefix, int(number), bands, config.verify_bits)
+            found = compare_odd(other, page.odd, bits=config.verify_bits)
+            similar += found is not None and found.similarity >= config.threshold
+    return {"met": met / probes, "similar": similar, "expected": by_chance(kept, bands)}
+
+
+def _bucket(key: int, size: int) -> int:
+    half = 1 << (size.bit_length() - 1)
+    bucket = key % (2 * half)
+    return bucket if bucket < size else key % half
+
+
+async def _sketch(client: Any, prefix: str, number: int, bands: int, bits: int) -> OddSketch:
+    base = number % 16 * 16
+    fields = [str(base + part) for part in range(2, 16)]
+    parts = await client.hmget(f"{prefix}page:{number // 16}", fields)
+    blob = b"".join(part or b"" for part in parts)
+    return OddSketch(0, SHINGLES, blob[bands * 4 : bands * 4 + bits // 8])
+
+
+def show(title: str, rows: list[dict[str, Any]]) -> None:
+    print(f"\n{title}")
+    print("".join(f"{name:>20}" for name in rows[0]))
+    for row in rows:
+        print("".join(f"{value:20,.4g}" for value in row.values()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--threshold", type=float, default=0.8)
+    parser.add_argument("--measure", type=int, default=0, help="fill a real index up to so many")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    config = DedupConfig(threshold=arguments.threshold)
+    result = {"expected": expectation(config)}
+    if arguments.measure >= SIZES[0]:
+        result["measured"] = asyncio.run(measure(config, arguments.measure))
+    if arguments.json:
+        print(json.dumps(result, indent=2))
+        return
+    bands, rows = config.banding
+    print(f"threshold {config.threshold}: {bands} bands of {rows}")
+    for similarity in (0.9, 0.85, 0.8, 0.7, 0.5, 0.4, 0.25):
+        share = by_resemblance(similarity, bands, rows)
+        print(f"  pages that resemble each other by {similarity:.2f} meet: {share:.4f}")
+    show("Candidates of a new page, expected", result["expected"])
+    if "measured" in result:
+        show("Met by new pages that share nothing with any other", result["measured"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Small corpora in every format, and the pages in them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
+
+from tests.texts import article, changed, text
+
+Pages = Sequence[tuple[str, str]]
+
+
+def pages(originals: int = 30) -> list[tuple[str, str]]:
+    """Originals with copies of all kinds among them, in an order in which copies meet copies.
+
+    Chains, where each is like the one before it and not like the first; texts that come again after
+    a page that is more like them than their original was; short and empty texts.
+    """
+    found = []
+    for number in range(originals):
+        words = article(number, 120 + number % 5 * 40)
+        versions = [words]
+        if number % 3 == 0:
+            versions += [changed(words, 1, seed=1), words]
+        if number % 4 == 0:
+            chain = words
+            for link in range(5):
+                chain = [*chain[8:], *article(1000 * number + link + 1, 8)]
+                versions.append(chain)
+            versions += [versions[-2], versions[1]]
+        found += [text(one) for one in versions]
+    found += ["only four words here", "", "only four words here", "", "Only four words, here!"]
+    return [(f"https://site{i % 7}.example/page/{i}", one) for i, one in enumerate(found)]
+
+
+def json_lines(rows: Pages) -> bytes:
+    return b"".join(json.dumps({"url": url, "text": one}).encode() + b"\n" for url, one in rows)
+
+
+def html(main: str) -> str:
+    return (
+        "<html><head><title>t</title></head><body><nav><a href='/'>Home</a> <a href='/a'>All</a>"
+        f"</nav><main><article><h1>A page</h1><p>{main}</p></article></main></body></html>"
+    )
+
+
+def warc_record(kind: str, url: str, content_type: str, block: bytes) -> bytes:
+    head = (
+        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n"
+        "WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Record-ID: <urn:uuid:"
+        f"00000000-0000-0000-0000-{abs(hash(url)) % 10**12:012d}>\r\n"
+        f"Content-Type: {content_type}\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    return head.encode() + block + b"\r\n\r\n"
+
+
+def response(url: str, body: bytes, *head: str, status: str = "200 OK") -> bytes:
+    lines = "".join(f"{line}\r\n" for line in (head or ("Content-Type: text/html",)))
+    block = f"HTTP/1.1 {status}\r\n{lines}\r\n".encode() + body
+    return warc_record("response", url, "application/http; msgtype=response", block)
+
+
+def chunked(body: bytes) -> bytes:
+    return b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+
+def write(path: Path, rows: Pages) -> Path:
+    """Write pages in the format that the name of `path` says."""
+    name = path.name
+    if name.endswith(".parquet"):
+        urls, texts = zip(*rows, strict=True)
+        size = [len(one) for one in texts]
+        table = pa.table({"url": list(urls), "text": list(texts), "size": size})
+        pq.write_table(table, path, row_group_size=7)
+        return path
+    records: Iterable[bytes] = [json_lines([row]) for row in rows]
+    if ".wet" in name:
+        records = [warc_record("conversion", url, "text/plain", t.encode()) for url, t in rows]
+    elif ".warc" in name:
+        records = [response(url, html(one).encode()) for url, one in rows]
+        records = [warc_record("warcinfo", "", "text/plain", b"software: t\r\n"), *records]
+    if name.endswith(".gz"):
+        path.write_bytes(b"".join(map(gzip.compress, records)))
+    elif name.endswith(".zst"):
+        path.write_bytes(b"".join(map(zstandard.compress, records)))
+    else:
+        path.write_bytes(b"".join(records))
+    return path

@@ -1,0 +1,94 @@
+"""What tasks compute on columns is what the index computes of each page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from crawler.dedup import DedupConfig
+from crawler.dedup.fingerprint import Fingerprinter
+from crawler.dedup.sketches.odd import compare_odd
+from crawler.offline.columns import FIRST, LATEST, pairs_in_buckets, verify_pairs
+from crawler.offline.job import walk
+from tests.texts import article, changed, text
+
+
+def batches(rows: list[tuple[int, int]], size: int) -> list[pa.RecordBatch]:
+    table = pa.table(
+        {"bucket": [one for one, _ in rows], "text": [one for _, one in rows]},
+        schema=pa.schema([("bucket", pa.int64()), ("text", pa.int64())]),
+    )
+    return table.to_batches(max_chunksize=size)
+
+
+def pairs(rows: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    found = []
+    for batch in pairs_in_buckets(batches(rows, size)):
+        found += list(zip(batch["new"].to_pylist(), batch["stored"].to_pylist(), strict=True))
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 16, 17, 1000])
+def test_pairs_do_not_depend_on_how_rows_are_cut(size: int) -> None:
+    """All pairs of a bucket up to 17 texts; of larger ones each with the first and the latest."""
+    rng = np.random.default_rng(1)
+    sizes = [1, 2, 16, 17, 18, 60, 1, 3, 200]
+    rows = [
+        (bucket, int(one))
+        for bucket, count in enumerate(sizes)
+        for one in np.sort(rng.choice(10_000, count, replace=False))
+    ]
+    expected = []
+    for bucket in range(len(sizes)):
+        texts = [one for number, one in rows if number == bucket]
+        for rank, new in enumerate(texts):
+            before = set(texts[:rank][:FIRST]) | set(texts[:rank][-LATEST:])
+            expected += [(new, stored) for stored in before]
+    assert sorted(pairs(rows, size)) == sorted(expected)
+
+
+def test_a_crowded_bucket_costs_no_square() -> None:
+    """A hundred thousand texts in one bucket make sixteen pairs each, at most."""
+    rows = [(7, one) for one in range(100_000)]
+    count = sum(batch.num_rows for batch in pairs_in_buckets(batches(rows, 10_000)))
+    assert count <= (FIRST + LATEST) * len(rows)
+
+
+def test_pairs_are_verified_as_the_index_does() -> None:
+    """Similarities are those of the odd sketches, bit for bit, at the level of the stored one."""
+    fingerprint = Fingerprinter(DedupConfig(), seed=5)
+    words = article(1, 2600)  # near a size from which on only a sample is sketched
+    texts = [text(words[: 2600 - cut]) for cut in range(0, 800, 100)]
+    texts += [text(changed(words, places)) for places in (1, 30, 60, 200)] + [text(article(2))]
+    sketches = [fingerprint(one).odd for one in texts]
+    assert len({one[0].level for one in sketches}) > 1
+    packed = [
+        b"".join(one.level.to_bytes(1) + one.members.to_bytes(2) + one.bits for one in odd)
+        for odd in sketches
+    ]
+    asked = [(a, b) for a in range(len(texts)) for b in range(len(texts)) if a != b]
+    batch = pa.RecordBatch.from_pydict(
+        {
+            "new": [a for a, _ in asked],
+            "stored": [b for _, b in asked],
+            "hits": [1] * len(asked),
+            "new_odd": [packed[a] for a, _ in asked],
+            "stored_odd": [packed[b] for _, b in asked],
+        }
+    )
+    (found,) = verify_pairs([batch], threshold=0.8, bits=1024)
+    similar = {(row["new"], row["stored"]): row["similarity"] for row in found.to_pylist()}
+    expected = {}
+    for a, b in asked:
+        estimate = compare_odd(sketches[b][0], sketches[a], bits=1024)
+        if estimate is not None and estimate.similarity >= 0.8:
+            expected[a, b] = estimate.similarity
+    assert similar == expected
+    assert len(expected) > 20
+
+
+def test_a_text_like_a_dropped_one_is_kept() -> None:
+    """Being like a page that is itself a copy is no reason to be dropped: clusters do not chain."""
+    chain = pa.table({"new": [2, 3, 4, 5, 5], "stored": [1, 2, 3, 2, 4]})
+    assert walk(chain)["new"].to_pylist() == [2, 4]

@@ -1,0 +1,159 @@
+"""A corpus on Spark gets the verdicts that an index gives to the same pages in the same order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import runpy
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.errors import ConfigError, InputError
+from crawler.dedup.verdict import Verdict
+from crawler.offline.files import local_files, piece_size, pieces
+from crawler.offline.job import Corpus, Result
+from crawler.offline.records import PageReader, pages_of
+from crawler.offline.session import find_files
+from tests.offline import corpora
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# What PySpark says of itself is not this project's to mend.
+pytestmark = pytest.mark.filterwarnings("ignore")
+ROOT = Path(__file__).parents[2]
+CONFIG = DedupConfig(seed=7)
+
+
+def write(folder: Path) -> list[str]:
+    """A corpus in files of three formats, named so that their order is not that of the names."""
+    rows = corpora.pages()
+    third = len(rows) // 3
+    parts = {"b.parquet": rows[:third], "a.jsonl.gz": rows[third : 2 * third]}
+    parts["c.jsonl"] = rows[2 * third :]
+    return [str(corpora.write(folder / name, part)) for name, part in parts.items()]
+
+
+def run(spark: SparkSession, patterns: list[str], out: Path, **options: Any) -> Result:
+    corpus = Corpus(
+        spark, find_files(spark, patterns), str(out), CONFIG, report=lambda line: None, **options
+    )
+    return corpus.run()
+
+
+def duplicates(spark: SparkSession, out: Path) -> dict[str, tuple[Any, ...]]:
+    """What is said of each page that is dropped."""
+    names = ("kind", "duplicate_of", "similarity", "low", "high")
+    rows = spark.read.parquet(f"{out}/duplicates").collect()
+    assert len({row.url for row in rows}) == len(rows)
+    return {row.url: tuple(row[name] for name in names) for row in rows}
+
+
+def pages_in(patterns: list[str]) -> list[tuple[str, str]]:
+    files = [file for pattern in patterns for file in local_files(pattern)]
+    cut = pieces(files, piece_size(files))
+    found = [one for piece in cut for one in pages_of(piece, PageReader(CONFIG))]
+    return [(one.url or "", one.text or "") for one in found if one.text is not None]
+
+
+def verdicts(redis_url: str, pages: list[tuple[str, str]]) -> list[Verdict]:
+    async def check() -> list[Verdict]:
+        async with DuplicateIndex.open(DedupConfig(seed=7, redis_url=redis_url)) as index:
+            return await index.check_many(pages)
+
+    return asyncio.run(check())
+
+
+def test_the_same_pages_get_the_same_verdicts(
+    spark: SparkSession, tmp_path: Path, redis_url: str
+) -> None:
+    """Page by page: kind, original, similarity and its interval; what is kept stands in files."""
+    patterns = write(tmp_path)
+    result = run(spark, patterns, tmp_path / "out")
+    said = verdicts(redis_url, pages_in(patterns))
+    expected = {
+        one.url: (str(one.kind), one.duplicate_of, one.similarity, one.low, one.high)
+        for one in said
+        if one.duplicate_of is not None
+    }
+    assert duplicates(spark, tmp_path / "out") == expected
+    kinds = [str(one.kind) for one in said]
+    assert kinds.count("near") > 20
+    assert kinds.count("exact") > 5
+    assert result.kept == kinds.count("unique") + kinds.count("short")
+    assert (result.pages, result.short) == (len(said), kinds.count("short"))
+    assert (result.exact, result.near) == (kinds.count("exact"), kinds.count("near"))
+    kept = pages_in([str(tmp_path / "out" / "kept")])
+    assert [url for url, _ in kept] == [one.url for one in said if one.duplicate_of is None]
+    names = sorted(path.name for path in (tmp_path / "out" / "kept").iterdir())
+    assert names == ["000000-b.parquet", "000001-a.jsonl.gz", "000002-c.jsonl"]
+
+    # The second run takes up what is done, and one that was interrupted does the rest.
+    assert run(spark, patterns, tmp_path / "out") == result._replace(seconds={})
+    shutil.rmtree(tmp_path / "out" / "duplicates")
+    assert set(run(spark, patterns, tmp_path / "out").seconds) == {"duplicates"}
+    assert duplicates(spark, tmp_path / "out") == expected
+    with pytest.raises(InputError, match="DEDUP_THRESHOLD"):
+        Corpus(
+            spark,
+            find_files(spark, patterns),
+            str(tmp_path / "out"),
+            DedupConfig(seed=7, threshold=0.7),
+            report=print,
+        ).run()
+
+
+def test_the_result_does_not_depend_on_the_tasks(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other partitions, files fetched by Spark, pairs resolved in rounds: the same duplicates."""
+    patterns = write(tmp_path)
+    one = run(spark, patterns, tmp_path / "one")
+    spark.conf.set("spark.sql.shuffle.partitions", "5")
+    fetched = [f"file:{path}" for path in patterns]
+    monkeypatch.setattr("crawler.offline.session.is_local", lambda path: False)
+    monkeypatch.setattr("crawler.offline.job.is_local", lambda path: False)
+    other = run(spark, fetched, tmp_path / "other", walked=0)
+    assert other._replace(seconds={}) == one._replace(seconds={})
+    assert duplicates(spark, tmp_path / "other") == duplicates(spark, tmp_path / "one")
+    for path in (tmp_path / "one" / "kept").iterdir():
+        assert (tmp_path / "other" / "kept" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_an_address_that_comes_again(spark: SparkSession, tmp_path: Path) -> None:
+    """With its text it is unchanged, with a similar one near; both versions are compared."""
+    words = corpora.article(1, 300)
+    near = corpora.text(corpora.changed(words, 2))
+    rows = [("https://e.example/", corpora.text(words))] * 2 + [("https://e.example/", near)]
+    path = corpora.write(tmp_path / "a.jsonl", rows)
+    path.write_bytes(path.read_bytes() + b'{"url": "https://e.example/broken"')
+    result = run(spark, [str(path)], tmp_path / "out")
+    assert (result.kept, result.unchanged, result.near, result.unreadable) == (1, 1, 1, 1)
+    assert b"broken" in next((tmp_path / "out" / "kept").iterdir()).read_bytes()
+
+
+def test_a_method_without_bands_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
+    """What the job cannot do it says at the start."""
+    with pytest.raises(ConfigError, match="DEDUP_METHOD modulo"):
+        Corpus(spark, [], str(tmp_path), DedupConfig(method="modulo"), report=print)
+
+
+def test_spark_submit_runs_the_same_job(
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A file of the package, run by itself in Spark's session, does the job and prints JSON."""
+    path = corpora.write(tmp_path / "a.warc.gz", corpora.pages(3))
+    words = [str(path), "-o", str(tmp_path / "out"), "-s", "DEDUP_THRESHOLD=0.7"]
+    monkeypatch.setattr(sys, "argv", ["submit.py", *words])
+    runpy.run_path(str(ROOT / "crawler" / "offline" / "submit.py"), run_name="__main__")
+    output = capsys.readouterr()
+    assert json.loads(output.out)["pages"] == len(corpora.pages(3))
+    assert "duplicates:" in output.err

@@ -1,0 +1,128 @@
+"""Loading an index from files is checking their pages, only faster."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.index import Record
+from crawler.offline.files import File, local_files
+from crawler.offline.load import Checkpoint, Loaded, load
+from tests.offline import corpora
+
+PAGES = corpora.pages()
+
+
+def loaded(config: DedupConfig, files: list[File]) -> Loaded:
+    async def run() -> Loaded:
+        async with DuplicateIndex.open(config) as index:
+            checkpoint = Checkpoint(config.data_dir / "load.json", files, config.namespace)
+            return await load(index, files, checkpoint, processes=2, report=lambda *_: None)
+
+    return asyncio.run(run())
+
+
+def shown(config: DedupConfig) -> list[Record | None]:
+    async def run() -> list[Record | None]:
+        async with DuplicateIndex.open(config) as index:
+            return [await index.show(url) for url, _ in PAGES]
+
+    return asyncio.run(run())
+
+
+def decided(records: list[Record | None]) -> list[tuple[object, ...]]:
+    return [
+        (one.url, one.kind, one.duplicate_of, one.similarity, one.words) for one in records if one
+    ]
+
+
+@pytest.mark.parametrize("where", ["redis_url", "cluster_url"])
+def test_pages_are_decided_as_if_checked(
+    where: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """All is as after `check_many`, on a server and on a cluster; a second load changes nothing."""
+    index_url: str = request.getfixturevalue(where)
+    path = corpora.write(tmp_path / "a.jsonl.gz", PAGES)
+    config = DedupConfig(redis_url=index_url, seed=3, data_dir=str(tmp_path))
+    first = loaded(config, local_files(str(path)))
+    by_load = decided(shown(config))
+
+    other = DedupConfig(redis_url=index_url, seed=3, namespace="other")
+
+    async def check() -> list[str]:
+        async with DuplicateIndex.open(other) as index:
+            return [str(one.kind) for one in await index.check_many(PAGES)]
+
+    kinds = asyncio.run(check())
+    assert by_load == decided(shown(other))
+    assert first.verdicts == {kind: kinds.count(kind) for kind in set(kinds)}
+
+    again = loaded(config, local_files(str(path)))
+    assert (again.verdicts.total(), again.skipped) == (0, len(PAGES))
+    (tmp_path / "load.json").unlink()
+    assert loaded(config, local_files(str(path))).verdicts == {"unchanged": len(PAGES)}
+    assert decided(shown(config)) == by_load
+
+
+def test_a_load_that_broke_off_goes_on(redis_url: str, tmp_path: Path) -> None:
+    """What is loaded is not read again, unless the index does not know it any more."""
+    path = corpora.write(tmp_path / "a.jsonl", PAGES)
+    config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path))
+    files = local_files(str(path))
+    half = len(PAGES) // 2
+
+    async def begin() -> None:
+        async with DuplicateIndex.open(config) as index:
+            await index.check_many(PAGES[:half])
+
+    asyncio.run(begin())
+    place = len(corpora.json_lines(PAGES[: half - 1]))
+    key = json.dumps([config.namespace, *files])
+    noted = {"files": key, "position": place, "url": PAGES[half - 1][0]}
+    (tmp_path / "load.json").write_text(json.dumps(noted))
+    done = loaded(config, files)
+    assert (done.skipped, done.verdicts.total()) == (half, len(PAGES) - half)
+
+    path.write_bytes(path.read_bytes() + b"\n")  # another file now: all of it is read
+    assert loaded(config, local_files(str(path))).verdicts == {"unchanged": len(PAGES)}
+
+    async def forget() -> None:
+        async with DuplicateIndex.open(config) as index:
+            for url, _ in PAGES:
+                await index.forget(url)
+
+    asyncio.run(forget())
+    assert loaded(config, local_files(str(path))).skipped == 0
+
+
+def test_the_command_says_what_it_loaded(
+    dedup: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    """Counts by verdict; lines that are no pages are counted, a damaged file is named."""
+    good = corpora.write(tmp_path / "a.jsonl", PAGES)
+    good.write_bytes(good.read_bytes() + b"no page\n")
+    bad = corpora.write(tmp_path / "b.jsonl.gz", PAGES[:5])
+    bad.write_bytes(bad.read_bytes()[:-10])
+    folder = ("-s", f"DEDUP_DATA_DIR={tmp_path}")
+    code, output, errors = dedup("load", str(tmp_path), "--json", *folder)
+    found = json.loads(output)
+    assert (code, found["unreadable"], found["damaged"]) == (0, 1, [str(bad)])
+    assert len(PAGES) <= found["pages"] < len(PAGES) + 5
+    assert "b.jsonl.gz" in errors
+    code, _, errors = dedup("load", str(tmp_path / "nothing.jsonl"))
+    assert (code, errors.count("\n")) == (2, 1)
+
+
+@pytest.fixture
+def dedup(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    from tests.commands.conftest import dedup as fixture
+
+    run: Callable[..., tuple[int, str, str]] = fixture.__wrapped__(redis_url, monkeypatch, capsys)
+    return run

@@ -1,0 +1,178 @@
+"""Files of every format give their pages, and are copied without those that are dropped."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from crawler.chrome import strip_chrome
+from crawler.dedup import DedupConfig
+from crawler.dedup.errors import InputError
+from crawler.offline.files import File, Piece, bins, local_files, open_output, pieces
+from crawler.offline.records import Found, PageReader, copy_records, grouped, pages_of
+from tests.offline import corpora
+
+PAGES = corpora.pages(6)
+NAMES = [
+    "a.jsonl", "a.jsonl.gz", "a.json.zst", "a.parquet", "a.warc", "a.warc.gz", "a.warc.zst",
+    "a.warc.wet.gz",
+]  # fmt: skip
+
+
+def whole(path: Path) -> Piece:
+    (piece,) = pieces(local_files(str(path)), 1 << 40)
+    return piece
+
+
+def found_in(path: Path, size: int = 1 << 40, **settings: object) -> list[Found]:
+    reader = PageReader(DedupConfig(**settings))
+    return [
+        one for piece in pieces(local_files(str(path)), size) for one in pages_of(piece, reader)
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format_gives_its_pages(tmp_path: Path, name: str) -> None:
+    """The same pages come out of every format, in order, those of WARC files without chrome."""
+    found = found_in(corpora.write(tmp_path / name, PAGES))
+    assert [one.url for one in found] == [url for url, _ in PAGES]
+    is_html = name.startswith("a.warc") and ".wet" not in name
+    expected = [strip_chrome(corpora.html(one)).text if is_html else one for _, one in PAGES]
+    assert [one.text for one in found] == expected
+    assert [one.position for one in found] == sorted({one.position for one in found})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_copy_without_some_records_is_what_the_format_says(tmp_path: Path, name: str) -> None:
+    """What is copied can be read again, and lacks what was dropped and nothing else."""
+    path = corpora.write(tmp_path / name, PAGES)
+    dropped = {one.position for one in found_in(path)[1::3]}
+    (tmp_path / "out").mkdir()
+    copy = tmp_path / "out" / name
+    with open_output(str(copy)) as output:
+        copy_records(whole(path), dropped, output)
+    kept = [one for one in found_in(path) if one.position not in dropped]
+    assert [(one.url, one.text) for one in found_in(copy)] == [(one.url, one.text) for one in kept]
+    again = tmp_path / "out" / f"again-{name}"
+    with open_output(str(again)) as output:
+        copy_records(whole(path), (), output)
+    if name.endswith((".jsonl", ".warc")):
+        assert again.read_bytes() == path.read_bytes()
+    if name.endswith(".gz"):
+        assert gzip.decompress(again.read_bytes()) == gzip.decompress(path.read_bytes())
+
+
+@pytest.mark.parametrize("size", [1, 50, 777, 1 << 20])
+def test_each_line_belongs_to_one_piece(tmp_path: Path, size: int) -> None:
+    """However a file of lines is cut, each page is found once, in its place, and copied once."""
+    path = tmp_path / "a.jsonl"
+    rows = [(url, text[:300]) for url, text in PAGES]
+    path.write_bytes(b"\n" + corpora.json_lines(rows) + b"\n\n" + corpora.json_lines(rows)[:-1])
+    assert found_in(path, size) == [
+        one._replace(piece=other.piece)
+        for one, other in zip(found_in(path), found_in(path, size), strict=True)
+    ]
+    cut = list(pieces(local_files(str(path)), size))
+    with open_output(str(tmp_path / "copy")) as output:
+        for piece in cut[:2000]:
+            copy_records(piece, (), output)
+    if len(cut) <= 2000:
+        assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+
+
+def test_warc_records_that_are_no_pages_pass(tmp_path: Path) -> None:
+    """Redirects, images, requests and revisits are no pages; chunked and compressed bodies are."""
+    body = corpora.html("some words that make up a page of text").encode()
+    path = tmp_path / "a.warc"
+    path.write_bytes(
+        corpora.warc_record("request", "https://e.example/", "application/http", b"GET / HTTP/1.1")
+        + corpora.response("https://e.example/moved", body, status="301 Moved")
+        + corpora.response("https://e.example/image", b"GIF89a", "Content-Type: image/gif")
+        + corpora.warc_record("revisit", "https://e.example/", "application/http", b"")
+        + corpora.response(
+            "<https://e.example/chunked>", corpora.chunked(gzip.compress(body)),
+            "Content-Type: text/html; charset=utf-8", "Content-Encoding: gzip",
+            "Transfer-Encoding: chunked",
+        )
+        + corpora.response("https://e.example/last", body)
+    )  # fmt: skip
+    found = found_in(path)
+    urls = ["https://e.example/chunked", "https://e.example/last"]
+    assert [one.url for one in found] == urls
+    assert found[0].text == found[1].text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"{", b"[1]", b'"text"', b'{"url": "u"}', b'{"text": "t"}', b'{"url": 3.5, "text": "t"}',
+     b"[" * 10**5, b"\xff\xfe", b'{"url": "u", "text": 7}'],
+)  # fmt: skip
+def test_what_is_no_page_is_counted_and_kept(tmp_path: Path, line: bytes) -> None:
+    """A line that is no page stops nothing, and stays in the output as it is."""
+    path = tmp_path / "a.jsonl"
+    good = json.dumps({"url": "https://e.example/", "html": corpora.html("words")}).encode()
+    path.write_bytes(line + b"\n" + good)
+    bad, page = found_in(path)
+    assert (bad.text, bad.url) == (None, "")
+    assert page.url == "https://e.example/"
+    with open_output(str(tmp_path / "copy")) as output:
+        assert copy_records(whole(path), (), output) == 2
+    assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.parquet", "a.json.zst"])
+def test_a_damaged_file_gives_what_comes_before(tmp_path: Path, name: str) -> None:
+    """A file that breaks off is named as damaged; what can be read of it is."""
+    path = corpora.write(tmp_path / name, PAGES)
+    path.write_bytes(path.read_bytes()[:-40] + b"garbage" * 5)
+    found = found_in(path)
+    assert found[-1].text is None
+    assert all(one.text is not None for one in found[:-1])
+    urls = [url for url, _ in PAGES]
+    assert [one.url for one in found[:-1]] == urls[: len(found) - 1]
+    assert len(found) > 1 or name.endswith(".parquet")  # whose key to all stands at its end
+
+
+def test_files_are_read_in_the_order_given(tmp_path: Path) -> None:
+    """Of folders and patterns in the order of names; a name that says no format is an error."""
+    for name in ("b.jsonl", "a.jsonl", "_SUCCESS", ".a.jsonl.crc", "notes.txt"):
+        (tmp_path / name).write_text("")
+    names = [Path(file.path).name for file in local_files(str(tmp_path))]
+    assert names == ["a.jsonl", "b.jsonl"]
+    assert [Path(one.path).name for one in local_files(f"{tmp_path}/*.jsonl")] == names
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        local_files(str(tmp_path / "notes.txt"))
+    with pytest.raises(InputError, match="no file"):
+        local_files(str(tmp_path / "nothing*"))
+
+
+def test_small_files_share_a_task() -> None:
+    """Pieces are put together up to a size, and none is left out."""
+    files = [File(f"{i}.warc", 10, 0) for i in range(10)] + [File("x.warc", 500, 0)]
+    cut = list(pieces(files, 100))
+    together = bins(cut, 30)
+    assert [piece for one in together for piece in one] == cut
+    assert [len(one) for one in together] == [3, 3, 3, 1, 1]
+
+
+def test_an_output_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    """A file is there whole or not at all."""
+
+    def fail() -> None:
+        with open_output(str(tmp_path / "a.jsonl.gz")) as output:
+            output.write(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_groups_are_bounded() -> None:
+    """Long pages are fingerprinted by few at a time, and none is left out."""
+    long, short = Found(0, 0, "u", "x" * (9 << 20)), Found(1, 0, "u", None)
+    groups = list(grouped([short, long, *[short] * 600]))
+    assert [len(group) for group in groups] == [2, 256, 256, 88]
