@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .chrome import MainText
 
 
 @dataclass
@@ -11,7 +14,8 @@ class Page:
     """A page as it was fetched, its main text, and what the filter decided about it.
 
     ``url`` is the address after redirects, ``fetched_at`` a UTC time in ISO 8601. ``html`` and
-    ``text`` stay out of the log, which prints every dropped item.
+    ``text`` stay out of the log, which prints every dropped item. ``main`` is the main text with
+    what the filter wants to know of it besides; it is no field, so that feeds do not hold it.
     """
 
     url: str
@@ -22,3 +26,6 @@ class Page:
     text: str = field(default="", repr=False)
     html: str = field(default="", repr=False)
     dedup: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        self.main: MainText | None = None

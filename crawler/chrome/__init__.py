@@ -13,6 +13,7 @@ from .document import (
     title,
 )
 from .extract import Block, MainText, block_hash, strip_chrome
+from .sites import SharedTemplate, SiteTemplates
 from .template import SiteTemplate
 
 __all__ = [
@@ -21,7 +22,9 @@ __all__ = [
     "Link",
     "MainText",
     "Robots",
+    "SharedTemplate",
     "SiteTemplate",
+    "SiteTemplates",
     "base",
     "block_hash",
     "canonical",

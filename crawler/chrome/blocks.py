@@ -10,7 +10,7 @@ from lxml import etree
 
 from .vocabulary import HIDDEN, ROLE_BITS, TAG_BITS, name_bits
 
-LIMIT: Final = 20_000  # blocks judged by what surrounds them; a feature row is 1 kB
+LIMIT: Final = 10_000  # blocks judged by what surrounds them; a feature row is 1 kB
 DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
 
 _SKIPPED, _INLINE, _LINK, _BREAK, _BLOCK, _HEAD = range(6)
@@ -46,34 +46,34 @@ _NAME_READ: Final = 300  # longer class lists are generated; their ends say noth
 _CHUNK: Final = 1 << 16
 
 
-@dataclass(slots=True)
 class Flat:
-    """The page as parallel lists: blocks in reading order, then the containers around them.
+    """The page as lists: blocks in reading order, and the containers around them.
 
-    A container is an element with at least one block inside: blocks `starts[i]` to `ends[i]`.
-    Containers stand in document order, so that inner ones follow outer ones.
+    A container is an element with several blocks inside.  Containers stand in document order,
+    so that inner ones follow outer ones; the first is the page.
     """
 
-    texts: list[str] = field(default_factory=list)
-    linked: list[int] = field(default_factory=list)  # characters inside links
-    links: list[int] = field(default_factory=list)  # number of links
-    tags: list[int] = field(default_factory=list)  # positions in TAGS
-    signs: list[int] = field(default_factory=list)  # bits of all ancestors
-    depths: list[int] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    keys: list[int] = field(default_factory=list)  # equal for siblings of one tag and class
-    too_deep: bool = False
+    __slots__ = ("blocks", "containers", "ends", "too_deep", "within")
+
+    def __init__(self) -> None:
+        # text, words, characters inside links, links, position in TAGS, signs, depth, label
+        self.blocks: list[tuple[str, int, int, int, int, int, int, str]] = []
+        self.within: list[int] = []  # of each block the innermost container
+        # first block, container around it, label
+        self.containers: list[tuple[int, int, str]] = [(0, 0, "")]
+        self.ends: list[int] = [0]  # of each container the number of the block after it
+        self.too_deep = False
+
+    @property
+    def texts(self) -> list[str]:
+        """The blocks' texts."""
+        return [block[0] for block in self.blocks]
 
     def append(self, text: str) -> None:
         """Add a block of which nothing but its text is known."""
-        if not self.starts:
-            self.starts, self.ends, self.keys = [0], [0], [0]
-        self.texts.append(text)
-        self.tags.append(_OTHER)
-        for zeros in (self.linked, self.links, self.signs, self.depths):
-            zeros.append(0)
-        self.ends[0] = min(len(self.texts), LIMIT)
+        self.blocks.append((text, text.count(" ") + 1, 0, 0, _OTHER, 0, 0, ""))
+        self.within.append(0)
+        self.ends[0] = min(len(self.blocks), LIMIT)
 
 
 @dataclass(slots=True)
@@ -86,9 +86,10 @@ class Head:
     canonical: str | None = None
     metas: list[tuple[str, str]] = field(default_factory=list)  # name, content
     titled: bool = False
+    data: list[str] = field(default_factory=list)  # JSON-LD
 
-    def add(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        """Take note of an element; return whether its text is the title."""
+    def add(self, tag: str, attributes: Mapping[str, str]) -> list[str] | None:
+        """Take note of an element; return where its text goes."""
         if tag == "meta":
             name, content = attributes.get("name"), attributes.get("content")
             if name and content:
@@ -104,8 +105,8 @@ class Head:
                 self.links.append((attributes["href"], attributes.get("rel")))
         elif not self.titled:
             self.titled = True
-            return True
-        return False
+            return self.titles
+        return None
 
 
 class Reader:
@@ -113,78 +114,96 @@ class Reader:
 
     No tree is built, which takes about as long as all the gathering.  `start`, `data` and `end`
     are closures: they run a thousand times a page, and locals are twice as fast as attributes.
+    Elements wait in `pending` until there is text in them; a third never have any.
     """
 
-    __slots__ = ("close", "data", "end", "flat", "head", "start")
+    __slots__ = ("close", "data", "end", "start")
 
     def __init__(self) -> None:
-        self.flat = flat = Flat()
-        self.head = head = Head()
-        texts, linked, links = flat.texts, flat.linked, flat.links
-        tags, signs, depths = flat.tags, flat.signs, flat.depths
-        starts, ends, keys = flat.starts, flat.ends, flat.keys
+        flat, head = Flat(), Head()
+        blocks, within = flat.blocks, flat.within
+        containers, ends = flat.containers, flat.ends
         anchors = head.links
-        kind_of = _KINDS.get
+        kind_of, code_of, bits_of = _KINDS.get, _TAG_CODES.get, TAG_BITS.get
 
         pieces: list[str] = []
-        stack: list[tuple[int, int, int, int]] = []
-        link_chars = link_count = link_depth = skipped = 0
-        current, code, container, pre = 0, _OTHER, -1, 0
-        titling = False
+        pending: list[tuple[str, Mapping[str, str]]] = []
+        stack: list[tuple[int, int, int, str]] = []
+        link_chars = link_count = link_depth = skipped = pre = 0
+        current, code, container = 0, _OTHER, 0
+        label = ""
+        sink: list[str] | None = None
+
+        def enter() -> None:
+            nonlocal current, code, container, pre, label
+            for tag, attributes in pending:
+                stack.append((current, code, container, label))
+                code = code_of(tag, _OTHER)
+                current |= bits_of(tag, 0)
+                label = tag
+                if attributes:
+                    names = attributes.get("class")
+                    if names:
+                        label = f"{tag} {names}"
+                        current |= name_bits(names[:_NAME_READ])
+                    if names is None or len(attributes) > 1:
+                        current |= _signs(attributes)
+                if len(blocks) < LIMIT:
+                    containers.append((len(blocks), container, label))
+                    container = len(ends)
+                    ends.append(0)
+                if tag == "pre":
+                    pre += 1
+            pending.clear()
+            if len(stack) > DEEPEST:
+                flat.too_deep = True
 
         def flush() -> None:
             nonlocal link_chars, link_count
             joined = pieces[0] if len(pieces) == 1 else "".join(pieces)
             pieces.clear()
-            text = joined.strip("\n").rstrip() if pre else squeeze(joined)
-            if text and not text.isspace():
-                texts.append(text)
-                linked.append(link_chars)
-                links.append(link_count)
-                tags.append(code)
-                signs.append(current)
-                depths.append(len(stack))
+            if pre or len(joined) > _CHUNK:
+                text = joined.strip("\n").rstrip() if pre else squeeze(joined)
+                count = text.count(" ") + 1
+            else:
+                words = joined.split()
+                text = " ".join(words)
+                count = len(words)
+            if text:
+                if pending:
+                    enter()
+                depth = len(stack)
+                blocks.append((text, count, link_chars, link_count, code, current, depth, label))
+                within.append(container)
             link_chars = link_count = 0
 
         def start(tag: str, attributes: Mapping[str, str]) -> None:
-            nonlocal current, code, container, pre, link_depth, link_count, skipped, titling
+            nonlocal link_depth, link_count, skipped, sink
             if skipped:
                 skipped += 1
                 return
             kind = kind_of(tag, _BLOCK)
-            if kind == _INLINE:
+            if kind == _BLOCK:
+                if pieces:
+                    flush()
+                pending.append((tag, attributes))
+                if tag == "pre" or len(pending) > DEEPEST:
+                    enter()
+            elif kind == _INLINE:
                 return
-            if kind == _LINK:
+            elif kind == _LINK:
                 link_depth += 1
                 link_count += 1
                 if "href" in attributes:
                     anchors.append((attributes["href"], attributes.get("rel")))
-            elif kind == _BLOCK:
-                if pieces:
-                    flush()
-                stack.append((current, code, container, pre))
-                code = _TAG_CODES.get(tag, _OTHER)
-                names = None
-                if attributes:
-                    own, names = _signs(tag, attributes)
-                    current |= own
-                else:
-                    current |= TAG_BITS.get(tag, 0)
-                if tag == "pre":
-                    pre = 1
-                if len(texts) < LIMIT:
-                    keys.append(hash((container, tag, names)))
-                    container = len(starts)
-                    starts.append(len(texts))
-                    ends.append(-1)
-                if len(stack) > DEEPEST:
-                    flat.too_deep = True
             elif kind == _BREAK:
                 pieces.append("\n")
             else:
                 skipped = 1
                 if kind == _HEAD:
-                    titling = head.add(tag, attributes)
+                    sink = head.add(tag, attributes)
+                elif tag == "script" and attributes.get("type") == "application/ld+json":
+                    sink = head.data
 
         def data(text: str) -> None:
             nonlocal link_chars
@@ -193,44 +212,59 @@ class Reader:
                     pieces.append(text)
                     if link_depth:
                         link_chars += len(text.strip())
-            elif titling:
-                head.titles.append(text)
+            elif sink is not None:
+                sink.append(text)
 
         def end(tag: str) -> None:
-            nonlocal current, code, container, pre, link_depth, skipped, titling
+            nonlocal current, code, container, pre, label, link_depth, skipped, sink
             if skipped:
                 skipped -= 1
                 if not skipped:
-                    titling = False
+                    sink = None
                 return
             kind = kind_of(tag, _BLOCK)
             if kind == _BLOCK:
                 if pieces:
                     flush()
+                if pending:
+                    pending.pop()
+                    return
                 if not stack:
                     return
-                if container >= 0 and ends[container] < 0:
-                    if starts[container] == len(texts):  # empty, and so the last one
-                        del starts[container:], ends[container:], keys[container:]
-                    else:
-                        ends[container] = min(len(texts), LIMIT)
-                current, code, container, pre = stack.pop()
+                inner = container
+                current, code, container, label = stack.pop()
+                if tag == "pre":
+                    pre -= 1
+                if inner == container:
+                    return
+                count = len(blocks)
+                held = count - containers[inner][0]
+                if held > 1 or inner < len(ends) - 1:
+                    ends[inner] = count if count < LIMIT else LIMIT
+                else:  # not worth a container, and the last one
+                    if held:
+                        within[-1] = container
+                    containers.pop()
+                    ends.pop()
             elif kind == _LINK and link_depth:
                 link_depth -= 1
 
-        def close() -> None:
+        def close() -> tuple[Flat, Head]:
+            nonlocal flat, head, blocks, within, containers, ends, anchors, pending, sink
             if pieces:
                 flush()
-            if texts and not starts:  # a lone inline element
-                starts.append(0)
-                ends.append(-1)
-                keys.append(0)
-            last = min(len(texts), LIMIT)
-            flat.ends[:] = [last if stop < 0 else stop for stop in ends]
+            last = min(len(blocks), LIMIT)
+            ends[:] = [stop or last for stop in ends]
+            ends[0] = last
+            result = flat, head
+            # lxml's parser and its target hold each other; the page must not wait for the
+            # garbage collector as well.
+            del flat, head, blocks, within, containers, ends, anchors, pending, sink
+            return result
 
         self.start, self.data, self.end, self.close = start, data, end, close
 
-    def walk(self, root: Any) -> None:
+    def walk(self, root: Any) -> tuple[Flat, Head]:
         """Read a tree that somebody else has parsed."""
         start, data, end = self.start, self.data, self.end
         for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
@@ -243,7 +277,7 @@ class Reader:
                 end(_local(element.tag))
             if element.tail and element is not root:
                 data(element.tail)
-        self.close()
+        return self.close()
 
 
 def _local(tag: str) -> str:
@@ -251,15 +285,11 @@ def _local(tag: str) -> str:
     return tag.rpartition("}")[2] if tag[0] == "{" else tag
 
 
-def _signs(tag: str, attributes: Mapping[str, str]) -> tuple[int, str | None]:
-    """Return what an element says of its text (tag, role, names, hiding), and its class."""
-    bits = TAG_BITS.get(tag, 0)
-    names = None
+def _signs(attributes: Mapping[str, str]) -> int:
+    """Return what an element says of its text besides its class: id, role, hiding."""
+    bits = 0
     for key, value in attributes.items():
-        if key == "class":
-            names = value[:_NAME_READ]
-            bits |= name_bits(names)
-        elif key == "id":
+        if key == "id":
             bits |= name_bits(value[:_NAME_READ])
         elif key == "role":
             bits |= ROLE_BITS.get(value, 0)
@@ -269,7 +299,7 @@ def _signs(tag: str, attributes: Mapping[str, str]) -> tuple[int, str | None]:
             compact = value[:_STYLE_READ].replace(" ", "").lower()
             if "display:none" in compact or "visibility:hidden" in compact:
                 bits |= HIDDEN
-    return bits, names
+    return bits
 
 
 def squeeze(text: str, piece: int = _CHUNK) -> str:

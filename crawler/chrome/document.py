@@ -19,8 +19,11 @@ _CROWDED: Final = re.compile(
     rb"<([a-zA-Z][^\s<>/]{0,40})"
     rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]*+))?+){500,}+"
 )
+MOST_TAGS: Final = 50_000  # of what follows only the text is taken, and not for ever
+_REST: Final = 4_000_000  # bytes
 _HARMLESS: Final = 8000  # attributes in one tag cost a tenth of a second
-_WINDOW: Final = 4096
+_SMALL: Final = 100_000  # bytes
+_WINDOW: Final = 16_384
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,44 +68,48 @@ def parse(
         data = html if encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf" else text.encode()
     if b"\0" in data:
         data = data.replace(b"\0", b" ")
+    rest = b""
+    if len(data) > 3 * MOST_TAGS and data.count(b"<") > MOST_TAGS:
+        rest = data.split(b"<", MOST_TAGS)[-1]
+        data = data[: -len(rest) - 1]
     if _may_be_crowded(data):
         data = _CROWDED.sub(rb"<\1", data)
     reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
     # `huge_tree` lifts the depth limit from 256, after which libxml2 drops the rest of the page.
     parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)
+    read: Any
     try:
-        etree.fromstring(data, parser)
+        read = etree.fromstring(data, parser)
     except etree.LxmlError:
-        reader.close()
-    flat = reader.flat
+        read = reader.close()
+    flat: Flat
+    flat, head = read
     if flat.too_deep:
         flat = Flat()
-        for line in _plain_lines(html if isinstance(html, str) else decode(html, content_type)[1]):
+        for line in _plain_lines(data.decode("utf-8", "replace")):
             flat.append(line)
-    return Document(flat, reader.head, encoding, url)
+    # One block, for blocks by the hundred thousand cost more than they tell.
+    if rest and (text := _untagged(rest[:_REST].decode("utf-8", "replace"))):
+        flat.append(text)
+    return Document(flat, head, encoding, url)
 
 
 def _may_be_crowded(data: bytes) -> bool:
     """Whether a tag could have too many attributes: cheap, and mostly answered with no."""
-    if data.count(b"=") > _HARMLESS:
+    if len(data) > _SMALL and data.count(b"=") > _HARMLESS:
         return True
-    bare = False  # whether the window before had no bracket
-    for at in range(0, len(data) - _WINDOW, _WINDOW):
-        before, bare = bare, data.find(b">", at, at + _WINDOW) < 0
-        bare = bare and data.find(b"<", at, at + _WINDOW) < 0
-        if bare and not before and data.rfind(b"<", 0, at) > data.rfind(b">", 0, at):
-            return True
-    return False
+    return any(
+        data.find(b">", at, at + _WINDOW) < 0 for at in range(0, len(data) - _WINDOW, _WINDOW)
+    )
 
 
 def read_tree(root: Any, url: str | None = None) -> Document:
     """Read a page that is an lxml tree already: an element, or a tree of them."""
-    reader = Reader()
-    reader.walk(root.getroot() if hasattr(root, "getroot") else root)
-    return Document(reader.flat, reader.head, "utf-8", url)
+    flat, head = Reader().walk(root.getroot() if hasattr(root, "getroot") else root)
+    return Document(flat, head, "utf-8", url)
 
 
-_DROPPED: Final = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.S | re.I)
+_DROPPED: Final = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.S | re.I)
 _TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
 _INLINE: Final = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|small)(?:\s[^<>]*)?>", re.I)
 
@@ -113,6 +120,11 @@ def _plain_lines(text: str) -> Iterator[str]:
         line = squeeze(unescape(piece))
         if line:
             yield line
+
+
+def _untagged(text: str) -> str:
+    """Return all text between tags in one piece, for what is not worth a closer look."""
+    return squeeze(unescape(_TAG.sub(" ", _DROPPED.sub(" ", text.partition(">")[2]))))
 
 
 def title(document: Document) -> str:

@@ -18,7 +18,10 @@ from .features import Floats, describe
 from .vocabulary import BIT
 
 PROSE: Final = 200  # characters; a kept block of this length is never learnt as chrome
-_64_BITS: Final = (1 << 64) - 1
+_32_BITS: Final = (1 << 32) - 1
+_TRUST: Final = 0.7
+_CAUTION: Final = 0.5
+_TINY: Final = 1e-6
 _DIGITS: Final = str.maketrans("123456789", "000000000")
 
 
@@ -35,7 +38,7 @@ class Block(NamedTuple):
 class MainText:
     """The main text of a page; its blocks are worked out only when asked for."""
 
-    __slots__ = ("_flat", "_kept", "_known", "_likely", "text", "title")
+    __slots__ = ("_flat", "_kept", "_known", "_likely", "_whole", "text", "title")
 
     def __init__(
         self,
@@ -45,8 +48,10 @@ class MainText:
         kept: NDArray[np.bool_],
         likely: Floats,
         known: NDArray[np.bool_] | None = None,
+        whole: str | None = None,
     ) -> None:
         self.text = text
+        self._whole = whole
         self.title = title
         self._flat = flat
         self._kept = kept
@@ -55,6 +60,14 @@ class MainText:
 
     def __repr__(self) -> str:
         return f"MainText(title={self.title!r}, text={self.text[:60]!r}…)"
+
+    @property
+    def whole(self) -> str:
+        """The main text as it is without what is known of the site's template.
+
+        So it stays the same while that is being learnt.
+        """
+        return self.text if self._whole is None else self._whole
 
     def hashes(self) -> list[tuple[int, bool]]:
         """Return a hash of every two neighbouring blocks, and whether they are surely content.
@@ -65,7 +78,7 @@ class MainText:
         flat = self._flat
         sure = [
             kept and len(text) >= PROSE and linked * 3 < len(text)
-            for text, linked, kept in zip(flat.texts, flat.linked, self._kept.tolist(), strict=True)
+            for (text, _, linked, *_), kept in zip(flat.blocks, self._kept.tolist(), strict=True)
         ]
         pairs = pair_hashes(flat.texts)
         return [(pair, sure[i] or sure[i + 1]) for i, pair in enumerate(pairs)]
@@ -73,18 +86,18 @@ class MainText:
     @property
     def blocks(self) -> list[Block]:
         """All blocks in reading order with what became of them."""
-        return [self._block(i) for i in range(len(self._flat.texts))]
+        return [self._block(i) for i in range(len(self._flat.blocks))]
 
     def cut(self, limit: int) -> list[Block]:
         """The first blocks that were left out, up to `limit`, in reading order."""
         return [self._block(i) for i in np.flatnonzero(~self._kept)[:limit].tolist()]
 
     def _block(self, i: int) -> Block:
-        flat, known = self._flat, self._known
-        text, kept = flat.texts[i], bool(self._kept[i])
-        density = 1 - flat.linked[i] / max(len(text), 1)
+        text, _, linked, _, _, signs, *_ = self._flat.blocks[i]
+        kept, known = bool(self._kept[i]), self._known
+        density = 1 - linked / max(len(text), 1)
         templated = known is not None and bool(known[i])
-        reason = _reason(flat.signs[i], density, kept, templated)
+        reason = _reason(signs, density, kept, templated)
         return Block(text, kept, reason, round(density, 3), float(self._likely[i]))
 
 
@@ -131,13 +144,18 @@ def block_hash(text: str) -> int:
 
 
 def pair_hashes(texts: list[str]) -> list[int]:
-    """Return a hash for every two neighbouring blocks.
+    """Return a 32-bit hash for every two neighbouring blocks.
 
     Chrome comes back with its neighbours; "Parameters:" comes back on many pages of a manual,
     but between other texts on each.
     """
     hashes = [block_hash(text) for text in texts]
-    return [(a * 3 + b) & _64_BITS for a, b in pairwise(hashes)]
+    return [(a * 3 + b) >> 16 & _32_BITS for a, b in pairwise(hashes)]
+
+
+def join(texts: list[str], kept: NDArray[np.bool_]) -> str:
+    """Return the blocks that are kept, a line for each."""
+    return "\n".join(text for text, is_kept in zip(texts, kept.tolist(), strict=True) if is_kept)
 
 
 def choose(likely: Floats, texts: list[str]) -> NDArray[np.bool_]:
@@ -145,13 +163,17 @@ def choose(likely: Floats, texts: list[str]) -> NDArray[np.bool_]:
 
     Keeping the blocks above a threshold is optimal; the threshold depends on how much the page
     has that is likely: a page of links alone keeps its links.  (Lewis 1995, Jansche 2007.)
+    The likelihoods of a page's blocks are right or wrong together, which the formula does not
+    know: they are drawn towards the middle and a little down before.
     """
+    odds = np.log(np.clip(likely, _TINY, 1 - _TINY) / np.clip(1 - likely, _TINY, 1))
+    doubted = 1 / (1 + np.exp(-(_TRUST * odds - _CAUTION)))
     sizes = np.array([len(text) for text in texts], np.float64) + 1
-    order = np.argsort(-likely, kind="stable")
+    order = np.argsort(-doubted, kind="stable")
     taken = np.cumsum(sizes[order])
-    right = np.cumsum((sizes * likely)[order])
+    right = np.cumsum((sizes * doubted)[order])
     best = int(np.argmax(right / (taken + right[-1])))
-    kept: NDArray[np.bool_] = likely >= likely[order[best]]
+    kept: NDArray[np.bool_] = doubted >= doubted[order[best]]
     return kept
 
 
@@ -168,9 +190,10 @@ def strip_chrome(
     `Document` or an lxml tree that is parsed already.  `template` is what `SiteTemplate.known`
     has learnt of this site.  Never raises for what stands in the page.
 
-    >>> page = "<nav><a href=/>Home</a></nav><main><p>Tea is an aromatic drink.</p></main>"
+    >>> menu = "<nav><ul><li><a href=/>Home</a><li><a href=/shop>Shop</a></ul></nav>"
+    >>> page = f"{menu}<main><p>Tea is an aromatic drink, and much loved.</p></main>"
     >>> strip_chrome(page).text
-    'Tea is an aromatic drink.'
+    'Tea is an aromatic drink, and much loved.'
     """
     if isinstance(html, (str, bytes)):
         document = parse(html, url=url, content_type=content_type)
@@ -180,27 +203,24 @@ def strip_chrome(
         document = read_tree(html, url)
     title = title_of(document)
     flat = document.flat
-    n = len(flat.texts)
+    texts = flat.texts
+    n = len(texts)
     if not n:
         empty = np.zeros(0, np.float32)
         return MainText("", title, flat, empty.astype(bool), empty)
     likely = model.load().probabilities(describe(flat, title))
     if n > LIMIT:
-        rest = [
-            1 - c / len(t) for c, t in zip(flat.linked[LIMIT:], flat.texts[LIMIT:], strict=True)
-        ]
+        rest = [1 - linked / len(text) for text, _, linked, *_ in flat.blocks[LIMIT:]]
         likely = np.concatenate((likely, np.array(rest, np.float32)))
-    known = None
+    kept, known, whole = choose(likely, texts), None, None
     if template:
         known = np.zeros(n, bool)
-        for i, pair in enumerate(pair_hashes(flat.texts)):
+        for i, pair in enumerate(pair_hashes(texts)):
             if pair in template:
                 known[i : i + 2] = True
-        if known.all():  # a page must not end up empty because its site repeats it
+        left = choose(np.where(known, 0, likely), texts) & ~known
+        if left.any():
+            kept, whole = left, join(texts, kept)
+        else:  # a page must not end up empty because its site repeats it
             known[:] = False
-        likely = np.where(known, 0, likely)
-    kept = choose(likely, flat.texts)
-    if known is not None:
-        kept &= ~known
-    text = "\n".join(t for t, k in zip(flat.texts, kept.tolist(), strict=True) if k)
-    return MainText(text, title, flat, kept, likely, known)
+    return MainText(join(texts, kept), title, flat, kept, likely, known, whole)

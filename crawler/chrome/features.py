@@ -16,18 +16,19 @@ Ints = NDArray[np.int64]
 Wide = NDArray[np.float64]
 
 _ENDERS: Final = frozenset('.!?…。！？:;"”»）)')
-_SIGN_SHIFTS: Final = np.arange(len(SIGNS))
 _TAG_CODES: Final = np.arange(len(TAGS))
-_WINDOWS: Final = (1, 3, 10)  # blocks on both sides
-_SIDES: Final = (4, 12)  # blocks on one side
+_HEADINGS: Final = (2, 4)  # codes of h1 and h4
+_REACH: Final = 12  # blocks on either side that are looked at
+_WINDOWS: Final = ((-1, 2), (-3, 4), (-10, 11), (-4, 0), (-12, 0), (1, 5), (1, 13))
 _NEIGHBOURS: Final = (-2, -1, 1, 2)
 _SIZES: Final = (3, 10, 30)  # the smallest container with so many blocks
 _SHARES: Final = (0.1, 0.25)  # the smallest container with such a share of the page's words
 _REGIONS: Final = (0.5, 0.8, 0.95)  # the smallest container with such a share of the prose
+_SHORT: Final = 20  # characters; shorter texts are no sentences, nor parts of one
 _TINY: Final = 1e-9
 
 # Columns whose sums over ranges of blocks are wanted.
-_WORDS, _PROSE, _LINKED, _LENGTH, _LINKS, _BLOCKS, _HEADINGS = range(7)
+_WORDS, _PROSE, _LINKED, _LENGTH, _LINKS, _BLOCKS, _HEADS = range(7)
 
 
 def describe(flat: Flat, title: str = "") -> Floats:
@@ -36,122 +37,170 @@ def describe(flat: Flat, title: str = "") -> Floats:
     Prose is a block's likeness to running text, 0 to 1: it is long, has punctuation, and
     little of it is linked.  Sizes count words, for Chinese and Japanese half the characters.
     """
-    texts = flat.texts[:LIMIT]
+    texts, counts, linked_chars, links, codes, bits, depths, labels = zip(
+        *flat.blocks[:LIMIT], strict=True
+    )
     n = len(texts)
     row = np.arange(n)
-    own = _own(flat, texts, title)
-    length, linked, prose, tags, words = own[:, 0], own[:, 1], own[:, 2], own[:, -2], own[:, -1]
-    heading = (tags >= 2) & (tags <= 4)
-    upto = np.zeros((n + 1, 7))
-    np.cumsum(
-        np.stack(
-            (words, prose * words, linked * words, length, linked > 0.7, np.ones(n), heading), 1,
-        ), 0, out=upto[1:],
-    )  # fmt: skip
-    place = upto[:-1] / np.maximum(upto[-1], _TINY)
+    own, words, prose = _own(texts, counts, linked_chars, title)
+    own[:, 5] = np.log1p(links)
+    own[:, 8] = depths
+    length, linked = own[:, 0], own[:, 1]
+    tags = np.array(codes)
+    heading = (tags >= _HEADINGS[0]) & (tags <= _HEADINGS[1])
+    sums = np.empty((n, 7))
+    sums[:, _WORDS], sums[:, _LENGTH], sums[:, _BLOCKS], sums[:, _HEADS] = words, length, 1, heading
+    sums[:, _PROSE], sums[:, _LINKED] = prose * words, linked * words
+    np.greater(linked, 0.7, out=sums[:, _LINKS], casting="unsafe")
+    # Sums of all blocks before each, as they are beyond both ends, too.
+    upto = np.zeros((n + 1 + 2 * _REACH, 7))
+    np.cumsum(sums, 0, out=upto[_REACH + 1 : _REACH + 1 + n])
+    upto[_REACH + 1 + n :] = upto[_REACH + n]
+    total = upto[-1]
 
-    first = int(np.argmax(tags == 2)) if (tags == 2).any() else -1
-    since = row - first if first >= 0 else np.zeros(n)
-    last = np.maximum.accumulate(np.where(heading, row, -1))
-    starts, stops = np.array(flat.starts), np.array(flat.ends)
-    same = tags[1:] == tags[:-1]
-    signs = np.array(flat.signs[:LIMIT], np.int64)
+    firsts = np.flatnonzero(tags == _HEADINGS[0])
+    since = row - firsts[0] if len(firsts) else np.zeros(n)
+    firsts_in, parents, families = zip(*flat.containers, strict=True)
+    starts, stops = np.array(firsts_in), np.array(flat.ends)
+    place = np.empty((n, 10), np.float32)
+    place[:, :3] = upto[_REACH : _REACH + n, (_WORDS, _PROSE, _BLOCKS)]
+    place[:, :3] /= np.maximum(total[[_WORDS, _PROSE, _BLOCKS]], _TINY)
+    place[:, 3] = np.sign(since) * np.log1p(np.abs(since))
+    place[:, 4] = since >= 0
+    place[:, 5] = np.log1p(row - np.maximum.accumulate(np.where(heading, row, -1)))
+    place[:, 6] = np.bincount(starts, minlength=n)[:n]
+    place[:, 7] = np.bincount(stops, minlength=n)[:n]
+    place[0, 8] = place[-1, 9] = 0
+    place[1:, 8] = place[:-1, 9] = tags[1:] == tags[:-1]
+
+    windows = np.empty((n, len(_WINDOWS), 7))
+    for i, (first, last) in enumerate(_WINDOWS):
+        np.subtract(
+            upto[_REACH + last : _REACH + last + n],
+            upto[_REACH + first : _REACH + first + n],
+            out=windows[:, i],
+        )
+    padded = np.zeros((n + 4, 4), np.float32)
+    padded[2:-2, :3] = own[:, :3]
+    padded[2:-2, 3] = tags
+    signs = np.array(bits, "<i8").view(np.uint8).reshape(n, 8)
     parts: list[NDArray[Any]] = [
-        own[:, :-2],
-        place[:, (_WORDS, _PROSE, _BLOCKS)],
+        own,
+        place,
         tags[:, None] == _TAG_CODES,
-        (signs[:, None] >> _SIGN_SHIFTS) & 1,
-        np.stack(
-            (
-                np.sign(since) * np.log1p(np.abs(since)), since >= 0, np.log1p(row - last),
-                np.bincount(starts, minlength=n)[:n], np.bincount(stops, minlength=n)[:n],
-                np.concatenate(([False], same)), np.concatenate((same, [False])),
-            ), 1,
+        np.unpackbits(signs, axis=1, count=len(SIGNS), bitorder="little"),
+        _ratios(windows).reshape(n, -1),
+        *(padded[2 + shift : 2 + shift + n] for shift in _NEIGHBOURS),
+        _kin(labels, words, prose, linked),
+        *_containers(
+            upto[_REACH : _REACH + n + 1], starts, stops, parents, families, flat.within[:n]
         ),
-    ]  # fmt: skip
-
-    after = row + 1
-    ranges = [(np.maximum(row - r, 0), np.minimum(after + r, n)) for r in _WINDOWS]
-    ranges += [(np.maximum(row - r, 0), row) for r in _SIDES]
-    ranges += [(after, np.minimum(after + r, n)) for r in _SIDES]
-    froms, tos = np.stack([r[0] for r in ranges], 1), np.stack([r[1] for r in ranges], 1)
-    parts.append(_ratios(upto[tos] - upto[froms]).reshape(n, -1))
-    padded = np.zeros((n + 4, 4))
-    padded[2:-2] = own[:, (0, 1, 2, -2)]
-    parts.extend(padded[2 + shift : 2 + shift + n] for shift in _NEIGHBOURS)
-    parts.extend(_containers(flat, upto, starts, stops))
+    ]
     return np.concatenate(parts, 1, dtype=np.float32)
 
 
-def _own(flat: Flat, texts: list[str], title: str) -> Wide:
-    """Return what each block is by itself; the last two columns are its tag and its words."""
-    n = len(texts)
-    chars = np.array([len(t) for t in texts], np.float64)
-    spaces = np.array([t.count(" ") for t in texts], np.float64) + 1
+def _own(
+    texts: tuple[str, ...], counts: tuple[int, ...], linked_chars: tuple[int, ...], title: str
+) -> tuple[Floats, Wide, Wide]:
+    """Return what each block is by itself; its words; its likeness to prose."""
+    chars = np.array(list(map(len, texts)), np.float64)
+    spaces = np.array(counts, np.float64)
     words = np.where(chars > 12 * spaces, chars / 2, spaces)
-    stops = np.array(
-        [
-            t.count(",") + t.count(". ")
-            if t.isascii()
-            else t.count(",") + t.count(". ") + t.count("，") + t.count("。") + t.count("、")
-            + t.count("،")
-            for t in texts
-        ],
-        np.float64,
-    )  # fmt: skip
+    stops = np.array([_stops(t) if len(t) > _SHORT else 0 for t in texts], np.float64)
     ends = np.array([t[-1] in _ENDERS for t in texts])
-    linked = np.minimum(np.array(flat.linked[:n]) / chars, 1)
+    linked = np.minimum(np.array(linked_chars) / chars, 1)
     prose = np.minimum(words / 20, 1) * (1 - linked) * ((stops > 0) | ends)
-    counts = Counter(texts)
-    return np.stack(
-        (
-            np.log1p(words), linked, prose, stops / words, ends, np.log1p(flat.links[:n]),
-            np.log([counts[t] for t in texts]),
-            [8 < len(t) < 200 and t in title for t in texts],
-            flat.depths[:n], flat.tags[:n], words,
-        ), 1,
-    )  # fmt: skip
+    copies = Counter(texts)
+    own = np.empty((len(texts), 9), np.float32)
+    own[:, 0], own[:, 1], own[:, 2] = np.log1p(words), linked, prose
+    own[:, 3], own[:, 4] = stops / words, ends
+    own[:, 6] = np.log(list(map(copies.__getitem__, texts)))
+    own[:, 7] = [8 < len(t) < 200 and t in title for t in texts]
+    return own, words, prose
 
 
-def _containers(flat: Flat, upto: Wide, starts: Ints, stops: Ints) -> list[NDArray[Any]]:
+def _stops(text: str) -> int:
+    count = text.count(",") + text.count(". ")
+    if not text.isascii():
+        count += text.count("，") + text.count("。") + text.count("、") + text.count("،")
+    return count
+
+
+def _kin(labels: tuple[str, ...], words: Wide, prose: Wide, linked: Floats) -> Floats:
+    """Return what blocks of the same tag and class hold together, all over the page."""
+    ids: dict[str, int] = {}
+    kin = np.array([ids.setdefault(label, len(ids)) for label in labels])
+    count = np.bincount(kin)
+    held = np.bincount(kin, words)
+    table = np.empty((len(count), 4), np.float32)
+    table[:, 0] = np.log1p(count)
+    table[:, 1] = held / words.sum()
+    table[:, 2] = np.bincount(kin, prose * words) / held
+    table[:, 3] = np.bincount(kin, linked * words) / held
+    looked_up: Floats = table[kin]
+    return looked_up
+
+
+def _containers(
+    upto: Wide,
+    starts: Ints,
+    stops: Ints,
+    parents: tuple[int, ...],
+    families: tuple[str, ...],
+    within: list[int],
+) -> list[NDArray[Any]]:
     """Return for each block what the containers around it hold, small ones and large ones."""
     n = len(upto) - 1
-    row = np.arange(n)
     inside = upto[stops] - upto[starts]
     size = stops - starts
-    counts = Counter(flat.keys)
-    twins = np.array([counts[key] for key in flat.keys])  # siblings of one tag and class
-    table = np.concatenate(
-        (
-            _ratios(inside),
-            inside[:, :3] / np.maximum(upto[-1, :3], _TINY),
-            np.stack(
-                (
-                    np.log1p(size), starts / n, stops / n, np.log1p(twins),
-                    np.log1p(inside[:, _WORDS] * (twins > 2)), starts, np.maximum(size, 1),
-                ), 1,
-            ),
-        ), 1,
-    )  # fmt: skip
-    fitting = [size >= least for least in _SIZES]
-    fitting += [inside[:, _WORDS] >= share * upto[-1, _WORDS] for share in _SHARES]
-    fitting.append((twins > 2) & (size > 1))
-    levels = np.zeros((len(fitting), n), np.int64)
-    spans = list(zip(starts.tolist(), stops.tolist(), strict=True))
-    for level, fits in zip(levels, fitting, strict=True):
-        for c in np.flatnonzero(fits).tolist():  # inner ones overwrite outer ones
-            start, stop = spans[c]
-            level[start:stop] = c
-    looked_up = table.astype(np.float32)[levels.T]
-    looked_up[:, :, -2] = (row[:, None] - looked_up[:, :, -2]) / looked_up[:, :, -1]
-    parts: list[NDArray[Any]] = [looked_up[:, :, :-1].reshape(n, -1)]
-    for share in _REGIONS:
-        inner = np.flatnonzero(inside[:, _PROSE] >= share * (upto[-1, _PROSE] + _TINY))
+    siblings = list(zip(parents, families, strict=True))
+    counts = Counter(siblings)
+    twins = np.array(list(map(counts.__getitem__, siblings)))  # siblings of one tag and class
+    words = inside[:, _WORDS]
+    table = np.empty((len(starts), 13), np.float32)
+    table[:, :5] = _ratios(inside)
+    table[:, 5:8] = inside[:, :3] / np.maximum(inside[0, :3], _TINY)
+    table[:, 8] = np.log1p(size)
+    table[:, 9] = starts / n
+    table[:, 10] = stops / n
+    table[:, 11] = np.log1p(twins)
+    table[:, 12] = np.log1p(words * (twins > 2))
+    fits = np.empty((len(_SIZES) + len(_SHARES) + 1, len(starts)), bool)
+    for level, least in enumerate(_SIZES):
+        np.greater_equal(size, least, out=fits[level])
+    for level, share in enumerate(_SHARES, len(_SIZES)):
+        np.greater_equal(words, share * words[0], out=fits[level])
+    np.greater(twins, 2, out=fits[-1])
+    levels = _smallest(fits, np.array(parents))[:, within]
+    looked_up = table[levels]
+    parts: list[NDArray[Any]] = [*looked_up]
+    row = np.arange(n)
+    parts.append(((row - starts[levels]) / np.maximum(size[levels], 1)).T)
+    regions = np.zeros((n, 2 * len(_REGIONS)), np.float32)
+    for i, share in enumerate(_REGIONS):
+        inner = np.flatnonzero(inside[:, _PROSE] >= share * (inside[0, _PROSE] + _TINY))
         region = int(inner[-1]) if len(inner) else 0
-        within = (row >= starts[region]) & (row < stops[region])
-        share_of_words = np.full(n, inside[region, _WORDS] / upto[-1, _WORDS])
-        parts.append(np.stack((within, share_of_words), 1))
+        regions[starts[region] : stops[region], 2 * i] = 1
+        regions[:, 2 * i + 1] = words[region] / words[0]
+    parts.append(regions)
     return parts
+
+
+def _smallest(fits: NDArray[np.bool_], parents: Ints) -> Ints:
+    """Return for each row of `fits` and each container the smallest around it that fits.
+
+    That is the container itself or the nearest one above it; the page fits always.
+    """
+    levels, m = fits.shape
+    fits[:, 0] = True
+    offset = np.arange(levels)[:, None] * m
+    near = (np.where(fits, np.arange(m), parents) + offset).ravel()
+    while True:  # each turn doubles the number of steps taken
+        further = near[near]
+        if np.array_equal(further, near):
+            found: Ints = near.reshape(levels, m) - offset
+            return found
+        near = further
 
 
 def _ratios(sums: Wide) -> Wide:

@@ -10,8 +10,9 @@ import numpy as np
 
 from .features import Floats
 
-# Larger products make OpenBLAS wake all its threads, which then spin for longer than they help.
-_ROWS: Final = 20
+# Larger matrix products make OpenBLAS wake all its threads, which then spin for longer than they
+# help.
+_PRODUCTS: Final = 1 << 18
 
 WEIGHTS: Final = Path(__file__).with_name("weights.npz")
 
@@ -26,11 +27,15 @@ class Model(NamedTuple):
 
     def probabilities(self, features: Floats) -> Floats:
         """Return for each row of `features` the probability that its block is main text."""
-        logits = np.empty(len(features), np.float32)
-        for at in range(0, len(features), _ROWS):
-            units = np.maximum(features[at : at + _ROWS] @ self.hidden + self.hidden_bias, 0)
-            logits[at : at + _ROWS] = units @ self.output + self.output_bias
-        return (1 / (1 + np.exp(-np.clip(logits, -30, 30)))).astype(np.float32)
+        units = np.empty((len(features), len(self.output)), np.float32)
+        rows = max(_PRODUCTS // self.hidden.size, 1)
+        for at in range(0, len(features), rows):
+            np.matmul(features[at : at + rows], self.hidden, out=units[at : at + rows])
+        units += self.hidden_bias
+        np.maximum(units, 0, out=units)
+        logits = np.einsum("ij,j->i", units, self.output) + self.output_bias
+        likely: Floats = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
+        return likely
 
 
 @cache

@@ -100,6 +100,12 @@ class DedupConfig:
         "Function, or the path of one, that turns a page's HTML into its main text. Unset: that of "
         "this package.",
     )
+    templates: bool = _setting(
+        True,
+        parsing.boolean,
+        "Whether blocks that come back on a site's pages are learnt as its template, shared by all "
+        "workers and cut from main texts.",
+    )
     ttl: float | None = _setting(
         None,
         parsing.duration,

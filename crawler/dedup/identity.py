@@ -38,10 +38,10 @@ def is_whole(url: str) -> bool:
 def host(url: str) -> str:
     """The host and port that a page is counted under; nothing for what is no URL.
 
-    >>> host("https://reader@example.com:8080/")
+    >>> host("https://reader@Example.com:8080/")
     'example.com:8080'
     """
     try:
-        return urlsplit(url).netloc.rpartition("@")[2][:255]
+        return urlsplit(url).netloc.rpartition("@")[2][:255].lower()
     except ValueError:
         return ""

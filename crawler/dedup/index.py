@@ -9,9 +9,9 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from .candidates import Rule
 from .config import DedupConfig
@@ -25,11 +25,14 @@ from .store.batch import Batcher
 from .store.connect import Client, is_cluster, open_server
 from .store.parameters import SECRET
 from .store.records import estimate_evidence
-from .store.redis_index import CheckRequest, Evidence, RedisIndex
+from .store.redis_index import CheckRequest, Evidence, RedisIndex, TemplateNews
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
 from .store.statistics import IndexStats, read_statistics
 from .verdict import Kind, Verdict
+
+if TYPE_CHECKING:
+    from ..chrome import SharedTemplate
 
 logger = logging.getLogger(__name__)
 
@@ -124,17 +127,23 @@ class DuplicateIndex:
         canonical: str | None = None,
         date: datetime | None = None,
         preferred: bool = False,
+        whole: str | None = None,
+        template: SharedTemplate | None = None,
     ) -> Verdict:
         """Decide about a page with main text `text` and keep it if it is no duplicate.
 
         `canonical` is the URL that the page names as canonical, `date` when its text was published;
         what they decide is up to ``DEDUP_PREFER``. A `preferred` page takes the place of the one
-        that it copies.
+        that it copies. `whole` is the main text with what the template of its site takes out: by
+        that a page is exact or unchanged, so that neither depends on how well the template is
+        known. What is known of that is exchanged with other workers through `template`.
         """
         if len(text) > _LONG_TEXT:
             fingerprint = await asyncio.to_thread(self._fingerprint, text)
         else:
             fingerprint = self._fingerprint(text)
+        if whole is not None and whole != text:
+            fingerprint = replace(fingerprint, exact=self._fingerprint.exact(whole))
         known = identity(url, canonical=self._config.canonical_urls)
         other = identity(canonical, canonical=self._config.canonical_urls) if canonical else known
         by_date = date is not None and "earlier" in self._config.prefer
@@ -147,8 +156,12 @@ class DuplicateIndex:
             yields=other != known and "canonical" in self._config.prefer,
             date=min(max(1, int(date.timestamp())), 0xFFFFFFFF) if date and by_date else 0,
             preferred=preferred,
+            template=TemplateNews(template.length, template.offer()) if template else None,
         )
-        return self._verdict(url, request, await self._submit(request))
+        evidence = await self._submit(request)
+        if template is not None and evidence.template is not None:
+            template.take(*evidence.template)
+        return self._verdict(url, request, evidence)
 
     async def check_many(self, pages: Iterable[tuple[str, str]]) -> list[Verdict]:
         """Check `(url, text)` pairs in order, many in each exchange."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from itemadapter import ItemAdapter
 from scrapy.utils.asyncio import run_in_thread
@@ -22,7 +23,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Extractor: TypeAlias = Callable[[str | bytes], MainText | str]
+
+class Extractor(Protocol):
+    """Takes the HTML and what is known of the template of its site."""
+
+    def __call__(
+        self, html: str | bytes, template: AbstractSet[int] = frozenset(), /
+    ) -> MainText | str: ...
+
 
 # Characters or bytes of HTML from which a page is parsed in a thread. It would hold the event loop
 # for some 15 ms; parsing lets go of Python's lock for much of that, so a thread costs such a page
@@ -66,7 +74,7 @@ def extractor(config: DedupConfig) -> Extractor:
     Raises :class:`ConfigError` if there is no such function.
     """
     if config.extractor is None:
-        return strip_chrome
+        return lambda html, template=frozenset(): strip_chrome(html, template=template)
     try:
         function = load_object(config.extractor)
     except (ImportError, NameError, ValueError) as error:
@@ -74,28 +82,33 @@ def extractor(config: DedupConfig) -> Extractor:
             f"DEDUP_EXTRACTOR {config.extractor!r} cannot be loaded: {error}"
         ) from None
 
-    def extract(html: str | bytes) -> MainText | str:
+    def extract(html: str | bytes, template: AbstractSet[int] = frozenset()) -> MainText | str:
         text = function(html)
         return "" if text is None else str(text)
 
     return extract
 
 
-async def main_text(item: Any, fields: PageFields, extract: Extractor) -> MainText | str | None:
+async def main_text(
+    item: Any, fields: PageFields, extract: Extractor, template: AbstractSet[int] = frozenset()
+) -> MainText | str | None:
     """The main text of an item, taken out of its HTML and filled in if the item has none yet.
 
     A :class:`MainText` if it was taken by this package. None if there is no HTML either; an empty
     text if the page has none.
     """
-    text = fields.text(item)
-    if text is not None:
-        return text
+    ready = fields.main(item) or fields.text(item)
+    if ready is not None:
+        return ready
     html = fields.html(item)
     if html is None:
         return None
     if not html.strip():
         return ""
-    found = extract(html) if len(html) < LONG_PAGE else await run_in_thread(extract, html)
+    if len(html) < LONG_PAGE:
+        found = extract(html, template)
+    else:
+        found = await run_in_thread(extract, html, template)
     text, title = (found, "") if isinstance(found, str) else (found.text, found.title)
     fields.fill(item, text=text, title=title)
     return found

@@ -15,13 +15,13 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
-from ..chrome import MainText
+from ..chrome import MainText, SharedTemplate
 from ..dedup.archive_writer import MOST_BLOCKS, ArchiveWriter
 from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError, ServerError
 from ..dedup.index import DuplicateIndex
 from ..dedup.verdict import Kind, Verdict
-from ..project import project_config
+from ..project import project_config, site_template
 from ..start_errors import speak_plainly
 from .chrome import extractor, main_text
 from .dropping import describe, drop_reason
@@ -55,6 +55,7 @@ class DuplicatePipeline:
         count: takes the name of a statistic to add one to.
         stop: called when the server gives no answer and ``DEDUP_ON_ERROR`` is ``stop``.
         fail: called when the index cannot be opened; makes the crawl end as a failed one.
+        template: gives what is known of the template of the site of a URL.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class DuplicatePipeline:
         count: Callable[[str], None],
         stop: Callable[[], None],
         fail: Callable[[], None],
+        template: Callable[[str], SharedTemplate | None] = lambda url: None,
     ) -> None:
         self.config = config
         self.fields = PageFields(config, count)
@@ -72,6 +74,7 @@ class DuplicatePipeline:
         self._count = count
         self._stop = stop
         self._fail = fail
+        self._template = template
         self._stopped = False
         self._quiet_until = 0.0
         self._resources = AsyncExitStack()
@@ -93,6 +96,7 @@ class DuplicatePipeline:
             count=crawler.stats.inc_value,
             stop=Stopper(crawler),
             fail=lambda: fail_at_end(crawler),
+            template=lambda url: site_template(crawler, url),
         )
         crawler.signals.connect(pipeline.response_received, signal=signals.response_received)
         return pipeline
@@ -162,15 +166,22 @@ class DuplicatePipeline:
         url = ""
         try:
             url = self.fields.url(item) or ""
-            found = await main_text(item, self.fields, self.extract)
+            template = self._template(url) if url else None
+            known = template.known if template is not None else frozenset()
+            found = await main_text(item, self.fields, self.extract, known)
             if url and found is not None and self._index is not None:
                 text = found if isinstance(found, str) else found.text
+                whole = None if isinstance(found, str) else found.whole
+                if template is not None and isinstance(found, MainText):
+                    template.observe(found)
                 await self._report_gone(self._index)
                 verdict = await self._index.check(
                     url,
                     text,
                     canonical=self.fields.canonical(item, url),
                     date=self.fields.date(item),
+                    whole=whole,
+                    template=template,
                 )
                 self._remember(item, found, text, verdict)
                 return verdict

@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 
 from itemadapter import ItemAdapter
 
+from ..chrome import MainText
 from ..dedup.config import DedupConfig
 
 logger = logging.getLogger(__name__)
@@ -47,6 +48,11 @@ class PageFields:
         """The main text, None if the field is to be filled."""
         text: str | None = self._read(item, self.config.text_field, (str,))
         return text if text and text.strip() else None
+
+    def main(self, item: Any) -> MainText | None:
+        """The main text that this package took out of the page, if it is still the item's."""
+        main = getattr(item, "main", None)
+        return main if isinstance(main, MainText) and main.text == self.text(item) else None
 
     def title(self, item: Any) -> str:
         """The title, if the item has one."""

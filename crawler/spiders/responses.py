@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def page_of(response: Response, document: chrome.Document, content: chrome.MainText) -> Page:
     """The item of a page that was parsed."""
     canonical = chrome.canonical(document)
-    return Page(
+    page = Page(
         url=response.url,
         fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
         status=response.status,
@@ -25,6 +25,8 @@ def page_of(response: Response, document: chrome.Document, content: chrome.MainT
         text=content.text,
         html=response.body.decode(document.encoding, "replace"),
     )
+    page.main = content
+    return page
 
 
 def header_of(headers: Headers, name: bytes) -> str:

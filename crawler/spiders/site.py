@@ -17,6 +17,7 @@ from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
 
 from .. import chrome
 from ..items import Page
+from ..project import site_template
 from ..start_errors import speak_plainly
 from .arguments import Arguments, host_of
 from .failures import Failures
@@ -134,7 +135,13 @@ class SiteSpider(Spider):
         if noindex:
             self.stats.inc_value("site/noindex")
         else:
-            content = await self._aside(response, chrome.strip_chrome, document)
+            template = site_template(self.crawler, response.url)
+            content = await self._aside(
+                response,
+                chrome.strip_chrome,
+                document,
+                template=template.known if template is not None else None,
+            )
             yield page_of(response, document, content)
         if not nofollow and self._leads_on(response):
             for url in self._new_links(response, document):

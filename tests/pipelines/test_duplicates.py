@@ -133,7 +133,7 @@ async def test_long_pages_leave_the_loop_free(bench, monkeypatch):
     loop = asyncio.get_running_loop()
     strip = bench.pipeline.extract
 
-    def slow(page: str) -> Any:
+    def slow(page: str, template: Any) -> Any:
         loop.call_soon_threadsafe(started.set)
         asyncio.run_coroutine_threadsafe(go.wait(), loop).result(timeout=5)
         return strip(page)

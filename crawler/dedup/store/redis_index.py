@@ -18,13 +18,14 @@ from .parameters import Parameters
 from .reading import Entry, Reader
 from .scripts import explained, load_script
 
-_REQUEST = struct.Struct(">4s4sI16sI4sBHHHH")  # these three as in the scripts
+_REQUEST = struct.Struct(">4s4sI16sI4sBHHHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
 BY_KEYS = (
     255  # stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared
 )
 _EVIDENCE = struct.Struct(">ccIHHHBB")
 EVIDENCE_BYTES = _EVIDENCE.size
+NO_TEMPLATE = 65_535  # stands for the length where nothing is asked
 _CANONICAL_KNOWN, _REPLACES, _GONE = 1, 2, 4
 _PREFERRED, _YIELDS = 1, 2
 _KINDS = {
@@ -32,12 +33,22 @@ _KINDS = {
 }  # fmt: skip
 
 
+class TemplateNews(NamedTuple):
+    """What a worker knows of a host's template: so many entries of the shared log, and ``pairs``, 4
+    bytes each, to be added to it. In an answer the entries from number ``length`` on.
+    """
+
+    length: int
+    pairs: bytes
+
+
 class CheckRequest(NamedTuple):
     """A page to check. The same `token` again is the same check, tried again.
 
     ``canonical`` is the other URL that the page names as canonical, if it does; ``yields`` says
     that it gives its place in the index to that. ``date`` is its text's, in seconds since 1970, 0
-    if unknown: of two copies the earlier takes the place. ``preferred`` takes it in any case.
+    if unknown: of two copies the earlier takes the place. ``preferred`` takes it in any case. With
+    ``template`` the answer tells what is new in the template of the page's host.
     """
 
     url: str
@@ -48,6 +59,7 @@ class CheckRequest(NamedTuple):
     yields: bool = False
     date: int = 0
     preferred: bool = False
+    template: TemplateNews | None = None
 
 
 class Evidence(NamedTuple):
@@ -57,7 +69,7 @@ class Evidence(NamedTuple):
     it is another. ``odd_bits`` of the two odd sketches differ; ``sampled`` and ``other_sampled``
     are the shingles sampled at ``level``. ``replaces`` is the URL of the page whose place it took;
     ``canonical_known`` tells that the index has the URL that it names as canonical, ``gone`` that
-    it was reported gone.
+    it was reported gone. ``template`` is what the worker did not know of the host's template.
     """
 
     kind: str
@@ -71,6 +83,7 @@ class Evidence(NamedTuple):
     canonical_known: bool = False
     gone: bool = False
     replaces: str | None = None
+    template: TemplateNews | None = None
 
 
 class StoredPage(NamedTuple):
@@ -120,7 +133,7 @@ class RedisIndex(Reader):
         rule = (self._rule.min_matches, "keys" if self._rule.by_keys else "sketch")
         arguments: list[Any] = [self._parameters.digest, now, threshold, bits, oldest, *rule]
         arguments += map(pack_request, requests)
-        return [unpack_evidence(reply) for reply in await self._run("check", arguments)]
+        return [unpack_answer(reply) for reply in await self._run("check", arguments)]
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
@@ -190,6 +203,7 @@ def pack_request(request: CheckRequest) -> bytes:
         part.encode() for part in (request.url, request.host, request.canonical)
     )
     words = min(page.words, 0xFFFFFFFF)
+    pairs = request.template.pairs if request.template is not None else b""
     parts = [
         _REQUEST.pack(
             xxhash.xxh32_digest(url),
@@ -199,6 +213,8 @@ def pack_request(request: CheckRequest) -> bytes:
             request.date,
             xxhash.xxh32_digest(canonical),
             _PREFERRED * request.preferred + _YIELDS * request.yields,
+            NO_TEMPLATE if request.template is None else request.template.length,
+            len(pairs),
             len(url),
             len(host),
             len(page.bands),
@@ -208,10 +224,24 @@ def pack_request(request: CheckRequest) -> bytes:
         host,
         page.bands,
         canonical,
+        pairs,
     ]
     for level, members, sketch in page.odd:
         parts += (_ODD.pack(level, members), sketch)
     return b"".join(parts)
+
+
+def unpack_answer(reply: bytes | list[bytes]) -> Evidence:
+    """The evidence in an answer of lua/check.lua."""
+    if isinstance(reply, bytes):
+        return unpack_evidence(reply)
+    evidence, news = reply
+    return unpack_evidence(evidence)._replace(template=unpack_news(news))
+
+
+def unpack_news(reply: bytes) -> TemplateNews | None:
+    """What is new in a host's template, see lua/pages.lua."""
+    return TemplateNews(int.from_bytes(reply[:2]), reply[2:]) if reply else None
 
 
 def unpack_evidence(reply: bytes) -> Evidence:

@@ -34,6 +34,7 @@ _PARTS = {
             "done",
             "bury",
             "vanish",
+            "template",
             "find",
         ),
         _SHARD,

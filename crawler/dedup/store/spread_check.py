@@ -15,6 +15,7 @@ from .redis_index import (
     pack_request,
     table_key,
     unpack_evidence,
+    unpack_news,
 )
 from .shards import Call, Shards, Terms
 from .spread_care import SpreadCare
@@ -68,7 +69,9 @@ class SpreadCheck(SpreadCare):
                 page = attempt.request.fingerprint
                 attempt.places = self._spread.places(page.exact, page.words, page.bands)
                 begun.append(attempt)
-        await asyncio.gather(self._claim(begun), self._find_canonical(attempts))
+        await asyncio.gather(
+            self._claim(begun), self._find_canonical(attempts), self._share_templates(attempts)
+        )
 
     async def _claim(self, attempts: list[Attempt]) -> None:
         calls, owners = [], []
@@ -98,6 +101,21 @@ class SpreadCheck(SpreadCare):
         for attempt, reply in zip(named, replies, strict=True):
             attempt.canonical_known = bool(reply) and not isinstance(reply, Exception)
 
+    async def _share_templates(self, attempts: list[Attempt]) -> None:
+        """Exchange what is known of the templates of the pages' hosts."""
+        calls, asking = [], []
+        for attempt in attempts:
+            known, host = attempt.request.template, attempt.request.host.encode()
+            if known is not None:
+                head = known.length.to_bytes(2) + len(host).to_bytes(2)
+                shard = self._spread.home(attempt.request.host)
+                calls.append(Call("template", shard, head + host + known.pairs))
+                asking.append(attempt)
+        replies = await self._ask(calls, attempts[0].deadline) if calls else []
+        for attempt, reply in zip(asking, replies, strict=True):
+            if isinstance(reply, bytes):
+                attempt.news = unpack_news(reply)
+
     async def _conclude(self, attempt: Attempt) -> Evidence:
         pause = _FIRST_PAUSE
         while True:
@@ -111,7 +129,9 @@ class SpreadCheck(SpreadCare):
             else:  # another worker, or another page of this one, is checking the same URL
                 pause = await self._pause(attempt, pause)
             if evidence is not None:
-                return evidence._replace(canonical_known=attempt.canonical_known)
+                return evidence._replace(
+                    canonical_known=attempt.canonical_known, template=attempt.news
+                )
             await self._begin([attempt])
 
     async def _confirm(self, attempt: Attempt, answer: bytes) -> Evidence | None:

@@ -12,7 +12,7 @@ import xxhash
 from ..candidates import Rule
 from ..fingerprint import Fingerprint
 from ..sketches.odd import estimate_odd
-from .redis_index import BY_KEYS, CheckRequest, table_key
+from .redis_index import BY_KEYS, CheckRequest, TemplateNews, table_key
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
 _KEY_BITS = (1 << 27) - 1  # of a table key, see lua/layout.lua
@@ -170,6 +170,7 @@ class Attempt:
     answer: bytes | None = None
     wish: str = ""
     canonical_known: bool = False
+    news: TemplateNews | None = None
     error: Exception | None = None
     places: list[Place] = field(default_factory=list)
     before: dict[int, set[int]] = field(default_factory=dict)

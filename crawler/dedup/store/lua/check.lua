@@ -11,7 +11,8 @@
 --          page's keys that they have
 -- then one argument for each page, as in pages.lua
 --
--- Returns for each page the evidence of layout.lua.
+-- Returns for each page the evidence of layout.lua, or that and what is new in its host's template,
+-- as share_template in pages.lua.
 
 local BY_KEYS = 255 -- stands for a level where a verdict rests on keys
 local CERTAIN = 16 -- so many keys are all small by design, not by chance
@@ -295,7 +296,9 @@ for i = 8, #ARGV do
   tables = tables or keys > 0 and band_names(TABLES or keys) or nil
   page.names = names_of[keys]
   page.wish = wishes and redis.call('HGET', OVERRIDES, page.url) or nil
-  replies[#replies + 1] = evidence(check(page), knows_canonical(page) and CANONICAL_KNOWN)
+  local said = evidence(check(page), knows_canonical(page) and CANONICAL_KNOWN)
+  local news = share_template(page.host, page.template_length, page.pairs)
+  replies[#replies + 1] = news and {said, news} or said
 end
 if oldest > 0 then
   expire(math.ceil((#ARGV - 7) / 4), oldest, function(meta) release(meta, odd_size) end)

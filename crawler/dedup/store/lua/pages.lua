@@ -9,8 +9,11 @@
 --   date of the text in seconds since 1970 (4), 0 if unknown; table key of the URL that the page
 --     names as canonical (4); flags (1): 1 the page takes the place of the one that it copies, 2 it gives its
 --     own place to the URL that it names as canonical
+--   entries known of the log of its host's template (2), 65535 if it is not asked for; bytes of
+--     pairs for that log (2)
 --   bytes of the URL (2), of the host (2), of the band keys (2), of the URL that it names as
---     canonical (2): URL, host, band keys (4 each), canonical URL, nothing where it is its own
+--     canonical (2): URL, host, band keys (4 each), canonical URL, nothing where it is its own,
+--     pairs (4 each)
 --   odd sketches of each level that a duplicate could have, the page's own first: level (1),
 --     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
 
@@ -21,10 +24,11 @@ local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all 
 
 local function read_page(packed)
   local page, flags, sizes, at = {}, 0, {}, 0
-  page.url_key, page.token, page.words, page.exact, page.date, page.canonical, flags, sizes[1],
-    sizes[2], sizes[3], sizes[4], at = struct.unpack('>c4c4I4c16I4c4BI2I2I2I2', packed)
+  page.url_key, page.token, page.words, page.exact, page.date, page.canonical, flags,
+    page.template_length, sizes[5], sizes[1], sizes[2], sizes[3], sizes[4], at =
+      struct.unpack('>c4c4I4c16I4c4BI2I2I2I2I2I2', packed)
   page.preferred, page.yields = flags % 2 == 1, flags >= 2
-  for i, name in ipairs({'url', 'host', 'bands', 'canonical_url'}) do
+  for i, name in ipairs({'url', 'host', 'bands', 'canonical_url', 'pairs'}) do
     page[name] = string.sub(packed, at, at + sizes[i] - 1)
     at = at + sizes[i]
   end
@@ -59,4 +63,39 @@ local function save_counts()
       redis.call('HINCRBY', PREFIX .. name, field, string.format('%d', number))
     end
   end
+end
+
+-- Templates of hosts. The hash "templates" has for each host a log of pairs of blocks that are its
+-- sites' own (crawler/chrome/template.py), 4 bytes each. It only grows, up to MAX_PAIRS.
+
+local TEMPLATES = PREFIX .. 'templates'
+local NO_TEMPLATE = 65535 -- stands for the length where nothing is asked
+local MAX_PAIRS = 512
+local MAX_HOSTS = 10000 -- then any of them is forgotten; whoever still meets it tells again
+
+local function has_pair(log, pair)
+  local at = string.find(log, pair, 1, true)
+  while at and at % 4 ~= 1 do at = string.find(log, pair, at + 1, true) end
+  return at ~= nil
+end
+
+-- Adds pairs to a host's log. Returns what is new for who knows `length` entries: number of the
+-- first (2 bytes), the pairs; false if nothing is.
+local function share_template(host, length, pairs)
+  if length == NO_TEMPLATE then return false end
+  local old = redis.call('HGET', TEMPLATES, host) or ''
+  local log = old
+  for at = 1, #pairs, 4 do
+    local pair = string.sub(pairs, at, at + 3)
+    if #log < MAX_PAIRS * 4 and not has_pair(log, pair) then log = log .. pair end
+  end
+  if #log > #old then
+    if old == '' and redis.call('HLEN', TEMPLATES) >= MAX_HOSTS then
+      redis.call('HDEL', TEMPLATES, redis.call('HRANDFIELD', TEMPLATES))
+    end
+    redis.call('HSET', TEMPLATES, host, log)
+  end
+  if #log == length * 4 then return false end
+  local from = #log > length * 4 and length or 0
+  return struct.pack('>I2', from) .. string.sub(log, from * 4 + 1)
 end

@@ -1,0 +1,83 @@
+"""The templates of the sites of a crawl, learnt here and shared with other workers."""
+
+from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+from .template import LEAST_PAGES, SiteTemplate
+
+if TYPE_CHECKING:
+    from .extract import MainText
+
+MAX_SITES: Final = 1000
+_OFFERED: Final = 64  # pairs that go with one page
+_PAIR_BYTES: Final = 4
+
+
+class SharedTemplate:
+    """What is known of one site's template: learnt from pages seen here, or told by others.
+
+    The others' knowledge is a log of pairs that only grows; ``length`` is how many of its entries
+    are known here.
+    """
+
+    __slots__ = ("_log", "_next", "_own", "known", "length")
+
+    def __init__(self) -> None:
+        self.known: frozenset[int] = frozenset()
+        self.length = 0
+        self._own = SiteTemplate()
+        self._log: frozenset[int] = frozenset()
+        self._next = LEAST_PAGES
+
+    def observe(self, content: MainText) -> None:
+        """Learn from a page."""
+        self._own.observe(content.hashes(), hash(content.whole))
+        if self._own.contents >= self._next:  # ever more rarely: what is new in it gets less
+            self._next = self._own.contents * 5 // 4 + 1
+            self.known = self._own.known() | self._log
+
+    def offer(self) -> bytes:
+        """Pairs that the others do not know, four bytes each."""
+        unknown = sorted(self.known - self._log)[:_OFFERED]
+        return b"".join(pair.to_bytes(_PAIR_BYTES) for pair in unknown)
+
+    def take(self, start: int, pairs: bytes) -> None:
+        """Take in entries of the log from number `start` on, four bytes each.
+
+        >>> template = SharedTemplate()
+        >>> template.take(0, bytes([0, 0, 0, 7]))
+        >>> template.known, template.length
+        (frozenset({7}), 1)
+        """
+        numbers = array("I", pairs)
+        numbers.byteswap()
+        length = start + len(numbers)
+        if start > self.length:  # of an answer that came after a later one: it will come again
+            return
+        if length >= self.length or start == 0:
+            # A shorter log from its beginning: the old one was forgotten.
+            self._log = (frozenset() if length < self.length else self._log) | frozenset(numbers)
+            self.length = length
+            self.known |= self._log
+
+
+class SiteTemplates:
+    """The templates of a crawl's sites, of those that were met last.
+
+    >>> templates = SiteTemplates()
+    >>> templates["example.com"] is templates["example.com"]
+    True
+    """
+
+    def __init__(self) -> None:
+        self._sites: OrderedDict[str, SharedTemplate] = OrderedDict()
+
+    def __getitem__(self, host: str) -> SharedTemplate:
+        template = self._sites.setdefault(host, SharedTemplate())
+        self._sites.move_to_end(host)
+        if len(self._sites) > MAX_SITES:
+            self._sites.popitem(last=False)
+        return template

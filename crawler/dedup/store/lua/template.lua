@@ -1,0 +1,14 @@
+-- Shares what is known of templates of hosts, which are at home in this shard.
+--
+-- ARGV  see attempts.lua; for each host: entries known of its log (2 bytes), bytes of the host (2),
+--       host, pairs for the log (4 bytes each)
+--
+-- Returns for each host what is new in its log, as share_template in pages.lua, '' if nothing is.
+
+redis.call('HINCRBY', STATE, 'exchanges', '1')
+
+return each(function(item)
+  local length, size, at = struct.unpack('>I2I2', item)
+  local host = string.sub(item, at, at + size - 1)
+  return share_template(host, length, string.sub(item, at + size)) or ''
+end)
