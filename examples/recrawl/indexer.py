@@ -31,6 +31,8 @@ class IndexPipeline:
             return item
         # Pages that could not be checked may be old or new: replacing serves both.
         self.writer.delete_documents("url", item.url)
+        if replaced := item.dedup["replaces"]:  # that page is gone, or a copy of this one now
+            self.writer.delete_documents("url", replaced)
         self.writer.add_document(Document(url=item.url, title=item.title, text=item.text))
         self.done["re-indexed" if kind == "updated" else "indexed"] += 1
         return item

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import free_port
-from tests.markdown import ROOT, Example, examples, run_shell
+from tests.markdown import ROOT, Example, examples, run_shell, shape
 
 
 class Played(NamedTuple):
@@ -55,7 +55,9 @@ def assert_as_shown() -> Callable[[Played], None]:
 
     def check(one: Played) -> None:
         for example, output in one.outputs:
-            if example.output is not None:
+            if example.varies:
+                assert shape(output) == shape(example.output or ""), example.commands
+            elif example.output is not None:
                 assert output == example.output, example.commands
 
     return check
