@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.dedup.text import Normaliser, normalise, single_spaced, words
+from crawler.dedup.unspaced import make_segmenter
 
 # Every kind of character the tables tell apart, mixed more densely than chance would.
 TRICKY = st.text(
@@ -150,6 +151,7 @@ def test_every_setting_takes_every_text(text: str) -> None:
         Normaliser(drop_punctuation=False),
         Normaliser(fold_accents=True),
         Normaliser(fold_numbers=True, drop_urls=True, drop_reposts=True),
+        Normaliser(segment=make_segmenter("icu")),
     ):
         assert "  " not in normaliser(text)
 
