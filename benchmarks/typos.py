@@ -23,6 +23,7 @@ from typing import Any
 from quality import Texts, exactly, load, rows, score
 from rapidfuzz.distance import Levenshtein
 from sketch import environment
+from typos_noise import mistyped, scanned
 from typos_svg import svg
 
 from crawler.dedup import jaccard, shingle_hashes
@@ -34,7 +35,9 @@ from crawler.dedup.typos import ContextCorrector, corrector, hybrid
 SIZES = (3, 4, 5)
 FOUND = (0.3, 0.4, 0.5)
 UNRELATED = 0.02
-CORRECTORS = ("none", "dsound", "soundex", "metaphone", "typos", "scans")
+OWN = ("none", "typos", "scans", "bad-scans")
+CORRECTORS = ("none", "dsound", "soundex", "metaphone", *OWN[1:])
+RATES = (0, 0.02, 0.05, 0.1, 0.2)
 LIBRARIES = ("doublemetaphone", "jellyfish", "rapidfuzz", "symspellpy", "wordfreq")
 # Table II: common and not matching shingles of 3, 4, 5 words, without and with the approach.
 PAPER_TABLE_2 = {
@@ -175,16 +178,57 @@ def own(pairs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def altered(texts: list[str]) -> dict[str, float]:
-    """Share of the words of clean texts that ``typos`` changes; halves that it joins apart."""
+    """What ``typos`` does to clean texts: how many it touches, what share of the words it changes.
+
+    Halves of words that it joins are counted apart.
+    """
     correct = ContextCorrector()
-    total = changed = joined = 0
+    total = changed = joined = touched = 0
     for text in texts:
-        page = Page(text, dictionary())
-        total += len(page.words)
-        for first, last, _ in correct.corrections(page):
-            changed += last - first == 1
-            joined += last - first if last - first > 1 else 0
-    return {"words": total, "altered": changed / total, "halves joined": joined / total}
+        total += len(Page(text, dictionary()).words)
+        steps = [corrections for _, corrections in correct.steps(text)]
+        touched += any(steps)
+        joined += 2 * sum(map(len, steps[:1]))
+        changed += sum(map(len, steps[1:]))
+    return {
+        "texts": len(texts),
+        "touched": touched,
+        "words": total,
+        "altered": changed / total,
+        "halves joined": joined / total,
+    }
+
+
+def made_up(data: Path) -> dict[str, dict[str, tuple[float, ...]]]:
+    """News with made-up errors at known rates: mean J3 with each corrector, and what it costs."""
+    chooser = random.Random(20)
+    misspellings = defaultdict(list)
+    for row in rows(data / "misspellings" / "words.jsonl"):
+        misspellings[row["correct"]].append(row["misspelling"])
+    news = [row["text"] for row in rows(data / "news_mccormick" / "docs.jsonl")][-60:]
+    ways: dict[str, Callable[[str, float], str]] = {
+        "mistyped": lambda text, rate: mistyped(text, rate, misspellings, chooser),
+        "scanned": lambda text, rate: scanned(text, rate, chooser),
+    }
+    found = {}
+    for rate in RATES:
+        for way, spoil in ways.items() if rate else {"clean": lambda text, _: text}.items():
+            spoiled = [spoil(text, rate) for text in news]
+            similar = {
+                name: mean(j(correct(a), correct(b), 3) for a, b in zip(news, spoiled, strict=True))
+                for name, correct in ((name, correction(name)) for name in OWN)
+            }
+            fresh = loaded()
+            cost = milliseconds(spoiled, fresh)
+            found[f"{way} {rate:.0%}"] = {"J3": tuple(similar.values()), "ms": cost}
+    return found
+
+
+def loaded() -> ContextCorrector:
+    """A corrector that remembers no word yet, with all that it needs in memory."""
+    correct = ContextCorrector()
+    correct("The thhree of them had not been to the sea, and so they went to it by the road.")
+    return correct
 
 
 def milliseconds(texts: list[str], first: Callable[[str], str]) -> tuple[float, float]:
@@ -235,6 +279,10 @@ def lines(report: dict[str, Any]) -> Iterator[str]:
     yield "\nms for 1,000 words with `typos`, seen first and again; seconds to load"
     for name, cost in report["cost"].items():
         yield f"{name:12}" + " ".join(f"{value:.2f}" for value in cost)
+    yield f"\nNews with made-up errors: mean J3 with {', '.join(OWN)}; ms for 1,000 words"
+    for name, values in report["made up"].items():
+        parts = ("".join(f"{value:8.3f}" for value in part) for part in values.values())
+        yield f"{name:14}" + " ·".join(parts)
     yield "\nPrecision, recall, F1 at 0.8, exact Jaccard of 5-shingles against uncorrected truth"
     for name, quality in report["sets"].items():
         for corrected, values in quality.items():
@@ -248,8 +296,7 @@ def main() -> None:
     parser.add_argument("--svg", type=Path, help="draw how close the pairs come")
     options = parser.parse_args()
     start = time.process_time()
-    fresh = ContextCorrector()
-    fresh("loadd the dictionary of what is like a word and of the words that are in it")
+    fresh = loaded()
     loading = time.process_time() - start
     pairs = list(rows(options.data / "typo_pairs" / "pairs.jsonl"))
     clean, noisy = ([pair[side] for pair in pairs] for side in ("clean", "noisy"))
@@ -271,10 +318,8 @@ def main() -> None:
         "altered": {"clean pairs": altered(clean)}
         | {name: altered(texts.texts) for name, texts in sets.items()},
         "cost": cost,
-        "sets": {
-            name: {way: precision(texts, way) for way in ("none", "typos", "scans")}
-            for name, texts in sets.items()
-        },
+        "made up": made_up(options.data),
+        "sets": {name: {way: precision(texts, way) for way in OWN} for name, texts in sets.items()},
     }
     print(json.dumps(report, indent=2) if options.json else "\n".join(lines(report)))
     if options.svg:

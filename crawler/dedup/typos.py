@@ -20,10 +20,10 @@ from .spelling.shape import shapes
 
 __all__ = ["NAMES", "Corrector", "corrector", "hybrid", "parsed", "versioned"]
 
-NAMES: Final = ("typos", "scans", *CODES)
+NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
 
 # To be raised with every change that corrects some text otherwise than before.
-_VERSIONS: Final = {"typos": 2, "scans": 2}
+_VERSIONS: Final = {"typos": 2, "scans": 2, "bad-scans": 1}
 # Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
 _LONGEST: Final = 1_000_000
 # A page with more corrections is not in the dictionary's language or no text; it stays as it is.
@@ -66,7 +66,8 @@ def corrector(value: str) -> Corrector:
     value
         ``"typos"``: on pages with many words that the dictionary lacks, these and unlikely words
         become what was most probably meant there. ``"scans"``: the same, then all words are
-        written as their strokes, so that what scanners confuse is equal. The name of a phonetic
+        written as their strokes, so that what scanners confuse is equal. ``"bad-scans"``: of more
+        strokes side by side it does not matter how many. The name of a phonetic
         code: the way of the DSound paper, see :class:`~.spelling.phonetic.PhoneticRepair`. After a
         colon, the dictionary: see :func:`~.spelling.dictionary.dictionary`.
 
@@ -82,9 +83,9 @@ def corrector(value: str) -> Corrector:
     name, source = parsed(value)
     if name == "typos":
         return ContextCorrector(source)
-    if name == "scans":
+    if name in ("scans", "bad-scans"):
         spelling = ContextCorrector(source)
-        return lambda text: shapes(spelling(text))
+        return lambda text: shapes(spelling(text), blurred=name == "bad-scans")
     return PhoneticCorrector(source, name)
 
 

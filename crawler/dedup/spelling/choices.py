@@ -87,6 +87,11 @@ class Choices:
             self._kept = {}
         return found
 
+    @property
+    def kept(self) -> int:
+        """How many words are remembered."""
+        return len(self._kept)
+
     def left_alone(
         self, words: Sequence[str], names: Sequence[bool], errors: float
     ) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ _ALIKE_SOUNDS: Final = str.maketrans("cqzdvg", "kkstfj")
 _SILENT: Final = re.compile(r"[aeiouyhw]+")
 _DOUBLED: Final = re.compile(r"(.)\1+")
 _ROUNDS: Final = re.compile(r"cc+")
+_RUNS: Final = re.compile(r"cc+|ii+")
 
 
 @lru_cache(1 << 16)
@@ -44,15 +45,20 @@ def skeleton(word: str) -> str:
     return word[0] + _SILENT.sub("", _DOUBLED.sub(r"\1", rest).translate(_ALIKE_SOUNDS))
 
 
-def shapes(text: str) -> str:
+def shapes(text: str, *, blurred: bool = False) -> str:
     """*text* with every word replaced by its strokes, a run of round ones counting once.
 
-    The digits 0 and 1 are taken for letters.
+    The digits 0 and 1 are taken for letters. *blurred*: a run of upright strokes counts once, too.
 
     >>> shapes("The modern house") == shapes("Tlie modem housc")
     True
-    >>> shapes("Room 23")
-    'iciii 23'
+    >>> shapes("Room 23"), shapes("Room 23", blurred=True)
+    ('iciii 23', 'ici 23')
     """
     text = text.lower().translate(_DIGITS)
-    return _WORD.sub(lambda word: _ROUNDS.sub("c", strokes(word[0])), text)
+    return _WORD.sub(lambda word: _shape(word[0], blurred), text)
+
+
+@lru_cache(1 << 16)
+def _shape(word: str, blurred: bool) -> str:
+    return (_RUNS if blurred else _ROUNDS).sub(lambda run: run[0][0], strokes(word))
