@@ -146,7 +146,8 @@ class DedupConfig:
     correct: str | None = _setting(
         None,
         parsing.correction,
-        "How texts are corrected before they are compared: `typos`, `scans` or a phonetic code, "
+        "How texts are corrected before they are compared: `typos`, `scans`, `bad-scans` or a "
+        "phonetic code, "
         "with a language or a file of words as `typos:de`. Unset: not at all.",
     )
     method: str = _setting(
