@@ -16,9 +16,14 @@ from typing import Any
 
 import pytest
 import redis
+from hypothesis import settings
 
 from crawler.dedup.store.embedded import server_binary
 from tests.wheel import build_wheel, install_wheel
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 class Server:

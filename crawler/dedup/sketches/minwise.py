@@ -10,6 +10,8 @@ from .base import BandedMethod, SketchArray
 from .draw import multipliers, numbers
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..hashing import ShingleArray
 
 __all__ = ["MinwisePermutations", "OnePermutation"]
@@ -75,20 +77,30 @@ class OnePermutation(BandedMethod):
         self._lenders = multipliers(num_hashes, seed + 1)
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
-        if not shingles.size:
-            return np.empty(0, np.uint32)
-        bins = np.uint64(self.num_hashes)
+        return self.sketch_batch(shingles, np.array([0, shingles.size]))[0]
+
+    def sketch_batch(self, shingles: ShingleArray, offsets: NDArray[np.intp]) -> list[SketchArray]:
+        bins = self.num_hashes
+        counts = offsets[1:] - offsets[:-1]
         hashes = shingles * self._factor
-        least = np.full(self.num_hashes, _EMPTY)
-        np.minimum.at(least, ((hashes >> _32) * bins >> _32).view(np.int64), hashes)
+        least = np.full(counts.size * bins, _EMPTY)
+        first_bin = np.repeat(np.arange(counts.size) * bins, counts)
+        np.minimum.at(least, first_bin + _bin(hashes, bins), hashes)
         filled = least != _EMPTY
-        borrower = np.flatnonzero(~filled)
-        dice = self._lenders[borrower]
+        borrower = np.flatnonzero(~filled & np.repeat(counts > 0, bins))
+        dice = self._lenders[borrower % bins]
+        begin = borrower - borrower % bins
         while borrower.size:
             dice *= _SPREAD
             dice ^= dice >> _32
-            lender = ((dice >> _32) * bins >> _32).view(np.int64)
+            lender = begin + _bin(dice, bins)
             lends = filled[lender]
-            least[borrower[lends]] = least[lender[lends]]
-            borrower, dice = borrower[~lends], dice[~lends]
-        return ((least * _SPREAD) >> _32).astype(np.uint32)
+            if lends.any():
+                least[borrower[lends]] = least[lender[lends]]
+                borrower, begin, dice = (one[~lends] for one in (borrower, begin, dice))
+        values = ((least * _SPREAD) >> _32).astype(np.uint32).reshape(-1, bins)
+        return [value if count else value[:0] for value, count in zip(values, counts, strict=True)]
+
+
+def _bin(hashes: NDArray[np.uint64], bins: int) -> NDArray[np.int64]:
+    return np.asarray((hashes >> _32) * np.uint64(bins) >> _32).view(np.int64)
