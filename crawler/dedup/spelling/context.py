@@ -74,14 +74,14 @@ class Reader:
         found: list[Correction] = []
         number = self._dictionary.number.get
         after = 0
-        for place in range(len(page.words) - 1):
-            if place < after:
+        for place, pair in enumerate(zip(page.numbers, page.numbers[1:], strict=False)):
+            gap = page.gap(place)
+            if place < after or not _nothing_else(gap) or (gap == " " and min(pair) >= 0):
                 continue
             whole = page.words[place] + page.words[place + 1]
             if (
                 len(whole) >= _SHORTEST_JOINED
                 and (one := number(whole, -1)) >= 0
-                and _nothing_else(page.gap(place))
                 and page.touchable(place, noisy=True)
                 and self._better_joined(page, place, one)
             ):
@@ -98,8 +98,6 @@ class Reader:
                 for half, word in zip((first, second), page.words[place : place + 2], strict=True)
             )
             return bool(logs[whole] - _JOIN > apart)
-        if page.gap(place) == " ":
-            return False
         together = self._dictionary.gain(np.array([first]), np.array([second]))[0]
         return bool(logs[whole] - _JOIN_WORDS > logs[first] + logs[second] + together)
 
@@ -155,7 +153,9 @@ class Reader:
             total = scores + _CONTEXT * fit
             top = np.repeat(np.maximum.reduceat(total, starts), counts)
             highest = np.flatnonzero(total == top)
-            best = highest[np.searchsorted(highest, starts)]
+            best_before, best = best, highest[np.searchsorted(highest, starts)]
+            if np.array_equal(best, best_before):
+                break
             before[places + 1], after[places + 1] = last[best], first[best]
         chosen: list[int] = (best - starts).tolist()
         return chosen
@@ -163,4 +163,4 @@ class Reader:
 
 def _nothing_else(gap: str) -> bool:
     """Whether what stands between two halves is but a hyphen and white space."""
-    return not gap.strip().strip(_HYPHENS).strip()
+    return gap == " " or not gap.strip().strip(_HYPHENS).strip()

@@ -110,10 +110,12 @@ class Dictionary:
             return np.zeros(len(first))
         key = first << _SHIFT | second
         place = np.minimum(np.searchsorted(self._pairs, key), self._pairs.size - 1)
-        known = (self._pairs[place] == key) & (first >= 0) & (second >= 0)
-        ratio = np.where(known, self._shares[place], 0.0) / np.exp(self.logs[second])
-        gained = np.log((1 - _PAIR_WEIGHT) + _PAIR_WEIGHT * ratio)
-        return np.where((first >= 0) & (second >= 0), gained, 0.0)
+        gained = np.full(len(key), np.log(1 - _PAIR_WEIGHT))
+        known = np.flatnonzero(self._pairs[place] == key)
+        ratio = self._shares[place[known]] / np.exp(self.logs[second[known]])
+        gained[known] = np.log((1 - _PAIR_WEIGHT) + _PAIR_WEIGHT * ratio)
+        gained[(first < 0) | (second < 0)] = 0.0
+        return gained
 
 
 @lru_cache(maxsize=4)
