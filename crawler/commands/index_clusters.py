@@ -57,6 +57,7 @@ def print_stories(found: Stories) -> None:
         ["kept pages compared", found.pages],
         ["too short for a sketch", found.too_short],
         ["too long to tell at this similarity", found.too_long],
-        ["share of pairs at it that bands find", f"{found.found:.0%}"],
     ]
+    if found.found is not None:
+        facts.append(["share of pairs at it that bands find", f"{found.found:.0%}"])
     print_table("", ["fact", "value"], facts)

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from .errors import InputError
-from .store.records import COPIES, KINDS, PageRecord
-from .store.redis_index import table_key
+from .store.records import COPIES, PageRecord
+from .store.redis_index import KINDS, table_key
 
 FORMAT: Final = "scrapy-neardup index"
 VERSION: Final = 1

@@ -93,9 +93,10 @@ def _unknown(found: Rethreshold) -> list[str]:
             "for copies have no sketch"
         )
     if found.after < found.before:
+        missed = "" if found.found is None else f", {1 - found.found:.0%}"
         sentences.append(
-            f"pairs without a band in common: the bands of this index find {found.found:.0%} of "
-            f"those that are {found.after:g} similar"
+            f"the pairs of similarity {found.after:g} that the keys of this index do not "
+            f"find{missed}"
         )
         if found.too_long:
             sentences.append(

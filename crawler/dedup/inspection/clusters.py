@@ -6,8 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ..candidates import Rule
 from ..clusters import cluster
-from ..errors import InputError
 from ..fingerprint import Fingerprint, make_sketcher
 from ..lsh import collision_probability, row_bits
 from ..sketches import BandedMethod
@@ -47,7 +47,7 @@ class Stories:
 
     ``pages`` were compared, ``too_short`` and ``too_long`` were not: without a shingle, and with so
     many that sketches of this size tell nothing at the threshold. Of the pairs that are just as
-    similar as the threshold the bands find the share ``found``.
+    similar as the threshold the bands find the share ``found``; None for a method without bands.
     """
 
     threshold: float
@@ -55,7 +55,7 @@ class Stories:
     pages: int
     too_short: int
     too_long: int
-    found: float
+    found: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """The stories as plain values."""
@@ -149,22 +149,23 @@ async def read_stories(
 ) -> Stories:
     """Group the kept pages by a lower threshold; nothing is dropped for it.
 
-    The sketches that are stored are compared, of pages that share a stored band. The linkage is
-    that of :func:`~..clusters.cluster`. A million pages take about 0.6 GB. Raises
-    :class:`InputError` for a method without bands.
+    The sketches that are stored are compared, of pages that share stored keys. The linkage is that
+    of :func:`~..clusters.cluster`. A million pages take about 0.6 GB.
     """
     config = index.config
-    found = band_share(config, threshold)
+    rule = Rule.of(make_sketcher(config, seed=1).method)
     numbers, fingerprints, too_short, too_long = [], [], 0, 0
     async for record in all_records(index, progress):
         sketch = record.sketch
-        if sketch is not None and floor_of_odd(sketch.members, config.verify_bits) < threshold:
+        if sketch is not None and (
+            rule.by_keys or floor_of_odd(sketch.members, config.verify_bits) < threshold
+        ):
             numbers.append(record.number)
             fingerprints.append(Fingerprint(record.exact, record.words, record.bands, (sketch,)))
         elif record.is_kept:
             too_short += sketch is None
             too_long += sketch is not None
-    groups = cluster(fingerprints, threshold=threshold, bits=config.verify_bits)
+    groups = cluster(fingerprints, threshold=threshold, bits=config.verify_bits, rule=rule)
     groups = [group for group in groups if group.members]
     wanted = [numbers[member.number] for group in groups for member in group.members]
     wanted += [numbers[group.representative] for group in groups]
@@ -180,19 +181,15 @@ async def read_stories(
                 IndexCluster(first.number, first.url, [Page.of(first, None, None), *members])
             )
     stories.sort(key=lambda one: (-len(one.members), one.id))
+    found = found_share(config, threshold)
     return Stories(threshold, stories, len(numbers), too_short, too_long, found)
 
 
-def band_share(config: DedupConfig, similarity: float) -> float:
-    """The share of pairs of that similarity that share a band of the index.
-
-    Raises :class:`InputError` for a method without bands.
-    """
+def found_share(config: DedupConfig, similarity: float) -> float | None:
+    """The share of pairs of that similarity that the bands of an index find; None without bands."""
     method = make_sketcher(config, seed=1).method
     if not isinstance(method, BandedMethod):
-        raise InputError(
-            f"kept pages are compared by their bands, and DEDUP_METHOD {config.method} has none"
-        )
+        return None
     return float(
         collision_probability(similarity, method.bands, method.rows, row_bits(method.rows))
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..identity import host as host_of
 from ..store.records import COPIES
-from .clusters import IndexCluster, band_share, read_stories
+from .clusters import IndexCluster, found_share, read_stories
 from .pages import Page, all_records, plain, records_of
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ class Rethreshold:
     compared, too_short, too_long
         Kept pages that were compared for that and those that were not, see :class:`Stories`.
     found
-        Share of pairs just as similar as the other threshold that the bands of the index find.
+        Share of pairs just as similar as the other threshold that the bands of the index find;
+        None for a method without bands.
     """
 
     before: float
@@ -94,7 +95,7 @@ class Rethreshold:
     compared: int
     too_short: int
     too_long: int
-    found: float
+    found: float | None
 
     @property
     def dropped(self) -> int:
@@ -120,11 +121,10 @@ async def rethreshold(
     Exact copies stay what they are. With a higher threshold some near-duplicates would have been
     kept; of a copy no sketch is stored, so that those cannot be compared with each other or with
     other kept pages. With a lower one some kept pages would have been copies of others: the stored
-    sketches are compared, of pages that share a band. Raises :class:`InputError` for a method
-    without bands.
+    sketches are compared, of pages that share keys.
     """
     bits, before = index.config.verify_bits, index.config.threshold
-    found = band_share(index.config, threshold)
+    found = found_share(index.config, threshold)
     near, uncertain, below = 0, 0, []
     async for record in all_records(index, progress):
         estimate = record.estimate(bits) if record.standing == "near" else None

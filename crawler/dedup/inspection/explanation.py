@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from operator import eq
 from typing import TYPE_CHECKING, Any, Final
 
+from ..candidates import Rule
 from ..fingerprint import Fingerprint, make_sketcher
 from ..identity import identity
 from ..similarity import Estimate
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..store.records import PageRecord
 
 _MOST_COMPARED: Final = 64  # kept pages, those that meet in most bands first
-_KEY_BYTES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +121,14 @@ def _fingerprint(record: PageRecord) -> Fingerprint:
 
 
 def _neighbour(index: DuplicateIndex, record: PageRecord, fingerprint: Fingerprint) -> Neighbour:
+    rule = Rule.of(make_sketcher(index.config, seed=1).method)._replace(min_matches=1)
+    met = rule.matches(fingerprint.bands, record.bands)
     estimate = None
     if record.exact == fingerprint.exact:
         estimate = Estimate(1.0, 1.0, 1.0, 0.0)
+    elif rule.by_keys:
+        available = rule.comparable(fingerprint.bands, record.bands)
+        estimate = Estimate.of_proportion(met, available) if available else None
     elif record.sketch is not None:
         estimate = compare_odd(record.sketch, fingerprint.odd, bits=index.config.verify_bits)
-    ours, theirs = _keys(fingerprint.bands), _keys(record.bands)
-    in_order = make_sketcher(index.config, seed=1).method.tables is not None
-    met = sum(map(eq, ours, theirs)) if in_order else len(set(ours) & set(theirs))
-    return Neighbour(Page.of(record, None, None), estimate, met, len(ours))
-
-
-def _keys(bands: bytes) -> list[bytes]:
-    return [bands[at : at + _KEY_BYTES] for at in range(0, len(bands), _KEY_BYTES)]
+    return Neighbour(Page.of(record, None, None), estimate, met, len(fingerprint.bands) // 4)

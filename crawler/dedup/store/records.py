@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 from ..similarity import Estimate
 from ..sketches.odd import OddSketch, estimate_odd
 from .reading import PAGES_IN_BLOCK, Reader
-from .redis_index import BY_KEYS, Evidence
+from .redis_index import BY_KEYS, KINDS, Evidence
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
 
@@ -22,9 +22,6 @@ _FIELD: Final = struct.Struct(">BH")  # as in read.lua
 _META, _URL, _SKETCH = 0, 1, 2
 _NO_KEY: Final = bytes(4)
 
-KINDS: Final = {
-    b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
-}  # fmt: skip
 COPIES: Final = frozenset(("exact", "near"))
 
 _BLOCKS: Final = 64  # read in one exchange

@@ -28,7 +28,7 @@ EVIDENCE_BYTES = _EVIDENCE.size
 NO_TEMPLATE = 65_535  # stands for the length where nothing is asked
 _CANONICAL_KNOWN, _REPLACES, _GONE = 1, 2, 4
 _PREFERRED, _YIELDS = 1, 2
-_KINDS = {
+KINDS = {
     b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
 }  # fmt: skip
 
@@ -249,8 +249,8 @@ def unpack_evidence(reply: bytes) -> Evidence:
     kind, standing, page, odd_bits, sampled, other, level, flags = _EVIDENCE.unpack_from(reply)
     url = _text(reply[_EVIDENCE.size :]) or None
     return Evidence(
-        _KINDS[kind],
-        _KINDS[standing],
+        KINDS[kind],
+        KINDS[standing],
         None if flags & _REPLACES else url,
         page,
         odd_bits,

@@ -15,7 +15,8 @@ from ..errors import InputError, ParameterMismatch
 from .connect import Client
 from .parameters import Parameters
 from .reading import Reader
-from .records import KINDS, PageRecord
+from .records import PageRecord
+from .redis_index import KINDS
 from .scripts import explained, load_script
 from .spread_index import SpreadIndex
 from .spread_pages import Place
