@@ -1,7 +1,7 @@
 """Candidates of a page as the index grows: what is to be expected, and what a real index shows.
 
     python benchmarks/simulate.py
-    python benchmarks/simulate.py --measure 100000
+    python benchmarks/simulate.py --measure 100000 --cost
 
 A page meets another in a band if their keys agree, of which the index has 27 bits. A new page meets
 
@@ -19,11 +19,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.index import server
 from crawler.dedup import DedupConfig
@@ -50,8 +55,11 @@ def by_chance(kept: float, bands: int) -> float:
     return kept * bands / 2**KEY_BITS
 
 
-def by_resemblance(similarity: float, bands: int, rows: int) -> float:
-    """Probability that two pages of that resemblance share a key as the index has it."""
+def by_resemblance(similarity: float, bands: int, rows: int, listed: float = 1) -> float:
+    """Probability that two pages of that resemblance share a key, and one finds the other there.
+
+    `listed` is the probability that a page still stands in the list of a key.
+    """
     bits = row_bits(rows)
     cut = max(0, bits * rows - KEY_BITS)  # bits that the key has less than its values together
     agree = 1.0
@@ -59,7 +67,7 @@ def by_resemblance(similarity: float, bands: int, rows: int) -> float:
         # The first value stands highest in the key and loses bits first.
         kept = max(0, bits - max(0, cut - value * bits))
         agree *= similarity + (1 - similarity) / 2.0**kept
-    return 1 - (1 - agree) ** bands
+    return 1 - (1 - agree * listed) ** bands
 
 
 def listed(kept: float) -> float:
@@ -74,6 +82,11 @@ def listed(kept: float) -> float:
     return float(min(1.0, (expected + room * (1 - below)) / mean)) if mean > 0.01 else 1.0
 
 
+def found_at(similarity: float, bands: int, rows: int, kept: float) -> float:
+    """Probability that a page finds its original among `kept` pages."""
+    return by_resemblance(similarity, bands, rows, listed(kept))
+
+
 def expectation(config: DedupConfig) -> list[dict[str, Any]]:
     bands, rows = config.banding
     return [
@@ -82,6 +95,8 @@ def expectation(config: DedupConfig) -> list[dict[str, Any]]:
             "by chance": by_chance(kept, bands),
             "under one key": kept / 2**KEY_BITS,
             "of which listed": listed(kept),
+            "found at 0.9": found_at(0.9, bands, rows, kept),
+            "at 0.8": found_at(0.8, bands, rows, kept),
             f"of a site of {SITE}": SITE * by_resemblance(0.25, bands, rows),
         }
         for kept in SIZES
@@ -144,6 +159,58 @@ async def measure(config: DedupConfig, pages: int) -> list[dict[str, Any]]:
     return rows
 
 
+async def cost(config: DedupConfig) -> list[dict[str, Any]]:
+    """The server's CPU for a page by the number of kept pages that it meets and does not resemble.
+
+    Bytes are those that cross the network for a page, both ways, at a URL of 60 characters.
+    """
+    rows = []
+    with server(str(server_binary())) as (socket, info):
+        config = DedupConfig(redis_url=f"unix://{socket}", threshold=config.threshold)
+        async with open_server(config) as client:
+            store = await _open(client, config)
+            web = Web(config, 3)
+            for met in (0, 1, 2, 5, 10):
+                drawn = [page for page, _ in web.pages(PROBES * (met + 1))]
+                probes = []
+                for number in range(PROBES):
+                    others = drawn[PROBES + number * met : PROBES + (number + 1) * met]
+                    keys = drawn[number].bands
+                    for band, other in enumerate(others):
+                        place = slice(band * 4, band * 4 + 4)
+                        keys = keys[: place.start] + other.bands[place] + keys[place.stop :]
+                    probes.append(replace(drawn[number], bands=keys))
+                await _check(store, drawn[PROBES:], config, f"other/{met}")
+                before = _used(info)
+                await _check(store, probes, config, f"probe/{met}")
+                after = _used(info)
+                cpu, sent, received = (b - a for a, b in zip(before, after, strict=True))
+                rows.append(
+                    {
+                        "met": met,
+                        "server µs a page": cpu / PROBES * 1e6,
+                        "bytes to it": sent / PROBES,
+                        "bytes back": received / PROBES,
+                    }
+                )
+    return rows
+
+
+async def _check(store: RedisIndex, pages: list[Fingerprint], config: Any, name: str) -> None:
+    for start in range(0, len(pages), store.exchange):
+        requests = [
+            CheckRequest(f"https://{name}.example/{start + i}".ljust(60, "x"), "", b"tokn", page)
+            for i, page in enumerate(pages[start : start + store.exchange])
+        ]
+        await store.check(requests, threshold=0.8, bits=config.verify_bits, ttl=None)
+
+
+def _used(client: Any) -> tuple[float, float, float]:
+    cpu, stats = client.info("cpu"), client.info("stats")
+    used = cpu["used_cpu_user"] + cpu["used_cpu_sys"]
+    return used, stats["total_net_input_bytes"], stats["total_net_output_bytes"]
+
+
 async def _open(client: Any, config: DedupConfig) -> RedisIndex:
     from crawler.dedup.index import make_store
 
@@ -203,12 +270,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--threshold", type=float, default=0.8)
     parser.add_argument("--measure", type=int, default=0, help="fill a real index up to so many")
+    parser.add_argument("--cost", action="store_true", help="of candidates, on a real index")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     config = DedupConfig(threshold=arguments.threshold)
     result = {"expected": expectation(config)}
     if arguments.measure >= SIZES[0]:
         result["measured"] = asyncio.run(measure(config, arguments.measure))
+    if arguments.cost:
+        result["cost"] = asyncio.run(cost(config))
     if arguments.json:
         print(json.dumps(result, indent=2))
         return
@@ -220,6 +290,8 @@ def main() -> None:
     show("Candidates of a new page, expected", result["expected"])
     if "measured" in result:
         show("Met by new pages that share nothing with any other", result["measured"])
+    if "cost" in result:
+        show("What a page costs the server, by the pages it meets in vain", result["cost"])
 
 
 if __name__ == "__main__":
