@@ -11,6 +11,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+import yaml
 from packaging.requirements import Requirement
 
 import crawler
@@ -70,6 +71,14 @@ def test_there_is_one_version(wheel: Path) -> None:
     assert wheel.name.split("-")[1] == version
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_citation_can_be_read() -> None:
+    """Each work that is cited has authors, a title, a year and what it is used for."""
+    found = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert found["license"] == project()["license"]
+    for work in found["references"]:
+        assert work.keys() >= {"type", "title", "authors", "year", "notes"}, work
 
 
 def test_sdist_and_wheel_are_fit_for_an_index(tmp_path: Path) -> None:
