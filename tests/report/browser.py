@@ -43,13 +43,17 @@ _PALE = """
   return pale;
 }
 """
-_CONTROLS = """
-() => [...document.querySelectorAll("a[href], button, input, select, summary")]
-  .filter((one) => one.checkVisibility() && !one.disabled && one.type !== "hidden").length
+# Notes each control that gets the focus from now on; how many there are to see.
+_WATCH = """
+() => {
+  const controls = [...document.querySelectorAll("a[href], button, input, select, summary")]
+    .filter((one) => one.checkVisibility() && !one.disabled && one.type !== "hidden");
+  window.missing = new Set(controls);
+  document.addEventListener("focusin", (event) => window.missing.delete(event.target));
+  document.activeElement.blur();
+  return controls.length;
+}
 """
-_FOCUSED = (
-    "() => ['A','BUTTON','INPUT','SELECT','SUMMARY'].includes(document.activeElement.tagName)"
-)
 
 
 class Visit:
@@ -78,15 +82,14 @@ class Visit:
 
     def unreached_controls(self) -> int:
         """How many of the visible controls the tabulator key does not reach."""
-        controls: int = self.page.evaluate(_CONTROLS)
-        self.page.evaluate("() => document.activeElement.blur()")
-        reached = 0
-        for _ in range(controls + 30):
-            self.page.keyboard.press("Tab")
-            reached += self.page.evaluate(_FOCUSED)
-            if reached == controls:
+        missing: int = self.page.evaluate(_WATCH)
+        while missing:
+            for _ in range(missing + 10):  # what scrolls by the keyboard is reached as well
+                self.page.keyboard.press("Tab")
+            before, missing = missing, self.page.evaluate("() => window.missing.size")
+            if missing == before:
                 break
-        return controls - reached
+        return missing
 
 
 @contextmanager

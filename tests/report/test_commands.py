@@ -79,7 +79,8 @@ def test_without_the_extra(
     library: str,
 ) -> None:
     """Without a library, one line says what to install."""
-    for name in [name for name in sys.modules if "crawler.report" in name]:
+    loaded = [name for name in sys.modules if name.startswith((library, "crawler.report"))]
+    for name in loaded:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
     code, _, errors = dedup(command, "-s", f"DEDUP_DATA_DIR={tmp_path}")
