@@ -205,7 +205,7 @@ def made_up(data: Path) -> dict[str, dict[str, tuple[float, ...]]]:
     misspellings = defaultdict(list)
     for row in rows(data / "misspellings" / "words.jsonl"):
         misspellings[row["correct"]].append(row["misspelling"])
-    news = [row["text"] for row in rows(data / "news_mccormick" / "docs.jsonl")][-60:]
+    news = [row["text"] for row in rows(data / "news_mccormick" / "docs.jsonl")][-30:]
     ways: dict[str, Callable[[str, float], str]] = {
         "mistyped": lambda text, rate: mistyped(text, rate, misspellings, chooser),
         "scanned": lambda text, rate: scanned(text, rate, chooser),

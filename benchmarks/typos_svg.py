@@ -6,14 +6,14 @@ from typing import Any
 
 
 def svg(pairs: list[dict[str, Any]], results: dict[str, dict[str, Any]]) -> str:
-    """For each pair, its J3 uncorrected, with ``typos`` and with ``scans``."""
+    """For each pair, its J3 uncorrected and with ``typos``, ``scans`` and ``bad-scans``."""
     left, top, width, line = 150, 40, 480, 18
-    colours = {"none": "#999", "typos": "#4363d8", "scans": "#e6194b"}
+    colours = {"none": "#999", "typos": "#4363d8", "scans": "#e6194b", "bad-scans": "#3cb44b"}
     order = sorted(
         range(len(pairs)), key=lambda at: (pairs[at]["kind"], results["none"]["each J3"][at])
     )
     parts = [
-        f'<text x="{left + place * 200}" y="18" fill="{colour}">● {name}</text>'
+        f'<text x="{left + place * 120}" y="18" fill="{colour}">● {name}</text>'
         for place, (name, colour) in enumerate(colours.items())
     ]
     bottom = top + line * len(order)
