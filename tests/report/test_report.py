@@ -129,12 +129,12 @@ def test_by_keyboard(browser: Browser, config: DedupConfig, tmp_path: Path) -> N
         page.locator("#filter").focus()
         page.keyboard.type("TO PRINT")
         assert page.locator("#list > details").count() == 1
-        assert page.inner_text("#count") == "1 of 1 clusters"
+        assert page.inner_text("#count") == "1 of 2 clusters"
         page.keyboard.press("Enter")  # sends no form
         assert page.url == address
         page.keyboard.press("Control+A")
         page.keyboard.type("nowhere")
-        assert page.inner_text("#count") == "0 of 0 clusters"
+        assert page.inner_text("#count") == "0 of 2 clusters"
 
 
 def test_printed_and_without_scripts(browser: Browser, config: DedupConfig, tmp_path: Path) -> None:
@@ -144,8 +144,11 @@ def test_printed_and_without_scripts(browser: Browser, config: DedupConfig, tmp_
     with visit(browser) as seen:
         seen.page.goto(address)
         seen.page.emulate_media(media="print")
-        seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-        seen.page.locator("#near .sides").wait_for()
+        unfolded = seen.page.evaluate(
+            "() => { dispatchEvent(new Event('beforeprint'));"
+            " return document.querySelectorAll('#near .sides, #list .members .sides').length; }"
+        )
+        assert unfolded == 2
         assert not seen.page.locator("#filter").is_visible()
         assert len(seen.page.pdf()) > 10_000
     with visit(browser, java_script_enabled=False) as seen:
@@ -228,6 +231,9 @@ def test_100_000_pages(
         page.goto(path.as_uri())
         assert page.evaluate("() => document.querySelectorAll('*').length") < 3000
         assert page.locator("#list > details").count() == 25
+        assert page.locator("#near > details").count() == 10
+        page.click("#more-near")
+        assert page.locator("#near > details").count() == 20
         assert "lists 5,000 of" in page.inner_text("#summary")
         page.click("#more")
         assert page.locator("#list > details").count() == 50
@@ -239,6 +245,6 @@ def test_100_000_pages(
         page.locator("#list .members").wait_for()
         assert page.locator("#list .members > li").count() == 31
         page.fill("#filter", survey.near[0].url)
-        assert page.inner_text("#count") == "1 of 1 clusters"
+        assert page.inner_text("#count") == "1 of 5,000 clusters"
         assert not seen.overflows()
         assert seen.complaints == []

@@ -13,11 +13,13 @@ from playwright.sync_api import Browser
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.report.survey import Survey
+from crawler.report.web import app
 from crawler.report.web.guard import form_token
 from tests.report.browser import DESKTOP, PHONE, Visit, visit
 from tests.report.pages import ATTACKS, fill, hostile_pages, run
 from tests.report.serving import TOKEN, Served, served
-from tests.report.test_report import THREE
+from tests.report.test_report import THREE, synthetic
 from tests.texts import article, changed, text
 
 ROOT = Path(__file__).parents[2]
@@ -216,6 +218,32 @@ def test_empty_index(browser: Browser, config: DedupConfig) -> None:
         for path in PATHS[:6]:
             assert seen.page.goto(site.root + path).ok  # type: ignore[union-attr]
             assert seen.page.locator(".nothing, .message").count() > 0, path
+        assert seen.complaints == []
+
+
+def test_100_000_pages(
+    browser: Browser, config: DedupConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With many copies each page of the site stays short and leads to the next one."""
+    survey = synthetic(40_000, 9_000)
+
+    async def take_survey(index: DuplicateIndex) -> Survey:
+        return survey
+
+    monkeypatch.setattr(app, "take_survey", take_survey)
+    with served(config) as site, visit(browser, PHONE) as seen:
+        enter(seen, site)
+        for path in (*PATHS[:6], "/clusters?page=300", "/cluster/1", "/search?q=page"):
+            assert seen.page.goto(site.root + path).ok  # type: ignore[union-attr]
+            assert seen.page.evaluate("() => document.querySelectorAll('*').length") < 1000
+            assert not seen.overflows()
+        seen.page.goto(site.root + "/decisions")
+        seen.page.click("a[rel=next]")
+        shown = seen.page.locator("main li bdi.url").first.inner_text()
+        assert shown == survey.near[app.PAGE].url
+        seen.page.goto(site.root + "/threshold?t=0.9")
+        count = sum(page.similarity < 0.9 for page in survey.near)
+        assert f"{count:,} of {len(survey.near):,}" in seen.page.inner_text("#changes")
         assert seen.complaints == []
 
 

@@ -3,7 +3,8 @@
 // a page says is ever read as HTML.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const PAGE = 25;
+  const DECISIONS = 10;
+  const CLUSTERS = 25;
 
   const make = (name, className, ...children) => {
     const element = document.createElement(name);
@@ -38,12 +39,14 @@
       ? "the same words"
       : `${percent(page.similarity)} similar (${percent(page.low)} to ${percent(page.high)})`;
 
-  // A list inside a <details> is made when it is first opened.
+  // What is inside a <details> is made when it is first opened.
+  const fills = new WeakMap();
   const folded = (summary, fill) => {
     const details = make("details", "", make("summary", "", ...summary));
-    details.addEventListener("toggle", () => {
-      if (details.open && details.childElementCount === 1) details.append(...fill());
+    fills.set(details, () => {
+      if (details.childElementCount === 1) details.append(...fill());
     });
+    details.addEventListener("toggle", () => details.open && fills.get(details)());
     return details;
   };
 
@@ -80,26 +83,38 @@
     return table;
   };
 
+  const decision = (page) =>
+    folded(
+      [
+        make("span", "lead", interval(page)),
+        page.title ? make("span", "meta", isolated(page.title)) : null,
+        make("span", "meta", isolated(page.url, "url")),
+      ],
+      () => [
+        make(
+          "ul",
+          "pair",
+          make("li", "", "kept: ", page.original === null ? "(gone)" : address(page.original)),
+          make("li", "", "copy: ", address(page.url)),
+        ),
+        comparison(page.comparison),
+      ],
+    );
+
+  // A list that grows by `size` items at a time; `items` is asked anew each time.
+  const growing = (holder, button, items, element, size) => {
+    const grow = () => {
+      const shown = holder.childElementCount;
+      holder.append(...items().slice(shown, shown + size).map(element));
+      button.hidden = holder.childElementCount >= items().length;
+      return holder.children[shown];
+    };
+    button.addEventListener("click", () => grow().querySelector("summary").focus());
+    return grow;
+  };
+
   const near = document.getElementById("near");
-  if (near) {
-    near.append(...data.near.map((page) =>
-      folded(
-        [
-          make("span", "lead", interval(page)),
-          page.title ? make("span", "meta", isolated(page.title)) : null,
-          make("span", "meta", isolated(page.url, "url")),
-        ],
-        () => [
-          make(
-            "ul",
-            "pair",
-            make("li", "", "kept: ", page.original === null ? "(gone)" : address(page.original)),
-            make("li", "", "copy: ", address(page.url)),
-          ),
-          comparison(page.comparison),
-        ],
-      )));
-  }
+  if (near) growing(near, document.getElementById("more-near"), () => data.near, decision, DECISIONS)();
 
   const list = document.getElementById("list");
   if (!list) return;
@@ -145,39 +160,29 @@
   };
   const filter = document.getElementById("filter");
   const order = document.getElementById("order");
-  const more = document.getElementById("more");
   const count = document.getElementById("count");
   let found = [];
-  let shown = 0;
-
-  const show = () => {
-    const next = found.slice(shown, shown + PAGE);
-    shown += next.length;
-    list.append(...next.map(cluster));
-    more.hidden = shown >= found.length;
-    count.textContent = `${shown.toLocaleString("en")} of ${found.length.toLocaleString("en")} clusters`;
-    return next.length;
-  };
+  const grow = growing(list, document.getElementById("more"), () => found, cluster, CLUSTERS);
 
   const search = () => {
     const words = filter.value.toLowerCase();
     const holds = (page) => page && (page.url + " " + page.title).toLowerCase().includes(words);
     found = data.clusters.filter((one) => !words || holds(one.kept) || one.copies.some(holds));
     found.sort(orders[order.value]);
-    shown = 0;
     list.replaceChildren();
-    show();
+    grow();
+    count.textContent = `${found.length.toLocaleString("en")} of ${data.clusters.length.toLocaleString("en")} clusters`;
   };
 
   document.getElementById("tools").addEventListener("submit", (event) => event.preventDefault());
   filter.addEventListener("input", search);
   order.addEventListener("change", search);
-  more.addEventListener("click", () => {
-    const first = shown;
-    if (show()) list.children[first].querySelector("summary").focus();
-  });
   addEventListener("beforeprint", () => {
-    for (const details of document.querySelectorAll("main details")) details.open = true;
+    // Paper waits for no event, so all is filled at once; what that adds comes later in this list.
+    for (const details of document.getElementsByTagName("details")) {
+      details.open = true;
+      fills.get(details)?.();
+    }
   });
   search();
 })();
