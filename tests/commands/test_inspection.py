@@ -19,6 +19,7 @@ import pytest
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, inspection
+from crawler.dedup.archive_writer import ArchiveWriter
 from crawler.dedup.shingles import shingle_hashes
 from crawler.dedup.similarity import jaccard
 from crawler.dedup.sketches import METHODS
@@ -435,11 +436,39 @@ def test_explain_fetches_what_no_archive_holds(dedup, fill, tmp_path):
     assert found["text_from"] == "fetched now"
 
 
+def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
+    """Texts and cut blocks are those that were checked; nothing is fetched; an override is told."""
+    folder = tmp_path / "data"
+    config = DedupConfig(redis_url=redis_url, data_dir=folder)
+    original, copy = article(1, 400), changed(article(1, 400), 2, seed=4)
+
+    async def crawl() -> None:
+        writer = ArchiveWriter.of(config)
+        async with DuplicateIndex.open(config) as index:
+            for url, words in (("http://a.example/1", original), ("http://b.example/1", copy)):
+                verdict = await index.check(url, text(words))
+                writer.add(text(words), "Title", verdict, [("Menu of all", "navigation")])
+            await index.override("http://b.example/1", "drop")
+        writer.close()
+
+    asyncio.run(crawl())
+    words = ["explain", "http://b.example/1", "-s", f"DEDUP_DATA_DIR={folder}"]
+    found = json.loads(dedup(*words, "--json")[1])
+    assert found["text_from"].startswith("archive, ")
+    assert [one["added"] for one in found["changes"]] == ["other4"] * 2
+    assert found["cut"] == [{"text": "Menu of all", "reason": "navigation"}]
+    assert (found["override"], found["bands"]) == ("drop", 10)
+    code, out, err = dedup(*words)
+    assert (code, err) == (Exit.FOUND, "")
+    assert "somebody said\tdrop" in out
+    assert "navigation\tMenu of all" in out
+
+
 def test_explain_what_was_never_seen(dedup, fill, tmp_path):
     """The nearest kept pages of a text are listed; the exit code says that the URL is unknown."""
     fill(PAGES)
     file = tmp_path / "page.txt"
-    file.write_text(text(changed(article(2, 400), 12, seed=5)))
+    file.write_text(text(changed(article(2, 400), 4, seed=5)))
     code, out, err = dedup("explain", "http://new/", "--text", str(file))
     assert (code, err) == (Exit.NOTHING, "scrapy dedup: the index never saw 'http://new/'\n")
     assert "http://a.example/2" in out

@@ -118,6 +118,8 @@ def _print(found: Explanation, page: _Source | None, comparison: Comparison | No
             ["last seen", found.page.last_seen.isoformat(timespec="seconds")],
             ["words", found.page.words],
         ]
+    if found.override:
+        facts.append(["somebody said", found.override])
     if found.met:
         facts.append(["bands that met", f"{found.met.met} of {found.met.bands}"])
     if comparison:
@@ -182,6 +184,7 @@ def _to_dict(
     return {
         "url": found.url,
         "page": found.page.to_dict() if found.page else None,
+        "override": found.override,
         "bands_met": met.met if met else None,
         "bands": met.bands if met else None,
         "jaccard": comparison.jaccard if comparison else None,

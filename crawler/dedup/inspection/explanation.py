@@ -52,7 +52,8 @@ class Explanation:
 
     ``page`` is None for a URL that was never seen, ``original`` where it is no copy or its original
     was forgotten. ``met`` is what the page's text of today and its original share; ``nearest`` are
-    other kept pages that are like it, the most similar first.
+    other kept pages that are like it, the most similar first. ``override`` is what somebody said
+    shall become of the page: ``keep`` or ``drop``.
     """
 
     url: str
@@ -60,6 +61,7 @@ class Explanation:
     original: Page | None
     met: Neighbour | None
     nearest: list[Neighbour]
+    override: str | None
 
 
 async def explain(
@@ -72,10 +74,11 @@ async def explain(
     """
     known = identity(url, canonical=index.config.canonical_urls)
     fingerprint = index.fingerprint(text) if text is not None else None
+    override = (await index.overrides()).get(known)
     shown = await index.show(url)
     if shown is None:
         near = await nearest(index, fingerprint, count) if fingerprint else []
-        return Explanation(known, None, None, None, near)
+        return Explanation(known, None, None, None, near, override)
     page = Page(
         known,
         str(shown.kind),
@@ -90,13 +93,13 @@ async def explain(
     )
     record = (await records_of(index, [shown.cluster])).get(shown.cluster)
     if record is None:
-        return Explanation(known, page, None, None, [])
+        return Explanation(known, page, None, None, [], override)
     if record.url == known:  # a kept page
         near = await nearest(index, _fingerprint(record), count + 1)
         near = [one for one in near if one.page.url != known][:count]
-        return Explanation(known, page, None, None, near)
+        return Explanation(known, page, None, None, near, override)
     met = _neighbour(index, record, fingerprint) if fingerprint else None
-    return Explanation(known, page, Page.of(record, None, None), met, [])
+    return Explanation(known, page, Page.of(record, None, None), met, [], override)
 
 
 async def nearest(
