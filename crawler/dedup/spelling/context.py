@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 # A page with a smaller share of different unknown words is left alone. Even if each of them were
 # an error, J5 of it and its copy without errors would be .985^5 / (2 - .985^5) = .86.
 _NOISY: Final = 0.015
-# On other pages, words that the dictionary has are suspected as well, unless they are more frequent
-# than one in 36,000 words.
+# On other pages, short words that the dictionary has are suspected as well, unless they are more
+# frequent than one in 36,000 words. Long ones are hardly ever misread as each other.
 _SELDOM: Final = -10.5
+_SHORT: Final = 5
 # A page of more different doubtful words is a book or an attack; each takes some 20 microseconds
 # when first seen.
 _MOST_DOUBTFUL: Final = 3_000
@@ -109,8 +110,12 @@ class Reader:
         places = [
             place
             for place in np.flatnonzero(logs < _SELDOM).tolist()
-            if page.touchable(place, noisy=True)
-            and (numbers[place] >= 0 or not dictionary.derives(page.words[place]))
+            if (
+                len(page.words[place]) <= _SHORT
+                if numbers[place] >= 0
+                else not dictionary.derives(page.words[place])
+            )
+            and page.touchable(place, noisy=True)
         ]
         words = [page.words[place] for place in places]
         if not 0 < len(set(words)) <= _MOST_DOUBTFUL:
