@@ -7,8 +7,6 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..dedup.errors import InputError
-
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
     from .job import Result
@@ -44,6 +42,7 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
 
     Raises :class:`DedupError` for what the user can put right.
     """
+    from ..dedup.errors import InputError
     from .session import find_files, start
 
     chosen = dict(settings(options.conf, "--conf"))
@@ -65,6 +64,8 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
 
 def settings(words: list[str], option: str) -> Iterator[tuple[str, str]]:
     """Name and value of each NAME=VALUE that was given to `option`."""
+    from ..dedup.errors import InputError
+
     for word in words:
         name, sign, value = word.partition("=")
         if not sign:

@@ -44,8 +44,8 @@ def start(master: str | None, options: Mapping[str, str]) -> SparkSession:
         settings = {
             "spark.master": master,
             "spark.driver.memory": "4g",
-            # Most of the work is Python's: Java's second compiler takes a small corpus as much time
-            # as all the rest and gives a large one little back.
+            # Most work is Python's. For 10,000 pages Java's second compiler takes as much time
+            # as all the rest.
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC",
             "spark.executorEnv.PYTHONPATH": package,
             "spark.sql.shuffle.partitions": 4 * (os.cpu_count() or 1),
