@@ -533,6 +533,13 @@ def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
         assert all(line.startswith("time=") for line in seen.decode().splitlines())
 
 
+def test_memory_of_all_servers(index_url):
+    """Each node of a cluster tells its memory and its limit, and so does a single server."""
+    found, _ = ask(index_url, lambda index: index.store.server_memory(), pages=PAGES[:1])
+    assert len(found) == (3 if "cluster" in index_url else 1)
+    assert all(one.used > 100_000 and one.limit == 0 for one in found)
+
+
 def test_time_to_full():
     """At a steady rate the server is full when what is left of its maxmemory is used up."""
     from crawler.dedup.store.reading import ServerMemory
