@@ -1,0 +1,93 @@
+"""What a report and the web page say is what the index and the archive hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.archive import Archive, archive_path
+from crawler.report.charts import s_curve
+from crawler.report.content import Limits, read_content, statements
+from crawler.report.survey import take_survey
+from tests.report.pages import fill, run
+from tests.report.test_report import THREE
+from tests.texts import article, changed, text
+
+
+def content(config: DedupConfig, limits: Limits) -> dict[str, Any]:
+    async def read() -> dict[str, Any]:
+        async with DuplicateIndex.open(config) as index:
+            with Archive.open(archive_path(config)) as archive:
+                return await read_content(index, archive, limits)
+
+    return run(read())
+
+
+def test_on_a_server_and_on_a_cluster(index_url: str, tmp_path: Path) -> None:
+    """Wherever the index lies, its clusters, their kept page and the texts come together."""
+    config = DedupConfig(redis_url=index_url, data_dir=tmp_path)
+    fill(config, THREE)
+    found = content(config, Limits())
+    assert found["near_total"] == 1
+    assert [one["size"] for one in found["clusters"]] == [3]
+    cluster = found["clusters"][0]
+    assert cluster["kept"]["url"] == THREE[0][0]
+    assert cluster["kept"]["title"] == THREE[0][2]
+    assert [(page["kind"], page["comparison"]) for page in cluster["copies"]] == [
+        ("near", 0),
+        ("exact", None),
+    ]
+    rows = found["comparisons"][0]["rows"]
+    assert [[t for t, is_changed in row[2] if is_changed] for row in rows] == [["other0"] * 5]
+    assert found["near"][0]["original"] == THREE[0][0]
+    assert list(statements(found)) == []
+
+
+def test_limits(config: DedupConfig) -> None:
+    """What is left out is counted and said, and what is in doubt is not left out first."""
+    pages = []
+    for number in range(6):
+        words = article(number)
+        pages += [
+            (f"https://kept.example/{number}", text(words), ""),
+            (f"https://copy.example/{number}", text(changed(words, 1 + number)), ""),
+            (f"https://print.example/{number}", text(words), ""),
+        ]
+    fill(config, pages)
+    found = content(config, Limits(clusters=2, members=1, comparisons=3))
+    assert [one["kept"]["url"][-1] for one in found["clusters"]] == ["5", "4"]
+    assert [len(one["copies"]) for one in found["clusters"]] == [1, 1]
+    assert [one["comparison"] for one in found["near"]] == [0, 1, 2, None, None, None]
+    said = " ".join(statements(found))
+    assert "2 of 6 clusters" in said
+    assert "3 pairs" in said
+
+
+def test_survey(config: DedupConfig) -> None:
+    """The slider's numbers are those of the index; each decision leads to the next one."""
+    words = article(1)
+    fill(config, [(f"https://{n}.example/", text(changed(words, n)), "") for n in (0, 2, 4, 8)])
+
+    async def survey() -> Any:
+        async with DuplicateIndex.open(config) as index:
+            return await take_survey(index)
+
+    found = run(survey())
+    first, second, third = found.near
+    assert first.similarity < second.similarity < third.similarity
+    assert found.below(second.similarity) == [first]
+    assert found.below(1.0) == [third, second, first]
+    assert found.after(first.similarity, first.url) == second
+    assert found.after(third.similarity, third.url) is None
+    assert found.size_bins() == [("2", 0), ("3", 0), ("4", 1)]
+
+
+@pytest.mark.parametrize("method", ["fast", "simhash", "modulo", "supershingles"])
+def test_curve_of_every_method(method: str) -> None:
+    """A method without bands has no curve, and its similarities are drawn all the same."""
+    curve = s_curve(DedupConfig(method=method), {"0.80": 3, "0.99": 6, "1.00": 1})
+    assert bool(curve.line) == (method == "fast")
+    assert [round(bar.height / curve.bars[1].height, 2) for bar in curve.bars] == [0.5, 1, 0.17]
