@@ -119,9 +119,9 @@ class DuplicatePipeline:
         await self._replay(self._index)
         try:
             await self._report_gone(self._index)
-            await self._resources.aclose()
             if self._archive is not None:
                 await asyncio.to_thread(self._archive.close)
+            await self._resources.aclose()
         except Exception:
             logger.warning("The index could not be closed properly", exc_info=True)
         counts = [f"{self.verdicts[kind]} {kind}" for kind in Kind if self.verdicts[kind]]

@@ -2,7 +2,7 @@
 
 What they decide is kept in the index and obeyed at the next checks. The page is for this machine
 only, unless --host says otherwise, and for whoever has the token in the printed address. It does
-not encrypt: for other machines, put it behind a server that does. /metrics speaks OpenMetrics.
+not encrypt: from another machine, come through an SSH tunnel. /metrics speaks OpenMetrics.
 """
 
 from __future__ import annotations
