@@ -1,0 +1,243 @@
+"""Commands that look into an index: clusters, top, sample, rethreshold, explain, stats --watch."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+from crawler.commands.subcommands import Exit
+from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.archive_writer import ArchiveWriter
+from tests.commands.conftest import ROOT
+from tests.commands.test_inspection import PAGES
+from tests.conftest import wait_until
+from tests.texts import article, changed, text
+
+
+def test_cluster_command(dedup, fill):
+    """A cluster is printed by identifier and by address, and exit code 1 says there is none."""
+    fill(PAGES)
+    code, out, err = dedup("cluster", "http://b.example/1")
+    assert (code, err) == (Exit.FOUND, "")
+    assert out.splitlines()[0].split("\t")[:3] == ["page", "kind", "similarity"]
+    found = json.loads(dedup("cluster", "http://b.example/1", "--json")[1])
+    assert json.loads(dedup("cluster", str(found["id"]), "--json")[1]) == found
+    assert found["size"] == len(found["members"]) == 3
+    code, out, err = dedup("cluster", "http://nowhere/", "--json")
+    assert (code, json.loads(out)) == (Exit.NOTHING, None)
+    assert err == "scrapy dedup: there is no cluster 'http://nowhere/'\n"
+
+
+def test_clusters_command(dedup, fill, tmp_path):
+    """Without a file the index's clusters are listed, as a table, as CSV and as JSON lines."""
+    code, out, err = dedup("clusters")
+    assert (code, out, err.count("\n")) == (Exit.NOTHING, "", 1)
+    fill(PAGES)
+    code, out, _ = dedup("clusters", "--json", "--csv", str(tmp_path / "c.csv"))
+    assert code == Exit.FOUND
+    rows = [json.loads(line) for line in out.splitlines()]
+    with (tmp_path / "c.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(rows)
+    large = dedup("clusters", "--min-size", "3", "--json")[1].splitlines()
+    assert 0 < len(large) < len(rows)
+    assert dedup("clusters", "--min-size", "9")[0] == Exit.NOTHING
+    code, out, _ = dedup("clusters", "--story", "0.5")
+    assert "share of pairs at it that bands find\t17%" in out
+    for words in (["--pairs"], ["--threshold", "0.5"], ["x.jsonl", "--story", "0.5"]):
+        code, _, err = dedup("clusters", *words)
+        assert (code, err.count("\n")) == (Exit.USAGE, 1)
+
+
+def test_names_are_completed(dedup, fill):
+    """A mistyped subcommand, kind or host is an error that names the one that was meant."""
+    fill(PAGES)
+    for words, hint in [
+        (["clutser", "1"], "did you mean cluster?"),
+        (["sample", "naer"], "did you mean near?"),
+        (["sample", "near", "--host", "a.exmple"], "did you mean a.example?"),
+        (["top", "--host", "nothing"], "known: a.example, b.example, c.example"),
+        (["top", "--cuont", "3"], "did you mean --count?"),
+    ]:
+        code, out, err = dedup(*words)
+        assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1), words
+        assert hint in err
+
+
+def test_top_sample_and_rethreshold_commands(dedup, fill):
+    """Each prints a table and JSON, and tells by its exit code whether there is anything."""
+    for words in (["top"], ["sample", "near"], ["rethreshold", "0.9"]):
+        assert dedup(*words)[0] == Exit.NOTHING, words
+        assert dedup(*words, "--json")[0] == Exit.NOTHING, words
+    fill(PAGES)
+    for words in (["top"], ["sample", "near"], ["rethreshold", "0.9"], ["rethreshold", "0.6"]):
+        code, out, err = dedup(*words)
+        assert (code, err) == (Exit.FOUND, ""), words
+        assert "\t" in out
+        assert json.loads(dedup(*words, "--json")[1])
+    assert json.loads(dedup("top", "--json", "--count", "1")[1])["hosts"][0]["host"] == "b.example"
+    found = json.loads(dedup("sample", "near", "--similarity", ".9-1", "--json")[1])
+    assert {one["similarity"] >= 0.9 for one in found["pages"]} == {True}
+    assert "Not known: which pages" in dedup("rethreshold", "0.9")[1]
+    assert "Not known: the pairs of similarity 0.6" in dedup("rethreshold", "0.6")[1]
+    for words in (["sample", "near", "--similarity", ".9-.8"], ["rethreshold", "2"]):
+        assert dedup(*words)[0] == Exit.USAGE, words
+
+
+@contextmanager
+def site(pages: dict[str, str]) -> Iterator[str]:
+    """A site on this machine with these pages, by path."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = pages[self.path].encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def html(words: list[str]) -> str:
+    body = "".join(f"<p>{text(words[n : n + 50])}</p>" for n in range(0, len(words), 50))
+    links = "".join(f'<li><a href="/{n}">Section {n}</a></li>' for n in range(8))
+    return f"<html><body><nav><ul>{links}</ul></nav><article>{body}</article></body></html>"
+
+
+def test_explain_fetches_what_no_archive_holds(dedup, fill, tmp_path):
+    """With --fetch both pages are read: bands, differing words and what was cut are shown."""
+    original = (ROOT / "examples/demo_site/texts/owls.txt").read_text().split()
+    copy = changed(original, 3, seed=4)
+    with site({"/one": html(original), "/two": html(copy)}) as base:
+        fill([(f"{base}/one", text(original)), (f"{base}/two", text(copy))])
+        code, out, err = dedup("explain", f"{base}/two")
+        assert (code, err) == (Exit.FOUND, "")
+        assert f"to {base}/one" in out.replace("similar", "")
+        assert "not in the archive" in out
+        found = json.loads(dedup("explain", f"{base}/two", "--fetch", "--json")[1])
+    assert found["page"]["kind"] == "near"
+    assert abs(found["page"]["similarity"] - found["jaccard"]) < 0.05
+    assert 0 < found["bands_met"] <= found["bands"] == 10
+    assert [one["added"] for one in found["changes"]] == ["other4"] * 3
+    assert [one["text"] for one in found["cut"]] == [f"Section {n}" for n in range(8)]
+    assert found["text_from"] == "fetched now"
+
+
+def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
+    """Texts and cut blocks are those that were checked; nothing is fetched; an override is told."""
+    folder = tmp_path / "data"
+    config = DedupConfig(redis_url=redis_url, data_dir=folder)
+    original, copy = article(1, 400), changed(article(1, 400), 2, seed=4)
+
+    async def crawl() -> None:
+        writer = ArchiveWriter.of(config)
+        async with DuplicateIndex.open(config) as index:
+            for url, words in (("http://a.example/1", original), ("http://b.example/1", copy)):
+                verdict = await index.check(url, text(words))
+                writer.add(text(words), "Title", verdict, [("Menu of all", "navigation")])
+            await index.override("http://b.example/1", "drop")
+        writer.close()
+
+    asyncio.run(crawl())
+    words = ["explain", "http://b.example/1", "-s", f"DEDUP_DATA_DIR={folder}"]
+    found = json.loads(dedup(*words, "--json")[1])
+    assert found["text_from"].startswith("archive, ")
+    assert [one["added"] for one in found["changes"]] == ["other4"] * 2
+    assert found["cut"] == [{"text": "Menu of all", "reason": "navigation"}]
+    assert (found["override"], found["bands"]) == ("drop", 10)
+    code, out, err = dedup(*words)
+    assert (code, err) == (Exit.FOUND, "")
+    assert "somebody said\tdrop" in out
+    assert "navigation\tMenu of all" in out
+
+
+def test_explain_what_was_never_seen(dedup, fill, tmp_path):
+    """The nearest kept pages of a text are listed; the exit code says that the URL is unknown."""
+    fill(PAGES)
+    file = tmp_path / "page.txt"
+    file.write_text(text(changed(article(2, 400), 4, seed=5)))
+    code, out, err = dedup("explain", "http://new/", "--text", str(file))
+    assert (code, err) == (Exit.NOTHING, "scrapy dedup: the index never saw 'http://new/'\n")
+    assert "http://a.example/2" in out
+    code, out, _ = dedup("explain", "http://new/", "--json")
+    assert (code, json.loads(out)["nearest"]) == (Exit.NOTHING, [])
+
+
+@pytest.mark.parametrize("form", ["lines", "json", "terminal"])
+def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
+    """Rates, growth and time to full follow what is checked; Ctrl-C ends it with exit code 0."""
+    words = [sys.executable, "-m", "scrapy", "dedup", "stats", "--watch", "0.2"]
+    words += ["-s", f"DEDUP_REDIS_URL={redis_url}", *(["--json"] if form == "json" else [])]
+    out, follower = os.pipe()
+    if form == "terminal":
+        os.close(out)
+        os.close(follower)
+        out, follower = os.openpty()
+    fill(PAGES[:6])
+    process = subprocess.Popen(
+        words,
+        cwd=ROOT,
+        stdout=follower,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(follower)
+    seen = bytearray()
+
+    def read() -> None:
+        with os.fdopen(out, "rb", buffering=0) as file:
+            try:
+                while part := file.read(1 << 16):
+                    seen.extend(part)
+            except OSError:  # the terminal's other end is closed
+                pass
+
+    reader = Thread(target=read)
+    reader.start()
+    try:
+        wait_until(lambda: b"checks" in seen, 30)
+        fill(PAGES[6:])
+        grown = {
+            "json": rb'"kept_per_second": [1-9.]',
+            "lines": rb"kept_a_second=[1-9.]",
+            "terminal": rb"kept a second[^0-9]+[1-9.]",
+        }[form]
+        wait_until(lambda: re.search(grown, bytes(seen)), 30)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+        assert process.stderr.read() == b""
+    finally:
+        process.kill()
+        process.stderr.close()
+        reader.join()
+    if form == "json":
+        looks = [json.loads(line) for line in seen.decode().splitlines()]
+        assert looks[0]["checks_per_second"] is None
+        assert max(look["growth_per_day"] or 0 for look in looks) > 0
+        assert looks[-1]["kept"] > looks[0]["kept"]
+        assert looks[-1]["memory_used"] > 0
+    elif form == "lines":
+        assert all(line.startswith("time=") for line in seen.decode().splitlines())
