@@ -117,10 +117,10 @@ class DuplicatePipeline:
         if self._index is None:
             return
         await self._replay(self._index)
+        if self._archive is not None:
+            await asyncio.to_thread(self._archive.close)
         try:
             await self._report_gone(self._index)
-            if self._archive is not None:
-                await asyncio.to_thread(self._archive.close)
             await self._resources.aclose()
         except Exception:
             logger.warning("The index could not be closed properly", exc_info=True)
