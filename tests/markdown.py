@@ -34,13 +34,17 @@ _FENCE = re.compile(
 
 
 class Block(NamedTuple):
-    """A code block: its language, the mark before it and the reason in that."""
+    """A code block: its language, the mark before it and the reason in that.
+
+    ``follows`` tells whether it stands directly below the block before it.
+    """
 
     language: str
     code: str
     mark: str | None
     why: str
     line: int
+    follows: bool
 
 
 class Example(NamedTuple):
@@ -54,16 +58,22 @@ class Example(NamedTuple):
 def blocks(path: Path) -> list[Block]:
     """All fenced blocks of a file, in their order."""
     text = path.read_text(encoding="utf-8")
-    return [
-        Block(
-            found["language"],
-            found["code"],
-            found["mark"] or found["varies"],
-            found["why"] or "",
-            text.count("\n", 0, found.start("code")),
+    shown = []
+    end = 0
+    for found in _FENCE.finditer(text):
+        between = text[end : found.start()].strip()
+        end = found.end()
+        shown.append(
+            Block(
+                found["language"],
+                found["code"],
+                found["mark"] or found["varies"],
+                found["why"] or "",
+                text.count("\n", 0, found.start("code")),
+                bool(shown) and not between,
+            )
         )
-        for found in _FENCE.finditer(text)
-    ]
+    return shown
 
 
 def examples(path: Path) -> list[Example]:
@@ -73,10 +83,10 @@ def examples(path: Path) -> list[Example]:
     for place, block in enumerate(found):
         if block.language != "sh" or block.mark == "not run":
             continue
-        after = found[place + 1] if place + 1 < len(found) else None
-        is_output = after is not None and after.language == "text" and after.mark != "not run"
-        output = after.code if after and is_output else None
-        shown.append(Example(block.code, output, bool(after and after.mark == "varies")))
+        below = found[place + 1 : place + 2]
+        output = next((one for one in below if one.follows and one.language == "text"), None)
+        varies = output is not None and output.mark == "varies"
+        shown.append(Example(block.code, output and output.code, varies))
     return shown
 
 

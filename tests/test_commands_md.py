@@ -6,39 +6,19 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.markdown import ROOT, Example, examples, run_shell, shape, with_outputs
+
 ENVIRONMENT = Path(sys.executable).parents[1]
 PAGE = ROOT / "docs" / "commands.md"
 PORTS = ("8901", "8902", "8903")
-STYLES = re.compile(r"\x1b\[[\d;]*m")
-
-
-class Example(NamedTuple):
-    """Commands and the output that stands below them; what ``varies`` is compared by its shape."""
-
-    commands: str
-    varies: bool
-    output: str | None
-
-
-BLOCK = re.compile(r"```sh\n(.*?)```\n(?:\n(<!-- varies -->\n\n)?```text\n(.*?)```\n)?", re.DOTALL)
-
-
-def examples() -> list[Example]:
-    found = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    return [Example(sh, bool(varies), output or None) for sh, varies, output in found]
 
 
 class Terminal:
@@ -61,36 +41,12 @@ class Terminal:
         make = f"make -s -o {ENVIRONMENT}/crawl.stamp VENV={ENVIRONMENT} "
         commands = re.sub("^make ", make, commands, flags=re.MULTILINE)
         path = f"{ENVIRONMENT}/bin{os.pathsep}{os.environ['PATH']}"
-        size = {"COLUMNS": "100", "LINES": "50", "TERM": "xterm"}
-        leader, follower = pty.openpty()
-        process = subprocess.Popen(
-            ["sh", "-ec", commands],
-            cwd=self.folder,
-            env={**os.environ, **size, "PATH": path},
-            stdin=subprocess.DEVNULL,
-            stdout=follower,
-            stderr=follower,
-        )
-        os.close(follower)
-        output = b"".join(self._read(leader))
-        os.close(leader)
-        text = STYLES.sub("", output.decode()).replace("\r\n", "\n")
-        assert process.wait(timeout=60) == 0, f"{commands}\n{text}"
+        text = run_shell(commands, self.folder, {**os.environ, "PATH": path})
         if served := re.search(r"demo site: (.*)", text):
             self.ports = dict(zip(PORTS, re.findall(r":(\d+)/", served[1]), strict=True))
         for shown, real in self.ports.items():
             text = text.replace(f"localhost:{real}", f"localhost:{shown}")
-        return "".join(line.rstrip() + "\n" for line in text.strip("\n").split("\n"))
-
-    def _read(self, leader: int) -> Iterator[bytes]:
-        while True:
-            try:
-                part = os.read(leader, 1 << 16)
-            except OSError:  # the last writer has closed its end
-                return
-            if not part:
-                return
-            yield part
+        return text
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +54,9 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
     return Terminal(tmp_path_factory.mktemp("clone"))
 
 
-def shape(output: str) -> set[str]:
-    """Lines without what differs from run to run: figures, widths, and how many are alike."""
-    return {re.sub(r"[\d.,:─━ +–█]+", "#", line) for line in output.splitlines()}
-
-
-@pytest.mark.parametrize("example", examples(), ids=lambda example: example.commands.split("\n")[0])
+@pytest.mark.parametrize(
+    "example", examples(PAGE), ids=lambda example: example.commands.split("\n")[0]
+)
 def test_each_example(terminal: Terminal, example: Example) -> None:
     """Every command ends without an error and prints what is shown."""
     output = terminal.run(example.commands)
@@ -115,23 +68,17 @@ def test_each_example(terminal: Terminal, example: Example) -> None:
 
 def test_every_subcommand_is_shown() -> None:
     """No subcommand is left out."""
-    shown = {name for one in examples() for name in re.findall(r"dedup (\w+)", one.commands)}
+    shown = {name for one in examples(PAGE) for name in re.findall(r"dedup (\w+)", one.commands)}
     folder = ROOT / "crawler" / "commands" / "subcommands"
     assert {path.stem for path in folder.glob("[a-z]*.py")} <= shown
 
 
 def rewrite() -> None:
     """Run the commands of the page and write what they print into it."""
-
-    def rewritten(block: re.Match[str]) -> str:
-        output = terminal.run(block[1])
-        if block[3] is None:
-            return block[0]
-        return f"```sh\n{block[1]}```\n\n{block[2] or ''}```text\n{output}```\n"
-
     with tempfile.TemporaryDirectory() as folder:
         terminal = Terminal(Path(folder))
-        PAGE.write_text(BLOCK.sub(rewritten, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        printed = [(one.commands, terminal.run(one.commands)) for one in examples(PAGE)]
+        PAGE.write_text(with_outputs(PAGE.read_text(encoding="utf-8"), printed), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from crawler.dedup.config import DedupConfig, setting_name
 from crawler.dedup.verdict import Kind
 from examples.demo_site.pages import pages
 from examples.demo_site.server import DemoSite
+from tests.markdown import ROOT, examples
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # It runs these very tests.
 NOT_HERE = ("make test",)
@@ -42,8 +42,7 @@ def recorded(picture: Path) -> list[str]:
 
 def shell_lines() -> list[str]:
     """The commands of all shell blocks that no comment marks as not run, in their order."""
-    blocks = re.findall(r"(<!-- not run: [^>]+-->\n\n)?```sh\n(.*?)```", README, re.DOTALL)
-    lines = [line for mark, block in blocks if not mark for line in block.splitlines()]
+    lines = [line for one in examples(ROOT / "README.md") for line in one.commands.splitlines()]
     return [line for line in lines if line not in NOT_HERE]
 
 
