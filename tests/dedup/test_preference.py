@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -166,6 +167,42 @@ async def test_an_overruled_page_is_taken_for_a_copy(index_url: str) -> None:
         verdict = await index.check(COPY, SECOND)
         assert (verdict.standing, verdict.duplicate_of) == (Kind.NEAR, ORIGINAL)
         assert (await index.check("http://like-nothing/", OTHER)).kind is Kind.UNIQUE
+
+
+@pytest.mark.parametrize("claim", ["gone", "earlier", "later first", "preferred"])
+async def test_of_winners_that_come_at_once_one_is_kept(index_url: str, claim: str) -> None:
+    """Pages that all have a better claim than the kept one have one survivor among them."""
+    prefer = "earlier" if claim in ("earlier", "later first") else ""
+    rivals = 5
+    days = {"earlier": range(1, rivals + 1), "later first": range(rivals, 0, -1)}
+    config = DedupConfig(redis_url=index_url, shards=8, prefer=prefer)
+    async with DuplicateIndex.open(config) as one, DuplicateIndex.open(config) as two:
+        for number in range(8):
+            words = article(10 + number)
+            urls = [f"http://{rival}/{number}" for rival in range(rivals + 1)]
+            await one.check(urls[0], text(words), date=NEWS)
+            if claim == "gone":
+                await one.gone(urls[0])
+            dates = [NEWS - timedelta(days=day) for day in days.get(claim, [0] * rivals)]
+            await asyncio.gather(
+                *(
+                    (one if rival % 2 else two).check(
+                        url,
+                        text(changed(words, 1, seed=rival)),
+                        date=date,
+                        preferred=claim == "preferred",
+                    )
+                    for rival, (url, date) in enumerate(zip(urls[1:], dates, strict=True))
+                )
+            )
+            records = [await one.show(url) for url in urls]
+            kept = [page.url for page in records if page and page.kind is Kind.UNIQUE]
+            assert len(kept) == 1
+            if claim == "earlier":
+                assert kept == [urls[-1]]
+            elif claim == "later first":
+                assert kept == [urls[1]]
+        assert (await one.verify()).faults == []
 
 
 async def test_an_answer_that_was_lost_tells_of_the_replaced_page_again(redis_url: str) -> None:

@@ -162,15 +162,19 @@ class SpreadCheck(SpreadCare):
         while True:
             twins = self._twins(attempt, views)
             free = [n for n in twins if views[n].state == b"k" and not views[n].other]
-            if free:
-                # An exact copy, else the most similar; the first of equals.
-                original = max(free, key=lambda n: (twins[n].standing == b"e", twins[n].similarity))
-                return await self._settle(attempt, twins[original], original, views[original])
-            rivals = {n: self._age(n, views[n]) for n in twins}
+            # An exact copy, else the most similar; the first of equals.
+            free.sort(key=lambda n: (twins[n].standing != b"e", -twins[n].similarity))
+            originals = [n for n in free if not attempt.wins(views[n])]
+            if originals:
+                first = originals[0]
+                return await self._settle(attempt, twins[first], first, views[first].url)
+            won = {n: twins[n] for n in free}
+            # Who is kept, or will be, goes by the rivals: others may be about to win as well.
+            rivals = {n: self._age(n, views[n]) for n in twins if n not in free}
             older = [n for n, age in rivals.items() if age < attempt.age]
             if older:
                 pause = await self._pause(attempt, pause)
-                views |= await self._look(older, attempt.deadline)
+                views |= await self._look([*older, *free], attempt.deadline)
                 continue
             # Those who come later and cannot know of this page, or are about to replace its
             # original, begin again; the others will find it and wait for it.
@@ -180,7 +184,7 @@ class SpreadCheck(SpreadCare):
                 if views[n].state == b"k" or not attempt.is_seen_by(n, views[n], self._spread)
             ]
             if not blind:
-                return await self._settle(attempt)
+                return await self._take(attempt, won, views)
             views |= await self._look(blind, attempt.deadline, give_up=True)
 
     def _twins(self, attempt: Attempt, views: Mapping[int, View]) -> dict[int, Likeness]:
@@ -197,31 +201,47 @@ class SpreadCheck(SpreadCare):
             number = self.number(number % self._count, view.other)
         return view.born, number
 
+    async def _take(
+        self, attempt: Attempt, won: Mapping[int, Likeness], views: Mapping[int, View]
+    ) -> Evidence | None:
+        """Settle an attempt as kept, then make the kept pages whose places it `won` its copies.
+
+        They are two for a moment, never none. The first of `won` is the one that it replaces.
+        """
+        first = next(iter(won), 0)
+        evidence = await self._settle(attempt, deposed=first)
+        if evidence is None or not first:
+            return evidence
+        await asyncio.gather(
+            *(self._depose(attempt, number, like, views[number]) for number, like in won.items())
+        )
+        return evidence._replace(replaces=views[first].url or None)
+
+    async def _depose(self, attempt: Attempt, number: int, like: Likeness, view: View) -> None:
+        loss = _DEPOSED.pack(
+            number // self._count, view.exact, like.standing, attempt.number, like.odd_bits,
+            like.level, like.other_sampled, like.sampled,
+        )  # fmt: skip
+        home = number % self._count
+        taken = await self._only(Call("depose", home, loss), attempt.deadline)
+        self._later(self._unearth(home, taken))
+
     async def _settle(
         self,
         attempt: Attempt,
         like: Likeness | None = None,
         original: int = 0,
-        view: View | None = None,
+        url: str = "",
+        *,
+        deposed: int = 0,
     ) -> Evidence | None:
-        """Settle an attempt as kept, or as `like` the `original` whose `view` is given.
-
-        If the page wins against that, it is kept and then the original made a copy of it: two are
-        kept for a moment, never none.
+        """Settle an attempt as kept, taking the place of `deposed`, or as `like` the `original`,
+        whose `url` is given.
         """
-        page = attempt.request.fingerprint
-        level, sampled = page.odd[0][:2] if page.odd else (0, 0)
-        kept = Likeness(b"u" if page.odd else b"s", 0.0, 0, level, sampled, 0)
-        deposed = 0
-        if like is None or view is None:
-            like = kept
-        elif attempt.wins(view):
-            deposed, original = original, 0
-            loss = _DEPOSED.pack(
-                deposed // self._count, view.exact, like.standing, attempt.number, like.odd_bits,
-                like.level, like.other_sampled, like.sampled,
-            )  # fmt: skip
-            like = kept
+        if like is None:
+            page = attempt.request.fingerprint
+            level, sampled = page.odd[0][:2] if page.odd else (0, 0)
+            like = Likeness(b"u" if page.odd else b"s", 0.0, 0, level, sampled, 0)
         decision = _DECISION.pack(
             attempt.local, attempt.request.token, like.standing, original, like.odd_bits,
             like.level, like.sampled, like.other_sampled, int(like.similarity * 100), deposed,
@@ -233,14 +253,7 @@ class SpreadCheck(SpreadCare):
         if len(reply) > EVIDENCE_BYTES:
             self._later(self._unearth(attempt.shard, reply[EVIDENCE_BYTES:]))
         evidence = self._evidence(attempt.shard, attempt.local, reply[:EVIDENCE_BYTES])
-        if deposed:
-            home = deposed % self._count
-            taken = await self._only(Call("depose", home, loss), attempt.deadline)
-            self._later(self._unearth(home, taken))
-        url = view.url or None if view else None
-        return evidence._replace(
-            duplicate_of=url if original else None, replaces=url if deposed else None
-        )
+        return evidence._replace(duplicate_of=url or None)
 
     async def _pause(self, attempt: Attempt, pause: float) -> float:
         if asyncio.get_running_loop().time() + pause > attempt.deadline:

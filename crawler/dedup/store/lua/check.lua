@@ -154,29 +154,37 @@ local function are_enough(matches, page, meta)
     or matches >= (#read_sketch(meta.id) - odd_size) / 4
 end
 
-local function near_copy(page)
+-- Whether the page takes the place of a kept page that it copies: that is gone, names the page as
+-- canonical, has a later date, or somebody said so.
+local function wins(page, original)
+  return page.preferred or is_gone(original)
+    or original.canonical == page.url_key
+    or page.date > 0 and page.date < (original.date or 0)
+end
+
+-- The kept page that a page is most like, among those whose places it does not take, and how
+-- similar it is; adds the others to the list `beaten`.
+local function near_copy(page, beaten)
   local least = page.wish == 'drop' and 0 or threshold -- then whatever is most like it will do
   local best, best_similarity = nil, least
   local ids, hits = candidates(page)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
     local meta = read_meta(tonumber(ids[i]), oldest)
     local matches = hits[ids[i]]
-    if meta and are_enough(matches, page, meta) then
+    -- At level 0 the sampled shingles are all, and a page has no more keys than shingles.
+    local fewest = meta and meta.level == 0 and math.min(min_matches, meta.sampled) or min_matches
+    local known = beaten[1] and meta and beaten[1].id == meta.id -- for its words are the same
+    if meta and not known and matches >= math.min(fewest, #page.names) then
       local similarity = similarity_of(page, meta, matches)
-      if similarity and (similarity > best_similarity or similarity == least and not best) then
+      if similarity and similarity >= least and wins(page, meta) then
+        beaten[#beaten + 1] = meta
+      elseif similarity
+        and (similarity > best_similarity or similarity == least and not best) then
         best, best_similarity = meta, similarity
       end
     end
   end
   return best, best_similarity
-end
-
--- Whether the page takes the place of the kept page that it copies: that is gone, names the page as
--- canonical, has a later date, or somebody said so.
-local function wins(page, original)
-  return page.preferred or is_gone(original)
-    or original.canonical == page.url_key
-    or page.date > 0 and page.date < (original.date or 0)
 end
 
 -- Makes a kept page the copy of another that took its place.
@@ -199,21 +207,20 @@ local function decide(page, known, same_text)
   if long_enough then
     meta.level, meta.sampled = string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
   end
-  local similarity, standing = 1, 'e'
+  local similarity, standing, beaten = 1, 'e', {}
   -- A page without any word is like no other.
   local original = page.words > 0 and exact_copy(page) or nil
-  if original then
-    original.odd_bits, original.other_sampled = 0, meta.sampled
-  elseif long_enough then
+  local equal = original
+  if equal then
+    equal.odd_bits, equal.other_sampled = 0, meta.sampled
+    if wins(page, equal) then original, beaten[1] = nil, equal end
+  end
+  if long_enough and (not original or page.wish == 'keep') then
     standing = 'n'
-    original, similarity = near_copy(page)
+    original, similarity = near_copy(page, beaten)
   end
-  local loser = nil
-  if original and (page.wish == 'keep' or wins(page, original)) then
-    if standing == 'e' and long_enough then candidates(page) end -- claims the keys of its bands
-    loser = page.wish ~= 'keep' and original or nil
-    original = nil
-  end
+  if page.wish == 'keep' then original = nil end
+  if original or page.wish == 'keep' then beaten = {} end
   settle_claims(page, meta.id, not original)
   local sketch = ''
   if original then
@@ -222,9 +229,9 @@ local function decide(page, known, same_text)
     meta.rep, meta.rep_sampled = original.id, original.sampled
     meta.last = same_text and '=' or meta.standing
   else
-    if loser then
-      meta.replaces = loser.id
-      depose(loser, meta, standing)
+    for _, loser in ipairs(beaten) do
+      meta.replaces = meta.replaces or loser.id
+      depose(loser, meta, equal and loser.id == equal.id and 'e' or 'n')
     end
     meta.standing = long_enough and 'u' or 's'
     local as_before = same_text and not known.rep
