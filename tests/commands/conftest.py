@@ -17,13 +17,22 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def dedup(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    redis_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Callable[..., tuple[int, str, str]]:
     """Runs the command on an empty index: its exit code, output and errors."""
     monkeypatch.chdir(ROOT)
 
     def run(*words: str) -> tuple[int, str, str]:
-        settings = Settings({"COMMANDS_MODULE": "crawler.commands", "DEDUP_REDIS_URL": redis_url})
+        settings = Settings(
+            {
+                "COMMANDS_MODULE": "crawler.commands",
+                "DEDUP_REDIS_URL": redis_url,
+                "DEDUP_DATA_DIR": str(tmp_path),
+            }
+        )
         with pytest.raises(SystemExit) as caught:
             execute(["scrapy", "dedup", *words], settings)
         output = capsys.readouterr()

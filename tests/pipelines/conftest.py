@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,12 +37,13 @@ class Bench:
 
 
 @pytest.fixture
-async def open_bench(redis_url: str) -> AsyncIterator[Callable[..., Any]]:
+async def open_bench(redis_url: str, tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
     """Opens a pipeline with these settings on an empty index."""
     async with AsyncExitStack() as stack:
 
         async def start(**values: Any) -> Bench:
-            bench = Bench(DedupConfig(**{"redis_url": redis_url, "seed": 7, **values}))
+            given = {"redis_url": redis_url, "data_dir": tmp_path, "seed": 7, **values}
+            bench = Bench(DedupConfig(**given))
             await bench.pipeline.open_spider()
             stack.push_async_callback(bench.pipeline.close_spider)
             return bench
