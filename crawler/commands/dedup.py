@@ -91,6 +91,8 @@ class Command(ScrapyCommand):
             _fail(str(error), Exit.USAGE)
         except DedupError as error:
             _fail(str(error), Exit.SERVER)
+        except KeyboardInterrupt:
+            raise SystemExit(int(Exit.INTERRUPTED)) from None
         except BrokenPipeError:  # the reader, such as `head`, has had enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

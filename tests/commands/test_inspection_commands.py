@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -241,3 +242,20 @@ def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
         assert looks[-1]["memory_used"] > 0
     elif form == "lines":
         assert all(line.startswith("time=") for line in seen.decode().splitlines())
+
+
+def test_ctrl_c_is_no_traceback():
+    """A command that is interrupted says nothing and has the exit code of shells for that."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(30)
+        words = ["shingles", f"http://127.0.0.1:{silent.getsockname()[1]}/"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "scrapy", "dedup", *words], cwd=ROOT, stderr=subprocess.PIPE
+        )
+        try:
+            with silent.accept()[0]:  # now it waits for an answer
+                process.send_signal(signal.SIGINT)
+                _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert (process.returncode, errors) == (Exit.INTERRUPTED, b"")

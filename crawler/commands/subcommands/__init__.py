@@ -22,7 +22,8 @@ T = TypeVar("T")
 
 EXIT_CODES = (
     "Exit codes: 0 found, 1 not found or nothing there yet, 2 wrong usage or settings,\n"
-    "3 no index: the server gives no answer or the index has other parameters."
+    "3 no index: the server gives no answer or the index has other parameters,\n"
+    "130 ended with Ctrl-C."
 )
 
 
@@ -33,6 +34,7 @@ class Exit(IntEnum):
     NOTHING = 1
     USAGE = 2
     SERVER = 3
+    INTERRUPTED = 130  # as shells have it
 
 
 class Subcommand(Protocol):
