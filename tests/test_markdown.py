@@ -116,6 +116,29 @@ def test_python_blocks(path: Path, clone: Path, installed: str, tmp_path: Path) 
         DedupConfig.from_settings({key: eval(value) for key, value in settings})
 
 
+@pytest.mark.parametrize(
+    ("row", "source", "its_row"),
+    [
+        ("`fast`", "methods.md", "| `fast` | ."),
+        ("datasketch, 256 values", "methods.md", "| datasketch, 256 values"),
+        ("simhash, 64 bits", "methods.md", "| `simhash`, 64 bits"),
+        ("TextProfileSignature (", "methods.md", "| TextProfileSignature ("),
+        (".877", "chrome.md", "| all 740 |"),
+        ("bytes a kept page", "how-it-works.md", "| datasketch"),
+    ],
+)
+def test_the_comparison_quotes_its_sources(row: str, source: str, its_row: str) -> None:
+    """Figures that the page of comparison takes from others are still theirs."""
+    pages = [
+        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("comparison.md", source)
+    ]
+    quoted = next(line for line in pages[0].splitlines() if line.startswith(f"| {row}"))
+    given = " ".join(line for line in pages[1].splitlines() if line.startswith(its_row))
+    of_datasketch = quoted.split("|")[2] if row.startswith("bytes") else quoted
+    for figure in re.findall(r"\d*[.,]\d{3}", of_datasketch):
+        assert figure in given, figure
+
+
 def test_each_error_is_explained() -> None:
     """The page for operators has every class of error and every fault of the server."""
     text = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
