@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,22 +19,25 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks import chrome_swap
 from benchmarks.chrome_data import Page, load_manuals, load_pages, score, tokens
 from crawler.chrome import document, extract, model
+from crawler.chrome.blocks import LIMIT, Flat
 from crawler.chrome.features import describe
 
-UNITS = 48
+UNITS = 32
 EPOCHS = 15
-BATCH = 256
-RATE = 1e-3
-DECAY = 2.0 / BATCH
+BATCH = 512
+RATE = 1.5e-3
+DECAY = 1 / 128
 DROPOUT = 0.3  # of hidden units
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
+SWAPPED_WEIGHT = 0.08  # and so are the same articles in other templates
 
 
 class Sample(NamedTuple):
     page: Page
-    texts: list[str]
+    flat: Flat
     features: np.ndarray
     labels: np.ndarray
     weights: np.ndarray
@@ -60,13 +64,22 @@ def labels(texts: list[str], gold: str) -> tuple[np.ndarray, np.ndarray]:
 
 def sample(page: Page) -> Sample | None:
     parsed = document.parse(page.html)
-    flat = parsed.flat
-    if not flat.texts:
+    texts = parsed.flat.texts[:LIMIT]
+    if not texts:
         return None
-    share, sizes = labels(flat.texts, page.gold)
+    share, sizes = labels(texts, page.gold)
     gold = (share * sizes).sum() + 20
     weights = np.minimum(sizes + 1, gold) / gold
-    return Sample(page, flat.texts, describe(flat, document.title(parsed)), share > 0.5, weights)
+    features = describe(parsed.flat, document.title(parsed))
+    return Sample(page, parsed.flat, features, share > 0.5, weights)
+
+
+def swapped(pages: list[Page]) -> list[Sample]:
+    """Return samples of articles in other sites' templates, of which no likeness is learnt."""
+    of = {page.id: page for page in pages}
+    moved = (page for page in chrome_swap.swap(pages, len(pages)) if page.how != "as it stands")
+    samples = (sample(replace(of[page.article], html=page.html)) for page in moved)
+    return [s._replace(weights=s.weights * SWAPPED_WEIGHT) for s in samples if s]
 
 
 def fit(samples: list[Sample], seed: int = 0) -> model.Model:
@@ -134,21 +147,29 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    samples = [s for s in map(sample, load_pages(options.data)) if s]
+    pages = list(load_pages(options.data))
+    samples = [s for s in map(sample, pages) if s]
     if options.manuals:
         manuals = filter(None, map(sample, load_manuals(options.manuals)))
         samples += [s._replace(weights=s.weights * MANUAL_WEIGHT) for s in manuals]
+    # Templates and articles of one part only, lest a page be fitted on in another's template.
+    parts = range(options.folds)
+    moved = [swapped([p for p in pages if fold(p.site, options.folds) == i]) for i in parts]
     if options.write:
-        np.savez_compressed(model.WEIGHTS, **fit(samples)._asdict())
+        fitted = fit(samples + [s for part in moved for s in part])
+        np.savez_compressed(model.WEIGHTS, **fitted._asdict())
         return
     kinds: dict[str, list[tuple[float, float, float]]] = {}
-    for number in range(options.folds):
+    for number in parts:
         train = [s for s in samples if fold(s.page.site, options.folds) != number]
+        train += [s for i in parts if i != number for s in moved[i]]
         fitted = fit(train)
         for s in samples:
             if fold(s.page.site, options.folds) == number:
-                kept = extract.choose(fitted.probabilities(s.features), s.texts)
-                text = "\n".join(t for t, k in zip(s.texts, kept, strict=True) if k)
+                texts = s.flat.texts[:LIMIT]
+                likely = fitted.probabilities(s.features)
+                kept = extract.choose(extract.settle(likely, s.flat), texts)
+                text = "\n".join(t for t, k in zip(texts, kept, strict=True) if k)
                 figures = score(s.page.gold, text)
                 for kind in ("all", s.page.kind, s.page.source):
                     kinds.setdefault(kind, []).append(figures)
