@@ -145,6 +145,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--manuals", type=Path)
     parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--swapped", action="store_true", help="fit on swapped articles, too")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     pages = list(load_pages(options.data))
@@ -154,7 +155,9 @@ def main() -> None:
         samples += [s._replace(weights=s.weights * MANUAL_WEIGHT) for s in manuals]
     # Templates and articles of one part only, lest a page be fitted on in another's template.
     parts = range(options.folds)
-    moved = [swapped([p for p in pages if fold(p.site, options.folds) == i]) for i in parts]
+    moved: list[list[Sample]] = [[] for _ in parts]
+    if options.swapped:
+        moved = [swapped([p for p in pages if fold(p.site, options.folds) == i]) for i in parts]
     if options.write:
         fitted = fit(samples + [s for part in moved for s in part])
         np.savez_compressed(model.WEIGHTS, **fitted._asdict())
