@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -98,31 +97,3 @@ def test_a_load_that_broke_off_goes_on(redis_url: str, tmp_path: Path) -> None:
 
     asyncio.run(forget())
     assert loaded(config, local_files(str(path))).skipped == 0
-
-
-def test_the_command_says_what_it_loaded(
-    dedup: Callable[..., tuple[int, str, str]], tmp_path: Path
-) -> None:
-    """Counts by verdict; lines that are no pages are counted, a damaged file is named."""
-    good = corpora.write(tmp_path / "a.jsonl", PAGES)
-    good.write_bytes(good.read_bytes() + b"no page\n")
-    bad = corpora.write(tmp_path / "b.jsonl.gz", PAGES[:5])
-    bad.write_bytes(bad.read_bytes()[:-10])
-    folder = ("-s", f"DEDUP_DATA_DIR={tmp_path}")
-    code, output, errors = dedup("load", str(tmp_path), "--json", *folder)
-    found = json.loads(output)
-    assert (code, found["unreadable"], found["damaged"]) == (0, 1, [str(bad)])
-    assert len(PAGES) <= found["pages"] < len(PAGES) + 5
-    assert "b.jsonl.gz" in errors
-    code, _, errors = dedup("load", str(tmp_path / "nothing.jsonl"))
-    assert (code, errors.count("\n")) == (2, 1)
-
-
-@pytest.fixture
-def dedup(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
-    from tests.commands.conftest import dedup as fixture
-
-    run: Callable[..., tuple[int, str, str]] = fixture.__wrapped__(redis_url, monkeypatch, capsys)
-    return run
