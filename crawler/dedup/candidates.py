@@ -21,7 +21,8 @@ class Rule(NamedTuple):
 
     Candidates share `min_matches` keys, or all of them if one has fewer. Key i counts only against
     the other page's key i, but in `one_table` all count against all. They are compared by their odd
-    sketches, or, `by_keys`, by the share of the page's keys that they have.
+    sketches, or, `by_keys`, by the share of the page's keys that they have. Copies are as similar
+    as the threshold, and at the least as `least_similarity`.
 
     >>> four, three = (b"".join(n.to_bytes(4) for n in keys) for keys in ((1, 2, 3, 4), (2, 3, 9)))
     >>> Rule(2).matches(four, three), Rule(2, one_table=True).matches(four, three)
@@ -31,12 +32,14 @@ class Rule(NamedTuple):
     min_matches: int = 1
     by_keys: bool = False
     one_table: bool = False
+    least_similarity: float = 0.0
 
     @classmethod
     def of(cls, method: Method) -> Self:
         """The rule of a sketching method."""
         by_keys = isinstance(method, ModuloSample) and method.score == "containment"
-        return cls(method.min_matches, by_keys, method.tables is None)
+        is_one = method.tables is None
+        return cls(method.min_matches, by_keys, is_one, method.least_similarity)
 
     @staticmethod
     def comparable(ours: bytes, theirs: bytes) -> int:

@@ -76,6 +76,7 @@ def similar_pairs(
     Pair
         In the order of ``second``, then of ``first``.
     """
+    threshold = max(threshold, rule.least_similarity)
     known: dict[int, list[int]] = {}
     for number, groups in enumerate(_groups(fingerprints, one_table=rule.one_table)):
         for other in sorted(set(chain.from_iterable(known.get(group, ()) for group in groups))):
@@ -123,6 +124,7 @@ def cluster(
     0 [2]
     1 []
     """
+    threshold = max(threshold, rule.least_similarity)
     clusters: dict[int, Cluster] = {}  # by representative
     known: dict[int, list[int]] = {}
     for number, groups in enumerate(_groups(fingerprints, one_table=rule.one_table)):

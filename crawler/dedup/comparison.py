@@ -9,13 +9,13 @@ import numpy as np
 
 from .candidates import Rule
 from .differences import Change, Overlap, line_overlap, word_changes
-from .fingerprint import make_corrector, make_sketcher
+from .fingerprint import make_corrector, make_sketcher, verification_sketches
 from .hashing import ShingleArray
 from .lsh import collision_probability, row_bits
 from .shingles import Shingler
 from .similarity import Estimate, containment, jaccard
 from .sketches import METHODS, BandedMethod
-from .sketches.odd import compare_odd, odd_sketches
+from .sketches.odd import compare_odd
 from .text import single_spaced
 from .verdict import Kind
 
@@ -96,9 +96,10 @@ class Comparison:
     jaccard, a_in_b, b_in_a
         Resemblance, and containment both ways, of all shingles.
     sketch, odd
-        What the sketch of the configured method and the odd sketch estimate. ``odd`` is what an
-        index decides by; None where the two texts differ so much in length that it does not
-        compare. With ``modulo`` and its score of containment an index decides by ``sketch``.
+        What the sketch of the configured method and the odd sketch (of ``two-stage``, its simhash)
+        estimate. ``odd`` is what an index decides by; None where the two texts differ so much in
+        length that it does not compare. With ``modulo`` and its score of containment an index
+        decides by ``sketch``.
     found
         Probability that an index takes b for a candidate, if a is in it.
     verdict
@@ -122,7 +123,7 @@ class Comparison:
 
 
 def compare(
-    a: str, b: str, config: DedupConfig, *, step: int = 1, smallest: int = 10
+    a: str, b: str, config: DedupConfig, *, smallest: int = 10, confidence: float = 0.95
 ) -> Comparison:
     """Compare two texts with the shingles, sketches, bands and threshold of *config*.
 
@@ -133,6 +134,8 @@ def compare(
     ----------
     smallest
         How many shingles of each text :func:`smallest_overlap` compares.
+    confidence
+        Level of the intervals: with this probability they hold the true resemblance.
     """
     sketcher = make_sketcher(config, 1 if config.seed is None else config.seed)
     lines = line_overlap(a, b)
@@ -142,13 +145,17 @@ def compare(
     words_a, words_b = normaliser.words(a), normaliser.words(b)
     shingles_a, shingles_b = sketcher.shingles(a), sketcher.shingles(b)
     exactly = jaccard(shingles_a, shingles_b)
-    bits, threshold = config.verify_bits, config.threshold
-    known = odd_sketches(shingles_a, bits, threshold)[0]
-    odd = compare_odd(known, odd_sketches(shingles_b, bits, threshold), bits=bits)
+    bits, rule = config.sketch_bits, Rule.of(sketcher.method)
+    threshold = max(config.threshold, rule.least_similarity)
     sketch_b, sketch_a = map(sketcher.sketch_shingles, (shingles_b, shingles_a))
-    sketched = sketcher.estimate(sketch_b, sketch_a)
+    ours, theirs = (
+        verification_sketches(sketcher.method, shingles, sketch, bits, config.threshold)
+        for shingles, sketch in ((shingles_b, sketch_b), (shingles_a, sketch_a))
+    )
+    odd = compare_odd(theirs[0], ours, bits=bits, confidence=confidence)
+    sketched = sketcher.estimate(sketch_b, sketch_a, confidence=confidence)
     decides = odd
-    if Rule.of(sketcher.method).by_keys:
+    if rule.by_keys:
         keys = (
             np.unique(sketcher.keys(one)).astype(">u4").tobytes() for one in (sketch_b, sketch_a)
         )

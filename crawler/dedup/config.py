@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from . import parsing
 from .errors import ConfigError
 from .lsh import Bands, fewest_bands
-from .sketches import METHODS, BandedMethod, ModuloSample
+from .sketches import METHODS, BandedMethod, ModuloSample, TwoStage
 from .verdict import Kind
 
 PREFIX = "DEDUP_"
@@ -174,7 +174,10 @@ class DedupConfig:
         0, parsing.integer(0, 32), "Sketch values in a band; 0: chosen as the bands."
     )
     verify_bits: int = _setting(
-        1024, parsing.integer(128, 4096), "Bits of the sketch that candidates are verified with."
+        1024,
+        parsing.integer(128, 4096),
+        "Bits of the sketch that candidates are verified with. `two-stage` verifies with its "
+        "simhash instead, of DEDUP_NUM_HASHES bits.",
     )
     shards: int = _setting(
         64,
@@ -246,9 +249,17 @@ class DedupConfig:
         return options
 
     @property
+    def sketch_bits(self) -> int:
+        """Bits of the sketch that an index stores to verify candidates with."""
+        if self.method == TwoStage.name:
+            bits: int = self.sketch_options["num_hashes"]
+            return bits
+        return self.verify_bits
+
+    @property
     def _most_keys(self) -> int:
         # A record has 14 parts of 64 bytes for the keys, of 4 bytes, and the odd sketch.
-        return (14 * 64 - self.verify_bits // 8) // 4
+        return (14 * 64 - self.sketch_bits // 8) // 4
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:

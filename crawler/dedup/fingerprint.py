@@ -11,8 +11,8 @@ import numpy as np
 import xxhash
 
 from .hashing import sorted_unique
-from .sketches import Sketcher
-from .sketches.odd import OddSketch, odd_sketches
+from .sketches import Method, Sketcher, TwoStage
+from .sketches.odd import SIMHASH, OddSketch, odd_sketches
 from .text import Normaliser, single_spaced
 from .unspaced import make_segmenter
 
@@ -31,8 +31,8 @@ class Fingerprint:
     """What is compared of a page.
 
     ``exact`` is the xxh3-128 hash of the normalised words (16 bytes), ``words`` their number,
-    ``bands`` the keys by which candidates are found, 4 bytes each, ``odd`` the odd sketches that
-    they are verified with, the page's own first; both are empty for a text too short for a shingle.
+    ``bands`` the keys by which candidates are found, 4 bytes each, ``odd`` the sketches that they
+    are verified with, the page's own first; both are empty for a text too short for a shingle.
     """
 
     exact: bytes
@@ -72,13 +72,25 @@ def make_corrector(config: DedupConfig) -> Corrector | None:
     return corrector(config.correct)
 
 
+def verification_sketches(
+    method: Method, shingles: ShingleArray, sketch: SketchArray, bits: int, threshold: float
+) -> tuple[OddSketch, ...]:
+    """What a page's candidates are verified with: odd sketches, or the simhash of `two-stage`.
+
+    `shingles` are sorted and different, `sketch` is what `method` makes of them.
+    """
+    if isinstance(method, TwoStage):
+        return (OddSketch(SIMHASH, 0, method.simhash(sketch).astype("<u8").tobytes()),)
+    return odd_sketches(shingles, bits, threshold)
+
+
 class Fingerprinter:
     """Computes fingerprints with the parameters of one index and its `seed`."""
 
     def __init__(self, config: DedupConfig, seed: int) -> None:
         self._size = config.shingle_size
         self._threshold = config.threshold
-        self._bits = config.verify_bits
+        self._bits = config.sketch_bits
         self._seed = seed
         self._correct = make_corrector(config)
         self._sketcher = make_sketcher(config, seed)
@@ -132,5 +144,6 @@ class Fingerprinter:
             keys = np.unique(keys)  # in one table, no key may stand there twice
         if not keys.size:
             return page
-        odd = odd_sketches(shingles, self._bits, self._threshold)
+        method = self._sketcher.method
+        odd = verification_sketches(method, shingles, sketch, self._bits, self._threshold)
         return Fingerprint(page.exact, page.words, keys.astype(">u4").tobytes(), odd)

@@ -237,7 +237,7 @@ class DuplicateIndex:
         False if the index never saw the URL.
         """
         known = identity(url, canonical=self._config.canonical_urls)
-        return await self._store.forget(known, bits=self._config.verify_bits)
+        return await self._store.forget(known, bits=self._config.sketch_bits)
 
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory and parameters."""
@@ -247,12 +247,12 @@ class DuplicateIndex:
 
     async def sample(self, pages: int) -> list[OddSketch]:
         """Sketches of up to so many kept pages, drawn at random."""
-        return await sample_sketches(self._store, pages, odd_bytes=self._config.verify_bits // 8)
+        return await sample_sketches(self._store, pages, odd_bytes=self._config.sketch_bits // 8)
 
     async def verify(self) -> Audit:
         """Read the whole index and tell whether records, tables and counters agree."""
         await self._store.mend()
-        return await audit(self._store, odd_bytes=self._config.verify_bits // 8)
+        return await audit(self._store, odd_bytes=self._config.sketch_bits // 8)
 
     async def _submit(self, request: CheckRequest) -> Evidence:
         answer = await self._batcher.submit(request)
@@ -299,14 +299,14 @@ class DuplicateIndex:
         return await self._store.check(
             requests,
             threshold=config.threshold,
-            bits=config.verify_bits,
+            bits=config.sketch_bits,
             ttl=config.ttl,
         )
 
     def _verdict(self, url: str, request: CheckRequest | None, evidence: Evidence) -> Verdict:
         kind, standing = Kind(evidence.kind), Kind(evidence.standing)
         similarity = low = high = None
-        found = estimate_evidence(evidence, self._config.verify_bits)
+        found = estimate_evidence(evidence, self._config.sketch_bits)
         if found is not None:
             similarity, low, high = found.similarity, found.low, found.high
         return Verdict(
@@ -334,7 +334,7 @@ def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
         _parameters(config),
         rule,
         threshold=config.threshold,
-        bits=config.verify_bits,
+        bits=config.sketch_bits,
         ttl=config.ttl,
         timeout=config.timeout,
         shards=config.shards,
@@ -342,9 +342,13 @@ def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
 
 
 def _parameters(config: DedupConfig) -> dict[str, Any]:
-    sketch = ("threshold", "verify_bits", "canonical_urls")
     shingles = ("shingle_unit", "shingle_size", "shingle_step", "shingle_repeats")
-    parameters = {name: getattr(config, name) for name in (*sketch, *shingles)}
+    parameters = {
+        "threshold": config.threshold,
+        "verify_bits": config.sketch_bits,
+        "canonical_urls": config.canonical_urls,
+        **{name: getattr(config, name) for name in shingles},
+    }
     parameters["ignore"] = ", ".join(sorted(config.ignore))
     parameters |= {"method": config.method, **config.sketch_options}
     parameters["tables"] = make_sketcher(config, seed=1).method.tables or 1

@@ -78,7 +78,7 @@ def _see_that_it_is_new(path: Path) -> None:
 async def _export(
     index: DuplicateIndex, part: Path, writer: Writer, progress: Progress | None
 ) -> int:
-    store, odd_bytes = index.store, index.config.verify_bits // 8
+    store, odd_bytes = index.store, index.config.sketch_bits // 8
     await store.mend()
     before = await _state(index)
     states = await store.states()
@@ -146,7 +146,7 @@ async def import_index(
     :class:`InputError`, which names the block and line, for a damaged file,
     :class:`ParameterMismatch` and :class:`ServerError`.
     """
-    header, counters, mark = _check(path, config.verify_bits // 8)
+    header, counters, mark = _check(path, config.sketch_bits // 8)
     async with open_server(config) as client:
         store = make_store(client, config)
         values = {k: v for k, v in header["parameters"].items() if k not in _OF_THE_STORE}
@@ -164,7 +164,7 @@ async def import_index(
         restorer = Restorer(client, store, store.parameters, mark, shards=header["shards"])
         try:
             await restorer.begin(header["next"])
-            pages, new = await _restore(restorer, path, config.verify_bits // 8, header, progress)
+            pages, new = await _restore(restorer, path, config.sketch_bits // 8, header, progress)
             await restorer.finish(counters)
         finally:
             await store.close()

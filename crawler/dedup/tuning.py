@@ -100,7 +100,7 @@ def choices(config: DedupConfig, *, false_positives: float, false_negatives: flo
 def _choice(name: str, used: bool, bands: Bands, config: DedupConfig) -> Choice:
     positives, negatives = error_areas(config.threshold, *bands, row_bits(bands.rows))
     band_bytes = _BAND_BYTES * bands.bands
-    page_bytes = _PAGE_BYTES + band_bytes + _BYTES_PER_VERIFY_BYTE * config.verify_bits / 8
+    page_bytes = _PAGE_BYTES + band_bytes + _BYTES_PER_VERIFY_BYTE * config.sketch_bits / 8
     return Choice(name, used, *bands, positives, negatives, round(page_bytes), round(band_bytes))
 
 

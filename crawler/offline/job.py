@@ -217,7 +217,7 @@ class Corpus:
             F.expr("if(turned, new_odd, stored_odd)").alias("stored_odd"),
         )
         verify = partial(
-            columns.verify_pairs, threshold=self._config.threshold, bits=self._config.verify_bits
+            columns.verify_pairs, threshold=self._config.threshold, bits=self._config.sketch_bits
         )
         return asked.mapInArrow(verify, _EDGES)
 
@@ -281,7 +281,7 @@ class Corpus:
             .withColumn("kind", F.when(is_same, "unchanged").otherwise(F.col("kind")))
             .orderBy("position")
         )
-        task = partial(columns.with_intervals, bits=self._config.verify_bits)
+        task = partial(columns.with_intervals, bits=self._config.sketch_bits)
         schema = (
             "cluster long, position long, piece long, url string, kind string, similarity double, "
             "duplicate_of string, low double, high double"

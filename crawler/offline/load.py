@@ -137,7 +137,7 @@ async def _check(index: DuplicateIndex, requests: list[CheckRequest]) -> list[Ev
     store, config = index.store, index.config
     if isinstance(store, RedisIndex):
         return await store.check(
-            requests, threshold=config.threshold, bits=config.verify_bits, ttl=config.ttl
+            requests, threshold=config.threshold, bits=config.sketch_bits, ttl=config.ttl
         )
     return await store.check(requests)
 

@@ -98,7 +98,7 @@ def _doubt(page: Page) -> tuple[float, str]:
 
 async def take_survey(index: DuplicateIndex) -> Survey:
     """Read all records of an index. Raises :class:`ServerError` if the server gives no answer."""
-    bits = index.config.verify_bits
+    bits = index.config.sketch_bits
     clusters: dict[int, list[Page]] = {}
     sizes: Counter[int] = Counter()
     listed = unlisted = 0
@@ -121,7 +121,7 @@ async def take_survey(index: DuplicateIndex) -> Survey:
 
 async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int, Page]:
     """The pages that stand for clusters, by their numbers; those that are gone are left out."""
-    bits = index.config.verify_bits
+    bits = index.config.sketch_bits
     found = await read_pages(index.store, clusters, odd_bytes=bits // 8)
     return {number: _page(record, bits) for number, record in found.items()}
 

@@ -182,6 +182,8 @@ def test_the_method_is_that_of_the_settings(dedup, files, method):
     """Its sketch estimates, and its keys say whether an index would find the pair."""
     a, b, c = text(article(1)), text(changed(article(1), 1)), text(article(2))
     options = ["-s", f"DEDUP_METHOD={method}"]
+    if method == "two-stage":  # three bits of its simhash are a J of 0.98, that of the texts
+        options += ["-s", 'DEDUP_METHOD_OPTIONS={"distance": 8}']
     near = json.loads(dedup("compare", "--json", *files(a, b), *options)[1])
     far = json.loads(dedup("compare", "--json", *files(a, c), *options)[1])
     assert near["sketch"]["low"] <= near["jaccard"] <= near["sketch"]["high"]
@@ -189,6 +191,22 @@ def test_the_method_is_that_of_the_settings(dedup, files, method):
     assert near["found"] > 0.9
     assert far["found"] < 0.01
     assert f"\n{method} sketch\t" in dedup("compare", *files(a, b), *options)[1]
+
+
+def test_the_limit_of_a_simhash_decides_with_two_stages(dedup, files):
+    """The row beside the method's is its simhash; more differing bits than its limit are unlike."""
+    names = files(text(article(1)), text(changed(article(1), 1)))
+    said = {}
+    for distance in (0, 8):
+        options = ["-s", "DEDUP_METHOD=two-stage"]
+        options += ["-s", f'DEDUP_METHOD_OPTIONS={{"distance": {distance}}}']
+        said[distance] = json.loads(dedup("compare", "--json", *names, *options)[1])
+    assert (said[0]["verdict"], said[8]["verdict"]) == ("unique", "near")
+    assert said[0]["odd"] == said[8]["odd"]
+    assert 0.9 < said[8]["odd"]["similarity"] < 1
+    out = dedup("compare", *names, *options)[1]
+    assert "\nsimhash\t" in out
+    assert "estimate from 64 bits" in out
 
 
 def test_containment_decides_where_it_is_the_score(dedup, files):

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Kind
+from crawler.dedup.candidates import Rule
+from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
 from crawler.dedup.sketches import METHODS
+from crawler.dedup.sketches.simhash import estimate_simhash
 from tests.texts import article, changed, text
 
 
@@ -92,6 +95,76 @@ async def test_a_long_page_is_found_to_contain_a_text(open_index) -> None:
     ).duplicate_of != "http://a/page"
 
 
+def two_stage(distance: int = 3) -> Callable[[str], Fingerprint]:
+    """The fingerprints of the index that :func:`open_index` opens for that method."""
+    options = {"distance": distance}
+    return Fingerprinter(DedupConfig(method="two-stage", method_options=options), seed=5)
+
+
+def differing(a: Fingerprint, b: Fingerprint) -> int:
+    """Bits in which two stored sketches differ."""
+    return (int.from_bytes(a.odd[0].bits) ^ int.from_bytes(b.odd[0].bits)).bit_count()
+
+
+async def test_the_second_stage_must_agree(open_index) -> None:
+    """Of pages that share supershingles with a kept one, those with a far simhash are kept."""
+    fingerprint, words = two_stage(), article(1, 600)
+    original = fingerprint(text(words))
+    copies = [text(changed(words, places, seed)) for seed in range(8) for places in (2, 4, 6)]
+    found = [copy for copy in copies if Rule(2).matches(fingerprint(copy).bands, original.bands)]
+    near = [copy for copy in found if differing(fingerprint(copy), original) <= 3]
+    far = [copy for copy in found if copy not in near]
+    assert len(near) > 3
+    assert len(far) > 3
+    for number, copy in enumerate([*near, *far]):
+        index = await open_index(method="two-stage", namespace=f"stages-{number}")
+        await index.check("http://a/1", text(words))
+        kind = Kind.NEAR if copy in near else Kind.UNIQUE
+        assert (await index.check("http://b/1", copy)).kind is kind
+        await index.override("http://b/1", "drop")  # then whatever is most like it will do
+        assert (await index.check("http://b/1", copy)).duplicate_of == "http://a/1"
+    assert {len(one.bits) for one in await index.sample(9)} == {8}
+
+
+@pytest.mark.parametrize("distance", [3, 10])
+async def test_two_stages_choose_the_nearest_simhash(open_index, distance: int) -> None:
+    """Kept pages, originals, similarities and intervals are those of all candidates' distances."""
+    options = {"distance": distance}
+    index = await open_index(method="two-stage", method_options=options, threshold=0.6)
+    fingerprint = two_stage(distance)
+    kept: list[tuple[str, Fingerprint]] = []
+    copies = 0
+    for url, page in visits(2):
+        own, verdict = fingerprint(page), await index.check(url, page)
+        if verdict.kind is not Kind.EXACT and own.odd:
+            candidates = [
+                (differing(own, other), number)
+                for number, (_, other) in enumerate(kept)
+                if other.odd and Rule(2).matches(own.bands, other.bands)
+            ]
+            bits, number = min(candidates, default=(64, 0))
+            if bits <= distance:
+                copies += 1
+                found = estimate_simhash(bits, 64)
+                assert (verdict.kind, verdict.duplicate_of) == (Kind.NEAR, kept[number][0])
+                assert verdict.similarity == found.similarity
+                assert (verdict.low, verdict.high) == (found.low, found.high)
+            else:
+                assert verdict.kind is Kind.UNIQUE
+        if verdict.kind not in (Kind.EXACT, Kind.NEAR):
+            kept.append((url, own))
+    assert copies > 5
+
+
+async def test_the_threshold_holds_with_two_stages(open_index) -> None:
+    """A limit of more bits than the threshold allows lets no page through that is less like."""
+    index = await open_index(method="two-stage", method_options={"distance": 30}, threshold=0.98)
+    for url, page in visits(3):
+        verdict = await index.check(url, page)
+        if verdict.kind is Kind.NEAR:
+            assert verdict.similarity >= 0.98
+
+
 async def test_short_messages(open_index) -> None:
     """Reposts of a message are copies with the settings that the documentation advises."""
     index = await open_index(
@@ -121,6 +194,7 @@ async def test_short_messages(open_index) -> None:
         {"method": "fast", "method_options": {"modulus": 3}},
         {"method": "smallest", "method_options": {"min_matches": 99}},
         {"method": "simhash", "method_options": {"distance": 6, "blocks": 12}},
+        {"method": "two-stage", "method_options": {"distance": 65}},
         {"method": "minhash"},
         {"method_options": "[1]"},
         {"method_options": "{"},

@@ -140,7 +140,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if not names:
         print(f"scrapy dedup: no document in {options.file!r}", file=sys.stderr)
         return Exit.NOTHING
-    threshold, bits = config.threshold, config.verify_bits
+    threshold, bits = config.threshold, config.sketch_bits
     rule = Rule.of(make_sketcher(config, seed=1).method)
     if options.pairs:
         pairs = similar_pairs(fingerprints, threshold=threshold, bits=bits, rule=rule)

@@ -119,9 +119,9 @@ def _print(options: argparse.Namespace, config: DedupConfig, found: Comparison) 
         ["containment of B in A", _percent(found.b_in_a), None, None, "exact"],
         [f"{config.method} sketch", *_interval(found.sketch), _source(config)],
         [
-            "odd sketch",
+            "simhash" if config.method == "two-stage" else "odd sketch",
             *(_interval(odd) if odd else (None, None, None)),
-            f"estimate from {config.verify_bits} bits" if odd else "lengths too far apart",
+            f"estimate from {config.sketch_bits} bits" if odd else "lengths too far apart",
         ],
     ]
     print_table("Similarity", ["measure", "similarity", "from", "to", "what it is"], rows)

@@ -165,8 +165,8 @@ def _sample(
 
     stats, sketches = ask_index(settings, ask)
     members = max((sketch.members for sketch in sketches), default=0)
-    floor = floor_of_odd(members, config.verify_bits)
-    pairs = pair_similarities(sketches, config.verify_bits)
+    floor = floor_of_odd(members, config.sketch_bits)
+    pairs = pair_similarities(sketches, config.sketch_bits)
     return similarity_bins(choice, stats.histogram, pairs.tolist(), floor)
 
 

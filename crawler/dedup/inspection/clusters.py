@@ -80,7 +80,7 @@ async def read_clusters(
     found = []
     for number, group in groups.items():
         if len(group) + (number in originals) >= min_size:
-            found.append(_cluster(number, originals.get(number), group, index.config.verify_bits))
+            found.append(_cluster(number, originals.get(number), group, index.config.sketch_bits))
     return sorted(found, key=lambda one: (-len(one.members), one.id))
 
 
@@ -101,7 +101,7 @@ async def read_cluster(
     group = [one for one in copies if _end(one.representative, originals) == number]
     if not group and number not in originals:
         return None
-    return _cluster(number, originals.get(number), group, index.config.verify_bits)
+    return _cluster(number, originals.get(number), group, index.config.sketch_bits)
 
 
 async def _copies(
@@ -158,14 +158,14 @@ async def read_stories(
     async for record in all_records(index, progress):
         sketch = record.sketch
         if sketch is not None and (
-            rule.by_keys or floor_of_odd(sketch.members, config.verify_bits) < threshold
+            rule.by_keys or floor_of_odd(sketch.members, config.sketch_bits) < threshold
         ):
             numbers.append(record.number)
             fingerprints.append(Fingerprint(record.exact, record.words, record.bands, (sketch,)))
         elif record.is_kept:
             too_short += sketch is None
             too_long += sketch is not None
-    groups = cluster(fingerprints, threshold=threshold, bits=config.verify_bits, rule=rule)
+    groups = cluster(fingerprints, threshold=threshold, bits=config.sketch_bits, rule=rule)
     groups = [group for group in groups if group.members]
     wanted = [numbers[member.number] for group in groups for member in group.members]
     wanted += [numbers[group.representative] for group in groups]

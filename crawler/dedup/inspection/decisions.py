@@ -41,7 +41,7 @@ async def sample_decisions(
 
     Of copies those whose similarity is from `low` to `high`. `host` is that of the page itself.
     """
-    bits, chooser = index.config.verify_bits, random.Random(seed)
+    bits, chooser = index.config.sketch_bits, random.Random(seed)
     drawn: list[PageRecord] = []
     matching = 0
     async for record in all_records(index, progress):
@@ -123,7 +123,7 @@ async def rethreshold(
     other kept pages. With a lower one some kept pages would have been copies of others: the stored
     sketches are compared, of pages that share keys.
     """
-    bits, before = index.config.verify_bits, index.config.threshold
+    bits, before = index.config.sketch_bits, index.config.threshold
     found = found_share(index.config, threshold)
     near, uncertain, below = 0, 0, []
     async for record in all_records(index, progress):
@@ -160,7 +160,7 @@ async def _with_originals(index: DuplicateIndex, records: Iterable[PageRecord]) 
     records = list(records)
     copies = [record for record in records if record.standing in COPIES]
     originals = await records_of(index, (record.representative for record in copies))
-    bits = index.config.verify_bits
+    bits = index.config.sketch_bits
     return [
         Page.of(
             record,

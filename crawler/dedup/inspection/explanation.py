@@ -133,5 +133,5 @@ def _neighbour(index: DuplicateIndex, record: PageRecord, fingerprint: Fingerpri
         available = rule.comparable(fingerprint.bands, record.bands)
         estimate = Estimate.of_proportion(met, available) if available else None
     elif record.sketch is not None:
-        estimate = compare_odd(record.sketch, fingerprint.odd, bits=index.config.verify_bits)
+        estimate = compare_odd(record.sketch, fingerprint.odd, bits=index.config.sketch_bits)
     return Neighbour(Page.of(record, None, None), estimate, met, len(fingerprint.bands) // 4)

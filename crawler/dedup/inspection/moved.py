@@ -210,7 +210,7 @@ async def _read(index: DuplicateIndex, progress: Progress | None) -> _Chains:
         async for record in all_records(index, progress)
         if record.gone or not record.is_kept
     }
-    return _Chains(records, index.config.verify_bits)
+    return _Chains(records, index.config.sketch_bits)
 
 
 async def _pools(

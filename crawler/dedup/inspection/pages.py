@@ -68,9 +68,9 @@ def plain(value: Any) -> Any:
 
 def all_records(index: DuplicateIndex, progress: Progress | None) -> AsyncIterator[PageRecord]:
     """Every record of an open index."""
-    return read_records(index.store, odd_bytes=index.config.verify_bits // 8, progress=progress)
+    return read_records(index.store, odd_bytes=index.config.sketch_bits // 8, progress=progress)
 
 
 async def records_of(index: DuplicateIndex, numbers: Iterable[int]) -> dict[int, PageRecord]:
     """The records of the pages with these numbers that are there."""
-    return await read_pages(index.store, numbers, odd_bytes=index.config.verify_bits // 8)
+    return await read_pages(index.store, numbers, odd_bytes=index.config.sketch_bits // 8)

@@ -38,12 +38,15 @@ class Method(ABC):
         key i. ``None``: a sketch has any number of keys, all in one table (an inverted index).
     min_matches
         Keys that candidates share at the least.
+    least_similarity
+        What an index asks of copies at the least, whatever its threshold.
     """
 
     name: ClassVar[str]
     dtype: ClassVar[np.dtype[np.uint32] | np.dtype[np.uint64]] = np.dtype(np.uint32)
     tables: int | None
     min_matches: int = 1
+    least_similarity: float = 0.0
 
     @abstractmethod
     def __init__(self, num_hashes: int = 256, seed: int = 1) -> None: ...

@@ -19,15 +19,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ..similarity import Estimate, z_score
+from .simhash import estimate_simhash
 
 # The error is smallest where the difference at the threshold fills this part of the bits: fewer
 # members are a smaller sample, more of them collide (section 3.2, minimised numerically).
 _BEST_FILL = 0.44
 _MAX_SAMPLED = 1 << 15  # keeps counts within two bytes
+SIMHASH = 254  # stands for a level where the bits are a simhash, of 0 members; as in lua/check.lua
 
 
 class OddSketch(NamedTuple):
-    """A sketch of the ``members`` members whose hash ends in ``level`` zero bits."""
+    """A sketch of the ``members`` members whose hash ends in ``level`` zero bits.
+
+    At the level :data:`SIMHASH` the bits are those of a simhash instead: they are stored and
+    compared in the same way, only what their differences tell is another thing.
+    """
 
     level: int
     members: int
@@ -74,11 +80,13 @@ def estimate_odd(
 
     `members_a` and `members_b` are those sampled at `level`. The error has two parts: members of
     the difference that fall on one bit (variance of the odd bits: section 3.1), and above level 0
-    the sample (binomial).
+    the sample (binomial). Of two simhashes :func:`~.simhash.estimate_simhash` tells.
 
     >>> estimate_odd(0, 500, 500, 0, bits=1024).similarity
     1.0
     """
+    if level == SIMHASH:
+        return estimate_simhash(odd, bits, confidence=confidence)
     if 2 * odd >= bits or members_a + members_b == 0:
         return Estimate(0.0, 0.0, 1.0, 1.0)
     difference = math.log(1 - 2 * odd / bits) / math.log(1 - 2 / bits)
@@ -99,7 +107,9 @@ def estimate_odd(
     return Estimate(similarity, max(0.0, similarity - half), min(1.0, similarity + half), error)
 
 
-def compare_odd(known: OddSketch, other: Iterable[OddSketch], *, bits: int) -> Estimate | None:
+def compare_odd(
+    known: OddSketch, other: Iterable[OddSketch], *, bits: int, confidence: float = 0.95
+) -> Estimate | None:
     """The resemblance of a set, of which one sketch is kept, to another, given at several levels.
 
     None where they have no level in common: sets of such different sizes are not similar.
@@ -107,5 +117,6 @@ def compare_odd(known: OddSketch, other: Iterable[OddSketch], *, bits: int) -> E
     for sketch in other:
         if sketch.level == known.level:
             odd = (int.from_bytes(known.bits) ^ int.from_bytes(sketch.bits)).bit_count()
-            return estimate_odd(odd, sketch.members, known.members, known.level, bits=bits)
+            members = sketch.members, known.members
+            return estimate_odd(odd, *members, known.level, bits=bits, confidence=confidence)
     return None

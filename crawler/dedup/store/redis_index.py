@@ -128,6 +128,7 @@ class RedisIndex(Reader):
 
         Pages not seen for `ttl` seconds count no more; None: they count for ever.
         """
+        threshold = max(threshold, self._rule.least_similarity)
         now = int(time.time())
         oldest = 0 if ttl is None else now - int(ttl)
         rule = (self._rule.min_matches, "keys" if self._rule.by_keys else "sketch")

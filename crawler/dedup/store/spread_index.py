@@ -56,7 +56,8 @@ class SpreadIndex(SpreadCheck, Reader):
         terms = Terms(ttl, timeout * _LEASE, bits // 8)
         parts = Shards(client, namespace, shards, terms)
         spread = Spread(shards, rule.one_table)
-        SpreadCheck.__init__(self, parts, terms, spread, rule, threshold=threshold, timeout=timeout)
+        least = max(threshold, rule.least_similarity)
+        SpreadCheck.__init__(self, parts, terms, spread, rule, threshold=least, timeout=timeout)
         Reader.__init__(self, client, namespace, parts.keys, self._head)
 
     async def open(self) -> dict[str, str]:

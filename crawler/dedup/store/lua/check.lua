@@ -4,7 +4,7 @@
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
 -- ARGV[2]  now, in seconds since 1970
 -- ARGV[3]  threshold, 0 to 1
--- ARGV[4]  bits of an odd sketch
+-- ARGV[4]  bits of an odd sketch, or of a simhash
 -- ARGV[5]  pages last seen before this time, in seconds since 1970, have expired
 -- ARGV[6]  keys that candidates share at the least, or all if one of them has fewer
 -- ARGV[7]  'sketch': candidates are compared by their odd sketches; 'keys': by the share of the
@@ -15,6 +15,7 @@
 -- as share_template in pages.lua.
 
 local BY_KEYS = 255 -- stands for a level where a verdict rests on keys
+local SIMHASH = 254 -- stands for a level where what is stored is a simhash, not an odd sketch
 local CERTAIN = 16 -- so many keys are all small by design, not by chance
 local FEWEST = 8 -- keys to judge by, if not all of a page's
 local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
@@ -49,6 +50,12 @@ local function differing_bits(a, b)
     end
   end
   return total
+end
+
+-- Resemblance of two sets whose simhashes differ in so many bits (Charikar 2002, section 3).
+local function simhash_resemblance(differing)
+  local cosine = math.max(0, math.cos(math.pi * differing / bits))
+  return cosine / (2 - cosine)
 end
 
 -- Resemblance of two sets of `a` and `b` members whose odd sketches differ in `odd` bits
@@ -145,6 +152,7 @@ local function similarity_of(page, meta, hits)
   if not sketch then return nil end -- pages whose sizes have no level in common
   meta.odd_bits = differing_bits(sketch, string.sub(read_sketch(meta.id), -odd_size))
   meta.other_sampled = sampled
+  if meta.level == SIMHASH then return simhash_resemblance(meta.odd_bits) end
   return resemblance(meta.odd_bits, sampled, meta.sampled)
 end
 
