@@ -9,7 +9,10 @@ import re
 import sys
 import threading
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from ..chrome import MainText
 
 LIMIT: Final = 50 * 1024 * 1024  # bytes of a document
 _MOST_CUT: Final = 1000  # blocks
@@ -51,14 +54,24 @@ def read_page(source: str, *, user_agent: str | None = None) -> tuple[str, list[
 
     Reads and raises what :func:`read_document` does; of a text nothing is cut.
     """
+    main = read_main(source, user_agent=user_agent)
+    if isinstance(main, str):
+        return main, []
+    return main.text, [(block.text, block.reason) for block in main.cut(_MOST_CUT)]
+
+
+def read_main(source: str, *, user_agent: str | None = None) -> MainText | str:
+    """The main text of a page with its blocks; of a text, which has none, the text.
+
+    Reads and raises what :func:`read_document` does.
+    """
     from ..chrome import strip_chrome
     from ..chrome.encoding import decode
 
     body = _read(source, user_agent)
     if not _is_html(source, body):
-        return decode(body.data, body.content_type)[1], []
-    main = strip_chrome(body.data, content_type=body.content_type)
-    return main.text, [(block.text, block.reason) for block in main.cut(_MOST_CUT)]
+        return decode(body.data, body.content_type)[1]
+    return strip_chrome(body.data, content_type=body.content_type)
 
 
 def _read(source: str, user_agent: str | None) -> _Body:

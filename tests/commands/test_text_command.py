@@ -1,0 +1,98 @@
+"""``scrapy dedup text``: what is kept of a page and what is cut."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crawler.commands.subcommands import text as command
+
+Dedup = Callable[..., tuple[int, str, str]]
+STORY = (
+    "Tea is an aromatic drink, prepared by pouring hot water over cured leaves, and it is drunk "
+    "everywhere in the world, hot or cold, with milk or without."
+)
+HTML = (
+    "<!doctype html><title>Tea</title><nav><ul><li><a href=/>Home</a><li><a href=/shop>Shop</a>"
+    f"</ul></nav><main><p>{STORY}</p></main>"
+)
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    path = tmp_path / "page.html"
+    path.write_text(HTML)
+    return str(path)
+
+
+def test_the_main_text(dedup: Dedup, page: str) -> None:
+    """In a pipe the text comes as it is, without anything else."""
+    assert dedup("text", page) == (0, f"{STORY}\n", "")
+
+
+def test_blocks(dedup: Dedup, page: str) -> None:
+    """All blocks in reading order: a mark, the reason, the density, the text."""
+    code, output, _ = dedup("text", page, "--blocks")
+    assert code == 0
+    assert [line.split("\t") for line in output.splitlines() if line] == [
+        ["", "why", "density", "block"],
+        ["-", "navigation", "0.00", "Home"],
+        ["-", "navigation", "0.00", "Shop"],
+        ["+", "main text", "1.00", STORY],
+    ]
+
+
+def test_json(dedup: Dedup, page: str) -> None:
+    """JSON has title and text, with --blocks the blocks with all that is known of them."""
+    _, output, _ = dedup("text", page, "--json")
+    assert json.loads(output) == {"source": page, "title": "Tea", "text": STORY}
+    _, output, _ = dedup("text", page, "--json", "--blocks")
+    last = json.loads(output)["blocks"][-1]
+    assert last.pop("likelihood") > 0.5
+    assert last == {"text": STORY, "kept": True, "reason": "main text", "density": 1.0}
+
+
+def test_a_terminal_shows_colours_and_no_control_characters(
+    dedup: Dedup, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a terminal kept blocks are green and cut ones red; a page cannot act on the terminal."""
+    Path(page).write_text(HTML.replace("Tea is", "Tea\x1b[2J is"))
+    monkeypatch.setattr(command, "is_terminal", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    _, output, _ = dedup("text", page, "--blocks")
+    shop, story = (
+        next(line for line in output.splitlines() if word in line) for word in ("Shop", "aromatic")
+    )
+    assert "\x1b[31m" in shop
+    assert "\x1b[32m" in story
+    _, plain, _ = dedup("text", page)
+    assert "\x1b[2J" not in output + plain
+    assert r"\x1b[2J is" in plain
+
+
+def test_a_text_is_its_own_main_text(dedup: Dedup, tmp_path: Path) -> None:
+    """Of what is no HTML nothing is cut."""
+    path = tmp_path / "a.txt"
+    path.write_text("one\n\ntwo")
+    assert dedup("text", str(path))[1] == "one\n\ntwo\n"
+    assert dedup("text", str(path), "--blocks")[1].splitlines()[1].startswith("+\tno HTML\t1.00")
+
+
+@pytest.mark.parametrize("body", ["", "<!doctype html><script>x</script>"])
+def test_nothing_there(dedup: Dedup, tmp_path: Path, body: str) -> None:
+    """A document without text is exit code 1."""
+    path = tmp_path / "empty"
+    path.write_text(body)
+    assert dedup("text", str(path))[0] == 1
+
+
+def test_a_file_that_is_not_there(dedup: Dedup) -> None:
+    """What cannot be read is one line of error and exit code 2."""
+    code, output, errors = dedup("text", "no-such-file")
+    assert (code, output) == (2, "")
+    assert errors.count("\n") == 1
+    assert "no-such-file" in errors
