@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import threading
@@ -14,7 +15,15 @@ import pytest
 
 from crawler.commands import documents
 from crawler.commands.subcommands import Exit
-from crawler.dedup import DedupConfig, Kind, containment, jaccard, shingle_hashes
+from crawler.dedup import (
+    DedupConfig,
+    DuplicateIndex,
+    Kind,
+    containment,
+    jaccard,
+    shingle_hashes,
+)
+from crawler.dedup.archive_writer import ArchiveWriter
 from crawler.dedup.comparison import compare, smallest_shingles
 from crawler.dedup.shingles import Shingler
 from crawler.dedup.sketches import METHODS
@@ -143,6 +152,36 @@ def test_compare_says_what_the_library_says(dedup, files):
     assert f"Jaccard\t{jaccard(*sets):.2%}\t–\t–\texact, of all shingles" in lines
     assert "verdict on B\tnear" in lines
     assert sum("\tother0\t" in line for line in lines) == 5
+
+
+def test_the_level_of_the_intervals_is_chosen_and_told(dedup, files):
+    """A higher confidence has wider intervals around the same estimates, by every method."""
+    names = files(text(article(1)), text(changed(article(1), 5)))
+    for method in sorted(METHODS):
+        options = ["-s", f"DEDUP_METHOD={method}"]
+        said = [
+            json.loads(dedup("compare", "--json", *names, *options, *level)[1])
+            for level in (["--level", "0.5"], [], ["--level", "0.99"])
+        ]
+        assert [one["level"] for one in said] == [0.5, 0.95, 0.99]
+        for sketch in ("sketch", "odd"):
+            few, usual, most = (one[sketch] for one in said)
+            assert few["similarity"] == usual["similarity"] == most["similarity"]
+            assert few["error"] == usual["error"] == most["error"]
+            if usual["low"] < usual["high"]:  # else it was compared exactly
+                assert most["low"] <= usual["low"] <= few["low"] < few["high"] <= usual["high"]
+                assert most["low"] < few["low"]
+                assert most["low"] < usual["low"] or usual["low"] == 0
+    assert "confidence level\t99.00%" in dedup("compare", *names, "--level", "0.99")[1]
+    assert "confidence level\t95.00%" in dedup("compare", *names)[1]
+
+
+@pytest.mark.parametrize("level", ["0", "1", "95", "x"])
+def test_levels_that_are_none(dedup, files, level):
+    """One line says which levels there are."""
+    code, out, err = dedup("compare", *files("one", "two"), "--level", level)
+    assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
+    assert "from 0.5 and up to 0.9999" in err
 
 
 def test_too_few_shingles_give_a_false_match():
@@ -276,6 +315,41 @@ def test_addresses(dedup, web):
     )
     assert "\tour" in out
     assert "\tp o" in out  # text/plain is no HTML
+
+
+def test_addresses_of_the_index_are_read_from_the_archive(dedup, redis_url, tmp_path, web):
+    """The text is what was checked when the page was crawled; what is not there is fetched."""
+    words = article(1, 300)
+    known = [("http://a.example/1?y=2&x=1", words), (f"{web}/page", changed(words, 2, seed=4))]
+    config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+
+    async def crawl() -> None:
+        writer = ArchiveWriter.of(config)
+        async with DuplicateIndex.open(config) as index:
+            for url, one in known:
+                writer.add(text(one), "Title", await index.check(url, text(one)), [])
+        writer.close()
+
+    asyncio.run(crawl())
+    names = ["http://a.example/1?x=1&y=2#top", f"{web}/page"]
+    found = json.loads(dedup("compare", *names, "--json")[1])
+    assert found["a_from"].startswith("archive, ")
+    assert found["b_from"].startswith("archive, ")
+    assert (found["a"], found["b"]) == tuple(names)
+    assert [change["added"] for change in found["changes"]] == ["other4"] * 2
+    assert "\tarchive, " in dedup("compare", *names)[1]
+    listed = json.loads(dedup("shingles", names[0], "--unit", "word", "--all", "--json")[1])
+    assert len(listed) == 296
+    other = json.loads(dedup("compare", names[0], f"{web}/text", "--json")[1])
+    assert other["b_from"] == "fetched now"
+    # The archive has no tags.
+    other = json.loads(dedup("compare", names[1], f"{web}/text", "--raw", "--json")[1])
+    assert (other["a_from"], other["b_from"]) == ("fetched now", "fetched now")
+    # The page of today, not what was archived of it:
+    today = json.loads(dedup("compare", names[1], names[1], "--raw", "--json")[1])
+    assert today["words"] != found["words"]
+    code, _, err = dedup("compare", "http://127.0.0.1:1/", names[0])
+    assert (code, err.count("\n")) == (Exit.USAGE, 1)
 
 
 @pytest.mark.parametrize(

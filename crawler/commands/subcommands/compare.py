@@ -1,9 +1,10 @@
 """How alike two documents are, what an index would say of the second, and where they differ.
 
 A and B are text or HTML files, of which the main text is taken, `-` for standard input, or http(s)
-addresses, which are fetched now (at most 50 MB, 30 seconds): an index holds no texts. Shingles,
-sketches and threshold are those of the settings. Lines are compared as diff does; for lines and
-smallest shingles, what both have counts on both sides (Dice), for Jaccard once.
+addresses: the main text that the archive (DEDUP_ARCHIVE) holds of a page, else what is fetched now
+(at most 50 MB, 30 seconds). Shingles, sketches and threshold are those of the settings. Lines are
+compared as diff does; for lines and smallest shingles, what both have counts on both sides (Dice),
+for Jaccard once.
 """
 
 from __future__ import annotations
@@ -53,7 +54,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number(0, 1, above=True),
         help="similarity from which B is a near-duplicate (default: DEDUP_THRESHOLD)",
     )
-    parser.add_argument("--raw", action="store_true", help="take HTML as text, with its tags")
+    parser.add_argument(
+        "--level",
+        type=number(0.5, 0.9999),
+        metavar="P",
+        default=0.95,
+        help="confidence level of the intervals of estimates, 0.5 to 0.9999 (default: 0.95)",
+    )
+    parser.add_argument(
+        "--raw", action="store_true", help="take HTML as text, with its tags; addresses are fetched"
+    )
     parser.add_argument(
         "--correct",
         metavar="NAME",
@@ -69,7 +79,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.comparison import compare
     from ...dedup.errors import InputError
     from ...project import project_config
-    from ..documents import read_document
+    from ..archived import find_document
 
     asked = {
         "shingle_unit": options.unit,
@@ -84,25 +94,23 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if options.a == options.b == "-":
         raise InputError("only one of the two documents can be standard input")
     a, b = (
-        read_document(source, raw=options.raw, user_agent=settings["USER_AGENT"])
+        find_document(source, config, raw=options.raw, user_agent=settings["USER_AGENT"])
         for source in (options.a, options.b)
     )
-    found = compare(a, b, config, smallest=options.smallest)
+    found = compare(a.text, b.text, config, smallest=options.smallest, confidence=options.level)
     if options.json:
-        print_json(_to_dict(options, config, found))
+        print_json({**_to_dict(options, config, found), "a_from": a.origin, "b_from": b.origin})
     else:
-        _print(options, config, found)
+        _print(options, config, found, (a.origin, b.origin))
     return Exit.FOUND
 
 
-def _print(options: argparse.Namespace, config: DedupConfig, found: Comparison) -> None:
-    rows: list[list[Any]] = [
-        [name, source, words, shingles]
-        for name, source, words, shingles in zip(
-            "AB", (options.a, options.b), found.words, found.shingles, strict=True
-        )
-    ]
-    print_table("", ["", "document", "words", "shingles"], rows)
+def _print(
+    options: argparse.Namespace, config: DedupConfig, found: Comparison, origins: tuple[str, str]
+) -> None:
+    documents = zip("AB", (options.a, options.b), origins, found.words, found.shingles, strict=True)
+    rows: list[list[Any]] = [list(document) for document in documents]
+    print_table("", ["", "document", "text from", "words", "shingles"], rows)
 
     lines, smallest, odd = found.lines, found.smallest, found.odd
     rows = [
@@ -128,6 +136,7 @@ def _print(options: argparse.Namespace, config: DedupConfig, found: Comparison) 
     rows = [
         ["verdict on B", str(found.verdict)],
         ["threshold", _percent(config.threshold)],
+        ["confidence level", _percent(options.level)],
         ["found by an index with A", _percent(found.found)],
     ]
     print_table("", ["fact", "value"], rows)
@@ -162,6 +171,7 @@ def _to_dict(options: argparse.Namespace, config: DedupConfig, found: Comparison
         "a": options.a,
         "b": options.b,
         "threshold": config.threshold,
+        "level": options.level,
         "lines": found.lines and overlap(found.lines),
         "smallest": overlap(found.smallest),
         "changes": change_dicts(found.changes),

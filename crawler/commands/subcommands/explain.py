@@ -82,17 +82,15 @@ def _source(
     url: str, given: str | None, fetch: bool, config: DedupConfig, settings: Mapping[str, Any]
 ) -> _Source | None:
     """The text of a page: as given, from the archive, or fetched now."""
-    from ...dedup.archive import Archive, archive_path
+    from ..archived import archived_page
     from ..documents import read_page
 
     if given is None:
-        with Archive.open(archive_path(config), canonical=config.canonical_urls) as archive:
-            stored = archive.page(url)
-        if stored is not None:
-            cut = [(block.text, block.reason) for block in stored.cut]
-            part = "" if stored.characters <= len(stored.text) else ", its beginning"
-            origin = f"archive, {stored.checked:%Y-%m-%d %H:%M} UTC{part}"
-            return _Source(stored.text, cut, origin)
+        if found := archived_page(url, config):
+            stored, origin = found
+            return _Source(
+                stored.text, [(block.text, block.reason) for block in stored.cut], origin
+            )
         if not fetch:
             return None
     text, cut = read_page(given or url, user_agent=settings["USER_AGENT"])

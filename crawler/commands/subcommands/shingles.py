@@ -1,9 +1,9 @@
 """The shingles of a text: their hashes, smallest first, and what stands there.
 
 A text is compared by these numbers. FILE is a text or HTML file, of which the main text is taken,
-`-` for standard input, or an http(s) address, which is fetched now (at most 50 MB, 30 seconds): an
-index holds no texts. Words are normalised as DEDUP_IGNORE says. Without a --size it is 25
-characters or 5 words, and the --step 5 or 1.
+`-` for standard input, or an http(s) address: the main text that the archive (DEDUP_ARCHIVE) holds
+of it, else what is fetched now (at most 50 MB, 30 seconds). Words are normalised as DEDUP_IGNORE
+says. Without a --size it is 25 characters or 5 words, and the --step 5 or 1.
 """
 
 from __future__ import annotations
@@ -53,14 +53,17 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.fingerprint import make_sketcher
     from ...dedup.shingles import Shingler
     from ...project import project_config
-    from ..documents import read_document
+    from ..archived import find_document
 
     size, step = _SIZES[options.unit]
-    normaliser = make_sketcher(project_config(settings), 0).shingler.normaliser
+    config = project_config(settings)
+    normaliser = make_sketcher(config, 0).shingler.normaliser
     shingler = Shingler(
         options.unit, options.size or size, options.step or step, normaliser=normaliser
     )
-    text = read_document(options.file, raw=options.raw, user_agent=settings["USER_AGENT"])
+    text = find_document(
+        options.file, config, raw=options.raw, user_agent=settings["USER_AGENT"]
+    ).text
     count = None if options.all else options.smallest
     found = smallest_shingles(text, shingler, count, repeats=options.repeats)
     if options.json:

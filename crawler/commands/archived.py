@@ -1,0 +1,50 @@
+"""Texts of pages that the archive holds, for commands that are given an address."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..dedup.archive import ArchivedPage
+    from ..dedup.config import DedupConfig
+
+
+class Document(NamedTuple):
+    """A text, and where it is from."""
+
+    text: str
+    origin: str
+
+
+def archived_page(url: str, config: DedupConfig) -> tuple[ArchivedPage, str] | None:
+    """A page of the index that `config` names, and a word on where it is from; None if the archive
+    does not hold it. Raises :class:`InputError` for a damaged archive.
+    """
+    from ..dedup.archive import Archive, archive_path
+
+    with Archive.open(archive_path(config), canonical=config.canonical_urls) as archive:
+        stored = archive.page(url)
+    if stored is None:
+        return None
+    part = "" if stored.characters <= len(stored.text) else ", its beginning"
+    return stored, f"archive, {stored.checked:%Y-%m-%d %H:%M} UTC{part}"
+
+
+def find_document(
+    source: str, config: DedupConfig, *, raw: bool = False, user_agent: str | None = None
+) -> Document:
+    """The text of a file, of ``-`` or of an http(s) address.
+
+    Of an address it is what was compared when the page was crawled, if the archive holds it. What
+    it does not hold, and with `raw` every address, is fetched. Else as
+    :func:`~.documents.read_document`, which tells what is raised.
+    """
+    from .documents import read_document
+
+    is_address = re.match(r"https?://", source, re.IGNORECASE) is not None
+    if is_address and not raw and (found := archived_page(source, config)):
+        return Document(found[0].text, found[1])
+    text = read_document(source, raw=raw, user_agent=user_agent)
+    origin = "fetched now" if is_address else "standard input" if source == "-" else "file"
+    return Document(text, origin)
