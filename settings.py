@@ -30,7 +30,7 @@ SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
 
 # A feed (`-O pages.jsonl`) leaves out the field `html`; name it here to have it.
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_EXPORT_FIELDS = ["url", "fetched_at", "status", "title", "canonical", "text", "dedup"]
+FEED_EXPORT_FIELDS = ["url", "fetched_at", "status", "title", "canonical", "date", "text", "dedup"]
 
 # The console's line and table stand in for Scrapy's own log, which `-L INFO` brings back.
 LOG_LEVEL = "WARNING"

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 class Page:
     """A page as it was fetched, its main text, and what the filter decided about it.
 
-    ``url`` is the address after redirects, ``fetched_at`` a UTC time in ISO 8601. ``html`` and
-    ``text`` stay out of the log, which prints every dropped item. ``main`` is the main text with
-    what the filter wants to know of it besides; it is no field, so that feeds do not hold it.
+    ``url`` is the address after redirects, ``fetched_at`` a UTC time in ISO 8601, ``date`` when the
+    page says that it was published, in its own words. ``html`` and ``text`` stay out of the log,
+    which prints every dropped item. ``main`` is the main text with what the filter wants to know
+    of it besides; it is no field, so that feeds do not hold it.
     """
 
     url: str
@@ -23,6 +24,7 @@ class Page:
     status: int
     title: str = ""
     canonical: str | None = None
+    date: str | None = None
     text: str = field(default="", repr=False)
     html: str = field(default="", repr=False)
     dedup: dict[str, Any] | None = None

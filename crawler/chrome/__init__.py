@@ -1,5 +1,6 @@
 """HTML in, main text out: navigation, banners, footers and sidebars left behind."""
 
+from .dates import published
 from .document import (
     Document,
     Link,
@@ -30,6 +31,7 @@ __all__ = [
     "canonical",
     "links",
     "parse",
+    "published",
     "read_tree",
     "robots",
     "strip_chrome",

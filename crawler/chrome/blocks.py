@@ -13,14 +13,14 @@ from .vocabulary import HIDDEN, ROLE_BITS, TAG_BITS, name_bits
 LIMIT: Final = 10_000  # blocks judged by what surrounds them; a feature row is 1 kB
 DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
 
-_SKIPPED, _INLINE, _LINK, _BREAK, _BLOCK, _HEAD = range(6)
+_SKIPPED, _INLINE, _LINK, _BREAK, _TIME, _BLOCK, _HEAD = range(7)
 _SKIPPED_TAGS: Final = """
     script style template svg math iframe object embed canvas audio video map select datalist
     textarea input param source track applet frame frameset noframes progress meter rp
 """
 _INLINE_TAGS: Final = """
     abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q ruby
-    rb rt s samp small span strike strong sub sup time tt u var wbr
+    rb rt s samp small span strike strong sub sup tt u var wbr
 """
 _HEAD_TAGS: Final = "title meta link base area"
 _KINDS: Final[dict[str, int]] = {
@@ -29,6 +29,7 @@ _KINDS: Final[dict[str, int]] = {
     **dict.fromkeys(_HEAD_TAGS.split(), _HEAD),
     "a": _LINK,
     "br": _BREAK,
+    "time": _TIME,
 }
 
 # The element directly around a block, as far as the model tells them apart.
@@ -44,6 +45,14 @@ _TAG_CODES: Final = {tag: code for code, tag in enumerate(TAGS)} | {
 _STYLE_READ: Final = 200
 _NAME_READ: Final = 300  # longer class lists are generated; their ends say nothing new
 _CHUNK: Final = 1 << 16
+_LONGEST_DATE: Final = 100
+RECORD: Final = "\x1e"  # stands before each JSON-LD script, as RFC 7464 has it
+
+# Names of meta tags that say when a page was published, the surest first.
+DATES: Final = (
+    "article:published_time", "datepublished", "dc.date.issued", "dcterms.issued", "dc.date",
+    "dcterms.date", "dcterms.created",
+)  # fmt: skip
 
 
 class Flat:
@@ -86,7 +95,8 @@ class Head:
     canonical: str | None = None
     metas: list[tuple[str, str]] = field(default_factory=list)  # name, content
     titled: bool = False
-    data: list[str] = field(default_factory=list)  # JSON-LD
+    data: list[str] = field(default_factory=list)  # JSON-LD, RECORD before each script
+    dates: dict[str, str] = field(default_factory=dict)  # name in DATES or "time" → first value
 
     def add(self, tag: str, attributes: Mapping[str, str]) -> list[str] | None:
         """Take note of an element; return where its text goes."""
@@ -94,6 +104,9 @@ class Head:
             name, content = attributes.get("name"), attributes.get("content")
             if name and content:
                 self.metas.append((name[:_NAME_READ].strip().lower(), content))
+            if content:
+                for key in ("property", "itemprop", "name"):
+                    self._date(attributes.get(key, "")[:_NAME_READ].strip().lower(), content)
         elif tag == "link":
             if self.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
                 self.canonical = attributes.get("href", "").strip() or None
@@ -107,6 +120,15 @@ class Head:
             self.titled = True
             return self.titles
         return None
+
+    def time(self, attributes: Mapping[str, str]) -> None:
+        """Take note of a time element if it says that the page was published then."""
+        if "pubdate" in attributes or "datePublished" in attributes.get("itemprop", "").split():
+            self._date("time", attributes.get("datetime", ""))
+
+    def _date(self, name: str, value: str) -> None:
+        if (name in DATES or name == "time") and value and len(value) <= _LONGEST_DATE:
+            self.dates.setdefault(name, value.strip())
 
 
 class Reader:
@@ -198,12 +220,15 @@ class Reader:
                     anchors.append((attributes["href"], attributes.get("rel")))
             elif kind == _BREAK:
                 pieces.append("\n")
+            elif kind == _TIME:
+                head.time(attributes)
             else:
                 skipped = 1
                 if kind == _HEAD:
                     sink = head.add(tag, attributes)
                 elif tag == "script" and attributes.get("type") == "application/ld+json":
                     sink = head.data
+                    sink.append(RECORD)
 
         def data(text: str) -> None:
             nonlocal link_chars

@@ -22,6 +22,7 @@ def page_of(response: Response, document: chrome.Document, content: chrome.MainT
         status=response.status,
         title=content.title,
         canonical=join(response.url, canonical) if canonical else None,
+        date=chrome.published(document),
         text=content.text,
         html=response.body.decode(document.encoding, "replace"),
     )

@@ -8,6 +8,6 @@ ADDONS = {"scrapy_neardup.Addon": 500}
 ROBOTSTXT_OBEY = True
 AUTOTHROTTLE_ENABLED = True
 DEPTH_LIMIT = 50
-FEED_EXPORT_FIELDS = ["url", "fetched_at", "status", "title", "canonical", "text", "dedup"]
+FEED_EXPORT_FIELDS = ["url", "fetched_at", "status", "title", "canonical", "date", "text", "dedup"]
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False

@@ -72,9 +72,23 @@ async def test_a_copy_yields_to_the_page_it_names(web: Web, crawl: Crawl, redis_
     assert result["/story"]["replaces"] == f"{web.url}/print"
 
 
+async def test_a_copy_yields_to_the_earlier_page(web: Web, crawl: Crawl, redis_url: str) -> None:
+    """With DEDUP_PREFER the copy that came first gives its place to what was published earlier."""
+    date = '<meta property="article:published_time" content="2026-05-0{}T12:00:00Z">'
+    web.page("/", "/copy", text=HOME)
+    web.page("/copy", "/story", head=date.format(2), text=STORY)
+    web.page("/story", head=date.format(1), text=STORY)
+    result = await crawled(crawl, redis_url, DEDUP_PREFER="earlier")
+    assert by_path(result)["/story"]["replaces"] == f"{web.url}/copy"
+    dates = {page.url.removeprefix(web.url): page.date for page in result.items}
+    assert dates == {
+        "/": None, "/copy": "2026-05-02T12:00:00Z", "/story": "2026-05-01T12:00:00Z"
+    }  # fmt: skip
+
+
 def test_a_page_says_what_the_filter_reads() -> None:
     """The spider's item has every field of a page by its default name."""
     config = DedupConfig()
     fields = Page.__dataclass_fields__
     names = (config.url_field, config.html_field, config.text_field, config.title_field)
-    assert {*names, config.canonical_field, config.tag_field} <= set(fields)
+    assert {*names, config.canonical_field, config.date_field, config.tag_field} <= set(fields)
