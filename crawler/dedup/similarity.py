@@ -82,8 +82,8 @@ class Estimate:
     def through(self, function: Callable[[float], float], slope: float) -> Estimate:
         """The estimate of a monotonic *function* of what was estimated, cut to 0 … 1.
 
-        The interval's ends are carried over, the error by the delta method with the function's
-        *slope* at the estimate.
+        The interval's ends are carried over, the error by the delta method (Casella, Berger,
+        "Statistical inference", 2002, section 5.5.4) with the function's *slope* at the estimate.
         """
         ends = sorted(min(1.0, max(0.0, function(end))) for end in (self.low, self.high))
         value = min(1.0, max(0.0, function(self.similarity)))

@@ -101,6 +101,29 @@ def test_intervals_hold_the_resemblance(name: str, options: dict[str, object], s
         assert held >= 200 * 0.89, similarity
 
 
+@METHOD
+@pytest.mark.parametrize("similarity", [0.5, 0.8, 0.95])
+def test_intervals_have_the_level_asked_for_and_errors_their_size(
+    name: str, options: dict[str, object], similarity: float
+) -> None:
+    method = METHODS[name](**options)
+    draw = np.random.default_rng(11)
+    held, errors, stated = dict.fromkeys((0.8, 0.99), 0), [], []
+    for _ in range(100):
+        a, b, truth = pair(draw, 500, similarity)
+        if name == "modulo" and method.score == "containment":  # type: ignore[attr-defined]
+            truth = containment(np.sort(a), np.sort(b))
+        sketches = method.sketch(a), method.sketch(b)
+        for level in held:
+            found = method.estimate(*sketches, confidence=level)
+            held[level] += found.low - 1e-9 <= truth <= found.high + 1e-9
+        errors.append(found.similarity - truth)
+        stated.append(found.error)
+    assert held[0.8] >= 70
+    assert held[0.99] >= 95
+    assert 0.5 < math.hypot(*stated) / math.hypot(*errors) < 2
+
+
 @pytest.mark.parametrize("name", ["fast", "minwise", "one-permutation", "smallest"])
 @pytest.mark.parametrize(("size", "similarity"), [(40, 0.6), (500, 0.5), (500, 0.85)])
 def test_estimates_are_unbiased_with_the_error_they_state(

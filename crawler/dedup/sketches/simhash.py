@@ -145,7 +145,7 @@ class TwoStage(Method):
     On 1.6 billion pages, either alone had a precision of 0.38 and 0.50, both together 0.79: they
     fail on different pairs (Henzinger, "Finding near-duplicate web pages: a large-scale evaluation
     of algorithms", SIGIR 2006, section 4.3). A pair is as similar as the less convinced of the two
-    says, with its error and interval.
+    says, with the error and interval of that one: hers is a yes or no, without any.
 
     An index finds candidates by the supershingles and stores the simhash beside them: a candidate
     is a copy if the simhashes differ in at most *distance* bits.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Supershingles"]
 
 _32: Final = np.uint64(32)
+_ONE_DEVIATION: Final = math.erf(math.sqrt(0.5))  # what the normal distribution has within one
 
 
 class Supershingles(Method):
@@ -29,7 +32,9 @@ class Supershingles(Method):
     one in forty (Broder, "Identifying and filtering near-duplicate documents", CPM 2000, section 3;
     Fetterly, Manasse, Najork, "On the evolution of clusters of near-duplicate web pages", 2003).
     Shorter runs find less similar pages. The share of equal runs to the power of 1/14 estimates J,
-    coarsely: it knows seven values.
+    coarsely: it knows seven values. The runs are Bernoulli trials; the interval of their share is
+    carried through the root, the error by the delta method. Where no run is equal, that has none:
+    the error is then the root of Wilson's upper end at one standard deviation.
 
     A sketch is uint64 of shape (num_hashes // rows,).
 
@@ -83,5 +88,7 @@ class Supershingles(Method):
         shared = int(np.count_nonzero(a == b))
         runs = Estimate.of_proportion(shared, a.size, confidence, interval)
         root = 1 / self.rows
-        slope = root * runs.similarity ** (root - 1) if shared else 0.0
-        return runs.through(lambda p: p**root, slope)
+        if not shared:
+            end = Estimate.of_proportion(0, a.size, _ONE_DEVIATION).high
+            return replace(runs.through(lambda p: p**root, 0.0), error=end**root)
+        return runs.through(lambda p: p**root, root * runs.similarity ** (root - 1))
