@@ -2,6 +2,7 @@
 
 from .dates import published
 from .document import (
+    TREES,
     Document,
     Link,
     Robots,
@@ -18,6 +19,7 @@ from .sites import SharedTemplate, SiteTemplates
 from .template import SiteTemplate
 
 __all__ = [
+    "TREES",
     "Block",
     "Document",
     "Link",

@@ -19,6 +19,8 @@ _CROWDED: Final = re.compile(
     rb"<([a-zA-Z][^\s<>/]{0,40})"
     rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]*+))?+){500,}+"
 )
+TREES: Final = (etree._Element, etree._ElementTree)
+"""Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
 MOST_TAGS: Final = 50_000  # of what follows only the text is taken, and not for ever
 _REST: Final = 4_000_000  # bytes
 _HARMLESS: Final = 8000  # attributes in one tag cost a tenth of a second

