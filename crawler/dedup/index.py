@@ -80,6 +80,7 @@ class DuplicateIndex:
         self._config = config
         self._store = store
         self._spool = spool
+        self._seed = seed
         self._fingerprint = Fingerprinter(config, seed)
         self._batcher = Batcher(self._exchange, limit=store.exchange)
         self._resting_until = 0.0
@@ -94,6 +95,11 @@ class DuplicateIndex:
     def store(self) -> RedisIndex | SpreadIndex:
         """The index in the server, for those who read all of it: see :mod:`.inspection`."""
         return self._store
+
+    @property
+    def seed(self) -> int:
+        """That of all hashes: the configured one, or what was drawn when the index was made."""
+        return self._seed
 
     def fingerprint(self, text: str) -> Fingerprint:
         """What the index compares of a page with main text `text`."""
@@ -174,13 +180,25 @@ class DuplicateIndex:
                 waiting.clear()
         return verdicts + await asyncio.gather(*waiting)
 
+    async def check_requests(self, requests: list[CheckRequest]) -> list[Evidence]:
+        """Check pages, fingerprinted with :attr:`seed`, in one exchange; answers in their order."""
+        config = self._config
+        if isinstance(self._store, SpreadIndex):
+            return await self._store.check(requests)
+        return await self._store.check(
+            requests,
+            threshold=config.threshold,
+            bits=config.sketch_bits,
+            ttl=config.ttl,
+        )
+
     async def replay(self) -> AsyncIterator[Verdict]:
         """Check the pages in the spool; those that the server does not answer for stay there."""
         if self._spool is None or not self.waiting()[0]:
             return
         with closing(self._spool.drain(self._store.exchange)) as batches:
             for requests in batches:
-                answers = await self._ask(requests)
+                answers = await self.check_requests(requests)
                 for request, evidence in zip(requests, answers, strict=True):
                     yield self._verdict(request.url, request, evidence)
 
@@ -273,7 +291,7 @@ class DuplicateIndex:
                 raise ServerError(self._last_error)
             if isinstance(self._store, SpreadIndex):  # each page has its answer at its own time
                 return await self._store.start(requests)
-            return await self._ask(requests)
+            return await self.check_requests(requests)
         except ServerError as error:
             self._keep(requests)
             waited = time.monotonic() - start
@@ -291,17 +309,6 @@ class DuplicateIndex:
             self._spool.add(requests)
         except OSError as error:  # the pages pass unchecked all the same
             logger.warning("Pages cannot be kept to be checked later: %s", error)
-
-    async def _ask(self, requests: list[CheckRequest]) -> list[Evidence]:
-        config = self._config
-        if isinstance(self._store, SpreadIndex):
-            return await self._store.check(requests)
-        return await self._store.check(
-            requests,
-            threshold=config.threshold,
-            bits=config.sketch_bits,
-            ttl=config.ttl,
-        )
 
     def _verdict(self, url: str, request: CheckRequest | None, evidence: Evidence) -> Verdict:
         kind, standing = Kind(evidence.kind), Kind(evidence.standing)
@@ -327,11 +334,11 @@ def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
     """The index that `config` names on the server of `client`, not yet opened."""
     rule = Rule.of(make_sketcher(config, seed=1).method)
     if not is_cluster(client):
-        return RedisIndex(client, config.namespace, _parameters(config), rule)
+        return RedisIndex(client, config.namespace, index_parameters(config), rule)
     return SpreadIndex(
         client,
         config.namespace,
-        _parameters(config),
+        index_parameters(config),
         rule,
         threshold=config.threshold,
         bits=config.sketch_bits,
@@ -341,7 +348,8 @@ def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
     )
 
 
-def _parameters(config: DedupConfig) -> dict[str, Any]:
+def index_parameters(config: DedupConfig) -> dict[str, Any]:
+    """What an index made with `config` stores of it: see :mod:`.store.parameters`."""
     shingles = ("shingle_unit", "shingle_size", "shingle_step", "shingle_repeats")
     parameters = {
         "threshold": config.threshold,

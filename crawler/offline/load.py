@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..dedup.fingerprint import Fingerprint, Fingerprinter
 from ..dedup.identity import host, identity
-from ..dedup.store.redis_index import CheckRequest, RedisIndex
+from ..dedup.store.redis_index import CheckRequest
 from .files import File, Format, known_format, pieces
 from .records import DAMAGED, Page, PageReader, Raw, records
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
     from ..dedup.index import DuplicateIndex
-    from ..dedup.store.redis_index import Evidence
 
 _CHUNK = 128  # records that a process is given at a time
 _CHUNK_BYTES = 8 << 20
@@ -104,13 +103,14 @@ async def load(
         processes,
         mp_context=get_context("spawn"),
         initializer=_prepare,
-        initargs=(index.config, await _seed(index)),
+        initargs=(index.config, index.seed),
     ) as pool:
         async for chunk in _prepared(pool, source.chunks(), processes):
             unreadable += chunk.unreadable
             for begin in range(0, len(chunk.requests), index.store.exchange):
                 requests = chunk.requests[begin : begin + index.store.exchange]
-                verdicts.update(evidence.kind for evidence in await _check(index, requests))
+                answers = await index.check_requests(requests)
+                verdicts.update(evidence.kind for evidence in answers)
                 report(verdicts.total(), monotonic() - start)
             if monotonic() - saved > _SAVED_EVERY:
                 checkpoint.save(chunk)
@@ -120,26 +120,11 @@ async def load(
     return Loaded(verdicts, unreadable, source.damaged, source.skipped, monotonic() - start)
 
 
-async def _seed(index: DuplicateIndex) -> int:
-    if index.config.seed is not None:
-        return index.config.seed
-    return int((await index.stats()).parameters["seed"])
-
-
 async def _resume_after(index: DuplicateIndex, checkpoint: Checkpoint) -> int:
     position, url = checkpoint.read()
     if url is None or await index.show(url) is None:
         return -1
     return position
-
-
-async def _check(index: DuplicateIndex, requests: list[CheckRequest]) -> list[Evidence]:
-    store, config = index.store, index.config
-    if isinstance(store, RedisIndex):
-        return await store.check(
-            requests, threshold=config.threshold, bits=config.sketch_bits, ttl=config.ttl
-        )
-    return await store.check(requests)
 
 
 async def _prepared(

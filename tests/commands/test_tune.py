@@ -14,7 +14,7 @@ from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, jaccard, shingle_hashes
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import Fingerprint
-from crawler.dedup.index import _parameters
+from crawler.dedup.index import index_parameters
 from crawler.dedup.lsh import choose_bands, fewest_bands
 from crawler.dedup.sketches.odd import OddSketch, estimate_odd, odd_sketch
 from crawler.dedup.store.connect import open_server
@@ -175,7 +175,7 @@ async def _fill_with_unlike(config: DedupConfig, pages: int) -> None:
     rng = np.random.default_rng(1)
     bands, odd = config.banding.bands, config.verify_bits // 8
     async with open_server(config) as client:
-        store = RedisIndex(client, config.namespace, _parameters(config), Rule())
+        store = RedisIndex(client, config.namespace, index_parameters(config), Rule())
         await store.open()
         for start in range(0, pages, 500):
             requests = []
