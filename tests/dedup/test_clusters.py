@@ -146,15 +146,15 @@ async def test_representatives_are_what_a_crawl_keeps_by_every_method(redis_url,
     config = DedupConfig(redis_url=redis_url, seed=1, method=method, threshold=0.7)
     texts = [*collection(12), "too short", "too short", "", article(1, 300)[0]]
     texts += [text(article(99, 8)), text(article(99, 8) + article(98, 200))]
-    rule = Rule.of(make_sketcher(config, seed=1).method)
+    rule, bits = Rule.of(make_sketcher(config, seed=1).method), config.sketch_bits
     fingerprints = list(map(Fingerprinter(config, seed=1), texts))
-    found = cluster(fingerprints, threshold=0.7, bits=config.sketch_bits, rule=rule)
+    found = cluster(fingerprints, threshold=0.7, bits=bits, rule=rule)
     async with DuplicateIndex.open(config) as index:
         verdicts = [await index.check(f"http://a/{n}", one) for n, one in enumerate(texts)]
     kept = {n for n, verdict in enumerate(verdicts) if verdict.duplicate_of is None}
     assert {one.representative for one in found} == kept
     pairs = {(a, b): e.similarity for a, b, e in
-             similar_pairs(fingerprints, threshold=0.7, bits=config.sketch_bits, rule=rule)}  # fmt: skip
+             similar_pairs(fingerprints, threshold=0.7, bits=bits, rule=rule)}  # fmt: skip
     members = {(one.representative, m.number): m for one in found for m in one.members}
     assert members.keys() <= pairs.keys()
     for (_, number), member in members.items():
