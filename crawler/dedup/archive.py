@@ -115,6 +115,15 @@ class Archive:
         page = self.page(url)
         return page.text if page else None
 
+    def whole_text(self, url: str) -> str:
+        """The main text of a URL; raises :class:`InputError` if not all of it is in the archive."""
+        page = self.page(url)
+        if page is None:
+            raise InputError(f"the archive has no text of {url!r}")
+        if page.characters > len(page.text):
+            raise InputError(f"the archive has only the beginning of {url!r}")
+        return page.text
+
     def page(self, url: str) -> ArchivedPage | None:
         """What the archive holds of a URL, None if nothing."""
         known = identity(url, canonical=self._canonical)

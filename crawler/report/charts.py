@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
+    from .survey import KeptPairs
 
 # Of the drawing, in its own units.
 WIDTH: Final = 640
@@ -32,18 +33,21 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The S-curve as the points of a line, and the similarities of near-duplicates as bars.
+    """The S-curve as the points of a line, and the similarities that were found as bars.
 
-    ``line`` is empty for a sketching method without bands.
+    ``line`` is empty for a sketching method without bands. ``bars`` are near-duplicates, ``pairs``
+    those of a sample of kept pages, ``most`` and ``most_pairs`` the counts of the tallest.
     """
 
     line: str
     bars: list[Bar]
+    pairs: list[Bar]
     threshold: float
     threshold_x: float
     bands: int
     rows: int
     most: int
+    most_pairs: int
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
     left: float = _LEFT
@@ -54,7 +58,7 @@ class Curve:
     height: int = HEIGHT
 
 
-def s_curve(config: DedupConfig, histogram: Mapping[str, int]) -> Curve:
+def s_curve(config: DedupConfig, histogram: Mapping[str, int], kept: KeptPairs) -> Curve:
     """The share of pairs that the bands find, over their similarity, and what was found.
 
     `histogram` maps similarities, rounded down to hundredths, to near-duplicates.
@@ -70,25 +74,31 @@ def s_curve(config: DedupConfig, histogram: Mapping[str, int]) -> Curve:
         found = choice.found(similarities).tolist()
         points = zip(similarities, found, strict=True)
         line = " ".join(f"{_x(s)},{_y(share)}" for s, share in points)
-    most = max(histogram.values(), default=0)
-    bars = []
-    for name, count in sorted(histogram.items()):
-        low = float(name)
-        share = count / most
-        text = f"{low:.2f} to {low + 0.01:.2f}: {count:,} near-duplicates"
-        width = round(_x(low + 0.01) - _x(low) - 1, 1)
-        bars.append(Bar(_x(low), _y(share), width, round(_y(0) - _y(share), 1), text))
     return Curve(
         line=line,
-        bars=bars,
+        bars=_bars(histogram, "near-duplicates"),
+        pairs=_bars(kept.histogram, "pairs of kept pages"),
         threshold=config.threshold,
         threshold_x=_x(config.threshold),
         bands=bands,
         rows=rows,
-        most=most,
+        most=max(histogram.values(), default=0),
+        most_pairs=max(kept.histogram.values(), default=0),
         x_ticks=[(_x(step / 5), f"{step / 5:g}") for step in range(6)],
         y_ticks=[(_y(step / 4), f"{step / 4:.0%}".replace("%", " %")) for step in range(5)],
     )
+
+
+def _bars(histogram: Mapping[str, int], what: str) -> list[Bar]:
+    most = max(histogram.values(), default=0)
+    bars = []
+    for name, count in sorted(histogram.items()):
+        low = float(name)
+        y = _y(count / most)
+        width = round(_x(low + 0.01) - _x(low) - 1, 1)
+        text = f"{low:.2f} to {low + 0.01:.2f}: {count:,} {what}"
+        bars.append(Bar(_x(low), y, width, round(_y(0) - y, 1), text))
+    return bars
 
 
 def _x(similarity: float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .charts import host_rows, verdict_rows
-from .survey import kept_pages, take_survey
+from .survey import kept_pages, sample_pairs, take_survey
 from .texts import side_by_side, visible
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ async def read_content(index: DuplicateIndex, archive: Archive, limits: Limits) 
         for number in numbers
     ]
     hosts, other_hosts = host_rows(stats.hosts)
+    pairs = await sample_pairs(index)
     return {
         "namespace": visible(stats.namespace),
         "made": survey.taken.isoformat(timespec="seconds"),
@@ -62,6 +63,7 @@ async def read_content(index: DuplicateIndex, archive: Archive, limits: Limits) 
         "verdicts": verdict_rows(stats.verdicts),
         "hosts": [row._asdict() for row in hosts],
         "other_hosts": other_hosts,
+        "kept_pairs": pairs._asdict(),
         "sizes": survey.size_bins(),
         "near": near,
         "near_total": len(survey.near),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..dedup.errors import MissingExtra
 from .charts import s_curve
 from .content import statements
+from .survey import KeptPairs
 from .texts import is_link, visible
 
 if TYPE_CHECKING:
@@ -28,13 +29,15 @@ def render_report(content: dict[str, Any], config: DedupConfig) -> str:
 
     Raises :class:`MissingExtra` if Jinja is not installed.
     """
+    pairs = KeptPairs(**content["kept_pairs"])
     style, script = (STATIC / name for name in ("style.css", "report.js"))
     return (
         environment()
         .get_template("report.html")
         .render(
             content=content,
-            chart=s_curve(config, content["stats"]["histogram"]),
+            chart=s_curve(config, content["stats"]["histogram"], pairs),
+            pairs=pairs,
             statements=list(statements(content)),
             style=style.read_text(encoding="utf-8"),
             style_hash=_hash(style),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Copies that are listed; of an index with more, those read first. Each takes some 300 bytes.
 MOST_COPIES: Final = 300_000
+# Kept pages drawn at random, all pairs of which are compared: half a million, in some 0.1 s.
+_SAMPLE: Final = 1000
 _SIZES: Final = ((2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 
 
@@ -34,6 +36,18 @@ class Page(NamedTuple):
     words: int
     first_seen: datetime
     last_seen: datetime
+
+
+class KeptPairs(NamedTuple):
+    """Similarities of all pairs of so many kept ``pages``, drawn at random.
+
+    ``histogram`` maps those from ``floor`` on, rounded down to hundredths, to pairs; of less the
+    sketches tell nothing.
+    """
+
+    pages: int
+    floor: float
+    histogram: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +131,19 @@ async def take_survey(index: DuplicateIndex) -> Survey:
     near = [page for copies in clusters.values() for page in copies if page.kind == "near"]
     near.sort(key=_doubt)
     return Survey(near, clusters, sizes, unlisted, datetime.now(UTC))
+
+
+async def sample_pairs(index: DuplicateIndex) -> KeptPairs:
+    """How alike kept pages are. Raises :class:`ServerError` if the server gives no answer."""
+    from ..dedup.tuning import floor_of_odd, pair_similarities
+
+    bits = index.config.sketch_bits
+    sketches = await index.sample(_SAMPLE)
+    floor = floor_of_odd(max((sketch.members for sketch in sketches), default=0), bits)
+    found = pair_similarities(sketches, bits)
+    hundredths = Counter((100 * found[found >= floor]).astype(int).tolist())
+    histogram = {f"{step / 100:.2f}": hundredths[step] for step in sorted(hundredths)}
+    return KeptPairs(len(sketches), floor, histogram)
 
 
 async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int, Page]:

@@ -11,10 +11,12 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.archive import Archive, archive_path
 from crawler.report.charts import s_curve
 from crawler.report.content import Limits, read_content, statements
-from crawler.report.survey import take_survey
+from crawler.report.survey import KeptPairs, sample_pairs, take_survey
 from tests.report.pages import fill, run
 from tests.report.test_report import THREE
 from tests.texts import article, changed, text
+
+NO_PAIRS = KeptPairs(0, 0.0, {})
 
 
 def content(config: DedupConfig, limits: Limits) -> dict[str, Any]:
@@ -88,6 +90,25 @@ def test_survey(config: DedupConfig) -> None:
 @pytest.mark.parametrize("method", ["fast", "simhash", "modulo", "supershingles"])
 def test_curve_of_every_method(method: str) -> None:
     """A method without bands has no curve, and its similarities are drawn all the same."""
-    curve = s_curve(DedupConfig(method=method), {"0.80": 3, "0.99": 6, "1.00": 1})
+    curve = s_curve(DedupConfig(method=method), {"0.80": 3, "0.99": 6, "1.00": 1}, NO_PAIRS)
     assert bool(curve.line) == (method == "fast")
     assert [round(bar.height / curve.bars[1].height, 2) for bar in curve.bars] == [0.5, 1, 0.17]
+
+
+def test_pairs_of_kept_pages(config: DedupConfig) -> None:
+    """How alike kept pages are is drawn too: what the threshold keeps apart, where it shows."""
+    pages = [(f"https://{n}.example/", text(article(n, 300)), "") for n in range(4)]
+    pages.append(("https://alike.example/", text(changed(article(0, 300), 12)), ""))
+    fill(config, pages)
+
+    async def ask() -> KeptPairs:
+        async with DuplicateIndex.open(config) as index:
+            return await sample_pairs(index)
+
+    found = run(ask())
+    assert found.pages == 5
+    assert sum(found.histogram.values()) == 1
+    assert found.floor <= float(next(iter(found.histogram))) < config.threshold
+    curve = s_curve(config, {}, found)
+    assert [one.text.partition(": ")[2] for one in curve.pairs] == ["1 pairs of kept pages"]
+    assert content(config, Limits())["kept_pairs"] == found._asdict()

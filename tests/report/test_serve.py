@@ -13,8 +13,9 @@ from playwright.sync_api import Browser
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.archive import archive_path
 from crawler.report.survey import Survey
-from crawler.report.web import app
+from crawler.report.web import view
 from crawler.report.web.guard import form_token
 from tests.report.browser import DESKTOP, PHONE, Visit, visit
 from tests.report.pages import ATTACKS, fill, hostile_pages, run
@@ -31,6 +32,8 @@ PATHS = (
     "/clusters?order=size",
     "/threshold?t=0.95",
     "/overrides",
+    "/threshold?t=0.6",
+    "/stories",
     f"/page?url={COPY}",
     "/page?url=https://a.example/story",
     "/search?q=story",
@@ -175,7 +178,7 @@ def test_hostile_pages_do_nothing(browser: Browser, config: DedupConfig) -> None
             "() => [...document.querySelectorAll('main a.lead')].map((one) => one.href)"
         )
         assert len(addresses) == len(ATTACKS)
-        visited = [site.root + path for path in PATHS[:6]] + addresses
+        visited = [site.root + path for path in PATHS[:8]] + addresses
         for attack in ATTACKS[:7]:
             visited.append(site.root + "/search?" + "q=" + attack.replace("&", "%26"))
         shown = ""
@@ -215,7 +218,7 @@ def test_empty_index(browser: Browser, config: DedupConfig) -> None:
     """An index without a page says so everywhere."""
     with served(config) as site, visit(browser) as seen:
         enter(seen, site)
-        for path in PATHS[:6]:
+        for path in PATHS[:8]:
             assert seen.page.goto(site.root + path).ok  # type: ignore[union-attr]
             assert seen.page.locator(".nothing, .message").count() > 0, path
         assert seen.complaints == []
@@ -230,17 +233,17 @@ def test_100_000_pages(
     async def take_survey(index: DuplicateIndex) -> Survey:
         return survey
 
-    monkeypatch.setattr(app, "take_survey", take_survey)
+    monkeypatch.setattr(view, "take_survey", take_survey)
     with served(config) as site, visit(browser, PHONE) as seen:
         enter(seen, site)
-        for path in (*PATHS[:6], "/clusters?page=300", "/cluster/1", "/search?q=page"):
+        for path in (*PATHS[:8], "/clusters?page=300", "/cluster/1", "/search?q=page"):
             assert seen.page.goto(site.root + path).ok  # type: ignore[union-attr]
             assert seen.page.evaluate("() => document.querySelectorAll('*').length") < 1000
             assert not seen.overflows()
         seen.page.goto(site.root + "/decisions")
         seen.page.click("a[rel=next]")
         shown = seen.page.locator("main li bdi.url").first.inner_text()
-        assert shown == survey.near[app.PAGE].url
+        assert shown == survey.near[view.PAGE].url
         seen.page.goto(site.root + "/threshold?t=0.9")
         count = sum(page.similarity < 0.9 for page in survey.near)
         assert f"{count:,} of {len(survey.near):,}" in seen.page.inner_text("#changes")
@@ -265,6 +268,102 @@ def test_slider(browser: Browser, config: DedupConfig) -> None:
         assert "t=1" in seen.page.url
         seen.page.reload()
         assert "3 of 3 near-duplicates" in seen.page.inner_text("#changes")
+
+
+KEPT = [
+    ("https://one.example/", text(article(1, 300)), "One"),
+    ("https://two.example/", text(changed(article(1, 300), 12)), "Two"),
+    ("https://other.example/", text(article(2, 300)), "Other"),
+]
+
+
+def test_lower_threshold_and_stories(browser: Browser, config: DedupConfig) -> None:
+    """To the left of the threshold the slider shows which kept pages would be copies of which; the
+    same pages are a story at that similarity."""
+    fill(config, KEPT)
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, "/threshold")
+        seen.page.focus("#t")
+        seen.page.keyboard.press("Home")
+        seen.page.locator("text=1 of 3 kept pages would be copies").wait_for()
+        assert "to https://one.example/" in seen.page.inner_text("#changes")
+        assert "the bands of this index find" in seen.page.inner_text("#changes")
+        seen.page.goto(site.root + "/stories?t=0.5")
+        assert "1 stories of several pages among 3" in seen.page.inner_text("#changes")
+        links = seen.page.locator("#changes li li a").all_inner_texts()
+        assert links == [KEPT[0][0], KEPT[1][0]]
+        seen.page.focus("#t")
+        seen.page.keyboard.press("End")
+        seen.page.locator("text=0 stories").wait_for()
+        assert seen.page.url.startswith(site.root + "/stories?t=0.79")
+        assert seen.complaints == []
+
+
+def test_too_many_to_compare(config: DedupConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More kept pages than can be compared while somebody waits are not, and a command is named."""
+    fill(config, KEPT)
+    monkeypatch.setattr(view, "MOST_COMPARED", 2)
+    monkeypatch.setattr(view, "read_stories", None)  # whoever calls it fails
+    with served(config) as site:
+        assert "scrapy dedup rethreshold 0.7</code>" in site.read("/threshold?t=0.7").text
+        assert "scrapy dedup clusters --story 0.5</code>" in site.read("/stories?t=0.5").text
+
+
+def test_nearest_of_a_text(browser: Browser, config: DedupConfig) -> None:
+    """Who looks for an address that was never seen can give its text and gets the nearest pages."""
+    fill(config, KEPT)
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, "/search?q=https://new.example/")
+        assert "scrapy dedup explain --fetch" in seen.page.inner_text("main")
+        for words, said in (
+            (text(changed(article(1, 300), 2)), "would be a copy"),
+            (text(article(9)), "No kept page shares a band"),
+            ("two words", "too short to compare"),
+        ):
+            seen.page.fill("#text", words)
+            seen.page.click("text=Find the nearest")
+            assert said in seen.page.inner_text("main")
+            if said == "would be a copy":
+                assert seen.page.locator("main li bdi.url").first.inner_text() == KEPT[0][0]
+        assert seen.page.input_value("#q") == "https://new.example/"
+        assert seen.complaints == []
+
+
+def test_prefer(browser: Browser, config: DedupConfig, site: Served) -> None:
+    """A click makes a copy the page that is kept, and the other its copy."""
+    with visit(browser) as seen:
+        enter(seen, site, f"/page?url={COPY}")
+        seen.page.click("text=Prefer: keep this one")
+        assert "stands for its cluster now" in seen.page.inner_text("main")
+        assert seen.page.locator("text=Prefer: keep").count() == 0
+        seen.page.goto(site.root + "/page?url=https://a.example/story")
+        assert f"It repeats {COPY}" in seen.page.inner_text("main")
+
+
+def test_prefer_without_a_text(site: Served, config: DedupConfig) -> None:
+    """Without the text in the archive, or of a page that is kept, nothing is preferred."""
+    kept = {"form": form_token(TOKEN), "url": THREE[0][0]}
+    assert site.read("/prefer", method="POST", form=kept, Origin=site.root).status == 400
+    archive_path(config).unlink()
+    answer = site.read("/prefer", method="POST", form={**kept, "url": COPY}, Origin=site.root)
+    assert answer.status == 400
+    assert "scrapy dedup prefer --fetch" in answer.text
+    assert "Prefer: keep" not in site.read(f"/page?url={COPY}").text
+
+
+@pytest.mark.parametrize("path", ["/nearest", "/prefer"])
+def test_other_forms_of_others(site: Served, path: str) -> None:
+    """The other forms are taken from this page only, too, and of bounded length."""
+    form = {"form": form_token(TOKEN), "url": COPY, "text": "words"}
+    assert site.read(path, method="POST", form=form, Origin="http://evil.example").status == 403
+    assert (
+        site.read(path, method="POST", form={**form, "form": "x"}, Origin=site.root).status == 403
+    )
+    long = {**form, "text": "x" * 3_000_001}
+    assert site.read(path, method="POST", form=long, Origin=site.root).status == 413
+    many = {**form, **{str(n): "x" for n in range(20)}}
+    assert site.read(path, method="POST", form=many, Origin=site.root).status == 400
+    assert site.ask(path, method="POST", form=form, Origin=site.root).status == 403
 
 
 def test_live(browser: Browser, config: DedupConfig) -> None:
@@ -295,6 +394,7 @@ def test_search(browser: Browser, site: Served) -> None:
 @pytest.mark.parametrize(
     "path",
     [
+        "/stories?t=nan", "/stories?t=0", "/stories?t=9&page=9", "/threshold?t=0.5001",
         "/threshold?t=nan", "/threshold?t=inf", "/threshold?t=-1", "/threshold?t=x",
         "/decisions?page=0", "/decisions?page=99999999999", "/decisions?page=%C2%B2",
         "/clusters?page=x",

@@ -76,11 +76,7 @@ def _text(options: argparse.Namespace, settings: Mapping[str, Any], *, is_gone: 
         raise InputError(f"{options.url!r} is gone; --fetch sees whether it is back")
     config = project_config(settings)
     with Archive.open(archive_path(config), canonical=config.canonical_urls) as archive:
-        stored = archive.page(options.url)
-    if stored is None:
-        raise InputError(f"the archive has no text of {options.url!r}; --fetch or --text gives it")
-    if stored.characters > len(stored.text):
-        raise InputError(
-            f"the archive has only the beginning of {options.url!r}; --fetch or --text gives it all"
-        )
-    return stored.text
+        try:
+            return archive.whole_text(options.url)
+        except InputError as error:
+            raise InputError(f"{error}; --fetch or --text gives it") from None

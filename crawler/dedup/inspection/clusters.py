@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -165,7 +166,9 @@ async def read_stories(
         elif record.is_kept:
             too_short += sketch is None
             too_long += sketch is not None
-    groups = cluster(fingerprints, threshold=threshold, bits=config.sketch_bits, rule=rule)
+    groups = await asyncio.to_thread(
+        cluster, fingerprints, threshold=threshold, bits=config.sketch_bits, rule=rule
+    )
     groups = [group for group in groups if group.members]
     wanted = [numbers[member.number] for group in groups for member in group.members]
     wanted += [numbers[group.representative] for group in groups]

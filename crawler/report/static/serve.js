@@ -23,7 +23,7 @@
     slider.addEventListener("input", () => {
       clearTimeout(waiting);
       waiting = setTimeout(() => {
-        const address = "/threshold?" + new URLSearchParams(new FormData(slider));
+        const address = slider.getAttribute("action") + "?" + new URLSearchParams(new FormData(slider));
         history.replaceState(null, "", address);
         load(address, "changes").catch(() => {});
       }, 150);

@@ -1,0 +1,62 @@
+"""Pages on which people decide: about a page, and which of a cluster stands for the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, cast
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from ...dedup.errors import InputError
+from .view import View, part_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+_MOST_FORM: Final = 20_000  # bytes
+
+
+class Deciding:
+    """What people decide is written to the index at once."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._index = view.index
+
+    async def overrides(self, request: Request) -> Response:
+        """What people decided."""
+        decided = await self._index.overrides()
+        part, pager = part_of(request, sorted(decided.items()))
+        return self._view.show(
+            request, "overrides.html", part=part, pager=pager, total=len(decided)
+        )
+
+    async def override(self, request: Request) -> Response:
+        """Keep a person's decision about a page, or take it back."""
+        form = await self._view.form(request, _MOST_FORM)
+        url, decision = form.get("url", ""), form.get("decision", "")
+        if decision not in ("keep", "drop", "none") or await self._index.show(url) is None:
+            raise HTTPException(400, "There is nothing to decide about that.")
+        said = None if decision == "none" else cast(Literal["keep", "drop"], decision)
+        await self._index.override(url, said)
+        return _back(url, decision)
+
+    async def prefer(self, request: Request) -> Response:
+        """Make a copy the page that stands for its cluster, by its text in the archive."""
+        url = (await self._view.form(request, _MOST_FORM)).get("url", "")
+        record = await self._index.show(url)
+        if record is None or record.duplicate_of is None or record.gone:
+            raise HTTPException(400, "Only a copy can be made the page that is kept.")
+        try:
+            text = await self._view.read(lambda archive: archive.whole_text(record.url))
+        except InputError as error:
+            hint = "scrapy dedup prefer --fetch reads the page anew."
+            raise HTTPException(400, f"This cannot be done here: {error}; {hint}") from None
+        await self._index.check(record.url, text, preferred=True)
+        self._view.forget()
+        return _back(url, "prefer")
+
+
+def _back(url: str, done: str) -> Response:
+    return RedirectResponse(f"/page?{urlencode({'url': url, 'done': done})}", 303)

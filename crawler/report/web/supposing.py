@@ -1,0 +1,104 @@
+"""Pages that show what would be: with another threshold, of a text that was never checked."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.responses import Response
+
+from ...dedup.inspection import nearest
+from .view import MOST_COMPARED, MOST_FOUND, View, part_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+_STEP: Final = 0.005  # of the slider
+# How far the slider goes below the threshold: farther the bands find next to nothing.
+_DOWN: Final = 60  # steps
+_STORY: Final = 0.5
+_MOST_FORM: Final = 3_000_000  # bytes, as a browser sends them: a letter may take nine
+
+
+class Supposing:
+    """Nothing is changed by these."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._least = view.config.threshold
+
+    async def threshold(self, request: Request) -> Response:
+        """What another threshold would change: near-duplicates kept, or kept pages dropped."""
+        now = self._least
+        lowest = round(now - _STEP * min(_DOWN, math.ceil(now / _STEP) - 1), 6)
+        value = _number(request, "t", now, lowest)
+        stories = await self._view.stories(value) if value < now else None
+        survey = await self._view.survey()
+        pages: list[Any] = survey.below(value)
+        if value < now:
+            pages = [page for one in stories.stories for page in one.members[1:]] if stories else []
+            pages.sort(key=lambda page: (-page.similarity, page.url))
+        shown = pages[:MOST_FOUND]
+        return self._view.show(
+            request,
+            "threshold.html",
+            now=now,
+            lowest=lowest,
+            step=_STEP,
+            value=value,
+            stories=stories,
+            pages=shown,
+            count=len(pages),
+            total=len(survey.near),
+            titles=await self._view.titles([page.url for page in shown]),
+            most_compared=MOST_COMPARED,
+        )
+
+    async def stories(self, request: Request) -> Response:
+        """Kept pages in groups, at a lower threshold; nothing is dropped for it."""
+        highest = round(self._least - _STEP, 6)
+        value = _number(request, "t", min(_STORY, highest), _STEP, highest)
+        found = await self._view.stories(value)
+        part, pager = part_of(request, found.stories if found else [], t=f"{value:g}")
+        urls = [page.url for one in part for page in one.members[:MOST_FOUND]]
+        return self._view.show(
+            request,
+            "stories.html",
+            value=value,
+            step=_STEP,
+            highest=highest,
+            stories=found,
+            part=part,
+            pager=pager,
+            titles=await self._view.titles(urls),
+            most_shown=MOST_FOUND,
+            most_compared=MOST_COMPARED,
+        )
+
+    async def nearest(self, request: Request) -> Response:
+        """The kept pages that a text is like."""
+        form = await self._view.form(request, _MOST_FORM)
+        text = form.get("text", "")
+        fingerprint = await asyncio.to_thread(self._view.index.fingerprint, text)
+        found = await nearest(self._view.index, fingerprint)
+        return self._view.show(
+            request,
+            "nearest.html",
+            url=form.get("url", ""),
+            text=text,
+            words=fingerprint.words,
+            short=not fingerprint.bands,
+            found=found,
+            now=self._least,
+            titles=await self._view.titles([one.page.url for one in found]),
+        )
+
+
+def _number(request: Request, name: str, default: float, low: float, high: float = 1.0) -> float:
+    """A number of the query from `low` to `high`; `default` for what is none."""
+    try:
+        value = float(request.query_params.get(name, ""))
+    except ValueError:
+        value = math.nan
+    return round(min(max(value, low), high), 6) if math.isfinite(value) else default

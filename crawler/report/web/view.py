@@ -1,0 +1,140 @@
+"""What all pages of the web page share: the index, the archive, what is kept for a while, forms."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import parse_qs, urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, Response
+
+from ...dedup.archive import Archive, archive_path
+from ...dedup.inspection import Stories, read_stories
+from ..document import environment
+from ..survey import KeptPairs, Survey, sample_pairs, take_survey
+from .guard import form_token, same
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from ...dedup.index import DuplicateIndex
+
+T = TypeVar("T")
+
+PAGE: Final = 25
+MOST_FOUND: Final = 50
+# Kept pages that are compared with each other while somebody waits: two seconds of one processor.
+MOST_COMPARED: Final = 20_000
+# A survey reads the whole index: it is taken anew after so many seconds, and so many times what it
+# took.
+_FRESH: Final = 5.0
+_PAUSE: Final = 20
+_MOST_FIELDS: Final = 10  # of a form
+_MOST_STORIES: Final = 8  # thresholds whose answers are kept as long as a survey
+
+
+class View:
+    """Reads the index for every request; only surveys of all pages are kept for a while."""
+
+    def __init__(self, index: DuplicateIndex, token: str) -> None:
+        self.index = index
+        self.config = index.config
+        self._token = token
+        self._survey: tuple[Survey, KeptPairs] | None = None
+        self._stories: dict[float, Stories] = {}
+        self._stale_at = 0.0
+        self._surveying = asyncio.Lock()
+
+    async def survey(self) -> Survey:
+        """All copies, as they were a short while ago."""
+        return (await self.surveys())[0]
+
+    async def surveys(self) -> tuple[Survey, KeptPairs]:
+        """All copies and how alike kept pages are, as they were a short while ago."""
+        async with self._surveying:
+            start = time.monotonic()
+            if self._survey is None or start > self._stale_at:
+                self._survey = await take_survey(self.index), await sample_pairs(self.index)
+                self._stories.clear()
+                end = time.monotonic()
+                self._stale_at = end + max(_FRESH, _PAUSE * (end - start))
+            return self._survey
+
+    async def stories(self, threshold: float) -> Stories | None:
+        """The kept pages in groups, by another threshold; None if they are too many for that."""
+        await self.surveys()  # at whose age these end as well
+        if (await self.index.stats()).kept > MOST_COMPARED:
+            return None
+        async with self._surveying:
+            if threshold not in self._stories:
+                if len(self._stories) == _MOST_STORIES:
+                    self._stories.clear()
+                self._stories[threshold] = await read_stories(self.index, threshold)
+            return self._stories[threshold]
+
+    def forget(self) -> None:
+        """Take the surveys anew at the next question: something was changed."""
+        self._survey = None
+
+    async def titles(self, urls: list[str]) -> dict[str, str]:
+        """The titles of those of the URLs that are in the archive."""
+        return await self.read(lambda archive: archive.titles(urls))
+
+    async def read(self, question: Callable[[Archive], T]) -> T:
+        """What the archive answers, asked in a thread."""
+
+        def read() -> T:
+            path, canonical = archive_path(self.config), self.config.canonical_urls
+            with Archive.open(path, canonical=canonical) as archive:
+                return question(archive)
+
+        return await asyncio.to_thread(read)
+
+    async def form(self, request: Request, most: int) -> dict[str, str]:
+        """The fields of a form of up to `most` bytes, which must be one of this page's."""
+        body = b""
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > most:
+                raise HTTPException(413, "That form is too long.")
+        try:
+            fields = parse_qs(body.decode("latin-1"), max_num_fields=_MOST_FIELDS)
+        except ValueError:
+            raise HTTPException(400, "That is no form of this page.") from None
+        form = {name: values[-1] for name, values in fields.items()}
+        if not same(form.get("form", ""), form_token(self._token)):
+            raise HTTPException(403, "This form is not from this page; load it again.")
+        return form
+
+    def show(self, request: Request, name: str, *, status: int = 200, **values: Any) -> Response:
+        """A page made of the template of that name."""
+        values |= {
+            "path": request.url.path,
+            "namespace": self.config.namespace,
+            "form": form_token(self._token),
+            "status": status,
+        }
+        return HTMLResponse(environment().get_template(name).render(values), status)
+
+
+def part_of(request: Request, found: list[Any], **query: str) -> tuple[list[Any], dict[str, Any]]:
+    """The part of a list that a request asks for, and where the pages before and after it are."""
+    text = request.query_params.get("page", "1")
+    last = max(1, -(-len(found) // PAGE))
+    number = min(max(1, int(text)) if text.isdecimal() and len(text) < 9 else 1, last)
+    start = (number - 1) * PAGE
+
+    def address(page: int) -> str | None:
+        return "?" + urlencode({**query, "page": page}) if 1 <= page <= last else None
+
+    pager = {
+        "first": start + 1,
+        "last": min(start + PAGE, len(found)),
+        "total": len(found),
+        "before": address(number - 1),
+        "after": address(number + 1),
+    }
+    return found[start : start + PAGE], pager
