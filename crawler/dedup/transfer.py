@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -18,7 +19,7 @@ from .index import DuplicateIndex, make_store
 from .portable import FORMAT, VERSION, Block, Writer, from_line, read_blocks, read_header
 from .store.audit import Audit
 from .store.connect import open_server
-from .store.parameters import Parameters
+from .store.parameters import SECRET, Parameters
 from .store.reading import PAGES_IN_BLOCK
 from .store.records import PageRecord
 from .store.records import read_blocks as read_records
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _RECORDS: Final = 64  # blocks of records in a block of the file
 _WRITTEN: Final = 512  # pages written at once
 _NOT_COMPARED: Final = frozenset(("created",))  # of a header
+_SEED: Final = re.compile(rf"[0-9]{{1,20}}|{SECRET}[0-9a-f]+")
 _OF_THE_STORE: Final = frozenset(("digest", "format", "shards", "unfinished"))
 
 
@@ -149,18 +151,7 @@ async def import_index(
     header, counters, mark = _check(path, config.sketch_bits // 8)
     async with open_server(config) as client:
         store = make_store(client, config)
-        values = {k: v for k, v in header["parameters"].items() if k not in _OF_THE_STORE}
-        ours = dict(_pairs(store.parameters.flat))
-        if "shards" in ours:
-            values["shards"] = ours["shards"]
-        found = dict(_pairs(Parameters(store.namespace, values).flat))
-        store.parameters.adopt_seed(found)
-        if store.parameters.digest != found["digest"]:
-            differing = store.parameters.differences(found)
-            raise ParameterMismatch(
-                f"the index in {str(path)!r} was made with other parameters ({differing}): set "
-                "them as they were"
-            )
+        settle(path, header, store.parameters)
         restorer = Restorer(client, store, store.parameters, mark, shards=header["shards"])
         try:
             await restorer.begin(header["next"])
@@ -183,14 +174,43 @@ def _check(path: Path, odd_bytes: int) -> tuple[dict[str, Any], dict[str, Any], 
             assert header is not None
             if not _are_counters(block.lines[0]):
                 raise InputError(f"{str(path)!r}, end: no counters stand there")
-            return header, block.lines[0], f"{header['state']} {header['created']}"
+            return header, block.lines[0], mark_of(header)
         if header is None:
-            header = read_header(path, block)
-            if not _is_header(header):
-                raise InputError(f"{str(path)!r}, header: not as this package writes it")
+            header = checked_header(path, block)
         elif int(header["parameters"].get("verify_bits", 0)) == 8 * odd_bytes:
-            _records(path, block, odd_bytes)  # else the parameters differ, which is said later
+            records_in(path, block, odd_bytes)  # else the parameters differ, which is said later
     raise AssertionError("read_blocks ends with the end or an error")
+
+
+def checked_header(path: Path, block: Block) -> dict[str, Any]:
+    """The header in a file's first block. Raises :class:`InputError` if it is none that fits."""
+    header = read_header(path, block)
+    if not _is_header(header):
+        raise InputError(f"{str(path)!r}, header: not as this package writes it")
+    return header
+
+
+def mark_of(header: dict[str, Any]) -> str:
+    """By what an export is known, and told from other ones of its index."""
+    return f"{header['state']} {header['created']}"
+
+
+def settle(path: Path, header: dict[str, Any], parameters: Parameters) -> None:
+    """Give `parameters` the seed of an exported index, and see that all others are the same.
+
+    Raises :class:`ParameterMismatch` naming those that differ.
+    """
+    values = {k: v for k, v in header["parameters"].items() if k not in _OF_THE_STORE}
+    ours = dict(_pairs(parameters.flat))
+    if "shards" in ours:
+        values["shards"] = ours["shards"]
+    found = dict(_pairs(Parameters(header["namespace"], values).flat))
+    parameters.adopt_seed(found)
+    if parameters.digest != found["digest"]:
+        raise ParameterMismatch(
+            f"the index in {str(path)!r} was made with other parameters "
+            f"({parameters.differences(found)}): set them as they were"
+        )
 
 
 def _is_header(header: dict[str, Any]) -> bool:
@@ -205,7 +225,8 @@ def _is_header(header: dict[str, Any]) -> bool:
         and all(isinstance(text, str) for text in texts)
         and isinstance(parameters, dict)
         and all(isinstance(value, str) for value in parameters.values())
-        and parameters.get("verify_bits", "").isdigit()
+        and parameters.get("verify_bits", "").isdecimal()
+        and _SEED.fullmatch(parameters.get("seed", "")) is not None
     )
 
 
@@ -218,7 +239,8 @@ def _are_counters(counters: Any) -> bool:
     )
 
 
-def _records(path: Path, block: Block, odd_bytes: int) -> list[PageRecord]:
+def records_in(path: Path, block: Block, odd_bytes: int) -> list[PageRecord]:
+    """The pages in a block. Raises :class:`InputError`, which names block and line."""
     found = []
     for number, line in enumerate(block.lines, 1):
         try:
@@ -267,7 +289,7 @@ def _batches(path: Path, odd_bytes: int, *, kept: bool) -> Iterator[Sequence[Pag
     for block in read_blocks(path):
         if block.number in (None, -1):
             continue
-        waiting += [one for one in _records(path, block, odd_bytes) if one.is_kept is kept]
+        waiting += [one for one in records_in(path, block, odd_bytes) if one.is_kept is kept]
         while len(waiting) >= _WRITTEN:
             yield waiting[:_WRITTEN]
             del waiting[:_WRITTEN]

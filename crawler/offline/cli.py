@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "hdfs:// and all else that Spark reads",
     )
     parser.add_argument("-o", "--out", metavar="OUT", required=True, help="folder of the results")
+    parser.add_argument(
+        "--index",
+        type=Path,
+        metavar="EXPORT",
+        help="what `scrapy dedup export` wrote: the pages that the index keeps come before INPUT",
+    )
     parser.add_argument(
         "--master",
         metavar="URL",
@@ -45,6 +52,11 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
     from ..dedup.errors import InputError
     from .session import find_files, start
 
+    export = None
+    if options.index is not None:
+        from .known import open_export
+
+        export = open_export(options.index, config)
     chosen = dict(settings(options.conf, "--conf"))
     spark = start(None if submitted else options.master, chosen)
     try:
@@ -54,7 +66,8 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
 
         files = find_files(spark, options.input)
         try:
-            return Corpus(spark, files, options.out, config, report=_report).run()
+            corpus = Corpus(spark, files, options.out, config, report=_report, export=export)
+            return corpus.run()
         except PySparkException as error:
             raise InputError(f"Spark gave up: {_reason(error)}") from error
     finally:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..dedup.fingerprint import Fingerprint, Fingerprinter
-from ..dedup.sketches.odd import estimate_odd
+from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .files import Piece, open_output
 from .records import PageReader, copy_records, grouped, pages_of
 
@@ -82,8 +82,13 @@ def read_pages(
 
 def _cells(page: Fingerprint) -> tuple[Any, ...]:
     keys = np.frombuffer(page.bands, ">u4").tolist() or None
-    odd = b"".join(one.level.to_bytes(1) + one.members.to_bytes(2) + one.bits for one in page.odd)
-    return page.exact, page.words, keys, odd or None
+    return page.exact, page.words, keys, odd_cell(page.odd)
+
+
+def odd_cell(sketches: Iterable[OddSketch]) -> bytes | None:
+    """Odd sketches as they stand in :data:`PAGES`, one behind the other; None if there is none."""
+    parts = (one.level.to_bytes(1) + one.members.to_bytes(2) + one.bits for one in sketches)
+    return b"".join(parts) or None
 
 
 def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
@@ -95,9 +100,10 @@ def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
 def pairs_in_buckets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pairs of texts that meet in a bucket, in :data:`PAIRS`; `stored` is the earlier of the two.
 
-    The rows, ``bucket`` and ``text``, come sorted by both. Each text is paired with all before it
-    in its bucket up to ``FIRST + LATEST``, then with the first and the latest of them. So the work
-    grows with the texts of a bucket, not with their square, and memory not at all.
+    The rows, ``bucket`` and ``text``, come sorted by both. Each text of the corpus is paired with
+    all before it in its bucket up to ``FIRST + LATEST``, then with the first and the latest of
+    them. So the work grows with the texts of a bucket, not with their square, and memory not at
+    all.
     """
     none = np.empty(0, np.int64)
     buckets, texts, ranks = none, none, none  # what the next rows may be paired with
@@ -114,7 +120,7 @@ def pairs_in_buckets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
             new_ranks[start == 0] += ranks[-1] + 1 - carried
             new_ranks[:carried] = ranks
         ranks = new_ranks
-        fresh = np.arange(len(buckets)) >= carried
+        fresh = (np.arange(len(buckets)) >= carried) & (texts >= 0)  # others are kept already
         new, stored = [], []
         for back in range(1, LATEST + 1):
             here = np.flatnonzero(fresh & (ranks >= back))

@@ -18,12 +18,11 @@ from pathlib import PurePosixPath
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import pyarrow as pa
-
 from ..dedup.errors import ConfigError, InputError
 from ..dedup.sketches import METHODS, BandedMethod
-from . import columns
+from . import columns, copies
 from .files import OFFSET_BITS, File, Piece, bins, is_local, piece_size, pieces
+from .known import Export, read_known
 from .session import exists, read_text, rows_one_by_one, write_text
 
 if TYPE_CHECKING:
@@ -44,10 +43,6 @@ _PIECES: Final = (
 )
 _PAGES: Final = (
     "position long, piece long, url string, exact binary, words long, bands array<long>, odd binary"
-)
-_EDGES: Final = (
-    "new long, stored long, hits long, similarity double, odd_bits int, members int, "
-    "stored_members int, level int"
 )
 
 
@@ -72,10 +67,11 @@ class Result(NamedTuple):
 class Corpus:
     """A corpus and the folder `out` of its results; finished stages there are not done again.
 
-    `report` takes a line for people after each stage; up to `walked` pairs of similar texts one
-    process walks through, at about a second for a million. Raises :class:`ConfigError` for a method
-    without bands and :class:`InputError` if `out` holds the work of another corpus or of other
-    settings.
+    The pages that an `export` of an index keeps stand before those of the corpus, and its seed is
+    taken. `report` takes a line for people after each stage; up to `walked` pairs of similar texts
+    one process walks through, at about a second for a million. Raises :class:`ConfigError` for a
+    method without bands and :class:`InputError` if `out` holds the work of another corpus or of
+    other settings.
     """
 
     def __init__(
@@ -86,6 +82,7 @@ class Corpus:
         config: DedupConfig,
         *,
         report: Callable[[str], None],
+        export: Export | None = None,
         walked: int = 5_000_000,
     ) -> None:
         if not issubclass(METHODS[config.method], BandedMethod):
@@ -99,6 +96,9 @@ class Corpus:
         self._config = config
         # A corpus has to give the same result again; DEDUP_SEED can be kept from whoever writes it.
         self._seed = config.seed if config.seed is not None else 1
+        if export is not None:
+            self._seed = export.seed
+        self._export = export
         self._report = report
         self._seconds: dict[str, float] = {}
         self._walked = walked
@@ -108,13 +108,19 @@ class Corpus:
         self._agree()
         with rows_one_by_one(self._spark):
             pages = self._stage("pages", self._read)
-        texts = self._stage("texts", lambda: _texts(pages))
-        edges = self._stage("edges", lambda: self._edges(texts))
+        known = self._known(pages)
+        texts = self._stage("texts", lambda: copies.distinct_texts(pages.union(known)))
+        edges = self._stage("edges", lambda: copies.similar_pairs(texts, self._config))
         dropped = self._stage("dropped", lambda: self._resolve(edges))
+        bits = self._config.sketch_bits
         duplicates = self._stage(
-            "duplicates", lambda: self._duplicates(pages, texts, edges, dropped), is_result=True
+            "duplicates",
+            lambda: copies.duplicates(pages, known, texts, edges, dropped, bits=bits),
+            is_result=True,
         )
-        clusters = self._stage("clusters", lambda: _clusters(duplicates, pages), is_result=True)
+        clusters = self._stage(
+            "clusters", lambda: copies.clusters(duplicates, pages.union(known)), is_result=True
+        )
         with rows_one_by_one(self._spark):
             self._stage("kept", lambda: self._write(duplicates))
         return self._result(pages, duplicates, clusters)
@@ -156,6 +162,7 @@ class Corpus:
         }
         seed = hashlib.sha256(b"corpus seed %d" % self._seed).hexdigest()[:16]
         found = {"layout": _LAYOUT, "input files": listed, "DEDUP_SEED": seed, **plain}
+        found["--index"] = self._export.mark if self._export is not None else None
         return dict(json.loads(json.dumps(found, default=_plain)))
 
     def _pieces(self) -> DataFrame:
@@ -186,40 +193,13 @@ class Corpus:
         task = partial(columns.read_pages, config=self._config, seed=self._seed)
         return self._pieces().mapInArrow(task, _PAGES)
 
-    def _edges(self, texts: DataFrame) -> DataFrame:
-        """Pairs of texts that are verified to be similar, in the directions that may be asked."""
-        from pyspark.sql import functions as F
-
-        keyed = texts.where("bands is not null").select(
-            "text", F.posexplode("bands").alias("band", "key")
-        )
-        bucket = F.col("band").cast("long") * F.lit(1 << 32) + F.col("key")
-        buckets = keyed.select(bucket.alias("bucket"), "text")
-        pairs = (
-            buckets.repartition("bucket")
-            .sortWithinPartitions("bucket", "text")
-            .mapInArrow(columns.pairs_in_buckets, "new long, stored long")
-            .groupBy("new", "stored")
-            .agg(F.count("*").alias("hits"))
-        )
-        new = texts.select(F.col("text").alias("new"), F.col("odd").alias("new_odd"))
-        stored = texts.select(
-            F.col("text").alias("stored"), F.col("odd").alias("stored_odd"), "last"
-        )
-        both = pairs.join(stored, "stored").join(new, "new")
-        # Where the earlier text comes again after the later one, it may be the new one of the two.
-        turned = F.explode(F.expr("if(last > new, array(false, true), array(false))"))
-        asked = both.withColumn("turned", turned).select(
-            F.expr("if(turned, stored, new)").alias("new"),
-            F.expr("if(turned, new, stored)").alias("stored"),
-            "hits",
-            F.expr("if(turned, stored_odd, new_odd)").alias("new_odd"),
-            F.expr("if(turned, new_odd, stored_odd)").alias("stored_odd"),
-        )
-        verify = partial(
-            columns.verify_pairs, threshold=self._config.threshold, bits=self._config.sketch_bits
-        )
-        return asked.mapInArrow(verify, _EDGES)
+    def _known(self, pages: DataFrame) -> DataFrame:
+        """The pages of the index, in the columns of `pages`; none if there is no index."""
+        if self._export is None:
+            return pages.limit(0)
+        task = partial(read_known, export=self._export)
+        one = self._spark.range(0, 1, 1, 1)
+        return self._stage("known", lambda: one.mapInArrow(task, _PAGES))
 
     def _resolve(self, edges: DataFrame) -> DataFrame:
         """The texts that are not kept: those similar to one that is kept and came before.
@@ -236,57 +216,15 @@ class Corpus:
             number = len(dropped)
             waiting = undecided.select(F.col("new").alias("stored")).distinct()
             kept = undecided.select("stored").distinct().join(waiting, "stored", "left_anti")
-            gone = self._stage(
-                f"dropped-{number}",
-                partial(_similar_to, undecided, kept),
-            )
+            similar = partial(copies.similar_to, undecided, kept)
+            gone = self._stage(f"dropped-{number}", similar)
             dropped.append(gone)
-            undecided = self._stage(f"undecided-{number}", partial(_without, undecided, gone))
-        found = walk(undecided.orderBy("new").toArrow())
+            undecided = self._stage(f"undecided-{number}", partial(copies.without, undecided, gone))
+        found = copies.walk(undecided.orderBy("new").toArrow())
         result = self._spark.createDataFrame(found)
         for gone in dropped:
             result = result.union(gone)
         return result
-
-    def _duplicates(
-        self, pages: DataFrame, texts: DataFrame, edges: DataFrame, dropped: DataFrame
-    ) -> DataFrame:
-        from pyspark.sql import functions as F
-
-        gone = dropped.select(F.col("new").alias("text"), F.lit(True).alias("gone"))
-        placed = (
-            pages.where("words > 0")
-            .select("position", "piece", "url", "exact")
-            .join(texts.select("exact", "text"), "exact")
-            .join(gone, "text", "left")
-        )
-        none = [F.lit(0).alias(name) for name in ("odd_bits", "members", "stored_members", "level")]
-        exact = placed.where("gone is null and position > text").select(
-            "position", "piece", "url", F.lit("exact").alias("kind"),
-            F.col("text").alias("cluster"), F.lit(1.0).alias("similarity"), *none
-        )  # fmt: skip
-        near = placed.where("gone").join(_best(edges, dropped), "text").where(
-            "position > cluster and (until is null or position <= until)"
-        ).select(
-            "position", "piece", "url", F.lit("near").alias("kind"), "cluster", "similarity",
-            "odd_bits", "members", "stored_members", "level"
-        )  # fmt: skip
-        originals = pages.select(
-            F.col("position").alias("cluster"), F.col("url").alias("duplicate_of")
-        )
-        is_same = (F.col("kind") == "exact") & (F.col("url") == F.col("duplicate_of"))
-        joined = (
-            exact.union(near)
-            .join(originals, "cluster")
-            .withColumn("kind", F.when(is_same, "unchanged").otherwise(F.col("kind")))
-            .orderBy("position")
-        )
-        task = partial(columns.with_intervals, bits=self._config.sketch_bits)
-        schema = (
-            "cluster long, position long, piece long, url string, kind string, similarity double, "
-            "duplicate_of string, low double, high double"
-        )
-        return joined.mapInArrow(task, schema)
 
     def _write(self, duplicates: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
@@ -328,75 +266,8 @@ class Corpus:
         )
 
 
-def walk(pairs: pa.Table) -> pa.Table:
-    """The texts that are dropped, of pairs sorted by ``new``, whose ``stored`` came before.
-
-    >>> walk(pa.table({"new": [2, 3, 4], "stored": [1, 2, 3]}))["new"].to_pylist()
-    [2, 4]
-    """
-    dropped: set[int] = set()
-    for new, stored in zip(pairs["new"].to_pylist(), pairs["stored"].to_pylist(), strict=True):
-        if stored not in dropped:
-            dropped.add(new)
-    return pa.table({"new": pa.array(sorted(dropped), pa.int64())})
-
-
 def _plain(value: Any) -> str:
     return f"{value.__module__}.{value.__qualname__}" if callable(value) else str(value)
-
-
-def _texts(pages: DataFrame) -> DataFrame:
-    """The distinct texts: each is called by the position where it came first."""
-    from pyspark.sql import functions as F
-
-    whole = pages.where("words > 0")  # a page without any word is like no other
-    spans = whole.groupBy("exact").agg(
-        F.min("position").alias("text"), F.max("position").alias("last")
-    )
-    first = whole.select(F.col("position").alias("text"), "bands", "odd")
-    return spans.join(first, "text")
-
-
-def _similar_to(undecided: DataFrame, kept: DataFrame) -> DataFrame:
-    return undecided.join(kept, "stored", "left_semi").select("new").distinct()
-
-
-def _without(undecided: DataFrame, gone: DataFrame) -> DataFrame:
-    left = undecided.join(gone, "new", "left_anti")
-    other = gone.withColumnRenamed("new", "stored")
-    return left.join(other, "stored", "left_anti").select("new", "stored")
-
-
-def _best(edges: DataFrame, dropped: DataFrame) -> DataFrame:
-    """For each dropped text which kept one is most similar, as more of them come.
-
-    The original is ``cluster`` for what comes after it and up to ``until``. Of equally similar
-    ones it is that with more common bands, then the earlier one, as the index has it.
-    """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
-    kept = edges.join(dropped.withColumnRenamed("new", "stored"), "stored", "left_anti")
-    in_order = Window.partitionBy("new").orderBy("stored")
-    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    rank = F.struct("similarity", "hits", (-F.col("stored")).alias("earlier"))
-    ranked = kept.withColumn("rank", rank).withColumn("best", F.max("rank").over(so_far))
-    steps = ranked.where("rank = best").withColumn("until", F.lead("stored").over(in_order))
-    return steps.select(
-        F.col("new").alias("text"), F.col("stored").alias("cluster"), "until", "similarity",
-        "odd_bits", "members", "stored_members", "level"
-    )  # fmt: skip
-
-
-def _clusters(duplicates: DataFrame, pages: DataFrame) -> DataFrame:
-    """The pages that stand for others, and for how many."""
-    from pyspark.sql import functions as F
-
-    counts = duplicates.groupBy("cluster").agg(F.count("*").alias("copies"))
-    named = pages.select(F.col("position").alias("cluster"), "url", "piece")
-    return (
-        counts.join(named, "cluster").select("cluster", "piece", "url", "copies").orderBy("cluster")
-    )
 
 
 def _name(piece: Piece, size: int) -> str:

@@ -10,7 +10,7 @@ from crawler.dedup import DedupConfig
 from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.sketches.odd import compare_odd
 from crawler.offline.columns import FIRST, LATEST, pairs_in_buckets, verify_pairs
-from crawler.offline.job import walk
+from crawler.offline.copies import walk
 from tests.texts import article, changed, text
 
 

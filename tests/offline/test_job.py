@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import runpy
@@ -13,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.errors import ConfigError, InputError
+from crawler.dedup.errors import ConfigError, InputError, ParameterMismatch
+from crawler.dedup.transfer import export_index
 from crawler.dedup.verdict import Verdict
+from crawler.offline import cli
 from crawler.offline.files import local_files, piece_size, pieces
 from crawler.offline.job import Corpus, Result
+from crawler.offline.known import open_export
 from crawler.offline.records import PageReader, pages_of
 from crawler.offline.session import find_files
 from tests.offline import corpora
@@ -135,6 +139,69 @@ def test_an_address_that_comes_again(spark: SparkSession, tmp_path: Path) -> Non
     result = run(spark, [str(path)], tmp_path / "out")
     assert (result.kept, result.unchanged, result.near, result.unreadable) == (1, 1, 1, 1)
     assert b"broken" in next((tmp_path / "out" / "kept").iterdir()).read_bytes()
+
+
+def test_pages_of_an_index_come_before_those_of_a_corpus(
+    spark: SparkSession, tmp_path: Path, redis_url: str
+) -> None:
+    """Half of the pages in an index, exported, half in a corpus: the verdicts of one index.
+
+    The seed is the index's. A page that is gone stands for nothing, so a copy takes its place.
+    """
+    rows = corpora.pages()
+    known, path, export = rows[::2], tmp_path / "a.jsonl", tmp_path / "index.jsonl.gz"
+    config, gone = DedupConfig(redis_url=redis_url), known[0][0]
+
+    async def check() -> tuple[list[Verdict], list[Verdict]]:
+        async with DuplicateIndex.open(config) as index:
+            before = await index.check_many(known)
+            assert await index.gone(gone)
+            await export_index(index, export)
+            return before, await index.check_many(rows[1::2])
+
+    before, said = asyncio.run(check())
+    again = next(
+        page
+        for page, one in zip(known, before, strict=True)
+        if one.kind == "unique" and page[0] != gone
+    )
+    corpora.write(path, [*rows[1::2], again])
+    words = [str(path), "-o", str(tmp_path / "out"), "--index", str(export)]
+    parser = argparse.ArgumentParser()
+    cli.add_arguments(parser)
+    result = cli.run(parser.parse_args(words), config, submitted=True)
+    expected = {
+        one.url: (str(one.kind), one.duplicate_of, one.similarity, one.low, one.high)
+        for one in said
+        if one.duplicate_of is not None
+    }
+    found = duplicates(spark, tmp_path / "out")
+    assert found.pop(again[0]) == ("unchanged", again[0], 1.0, 1.0, 1.0)
+    assert found == expected
+    urls = {url for url, _ in known}
+    assert [one.duplicate_of in urls for one in said if one.duplicate_of].count(True) > 10
+    assert rows[1][0] not in found  # copies the page that is gone
+    assert result.kept == len(said) - len(expected)
+    named = {row.url: row.piece for row in spark.read.parquet(f"{tmp_path}/out/clusters").collect()}
+    assert set(named) == {one.duplicate_of for one in said if one.duplicate_of} | {again[0]}
+    assert all((piece is None) == (url in urls) for url, piece in named.items())
+
+    with pytest.raises(InputError, match=r"other .*--index"):
+        cli.run(parser.parse_args(words[:3]), config, submitted=True)
+    other = DedupConfig(threshold=0.7, shingle_size=4)
+    with pytest.raises(ParameterMismatch, match=r"shingle_size: .*threshold: index 0.8, settings"):
+        open_export(export, other)
+    export.write_bytes(export.read_bytes()[:-40])
+    with pytest.raises(
+        InputError, match=r"^Spark gave up: .*index.jsonl.gz' ends within the block"
+    ):
+        cli.run(
+            parser.parse_args([*words[:2], str(tmp_path / "new"), *words[3:]]),
+            config,
+            submitted=True,
+        )
+    with pytest.raises(InputError, match="damaged"):
+        open_export(path, config)
 
 
 def test_a_method_without_bands_is_an_error(spark: SparkSession, tmp_path: Path) -> None:

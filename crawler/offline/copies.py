@@ -1,0 +1,173 @@
+"""Which pages of a corpus are copies, and of which: what Spark computes of their fingerprints."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from . import columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from ..dedup.config import DedupConfig
+
+_EDGES: Final = (
+    "new long, stored long, hits long, similarity double, odd_bits int, members int, "
+    "stored_members int, level int"
+)
+
+
+def distinct_texts(pages: DataFrame) -> DataFrame:
+    """The distinct texts: each is called by the position where it came first."""
+    from pyspark.sql import functions as F
+
+    whole = pages.where("words > 0")  # a page without any word is like no other
+    spans = whole.groupBy("exact").agg(
+        F.min("position").alias("text"), F.max("position").alias("last")
+    )
+    first = whole.select(F.col("position").alias("text"), "bands", "odd")
+    return spans.join(first, "text")
+
+
+def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
+    """Pairs of texts that are verified to be similar, in the directions that may be asked."""
+    from pyspark.sql import functions as F
+
+    keyed = texts.where("bands is not null").select(
+        "text", F.posexplode("bands").alias("band", "key")
+    )
+    bucket = F.col("band").cast("long") * F.lit(1 << 32) + F.col("key")
+    buckets = keyed.select(bucket.alias("bucket"), "text")
+    pairs = (
+        buckets.repartition("bucket")
+        .sortWithinPartitions("bucket", "text")
+        .mapInArrow(columns.pairs_in_buckets, "new long, stored long")
+        .groupBy("new", "stored")
+        .agg(F.count("*").alias("hits"))
+    )
+    new = texts.select(F.col("text").alias("new"), F.col("odd").alias("new_odd"))
+    stored = texts.select(F.col("text").alias("stored"), F.col("odd").alias("stored_odd"), "last")
+    both = pairs.join(stored, "stored").join(new, "new")
+    # Where the earlier text comes again after the later one, it may be the new one of the two,
+    # unless an index keeps it.
+    is_new = "last > new and stored >= 0"
+    turned = F.explode(F.expr(f"if({is_new}, array(false, true), array(false))"))
+    asked = both.withColumn("turned", turned).select(
+        F.expr("if(turned, stored, new)").alias("new"),
+        F.expr("if(turned, new, stored)").alias("stored"),
+        "hits",
+        F.expr("if(turned, stored_odd, new_odd)").alias("new_odd"),
+        F.expr("if(turned, new_odd, stored_odd)").alias("stored_odd"),
+    )
+    verify = partial(columns.verify_pairs, threshold=config.threshold, bits=config.sketch_bits)
+    return asked.mapInArrow(verify, _EDGES)
+
+
+def similar_to(undecided: DataFrame, kept: DataFrame) -> DataFrame:
+    """The texts that are like one of those `kept`."""
+    return undecided.join(kept, "stored", "left_semi").select("new").distinct()
+
+
+def without(undecided: DataFrame, gone: DataFrame) -> DataFrame:
+    """The pairs of which neither text is `gone`."""
+    left = undecided.join(gone, "new", "left_anti")
+    other = gone.withColumnRenamed("new", "stored")
+    return left.join(other, "stored", "left_anti").select("new", "stored")
+
+
+def walk(pairs: pa.Table) -> pa.Table:
+    """The texts that are dropped, of pairs sorted by ``new``, whose ``stored`` came before.
+
+    >>> walk(pa.table({"new": [2, 3, 4], "stored": [1, 2, 3]}))["new"].to_pylist()
+    [2, 4]
+    """
+    dropped: set[int] = set()
+    for new, stored in zip(pairs["new"].to_pylist(), pairs["stored"].to_pylist(), strict=True):
+        if stored not in dropped:
+            dropped.add(new)
+    return pa.table({"new": pa.array(sorted(dropped), pa.int64())})
+
+
+def duplicates(
+    pages: DataFrame,
+    known: DataFrame,
+    texts: DataFrame,
+    edges: DataFrame,
+    dropped: DataFrame,
+    *,
+    bits: int,
+) -> DataFrame:
+    """Of `pages` those that are not kept, why, and which page stands for each: one of them or of
+    those `known` before.
+    """
+    from pyspark.sql import functions as F
+
+    gone = dropped.select(F.col("new").alias("text"), F.lit(True).alias("gone"))
+    placed = (
+        pages.where("words > 0")
+        .select("position", "piece", "url", "exact")
+        .join(texts.select("exact", "text"), "exact")
+        .join(gone, "text", "left")
+    )
+    none = [F.lit(0).alias(name) for name in ("odd_bits", "members", "stored_members", "level")]
+    exact = placed.where("gone is null and position > text").select(
+        "position", "piece", "url", F.lit("exact").alias("kind"),
+        F.col("text").alias("cluster"), F.lit(1.0).alias("similarity"), *none
+    )  # fmt: skip
+    near = placed.where("gone").join(_best_originals(edges, dropped), "text").where(
+        "position > cluster and (until is null or position <= until)"
+    ).select(
+        "position", "piece", "url", F.lit("near").alias("kind"), "cluster", "similarity",
+        "odd_bits", "members", "stored_members", "level"
+    )  # fmt: skip
+    originals = pages.union(known).select(
+        F.col("position").alias("cluster"), F.col("url").alias("duplicate_of")
+    )
+    is_same = (F.col("kind") == "exact") & (F.col("url") == F.col("duplicate_of"))
+    joined = (
+        exact.union(near)
+        .join(originals, "cluster")
+        .withColumn("kind", F.when(is_same, "unchanged").otherwise(F.col("kind")))
+        .orderBy("position")
+    )
+    task = partial(columns.with_intervals, bits=bits)
+    schema = (
+        "cluster long, position long, piece long, url string, kind string, similarity double, "
+        "duplicate_of string, low double, high double"
+    )
+    return joined.mapInArrow(task, schema)
+
+
+def _best_originals(edges: DataFrame, dropped: DataFrame) -> DataFrame:
+    """For each dropped text which kept one is most similar, as more of them come.
+
+    The original is ``cluster`` for what comes after it and up to ``until``. Of equally similar
+    ones it is that with more common bands, then the earlier one, as the index has it.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    kept = edges.join(dropped.withColumnRenamed("new", "stored"), "stored", "left_anti")
+    in_order = Window.partitionBy("new").orderBy("stored")
+    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    rank = F.struct("similarity", "hits", (-F.col("stored")).alias("earlier"))
+    ranked = kept.withColumn("rank", rank).withColumn("best", F.max("rank").over(so_far))
+    steps = ranked.where("rank = best").withColumn("until", F.lead("stored").over(in_order))
+    return steps.select(
+        F.col("new").alias("text"), F.col("stored").alias("cluster"), "until", "similarity",
+        "odd_bits", "members", "stored_members", "level"
+    )  # fmt: skip
+
+
+def clusters(duplicates: DataFrame, pages: DataFrame) -> DataFrame:
+    """The pages that stand for others, and for how many."""
+    from pyspark.sql import functions as F
+
+    counts = duplicates.groupBy("cluster").agg(F.count("*").alias("copies"))
+    named = pages.select(F.col("position").alias("cluster"), "url", "piece")
+    return (
+        counts.join(named, "cluster").select("cluster", "piece", "url", "copies").orderBy("cluster")
+    )
