@@ -8,6 +8,7 @@ takes long.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -21,6 +22,10 @@ from .subcommands import EXIT_CODES, Exit, find, names
 
 if TYPE_CHECKING:
     from .subcommands import Subcommand
+
+
+# Of a disk that takes no more, to which the output is led.
+_FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter, ScrapyHelpFormatter):
@@ -94,7 +99,17 @@ class Command(ScrapyCommand):
         except KeyboardInterrupt:
             raise SystemExit(int(Exit.INTERRUPTED)) from None
         except BrokenPipeError:  # the reader, such as `head`, has had enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            _drop_output()
+            _fail(f"cannot write: {error.strerror}", Exit.USAGE)
+
+
+def _drop_output() -> None:
+    """See that nothing more is written, at the end of the process neither."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: Exit) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -72,6 +75,31 @@ def shown(value: float | None, digits: int = 4) -> str | None:
     '0.8123'
     """
     return None if value is None else f"{value:.{digits}f}"
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """A text file to write, which is in its place when it is whole: others may read it meanwhile.
+
+    Devices and pipes are written as they are. Raises :class:`InputError` if it cannot be written;
+    what was there stays.
+    """
+    from ..dedup.errors import InputError
+
+    real = Path(os.path.realpath(path))
+    is_special = path.exists() and not path.is_file()
+    new = path if is_special else real.parent / f"{real.name}.{os.getpid()}"
+    try:
+        with new.open("w", encoding="utf-8") as file:
+            yield file
+        if not is_special:
+            new.replace(real)
+    except (OSError, ValueError) as error:
+        if not is_special:
+            with suppress(OSError):
+                new.unlink()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot write {str(path)!r}: {reason}") from None
 
 
 def progress_reporter() -> Callable[[int, int], None]:

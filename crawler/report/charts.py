@@ -18,6 +18,7 @@ _RIGHT: Final = 16
 _TOP: Final = 16
 _BOTTOM: Final = 54
 _STEPS: Final = 100
+_FULL: Final = 10  # of a bar's height, at least: one pair is no tall bar
 _MOST_HOSTS: Final = 25
 
 
@@ -36,7 +37,8 @@ class Curve:
     """The S-curve as the points of a line, and the similarities that were found as bars.
 
     ``line`` is empty for a sketching method without bands. ``bars`` are near-duplicates, ``pairs``
-    those of a sample of kept pages, ``most`` and ``most_pairs`` the counts of the tallest.
+    those of a sample of kept pages, ``full`` and ``full_pairs`` the counts that reach the top, 0
+    without bars.
     """
 
     line: str
@@ -46,8 +48,8 @@ class Curve:
     threshold_x: float
     bands: int
     rows: int
-    most: int
-    most_pairs: int
+    full: int
+    full_pairs: int
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
     left: float = _LEFT
@@ -82,23 +84,27 @@ def s_curve(config: DedupConfig, histogram: Mapping[str, int], kept: KeptPairs) 
         threshold_x=_x(config.threshold),
         bands=bands,
         rows=rows,
-        most=max(histogram.values(), default=0),
-        most_pairs=max(kept.histogram.values(), default=0),
+        full=_full(histogram),
+        full_pairs=_full(kept.histogram),
         x_ticks=[(_x(step / 5), f"{step / 5:g}") for step in range(6)],
         y_ticks=[(_y(step / 4), f"{step / 4:.0%}".replace("%", " %")) for step in range(5)],
     )
 
 
 def _bars(histogram: Mapping[str, int], what: str) -> list[Bar]:
-    most = max(histogram.values(), default=0)
+    full = _full(histogram)
     bars = []
     for name, count in sorted(histogram.items()):
         low = float(name)
-        y = _y(count / most)
+        y = _y(count / full)
         width = round(_x(low + 0.01) - _x(low) - 1, 1)
         text = f"{low:.2f} to {low + 0.01:.2f}: {count:,} {what}"
         bars.append(Bar(_x(low), y, width, round(_y(0) - y, 1), text))
     return bars
+
+
+def _full(histogram: Mapping[str, int]) -> int:
+    return max(_FULL, *histogram.values()) if histogram else 0
 
 
 def _x(similarity: float) -> float:

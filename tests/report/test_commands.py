@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from crawler.dedup import DedupConfig
+from crawler.dedup.archive import archive_path
 from tests.commands.conftest import ROOT, dedup
 from tests.report.pages import fill
 from tests.report.test_report import THREE
@@ -66,6 +67,45 @@ def test_report_that_cannot_be_written(dedup: Run, tmp_path: Path) -> None:
     assert code == 2
     assert errors.count("\n") == 1
     assert str(tmp_path) in errors
+
+
+def shell(line: str, config: DedupConfig) -> subprocess.CompletedProcess[str]:
+    """What a shell answers to `line`, in which `run` is the command with the index's settings."""
+    settings = f"-s DEDUP_REDIS_URL={config.redis_url} -s DEDUP_DATA_DIR={config.data_dir}"
+    command = f"run() {{ '{sys.executable}' -m scrapy dedup \"$@\" {settings}; }}; {line}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        ["/bin/sh", "-c", command], cwd=ROOT, env=environment, text=True, capture_output=True,
+        timeout=60,
+    )  # fmt: skip
+
+
+def test_report_on_a_full_disk(filled: DedupConfig, tmp_path: Path) -> None:
+    """If there is no room for all of a new report, the one from before is still there, whole."""
+    path = tmp_path / "out.html"
+    path.write_text("the one from before")
+    archive_path(filled).unlink()  # which to be read needs room beside it
+    done = shell(f"ulimit -f 8; run report -o '{path}'", filled)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert f"cannot write '{path}'" in done.stderr
+    assert path.read_text() == "the one from before"
+    assert list(tmp_path.glob("out*")) == [path]
+
+
+def test_report_into_a_pipe(filled: DedupConfig) -> None:
+    """What is no file, such as a pipe, is written as it is and not put aside."""
+    done = shell("run report -o /dev/stdout | cat", filled)
+    assert done.stdout.startswith("<!doctype html>")
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("words", ["report --json", "stats", "clusters --json"])
+def test_output_to_a_full_disk(filled: DedupConfig, words: str) -> None:
+    """No room for the output is one line and an exit code of its own, not that of "not found"."""
+    done = shell(f"run {words} >/dev/full", filled)
+    assert done.returncode == 2
+    assert done.stderr == "scrapy dedup: cannot write: No space left on device\n"
 
 
 @pytest.mark.parametrize(

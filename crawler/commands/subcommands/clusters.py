@@ -229,7 +229,7 @@ def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> None:
                 elif options.pairs:
                     shown.append(list(row.values()))
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
+        if isinstance(error, BrokenPipeError) or not options.csv:  # of the standard output
             raise
         raise InputError(f"cannot write {str(options.csv)!r}: {error.strerror}") from None
     if options.pairs and not options.json:

@@ -11,7 +11,6 @@ lead to with --to before a web server obeys them.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import number, one_of
-from ..output import print_json, print_table, printable, progress_reporter, shown
+from ..output import print_json, print_table, printable, progress_reporter, shown, whole_file
 from . import Exit, ask_index, known_host
 
 if TYPE_CHECKING:
@@ -63,7 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print or write the list; exit code 1 if no page is gone."""
-    from ...dedup.errors import InputError
     from ...dedup.inspection.moved import read_moved
 
     async def ask(index: DuplicateIndex) -> list[Whereabouts]:
@@ -80,16 +78,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if options.output is None:
         _print(found, options.format)
     else:
-        # Beside it and then in its place: a web server may read it at any moment.
-        new = options.output.with_name(f"{options.output.name}.{os.getpid()}")
-        try:
-            with new.open("w", encoding="utf-8") as file, redirect_stdout(file):
-                _print(found, options.format)
-            new.replace(options.output)
-        except (OSError, ValueError) as error:
-            new.unlink(missing_ok=True)
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(f"cannot write {str(options.output)!r}: {reason}") from None
+        with whole_file(options.output) as file, redirect_stdout(file):
+            _print(found, options.format)
         moved = sum(bool(page.places) for page in found)
         print(
             f"{moved} pages moved, {len(found) - moved} are lost: {printable(str(options.output))}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import whole
-from ..output import print_json
+from ..output import print_json, printable, whole_file
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Write the report."""
     from ...dedup.archive import Archive, archive_path
-    from ...dedup.errors import InputError
     from ...project import project_config
     from ...report.content import Limits, read_content
     from ...report.document import environment, render_report
@@ -70,11 +69,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if options.json:
         print_json(content)
     else:
-        try:
-            options.output.write_text(render_report(content, config), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot write {str(options.output)!r}: {error.strerror}") from None
-        print(f"The report is in {options.output}")
+        text = render_report(content, config)
+        with whole_file(options.output) as file:
+            file.write(text)
+        print(f"The report is in {printable(str(options.output))}")
     if content["verdicts"]:
         return Exit.FOUND
     print(
