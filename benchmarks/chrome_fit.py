@@ -3,6 +3,7 @@
 python benchmarks/chrome_fit.py --data FOLDER            # cross-validated figures
 python benchmarks/chrome_fit.py --data FOLDER --write    # fit on all, write weights.npz
 
+Articles moved into other sites' templates are fitted on, too: content is what is the same in both.
 Pages of manuals (--manuals FOLDER) help to tell content from a documentation theme.
 """
 
@@ -20,7 +21,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import chrome_swap
-from benchmarks.chrome_data import Page, load_manuals, load_pages, score, tokens
+from benchmarks.chrome import pairs
+from benchmarks.chrome_data import MANUAL, Page, load_manuals, load_pages, score, tokens
+from benchmarks.chrome_swap import Swapped
 from crawler.chrome import document, extract, model
 from crawler.chrome.blocks import LIMIT, Flat
 from crawler.chrome.features import describe
@@ -74,12 +77,19 @@ def sample(page: Page) -> Sample | None:
     return Sample(page, parsed.flat, features, share > 0.5, weights)
 
 
-def swapped(pages: list[Page]) -> list[Sample]:
-    """Return samples of articles in other sites' templates, of which no likeness is learnt."""
+def resample(moved: list[Swapped], pages: list[Page]) -> list[Sample]:
+    """Return samples of the articles that stand in another site's template."""
     of = {page.id: page for page in pages}
-    moved = (page for page in chrome_swap.swap(pages, len(pages)) if page.how != "as it stands")
-    samples = (sample(replace(of[page.article], html=page.html)) for page in moved)
+    others = [page for page in moved if page.how != "as it stands"]
+    samples = (sample(replace(of[page.article], html=page.html)) for page in others)
     return [s._replace(weights=s.weights * SWAPPED_WEIGHT) for s in samples if s]
+
+
+def text_of(flat: Flat, features: np.ndarray, fitted: model.Model) -> str:
+    """Return the text that is kept with these weights."""
+    texts = flat.texts[:LIMIT]
+    likely = fitted.probabilities(features)
+    return extract.join(texts, extract.choose(extract.settle(likely, flat), texts))
 
 
 def fit(samples: list[Sample], seed: int = 0) -> model.Model:
@@ -145,7 +155,6 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--manuals", type=Path)
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--swapped", action="store_true", help="fit on swapped articles, too")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     pages = list(load_pages(options.data))
@@ -155,31 +164,42 @@ def main() -> None:
         samples += [s._replace(weights=s.weights * MANUAL_WEIGHT) for s in manuals]
     # Templates and articles of one part only, lest a page be fitted on in another's template.
     parts = range(options.folds)
-    moved: list[list[Sample]] = [[] for _ in parts]
-    if options.swapped:
-        moved = [swapped([p for p in pages if fold(p.site, options.folds) == i]) for i in parts]
+    here = [[page for page in pages if fold(page.site, options.folds) == i] for i in parts]
+    swapped = [chrome_swap.swap(part, len(part)) for part in here]
+    moved = [resample(*both) for both in zip(swapped, here, strict=True)]
     if options.write:
         fitted = fit(samples + [s for part in moved for s in part])
         np.savez_compressed(model.WEIGHTS, **fitted._asdict())
         return
     kinds: dict[str, list[tuple[float, float, float]]] = {}
+    of_manuals: dict[str, str] = {}
+    texts: dict[str, str] = {}  # of swapped pages
     for number in parts:
         train = [s for s in samples if fold(s.page.site, options.folds) != number]
         train += [s for i in parts if i != number for s in moved[i]]
         fitted = fit(train)
         for s in samples:
-            if fold(s.page.site, options.folds) == number:
-                texts = s.flat.texts[:LIMIT]
-                likely = fitted.probabilities(s.features)
-                kept = extract.choose(extract.settle(likely, s.flat), texts)
-                text = "\n".join(t for t, k in zip(texts, kept, strict=True) if k)
-                figures = score(s.page.gold, text)
-                for kind in ("all", s.page.kind, s.page.source):
-                    kinds.setdefault(kind, []).append(figures)
+            if fold(s.page.site, options.folds) != number:
+                continue
+            text = text_of(s.flat, s.features, fitted)
+            if s.page.kind == MANUAL:
+                of_manuals[s.page.id] = text
+            figures = score(s.page.gold, text)
+            groups = [s.page.kind] if s.page.kind == MANUAL else ["all", s.page.kind, s.page.source]
+            for kind in groups:
+                kinds.setdefault(kind, []).append(figures)
+        for page in swapped[number]:
+            parsed = document.parse(page.html)
+            features = describe(parsed.flat, document.title(parsed))
+            texts[page.html] = text_of(parsed.flat, features, fitted)
     for kind, rows in sorted(kinds.items()):
         p, r, f1 = np.mean(rows, 0)
         low = np.mean([row[1] < 0.5 for row in rows])
         print(f"{kind:50} {len(rows):4}  P {p:.3f}  R {r:.3f}  F1 {f1:.3f}  R<.5 {low:.3f}")
+    shares = chrome_swap.judge([page for part in swapped for page in part], texts.__getitem__)
+    print("articles in other chrome:", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
+    if of_manuals:
+        print(f"manuals: F1 of pairs at J ≥ .8 {pairs(options.manuals, of_manuals):.4f}")
 
 
 if __name__ == "__main__":

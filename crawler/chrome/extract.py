@@ -11,7 +11,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from . import model
-from .blocks import LIMIT, TAGS, Flat
+from .blocks import LIMIT, Flat
 from .document import Document, parse, read_tree
 from .document import title as title_of
 from .features import Floats, Wide, describe
@@ -19,10 +19,8 @@ from .vocabulary import BIT
 
 PROSE: Final = 200  # characters; a kept block of this length is never learnt as chrome
 _32_BITS: Final = (1 << 32) - 1
-_TRUST: Final = 0.7
-_CAUTION: Final = 0.4
-_SHARED: Final = 0.8
-_LISTED: Final = frozenset(TAGS.index(tag) for tag in ("li", "td", "th", "dt", "dd"))
+_TRUST: Final = 0.5
+_CAUTION: Final = 0.8
 _TINY: Final = 1e-6
 _DIGITS: Final = str.maketrans("123456789", "000000000")
 
@@ -163,10 +161,9 @@ def join(texts: list[str], kept: NDArray[np.bool_]) -> str:
 def settle(likely: Floats, flat: Flat) -> Wide:
     """Return what to make of the likelihoods of a page's blocks, all of them seen together.
 
-    Siblings of one tag and class share their likelihood: paragraphs most of it, items of a list
-    and cells all, so that no threshold runs through the middle of a list.  Blocks are right or
-    wrong together, which `choose` does not know; so all are drawn towards the middle, and a
-    little down.
+    Siblings of one tag and class share their likelihood, so that no threshold runs through the
+    middle of a list.  Blocks are right or wrong together, which `choose` does not know; so all
+    are drawn towards the middle, and a little down.
     """
     odds = np.log(np.clip(likely, _TINY, 1 - _TINY) / np.clip(1 - likely, _TINY, 1))
     ids: dict[tuple[int, str], int] = {}
@@ -178,9 +175,7 @@ def settle(likely: Floats, flat: Flat) -> Wide:
     )
     kin = kin[: len(likely)]
     shared = (np.bincount(kin, odds) / np.bincount(kin))[kin]
-    listed = np.array([block[4] in _LISTED for block in flat.blocks])[: len(likely)]
-    odds += np.where(listed, 1, _SHARED) * (shared - odds)
-    settled: Wide = 1 / (1 + np.exp(_CAUTION - _TRUST * odds))
+    settled: Wide = 1 / (1 + np.exp(_CAUTION - _TRUST * shared))
     return settled
 
 
