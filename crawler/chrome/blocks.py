@@ -10,7 +10,7 @@ from lxml import etree
 
 from .vocabulary import HIDDEN, ROLE_BITS, TAG_BITS, name_bits
 
-LIMIT: Final = 10_000  # blocks judged by what surrounds them; a feature row is 1 kB
+LIMIT: Final = 5000  # blocks judged by what surrounds them; a feature row is 1 kB
 DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
 
 _SKIPPED, _INLINE, _LINK, _BREAK, _TIME, _BLOCK, _HEAD = range(7)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import unescape
 from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
+from . import untagged
 from .blocks import Flat, Head, Reader, squeeze
 from .encoding import decode
 
@@ -21,8 +21,8 @@ _CROWDED: Final = re.compile(
 )
 TREES: Final = (etree._Element, etree._ElementTree)
 """Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
-MOST_TAGS: Final = 50_000  # of what follows only the text is taken, and not for ever
-_REST: Final = 4_000_000  # bytes
+MOST_TAGS: Final = 20_000  # of what follows only the text is taken; long pages have 5,000
+MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _HARMLESS: Final = 8000  # attributes in one tag cost a tenth of a second
 _SMALL: Final = 100_000  # bytes
 _WINDOW: Final = 16_384
@@ -71,9 +71,10 @@ def parse(
     if b"\0" in data:
         data = data.replace(b"\0", b" ")
     rest = b""
-    if len(data) > 3 * MOST_TAGS and data.count(b"<") > MOST_TAGS:
-        rest = data.split(b"<", MOST_TAGS)[-1]
-        data = data[: -len(rest) - 1]
+    for mark, most in ((b"<", MOST_TAGS), (b"&", MOST_ENTITIES)):
+        if len(data) > 3 * most and data.count(mark) > most:
+            at = len(data) - len(data.split(mark, most)[-1]) - 1
+            data, rest = data[:at], data[at:] + rest
     if _may_be_crowded(data):
         data = _CROWDED.sub(rb"<\1", data)
     reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
@@ -88,10 +89,10 @@ def parse(
     flat, head = read
     if flat.too_deep:
         flat = Flat()
-        for line in _plain_lines(data.decode("utf-8", "replace")):
+        for line in untagged.lines(data):
             flat.append(line)
     # One block, for blocks by the hundred thousand cost more than they tell.
-    if rest and (text := _untagged(rest[:_REST].decode("utf-8", "replace"))):
+    if rest and (text := untagged.whole(rest, data)):
         flat.append(text)
     return Document(flat, head, encoding, url)
 
@@ -109,24 +110,6 @@ def read_tree(root: Any, url: str | None = None) -> Document:
     """Read a page that is an lxml tree already: an element, or a tree of them."""
     flat, head = Reader().walk(root.getroot() if hasattr(root, "getroot") else root)
     return Document(flat, head, "utf-8", url)
-
-
-_DROPPED: Final = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.S | re.I)
-_TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
-_INLINE: Final = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|small)(?:\s[^<>]*)?>", re.I)
-
-
-def _plain_lines(text: str) -> Iterator[str]:
-    """Yield the text between tags, for pages nested deeper than libxml2 follows."""
-    for piece in _TAG.split(_INLINE.sub("", _DROPPED.sub(" ", text))):
-        line = squeeze(unescape(piece))
-        if line:
-            yield line
-
-
-def _untagged(text: str) -> str:
-    """Return all text between tags in one piece, for what is not worth a closer look."""
-    return squeeze(unescape(_TAG.sub(" ", _DROPPED.sub(" ", text.partition(">")[2]))))
 
 
 def title(document: Document) -> str:

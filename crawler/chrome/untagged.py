@@ -1,0 +1,97 @@
+"""The text between tags, of pages or parts of pages that are not worth, or not fit for, parsing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Final
+
+import numpy as np
+
+from .blocks import squeeze
+
+_COMMENT: Final = b"<!--"
+_ENDS: Final = {b"<script": b"</script", b"<style": b"</style", _COMMENT: b"-->"}
+_MOST_UNSEEN: Final = 20_000  # scripts, styles and comments; later ones are taken for text
+_MOST_ENTITIES: Final = 20_000  # of a piece; beyond that they stay as they are
+_PIECE: Final = 1 << 20  # bytes
+_TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
+_INLINE: Final = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|small)(?:\s[^<>]*)?>", re.I)
+_LESS, _GREATER, _SPACE, _SLASH, _BANG, _QUESTION = (np.uint8(char) for char in b"<> /!?")
+_LOWER, _A, _LETTERS = np.uint8(0x20), np.uint8(ord("a")), np.uint8(26)
+
+
+def lines(data: bytes) -> Iterator[str]:
+    """Yield the texts between block tags; inline ones part nothing.
+
+    >>> list(lines(b"<div>un<b>break</b>able<script>x</script><div>tea"))
+    ['unbreakable', 'tea']
+    """
+    text = b" ".join(_seen(data)).decode("utf-8", "replace")
+    for piece in _TAG.split(_INLINE.sub("", text)):
+        line = squeeze(_unescaped(piece))
+        if line:
+            yield line
+
+
+def whole(data: bytes, before: bytes = b"") -> str:
+    """Return all text between tags in one piece, in linear time and at a tenth of a parser's cost.
+
+    `before` is what the page has before `data`: there a script may have begun.
+
+    >>> whole(b"x</script><p>1 < 2, <b>tea</b>", b"<script>var a; ")
+    '1 < 2, tea'
+    """
+    before = before.lower()
+    for start, end in _ENDS.items():
+        if before.rfind(start) > before.rfind(end):
+            data = start + data
+            break
+    text = b" ".join(_seen(data))
+    pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+    return squeeze("".join(_unescaped(piece) for piece in _outside(pieces)))
+
+
+def _seen(data: bytes) -> Iterator[bytes]:
+    """Yield what stands outside of scripts, styles and comments; unclosed ones go on to the end."""
+    lower = data.lower()
+    following = {start: lower.find(start) for start in _ENDS}
+    at = 0
+    for _ in range(_MOST_UNSEEN):
+        found = [(place, start) for start, place in following.items() if place >= 0]
+        if not found:
+            break
+        place, start = min(found)
+        yield data[at:place]
+        at = lower.find(_ENDS[start], place + len(start))
+        if at < 0:
+            return
+        if start == _COMMENT:
+            at += len(_ENDS[start])
+        for other, place in following.items():
+            if 0 <= place < at:
+                following[other] = lower.find(other, at)
+    yield data[at:]
+
+
+def _outside(pieces: Iterator[bytes]) -> Iterator[str]:
+    """Yield of each piece what stands outside of tags, a space for each tag."""
+    inside = False
+    for piece in pieces:
+        chars = np.frombuffer(piece, np.uint8)
+        opens, closes = chars == _LESS, chars == _GREATER
+        letters = (chars | _LOWER) - _A < _LETTERS
+        named = letters | (chars == _SLASH) | (chars == _BANG) | (chars == _QUESTION)
+        opens[:-1] &= named[1:]  # "1 < 2" opens no tag
+        marks = np.flatnonzero(opens | closes)
+        states = np.concatenate(([inside], opens[marks]))
+        lengths = np.diff(np.concatenate(([0], marks, [len(chars)])))
+        text = np.where(closes, _SPACE, chars)
+        seen = np.compress(~np.repeat(states, lengths), text)
+        yield seen.tobytes().decode("utf-8", "replace")
+        inside = bool(states[-1])
+
+
+def _unescaped(text: str) -> str:
+    return unescape(text) if text.count("&") <= _MOST_ENTITIES else text
