@@ -166,11 +166,13 @@ def test_each_dependency_has_a_lower_bound() -> None:
 
 
 def test_licences_are_listed_and_compatible() -> None:
-    """Every library that is installed here for the package is in the list, under that licence."""
-    listed = set(re.findall(r"^\| (\S+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.M))
+    """All that is installed here for the package may be used with it; what it names is listed."""
     for found in installed_libraries():
         assert COMPATIBLE.match(found.licence), found
-        assert tuple(found) in listed, "python -m tests.licences"
+    # What these need in turn changes with their versions.
+    listed = set(re.findall(r"^\| (\S+) \| .+ \|$", PAGE.read_text(encoding="utf-8"), re.M))
+    named = {Requirement(line).name.lower() for line in project_requirements()}
+    assert named <= listed, "python -m tests.licences"
 
 
 def test_the_workflow_runs_the_same_check() -> None:

@@ -204,6 +204,7 @@ def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
         stdout=follower,
         stderr=subprocess.PIPE,
         env={**os.environ, "TERM": "xterm"},
+        preexec_fn=hear_ctrl_c,
     )
     os.close(follower)
     seen = bytearray()
@@ -244,13 +245,21 @@ def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
         assert all(line.startswith("time=") for line in seen.decode().splitlines())
 
 
+def hear_ctrl_c():
+    """Undo what a shell does to commands in the background, which the tests may be."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_is_no_traceback():
     """A command that is interrupted says nothing and has the exit code of shells for that."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(30)
         words = ["shingles", f"http://127.0.0.1:{silent.getsockname()[1]}/"]
         process = subprocess.Popen(
-            [sys.executable, "-m", "scrapy", "dedup", *words], cwd=ROOT, stderr=subprocess.PIPE
+            [sys.executable, "-m", "scrapy", "dedup", *words],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            preexec_fn=hear_ctrl_c,
         )
         try:
             with silent.accept()[0]:  # now it waits for an answer
