@@ -204,7 +204,7 @@ def connect(path: Path) -> sqlite3.Connection:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version not in (0, _VERSION):
         connection.close()
-        raise sqlite3.DatabaseError("it was made by another version; delete it")
+        raise sqlite3.DatabaseError("it was made by another version")
     # A power cut may cost the last pages, never the file.
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
@@ -238,5 +238,6 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError, ValueError, zlib.error) as error:
         raise InputError(
-            f"the archive {str(path)!r} cannot be read ({error}); delete it if it is damaged"
+            f"the archive {str(path)!r} cannot be read ({error}); see what else uses it, or delete "
+            "it: that costs texts to look at, and no decision"
         ) from None

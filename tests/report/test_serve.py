@@ -340,6 +340,20 @@ def test_prefer(browser: Browser, config: DedupConfig, site: Served) -> None:
         assert f"It repeats {COPY}" in seen.page.inner_text("main")
 
 
+def test_a_page_has_its_title(browser: Browser, config: DedupConfig) -> None:
+    """The heading is the page's title, cut if it is long, and its address if it has none."""
+    fill(
+        config,
+        [("https://a.example/", "words", "<b>T</b>" + "t" * 500), ("https://b.example/", "", "")],
+    )
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, "/page?url=https://a.example/")
+        assert seen.page.inner_text("h1").startswith("<b>T</b>ttt")
+        assert len(seen.page.inner_text("h1")) == 120
+        seen.page.goto(site.root + "/page?url=https://b.example/")
+        assert seen.page.inner_text("h1") == "https://b.example/"
+
+
 def test_prefer_without_a_text(site: Served, config: DedupConfig) -> None:
     """Without the text in the archive, or of a page that is kept, nothing is preferred."""
     kept = {"form": form_token(TOKEN), "url": THREE[0][0]}
