@@ -11,6 +11,7 @@ import argparse
 import errno
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
@@ -89,6 +90,8 @@ class Command(ScrapyCommand):
         if not inside_project():
             _fail("works in a Scrapy project: go to a folder with a scrapy.cfg", Exit.USAGE)
         assert self.settings is not None
+        if sys.stdout is None:  # closed by who started this: the exit code still tells
+            sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
         try:
             self.exitcode = self._subcommand.run(opts, self.settings)
             sys.stdout.flush()

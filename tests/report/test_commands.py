@@ -108,6 +108,12 @@ def test_output_to_a_full_disk(filled: DedupConfig, words: str) -> None:
     assert done.stderr == "scrapy dedup: cannot write: No space left on device\n"
 
 
+def test_closed_output(filled: DedupConfig) -> None:
+    """Who closes the output, as a scheduler may, is answered by the exit code."""
+    done = shell("run stats >&-", filled)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("command", "library"), [("report", "jinja2"), ("serve", "uvicorn"), ("serve", "starlette")]
 )
