@@ -4,6 +4,7 @@
 # make test                                   linters, type checker and the whole test suite
 # make min                                    the tests that matter most, with the oldest libraries allowed
 # make pythons                                the wheel in fresh environments of all Pythons found
+# make fuzz                                   pages that hurt, looked for by a fuzzer (atheris)
 # make docs                                   the documentation as a site, in site/
 #
 # Each sets up all it needs in .venv. PYTHON names the interpreter, of 3.11 or later.
@@ -13,7 +14,7 @@ BIN = $(VENV)/bin
 ARGS ?=
 export URL ?=
 
-.PHONY: crawl test min pythons docs clean
+.PHONY: crawl test min pythons fuzz docs clean
 
 crawl: $(VENV)/crawl.stamp
 ifeq ($(strip $(URL)),)
@@ -38,6 +39,10 @@ min: $(VENV)-min/bin/pip
 
 pythons: $(VENV)/test.stamp
 	$(BIN)/python -m tests.pythons
+
+fuzz: $(VENV)/test.stamp
+	@$(BIN)/pip install --quiet --disable-pip-version-check "atheris>=3.0"
+	$(BIN)/python -m tests.chrome.fuzz_chrome -max_total_time=300 -timeout=5 -max_len=20000 $(ARGS)
 
 docs: $(VENV)/test.stamp
 	$(BIN)/mkdocs build --strict

@@ -1,0 +1,49 @@
+"""Mutates pages until one is found that breaks a promise.  Needs atheris; `make fuzz` installs it.
+
+    python -m tests.chrome.fuzz_chrome -max_total_time=300 -timeout=5 [FOLDER OF PAGES]
+
+Arguments are libFuzzer's.  What it finds belongs into `test_hostile.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+
+def main() -> None:
+    """Run until libFuzzer's arguments say that it is enough, or a page is found."""
+    atheris: Any = importlib.import_module("atheris")
+    with atheris.instrument_imports(include=["crawler.chrome"]):
+        chrome: Any = importlib.import_module("crawler.chrome")
+        untagged: Any = importlib.import_module("crawler.chrome.untagged")
+
+    def check(data: bytes) -> None:
+        """Any bytes give a text that consists of the kept blocks and can be written as UTF-8."""
+        document = chrome.parse(data)
+        found = chrome.strip_chrome(document)
+        blocks = found.blocks
+        kept = "\n".join(block.text for block in blocks if block.kept)
+        if found.text != kept or bool(blocks) != bool(kept):
+            raise AssertionError("the text is not that of the kept blocks")
+        learnt = chrome.strip_chrome(document, template={pair for pair, _ in found.hashes()})
+        if learnt.text != found.text:
+            raise AssertionError("a template that knows all of a page took something of it")
+        flat = document.flat
+        starts = [start for start, _, _ in flat.containers]
+        if any(start > stop for start, stop in zip(starts, flat.ends, strict=True)):
+            raise AssertionError("a container ends before it begins")
+        if starts != sorted(starts):
+            raise AssertionError("containers are not in the order of the document")
+        f"{found.text}{found.title}{list(chrome.links(document))}".encode()
+        for ask in (chrome.robots, chrome.canonical, chrome.base, chrome.published):
+            ask(document)
+        f"{untagged.whole(data)}{list(untagged.lines(data))}".encode()
+
+    atheris.Setup(sys.argv, check)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
