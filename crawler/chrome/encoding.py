@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from typing import Final
 
 from w3lib.encoding import (
@@ -13,6 +14,7 @@ from w3lib.encoding import (
 )
 
 _SNIFFED: Final = 20_000  # bytes shown to the sniffer; more costs seconds and changes nothing
+_BEFORE: Final = 1000  # bytes before the first beyond ASCII
 _WRONG: Final = (
     0.02  # share of undecodable characters among the non-ASCII ones that refutes a declaration
 )
@@ -37,6 +39,11 @@ _COMMON: Final = {
     "cp1252": (0.9, "äöüßéèêàâçñóíáúôîïëùåæøœÄÖÜÉ’“”–—…«»©®·£€°"),
 }
 _SURE: Final = 0.3
+_BEYOND: Final = re.compile(rb"[\x80-\xff]+")
+_FEW: Final = 20  # bytes
+_LATIN_RUN: Final = (
+    2  # bytes beyond ASCII that follow each other, on average; of Western texts: 1.1
+)
 
 
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
@@ -72,11 +79,16 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
             return "utf-8", body.decode()
     except UnicodeDecodeError:
         pass
+    first = _BEYOND.search(body)
+    at = max(first.start() - _BEFORE, 0) if first else 0
+    sample = body[at : at + _SNIFFED]
     for name in declared:
+        if name == "cp1252" and _is_foreign(sample):  # what servers say who know nothing
+            continue
         text = _decode(body, name)
         if text is not None and _fits(text):
             return name, text
-    name = sniff(body[:_SNIFFED])
+    name = sniff(sample)
     return name, _decode(body, name) or ""
 
 
@@ -98,6 +110,13 @@ def sniff(sample: bytes) -> str:
         guess = UnicodeDammit(sample, is_html=True).original_encoding
         best = resolve_encoding(guess or "") or "cp1252"
     return best
+
+
+def _is_foreign(sample: bytes) -> bool:
+    """Whether a text is in no Western encoding: its letters beyond ASCII stand side by side."""
+    runs = _BEYOND.findall(sample)
+    length = sum(map(len, runs))
+    return length > max(_LATIN_RUN * len(runs), _FEW)
 
 
 def _decode(body: bytes, name: str) -> str | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.chrome import parse, strip_chrome
+from crawler.chrome import links, parse, strip_chrome, title
 from crawler.chrome.encoding import decode
 
 TEXTS = {
@@ -84,3 +84,79 @@ def test_text_is_not_decoded_again() -> None:
     html = "<meta charset=koi8-r><p>Чай и thé"
     assert strip_chrome(html, content_type="text/html; charset=big5").text == "Чай и thé"
     assert parse(html).encoding == "utf-8"
+
+
+@pytest.mark.parametrize("name", ["windows-1251", "gbk", "big5", "shift_jis", "euc-kr"])
+@pytest.mark.parametrize("wrong", ["utf-8", "no-such-name", "iso-8859-1", "us-ascii"])
+def test_wrong_declarations(name: str, wrong: str) -> None:
+    """A header and a meta that the bytes refute, or that name nothing known, are not believed."""
+    text = TEXTS[name] * 20
+    body = f"<meta charset={wrong}><p>{text}</p>".encode(name)
+    assert text.strip() in strip_chrome(body, content_type=f"text/html; charset={wrong}").text
+
+
+def test_a_servers_default_does_not_hide_what_the_page_says() -> None:
+    """Latin-1 in the header, for a text that cannot be: the page's own declaration counts."""
+    text = TEXTS["iso-8859-1"] * 5
+    body = f"<meta charset=windows-1252><p>{text}</p>".encode("cp1252")
+    for header in ("text/html; charset=iso-8859-1", None):
+        assert strip_chrome(body, content_type=header).text == text.strip()
+    body = f"<meta charset=koi8-r><p>{TEXTS['koi8-r']}</p>".encode("koi8-r")
+    assert strip_chrome(body, content_type="x; charset=iso-8859-1").text == TEXTS["koi8-r"].strip()
+
+
+def test_a_long_head_does_not_hide_the_text() -> None:
+    """The encoding is guessed from where the page's letters are."""
+    text = TEXTS["windows-1251"] * 5
+    body = b"<script>" + b"var x;" * 10_000 + b"</script><p>" + text.encode("windows-1251")
+    assert strip_chrome(body).text == text.strip()
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if name != "utf-8"])
+def test_the_header_goes_before_the_meta(name: str) -> None:
+    """Where header and page disagree, both possible, the header is right."""
+    text = TEXTS[name] * 5
+    body = f"<meta charset=cp437><p>{text}</p>".encode(name)
+    header = f"text/html; charset={name}"
+    assert strip_chrome(body, content_type=header).text == text.strip()
+    assert strip_chrome(body).text != text.strip()
+
+
+@pytest.mark.parametrize("name", ["windows-1251", "gbk", "big5", "shift_jis", "euc-kr"])
+def test_meta_goes_before_the_guess(name: str) -> None:
+    """What the page declares of itself counts where the header says nothing."""
+    body = f"<meta charset={name}><p>{TEXTS[name][:6]}</p>".encode(name)
+    for header in (None, "text/html", "text/html; charset=no-such-name"):
+        assert strip_chrome(body, content_type=header).text == TEXTS[name][:6].strip()
+
+
+@pytest.mark.parametrize("broken", [b"\xff", b"\xc3", b"\xe8\x8c", b"\xf0\x9f\x8d", b"\x80"])
+def test_broken_utf8(broken: bytes) -> None:
+    """A cut or stray byte in declared UTF-8 costs one character and none of its neighbours."""
+    before, after = TEXTS["utf-8"] * 30, " tail " + TEXTS["utf-8"] * 30
+    body = b"<p>" + before.encode() + broken + after.encode()
+    found = strip_chrome(body, content_type="text/html; charset=utf-8").text
+    assert found.startswith(before)
+    assert found.endswith(after.strip())
+    assert found[len(before)] == "\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"), [("utf-8", b"\xef\xbb\xbf"), ("utf-16-le", b"\xff\xfe"),
+                       ("utf-16-be", b"\xfe\xff")]
+)  # fmt: skip
+def test_a_mark_goes_before_header_and_meta(name: str, mark: bytes) -> None:
+    """A byte order mark is right, whatever header and meta say."""
+    body = mark + f"<meta charset=gbk><p>{TEXTS['utf-8']}</p>".encode(name)
+    assert strip_chrome(body, content_type="text/html; charset=big5").text == (
+        TEXTS["utf-8"].strip()
+    )
+
+
+def test_title_and_links_are_decoded_too() -> None:
+    """Not only the main text is in the page's encoding."""
+    body = '<title>Чай</title><a href="/чай">x</a><p>Чай'.encode("windows-1251")
+    document = parse(body, content_type="text/html; charset=windows-1251")
+    assert document.encoding == "cp1251"
+    assert title(document) == "Чай"
+    assert [link.href for link in links(document)] == ["/чай"]
