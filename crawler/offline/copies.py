@@ -93,15 +93,16 @@ def walk(pairs: pa.Table) -> pa.Table:
 
 def duplicates(
     pages: DataFrame,
-    known: DataFrame,
+    originals: DataFrame,
     texts: DataFrame,
     edges: DataFrame,
     dropped: DataFrame,
     *,
     bits: int,
 ) -> DataFrame:
-    """Of `pages` those that are not kept, why, and which page stands for each: one of them or of
-    those `known` before.
+    """Of `pages` those that are not kept, why, and which of `originals` stands for each.
+
+    `texts`, `edges` and `dropped` follow from the originals, among which all of the pages are.
     """
     from pyspark.sql import functions as F
 
@@ -123,13 +124,11 @@ def duplicates(
         "position", "piece", "url", F.lit("near").alias("kind"), "cluster", "similarity",
         "odd_bits", "members", "stored_members", "level"
     )  # fmt: skip
-    originals = pages.union(known).select(
-        F.col("position").alias("cluster"), F.col("url").alias("duplicate_of")
-    )
+    named = originals.select(F.col("position").alias("cluster"), F.col("url").alias("duplicate_of"))
     is_same = (F.col("kind") == "exact") & (F.col("url") == F.col("duplicate_of"))
     joined = (
         exact.union(near)
-        .join(originals, "cluster")
+        .join(named, "cluster")
         .withColumn("kind", F.when(is_same, "unchanged").otherwise(F.col("kind")))
         .orderBy("position")
     )

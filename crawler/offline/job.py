@@ -106,20 +106,21 @@ class Corpus:
     def run(self) -> Result:
         """Do what is not done yet."""
         self._agree()
+        known = self._known(self._export) if self._export is not None else None
         with rows_one_by_one(self._spark):
             pages = self._stage("pages", self._read)
-        known = self._known(pages)
-        texts = self._stage("texts", lambda: copies.distinct_texts(pages.union(known)))
+        both = pages.union(known) if known is not None else pages
+        texts = self._stage("texts", lambda: copies.distinct_texts(both))
         edges = self._stage("edges", lambda: copies.similar_pairs(texts, self._config))
         dropped = self._stage("dropped", lambda: self._resolve(edges))
         bits = self._config.sketch_bits
         duplicates = self._stage(
             "duplicates",
-            lambda: copies.duplicates(pages, known, texts, edges, dropped, bits=bits),
+            lambda: copies.duplicates(pages, both, texts, edges, dropped, bits=bits),
             is_result=True,
         )
         clusters = self._stage(
-            "clusters", lambda: copies.clusters(duplicates, pages.union(known)), is_result=True
+            "clusters", lambda: copies.clusters(duplicates, both), is_result=True
         )
         with rows_one_by_one(self._spark):
             self._stage("kept", lambda: self._write(duplicates))
@@ -193,11 +194,8 @@ class Corpus:
         task = partial(columns.read_pages, config=self._config, seed=self._seed)
         return self._pieces().mapInArrow(task, _PAGES)
 
-    def _known(self, pages: DataFrame) -> DataFrame:
-        """The pages of the index, in the columns of `pages`; none if there is no index."""
-        if self._export is None:
-            return pages.limit(0)
-        task = partial(read_known, export=self._export)
+    def _known(self, export: Export) -> DataFrame:
+        task = partial(read_known, export=export)
         one = self._spark.range(0, 1, 1, 1)
         return self._stage("known", lambda: one.mapInArrow(task, _PAGES))
 

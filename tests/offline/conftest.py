@@ -12,6 +12,14 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# For data as small as here compiling each query takes longer than running it.
+FOR_LITTLE = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
@@ -19,13 +27,6 @@ def spark() -> Iterator[SparkSession]:
         pytest.skip("Spark needs Java: apt install default-jre-headless")
     from crawler.offline.session import start
 
-    # For data as small as here compiling each query takes longer than running it.
-    options = {
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    }
-    session = start("local[2]", options)
+    session = start("local[2]", FOR_LITTLE)
     yield session
     session.stop()

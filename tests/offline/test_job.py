@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import runpy
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from crawler.offline.known import open_export
 from crawler.offline.records import PageReader, pages_of
 from crawler.offline.session import find_files
 from tests.offline import corpora
+from tests.offline.conftest import FOR_LITTLE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -210,17 +212,38 @@ def test_a_method_without_bands_is_an_error(spark: SparkSession, tmp_path: Path)
         Corpus(spark, [], str(tmp_path), DedupConfig(method="modulo"), report=print)
 
 
-def test_spark_submit_runs_the_same_job(
-    spark: SparkSession,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """A file of the package, run by itself in Spark's session, does the job and prints JSON."""
+@pytest.mark.usefixtures("spark")  # without Java it is skipped
+def test_spark_submit_runs_the_same_job(tmp_path: Path) -> None:
+    """A file of the package, submitted to a Spark of its own, does the job and prints JSON."""
+    import pyspark
+
     path = corpora.write(tmp_path / "a.warc.gz", corpora.pages(3))
-    words = [str(path), "-o", str(tmp_path / "out"), "-s", "DEDUP_THRESHOLD=0.7"]
-    monkeypatch.setattr(sys, "argv", ["submit.py", *words])
-    runpy.run_path(str(ROOT / "crawler" / "offline" / "submit.py"), run_name="__main__")
-    output = capsys.readouterr()
-    assert json.loads(output.out)["pages"] == len(corpora.pages(3))
-    assert "duplicates:" in output.err
+    options = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        **FOR_LITTLE,
+    }
+    run = subprocess.run(
+        [
+            str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
+            *("--master", "local[2]"),
+            *(word for option in options.items() for word in ("--conf", "=".join(option))),
+            str(ROOT / "crawler" / "offline" / "submit.py"),
+            *(str(path), "-o", str(tmp_path / "out"), "-s", "DEDUP_THRESHOLD=0.7"),
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable,
+             "PYSPARK_DRIVER_PYTHON": sys.executable},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    # spark-submit sends a script's standard error to its standard output.
+    steps, brace, numbers = run.stdout.partition("{")
+    assert "duplicates:" in steps
+    assert json.loads(brace + numbers)["pages"] == len(corpora.pages(3))
+    assert list((tmp_path / "out" / "kept").iterdir()) == [
+        tmp_path / "out" / "kept" / "000000-a.warc.gz"
+    ]
