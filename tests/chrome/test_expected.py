@@ -1,0 +1,177 @@
+"""What must be found on pages of all kinds, however they are written.
+
+Each page has navigation and a footer, of which nothing may come along; the content is what matters.
+"""
+
+import pytest
+
+from crawler.chrome import strip_chrome
+
+NAV = """<header><nav><ul><li><a href="/">Home</a></li><li><a href="/shop">Shop</a></li>
+<li><a href="/about">About us</a></li><li><a href="/contact">Contact</a></li></ul></nav></header>"""
+FOOTER = """<footer><ul><li><a href="/imprint">Imprint</a></li><li><a href="/privacy">Privacy</a>
+</li></ul><p>© 2026 The Leaf Ltd</p></footer>"""
+LEAVES = (
+    "Tea is an aromatic beverage prepared by pouring hot water over cured leaves, and it is "
+    "drunk everywhere in the world, hot or cold, with milk or without."
+)
+WATER = (
+    "After plain water, it is the most widely consumed drink in the world, in many styles, and "
+    "some of them, such as Darjeeling, have a cooling, slightly bitter flavour."
+)
+
+
+def text_of(body: str) -> str:
+    return strip_chrome(
+        f"<!doctype html><html><head><title>The Leaf</title></head><body>{NAV}{body}{FOOTER}"
+    ).text
+
+
+def check(body: str, *wanted: str) -> str:
+    found = text_of(body)
+    assert [text for text in wanted if text not in found] == []
+    assert "Contact" not in found
+    assert "Imprint" not in found
+    return found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sidebar-content", "has-banner", "footer-fixed", "menu-open page", "ad-free",
+        "comment-body", "related", "share", "nav", "cookie", "widget", "modal-content", "newsletter", "hidden-xs",
+    ],
+)  # fmt: skip
+def test_misleading_class_names(name: str) -> None:
+    """A class name alone cuts nothing."""
+    check(f'<div class="{name}" id="{name}"><h1>Tea</h1><p>{LEAVES}</p><p>{WATER}</p></div>',
+          LEAVES, WATER)  # fmt: skip
+
+
+@pytest.mark.parametrize("tag", ["aside", "noscript", "center", "dialog open", "figure", "details"])
+def test_elements_that_mostly_hold_something_else(tag: str) -> None:
+    """Running text is content in any element, if the page has no other."""
+    check(f"<{tag}><h1>Tea</h1><p>{LEAVES}</p><p>{WATER}</p></{tag.split()[0]}>", LEAVES, WATER)
+
+
+def test_tables() -> None:
+    """A table in an article is part of it, cell by cell."""
+    teas = ["Assam", "Darjeeling", "Ceylon", "Keemun", "Lapsang"]
+    rows = "".join(f"<tr><td>{tea}<td>{i * 3} minutes<td>{90 + i} °C" for i, tea in enumerate(teas))
+    check(f"<main><h1>Tea</h1><p>{LEAVES}</p><table><tr><th>Tea<th>Time<th>Heat{rows}</table>"
+          f"<p>{WATER}</p></main>", LEAVES, WATER, *teas, "12 minutes", "94 °C")  # fmt: skip
+
+
+def test_definition_lists() -> None:
+    """Terms and what they mean are content."""
+    terms = {"Oolong": LEAVES, "Matcha": WATER}
+    listed = "".join(f"<dt>{term}</dt><dd>{meaning}</dd>" for term, meaning in terms.items())
+    check(f"<h1>Glossary</h1><dl>{listed}</dl>", *terms, *terms.values())
+
+
+def test_code_with_its_lines() -> None:
+    """Lines and indentation of code stay as they are, also where each is marked up."""
+    code = "def brew(leaves):\n    for leaf in leaves:\n        yield leaf + 1\n\n    return None"
+    marked = "\n".join(f"<span class=l>{line}</span>" for line in code.split("\n"))
+    for inner in (code, f"<code>{code}</code>", f"<code>{marked}</code>"):
+        check(f"<main><h1>Brewing</h1><p>{LEAVES}</p><pre>{inner}</pre><p>{WATER}</p></main>",
+              LEAVES, code, WATER)  # fmt: skip
+
+
+def test_alternative_texts_stay_out() -> None:
+    """What an image shows is said by its caption, not by its alternative text."""
+    found = check(
+        f'<main><h1>Tea</h1><p>{LEAVES}</p><figure><img src=a alt="unseen one" title="unseen two">'
+        f'<figcaption>A cup of tea</figcaption></figure><p>{WATER}<img alt="unseen three"></p>',
+        LEAVES, WATER,
+    )  # fmt: skip
+    assert "unseen" not in found
+
+
+def test_all_posts_of_a_forum() -> None:
+    """The last answer is kept as the first is, short ones too."""
+    posts = [f"Post number {i}: {LEAVES if i % 2 else WATER} I have done so {i} times."
+             for i in range(1, 15)]  # fmt: skip
+    thread = "".join(
+        f'<div class="post"><div class="user"><a href="/u{i}">user{i}</a></div>'
+        f'<div class="message">{post}</div><a href="#r{i}">Reply</a></div>'
+        for i, post in enumerate(posts)
+    )
+    check(f"<h1>How do you brew?</h1><div class=thread>{thread}</div>", *posts)
+
+
+def test_product_descriptions() -> None:
+    """A product's description and its properties are what its page is about."""
+    check(
+        '<div class="product"><h1>Darjeeling First Flush</h1><img src=a><span class=price>€ 12.90'
+        f'</span><button>Add to cart</button><div class="description">{LEAVES}</div>'
+        f"<ul class=specs><li>Origin: Darjeeling, in the hills of West Bengal</li>"
+        f"<li>Harvest: spring, before the rains</li></ul><p>{WATER}</p></div>",
+        LEAVES, WATER,
+    )  # fmt: skip
+
+
+def test_listings() -> None:
+    """A listing's items are its content."""
+    items = [f"Tea of the year {1990 + i}, a leaf of garden {i}, light and cool" for i in range(20)]
+    listed = "".join(
+        f'<li class="item"><h3><a href="/{i}">{item}</a></h3><p>From {i} euros, in tins.</p></li>'
+        for i, item in enumerate(items)
+    )
+    check(f"<main><h1>All teas</h1><ul class=list>{listed}</ul></main>", *items)
+
+
+def test_pages_without_paragraphs() -> None:
+    """Text in divisions, parted by line breaks, or bare in the body is text."""
+    for body in (
+        f"<div>{LEAVES}</div><div>{WATER}</div>",
+        f"<div>{LEAVES}<br><br>{WATER}</div>",
+        f"{LEAVES}<br>{WATER}",
+        f"<table><tr><td><font>{LEAVES}<br>{WATER}</font></table>",
+    ):
+        check(body, LEAVES, WATER)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "الشاي مشروب عطري يُحضَّر بصب الماء الساخن على الأوراق المجففة، ويُشرب في كل مكان في العالم. ",
+        "תה הוא משקה ארומטי המוכן על ידי יציקת מים חמים על עלים מיובשים, ושותים אותו בכל העולם. ",
+        "چای نوشیدنی معطری است که با ریختن آب داغ روی برگ‌های خشک تهیه می‌شود، و همه آن را می‌نوشند. ",
+    ],
+)
+def test_right_to_left(sentence: str) -> None:
+    """The text comes in the order in which it is read, its letters as they are."""
+    check(f'<main dir="rtl"><h1>{sentence[:4]}</h1><p>{sentence * 2}</p><p>{sentence * 3}</p>',
+          (sentence * 2).strip(), (sentence * 3).strip())  # fmt: skip
+
+
+def test_unclosed_and_misnested_tags() -> None:
+    """Markup that browsers put right costs no text."""
+    for body in (
+        f"<div><p>{LEAVES}<p>{WATER}",
+        f"<p>{LEAVES}<b><i></b></p></i><td><p>{WATER}</span></section></div>",
+        f"<main><h1>Tea</h2><p>{LEAVES}</main></p><div><p>{WATER}",
+        f"<table><p>{LEAVES}</p><tr><p>{WATER}</p></table>",
+        f"<a href=x><div><p>{LEAVES}</p></a><p>{WATER}</p></div>",
+    ):
+        found = text_of(body)
+        assert LEAVES in found
+        assert WATER in found
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "<template>", "<div hidden>", '<div aria-hidden="true">', '<div style="display:none">',
+        '<section style="color: red; DISPLAY : NONE">',
+    ],
+)  # fmt: skip
+def test_hidden_texts(start: str) -> None:
+    """What a reader does not see is left out where the page has a text that is seen."""
+    end = f"</{start[1:].split()[0].rstrip('>')}>"
+    found = check(
+        f"<main><h1>Tea</h1><p>{LEAVES}</p><p>{WATER}</p></main>{start}<p>Buy more now.</p>{end}",
+        LEAVES, WATER,
+    )  # fmt: skip
+    assert "Buy more" not in found
