@@ -39,7 +39,8 @@ def check(body: str, *wanted: str) -> str:
     "name",
     [
         "sidebar-content", "has-banner", "footer-fixed", "menu-open page", "ad-free",
-        "comment-body", "related", "share", "nav", "cookie", "widget", "modal-content", "newsletter", "hidden-xs",
+        "comment-body", "related", "share", "nav", "cookie", "widget", "modal-content",
+        "newsletter", "hidden-xs",
     ],
 )  # fmt: skip
 def test_misleading_class_names(name: str) -> None:
