@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.archive import Archive
+from crawler.dedup.sketches.odd import OddSketch
 from crawler.dedup.store.statistics import IndexStats
 from crawler.report import content
 from crawler.report.content import Limits, read_content
@@ -188,6 +189,9 @@ class SyntheticIndex:
 
     async def overrides(self) -> dict[str, str]:
         return {}
+
+    async def sample(self, pages: int) -> list[OddSketch]:
+        return []
 
     async def stats(self) -> IndexStats:
         hosts = {

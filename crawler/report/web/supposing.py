@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import Response
 
+from ...dedup.candidates import Rule
+from ...dedup.fingerprint import make_sketcher
 from ...dedup.inspection import nearest
 from .view import MOST_COMPARED, MOST_FOUND, View, part_of
 
@@ -82,6 +84,7 @@ class Supposing:
         text = form.get("text", "")
         fingerprint = await asyncio.to_thread(self._view.index.fingerprint, text)
         found = await nearest(self._view.index, fingerprint)
+        rule = Rule.of(make_sketcher(self._view.config, seed=1).method)
         return self._view.show(
             request,
             "nearest.html",
@@ -90,7 +93,7 @@ class Supposing:
             words=fingerprint.words,
             short=not fingerprint.bands,
             found=found,
-            now=self._least,
+            least=max(self._least, rule.least_similarity),
             titles=await self._view.titles([one.page.url for one in found]),
         )
 
