@@ -75,12 +75,8 @@ class MainText:
         This is what `SiteTemplate.observe` learns from.  Sure is long running text that was
         kept: it may come back in a print view or on page two without being chrome.
         """
-        flat = self._flat
-        sure = [
-            kept and len(text) >= PROSE and linked * 3 < len(text)
-            for (text, _, linked, *_), kept in zip(flat.blocks, self._kept.tolist(), strict=True)
-        ]
-        pairs = pair_hashes(flat.texts)
+        sure = _sure(self._flat, self._kept).tolist()
+        pairs = pair_hashes(self._flat.texts)
         return [(pair, sure[i] or sure[i + 1]) for i, pair in enumerate(pairs)]
 
     @property
@@ -99,6 +95,13 @@ class MainText:
         templated = known is not None and bool(known[i])
         reason = _reason(signs, density, kept, templated)
         return Block(text, kept, reason, round(density, 3), float(self._likely[i]))
+
+
+def _sure(flat: Flat, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of the kept blocks are surely content: long running text."""
+    prose = [len(text) >= PROSE and linked * 3 < len(text) for text, _, linked, *_ in flat.blocks]
+    sure: NDArray[np.bool_] = kept & np.array(prose, bool)
+    return sure
 
 
 _SAID: Final = (
@@ -237,6 +240,8 @@ def strip_chrome(
         for i, pair in enumerate(pair_hashes(texts)):
             if pair in template:
                 known[i : i + 2] = True
+        # Somebody may repeat another's paragraphs where they count as chrome, in a menu of theirs.
+        known &= ~_sure(flat, kept)
         left = choose(np.where(known, 0, settled), texts) & ~known
         if left.any():
             kept, whole = left, join(texts, kept)

@@ -83,3 +83,19 @@ def test_memory_is_bounded(pages: list[tuple[list[int], int]]) -> None:
     assert len(template.known()) <= 8
     assert len(template._counts) <= 8
     assert len(template._seen) <= 4
+
+
+def test_nobody_can_have_the_text_of_others_cut() -> None:
+    """Paragraphs that other pages of the host have in their menus are, in an article, still its own text."""
+    paragraphs = [
+        f"<p>{f'Paragraph {i} of an article about tea, ' * 9}as it was.</p>" for i in "abc"
+    ]
+    template = SiteTemplate()
+    for page in range(9):
+        menu = "".join(f"<li><a href=/>{paragraph}</a>" for paragraph in paragraphs)
+        own = f"Words of page {page}, which has many more. " * 30
+        found = strip_chrome(f"<nav hidden><ul>{menu}</ul></nav><main><p>{own}</p></main>")
+        template.observe(found.hashes(), page)
+    assert template.known()
+    article = f"<main><h1>Tea</h1>{''.join(paragraphs)}</main>"
+    assert strip_chrome(article, template=template.known()).text == strip_chrome(article).text
