@@ -13,8 +13,6 @@ from pathlib import Path
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
 
-MANUAL = "manual"  # the kind of pages of manuals
-
 
 @dataclass(frozen=True)
 class Page:
@@ -43,7 +41,7 @@ def load_manuals(folder: Path) -> Iterator[Page]:
     with (folder / "pages.jsonl").open(encoding="utf-8") as rows:
         for row in map(json.loads, rows):
             html = (folder / "site" / row["id"]).read_bytes().decode("utf-8", "replace")
-            yield Page(row["id"], row["family"], MANUAL, row["version"], html, row["gold_text"])
+            yield Page(row["id"], row["family"], "manual", row["version"], html, row["gold_text"])
 
 
 def tokens(text: str) -> list[str]:
