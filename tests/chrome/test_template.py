@@ -86,7 +86,7 @@ def test_memory_is_bounded(pages: list[tuple[list[int], int]]) -> None:
 
 
 def test_nobody_can_have_the_text_of_others_cut() -> None:
-    """Paragraphs that other pages of the host have in their menus are, in an article, still its own text."""
+    """Paragraphs that other pages of the host have in their menus still belong to an article."""
     paragraphs = [
         f"<p>{f'Paragraph {i} of an article about tea, ' * 9}as it was.</p>" for i in "abc"
     ]
