@@ -2,7 +2,6 @@
 
 from .dates import published
 from .document import (
-    TREES,
     Document,
     Link,
     Robots,
@@ -19,7 +18,6 @@ from .sites import SharedTemplate, SiteTemplates
 from .template import SiteTemplate
 
 __all__ = [
-    "TREES",
     "Block",
     "Document",
     "Link",

@@ -11,7 +11,8 @@ from urllib.parse import urljoin
 
 from itemadapter import ItemAdapter
 
-from ..chrome import TREES, Document, MainText
+from ..chrome import Document, MainText
+from ..chrome.document import TREES
 from ..dedup.config import DedupConfig
 
 logger = logging.getLogger(__name__)
