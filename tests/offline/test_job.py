@@ -227,7 +227,7 @@ def test_spark_submit_runs_the_same_job(tmp_path: Path) -> None:
     run = subprocess.run(
         [
             str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
-            *("--master", "local[2]"),
+            *("--master", "local[1]"),  # each task more is one Python more that starts
             *(word for option in options.items() for word in ("--conf", "=".join(option))),
             str(ROOT / "crawler" / "offline" / "submit.py"),
             *(str(path), "-o", str(tmp_path / "out"), "-s", "DEDUP_THRESHOLD=0.7"),
