@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,7 @@ def test_curve_of_every_method(method: str) -> None:
 
 def test_pairs_of_kept_pages(config: DedupConfig) -> None:
     """How alike kept pages are is drawn too: what the threshold keeps apart, where it shows."""
+    config = replace(config, seed=7)  # which pairs share a band depends on it
     pages = [(f"https://{n}.example/", text(article(n, 300)), "") for n in range(4)]
     pages.append(("https://alike.example/", text(changed(article(0, 300), 12)), ""))
     fill(config, pages)

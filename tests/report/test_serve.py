@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -280,6 +281,7 @@ KEPT = [
 def test_lower_threshold_and_stories(browser: Browser, config: DedupConfig) -> None:
     """To the left of the threshold the slider shows which kept pages would be copies of which; the
     same pages are a story at that similarity."""
+    config = replace(config, seed=7)  # which pairs share a band depends on it
     fill(config, KEPT)
     with served(config) as site, visit(browser) as seen:
         enter(seen, site, "/threshold")
