@@ -7,13 +7,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Kind
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
 from crawler.dedup.sketches import METHODS
+from crawler.dedup.sketches.odd import odd_sketch
 from crawler.dedup.sketches.simhash import estimate_simhash
+from crawler.dedup.store.redis_index import CheckRequest
 from tests.texts import article, changed, text
 
 
@@ -63,6 +66,22 @@ async def test_inverted_indexes_grow_and_shrink(open_index, method: str) -> None
         assert await index.forget(url)
     again = await index.check_many(pages)
     assert [v.kind for v in again] == [Kind.UNIQUE, Kind.UNCHANGED] * 150
+
+
+async def test_a_page_of_few_keys_is_found_by_all_of_them(open_index) -> None:
+    """Where a kept page has fewer keys than DEDUP_MIN_MATCHES asks for, all of them are enough."""
+    options = {"min_matches": 3, "score": "resemblance"}
+    index = await open_index(method="modulo", method_options=options)
+    hashes = np.random.default_rng(1).integers(2**63, size=40).astype(np.uint64)
+    sketch = odd_sketch(hashes, level=0, bits=1024)
+    kinds = []
+    for keys in ([7], [7, 8, 9, 10, 11], [12], [7, 8, 13, 14, 15]):
+        bands, exact = b"".join(key.to_bytes(4) for key in keys), bytes(keys).ljust(16)
+        url = f"http://a/{len(kinds)}"
+        page = Fingerprint(exact, 40, bands, (sketch,))
+        request = CheckRequest(url, "a", len(kinds).to_bytes(4), page)
+        kinds += [evidence.kind for evidence in await index.check_requests([request])]
+    assert kinds == ["unique", "near", "unique", "near"]
 
 
 async def test_containment_finds_the_page_that_quotes(open_index) -> None:

@@ -163,7 +163,7 @@ local function are_enough(matches, page, meta)
 end
 
 -- Whether the page takes the place of a kept page that it copies: that is gone, names the page as
--- canonical, has a later date, or somebody said so.
+-- canonical, has a later date; or somebody said so.
 local function wins(page, original)
   return page.preferred or is_gone(original)
     or original.canonical == page.url_key
@@ -179,10 +179,8 @@ local function near_copy(page, beaten)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
     local meta = read_meta(tonumber(ids[i]), oldest)
     local matches = hits[ids[i]]
-    -- At level 0 the sampled shingles are all, and a page has no more keys than shingles.
-    local fewest = meta and meta.level == 0 and math.min(min_matches, meta.sampled) or min_matches
     local known = beaten[1] and meta and beaten[1].id == meta.id -- for its words are the same
-    if meta and not known and matches >= math.min(fewest, #page.names) then
+    if meta and not known and are_enough(matches, page, meta) then
       local similarity = similarity_of(page, meta, matches)
       if similarity and similarity >= least and wins(page, meta) then
         beaten[#beaten + 1] = meta
