@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crawler.dedup import DedupConfig, DuplicateIndex, Kind
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from tests.texts import article, changed, text
 
 COPY, ORIGINAL = "http://copy/", "http://original/"
@@ -227,3 +228,28 @@ def test_an_unknown_preference_is_an_error() -> None:
     """The error names the setting and what it may hold."""
     with pytest.raises(ValueError, match=r"DEDUP_PREFER expects words out of canonical, earlier"):
         DedupConfig(prefer="later")
+
+
+async def test_an_answer_that_got_lost_leaves_one_page_in_the_place(
+    cluster_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a cluster the winner of a place ends what it began when its check is tried again."""
+    config = DedupConfig(redis_url=cluster_url, shards=4, prefer="earlier", data_dir=tmp_path)
+    async with DuplicateIndex.open(config, spool=True) as index:
+
+        async def lost(*known: Any) -> None:
+            raise ServerError("no answer")
+
+        await index.check(COPY, FIRST, date=NEWS)
+        with monkeypatch.context() as patch:
+            patch.setattr(index.store, "_depose", lost)
+            with pytest.raises(ServerError):
+                await index.check(ORIGINAL, SECOND, date=NEWS - timedelta(days=1))
+        assert (await index.stats()).kept == 2
+        (verdict,) = [verdict async for verdict in index.replay()]
+        assert (verdict.url, verdict.replaces) == (ORIGINAL, COPY)
+        assert (await index.stats()).kept == 1
+        deposed = await index.show(COPY)
+        assert deposed is not None
+        assert (deposed.kind, deposed.duplicate_of) == (Kind.NEAR, ORIGINAL)
+        assert (await index.verify()).faults == []

@@ -142,8 +142,11 @@ class SpreadCheck(SpreadCare):
             if len(packed) == EVIDENCE_BYTES:
                 return evidence
             other = int.from_bytes(packed[EVIDENCE_BYTES:])
-            views = await self._look([other], attempt.deadline)
-            return evidence._replace(replaces=views[other].url or None)
+            view = (await self._look([other], attempt.deadline))[other]
+            like = self._likeness(attempt, view)
+            if view.state == b"k" and like:  # the other is no copy yet: an answer was lost then
+                await self._depose(attempt, other, like, view, evidence.page)
+            return evidence._replace(replaces=view.url or None)
         original = evidence.page
         view = (await self._look([original], attempt.deadline))[original]
         # A number that was given twice, as after a failover, may mean quite another page.
@@ -213,13 +216,18 @@ class SpreadCheck(SpreadCare):
         if evidence is None or not first:
             return evidence
         await asyncio.gather(
-            *(self._depose(attempt, number, like, views[number]) for number, like in won.items())
+            *(
+                self._depose(attempt, number, like, views[number], attempt.number)
+                for number, like in won.items()
+            )
         )
         return evidence._replace(replaces=views[first].url or None)
 
-    async def _depose(self, attempt: Attempt, number: int, like: Likeness, view: View) -> None:
+    async def _depose(
+        self, attempt: Attempt, number: int, like: Likeness, view: View, winner: int
+    ) -> None:
         loss = _DEPOSED.pack(
-            number // self._count, view.exact, like.standing, attempt.number, like.odd_bits,
+            number // self._count, view.exact, like.standing, winner, like.odd_bits,
             like.level, like.other_sampled, like.sampled,
         )  # fmt: skip
         home = number % self._count
