@@ -212,7 +212,7 @@ def _used(client: Any) -> tuple[float, float, float]:
 
 
 async def _open(client: Any, config: DedupConfig) -> RedisIndex:
-    from crawler.dedup.index import make_store
+    from crawler.dedup.store.make import make_store
 
     store = make_store(client, config)
     assert isinstance(store, RedisIndex)

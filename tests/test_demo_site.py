@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from crawler.dedup import DuplicateIndex, Record
 from crawler.dedup.config import DedupConfig
-from crawler.dedup.index import DuplicateIndex, Record
 from crawler.dedup.verdict import Kind
 from examples.demo_site.pages import DemoPage, pages
 from examples.demo_site.server import UNWANTED, DemoSite

@@ -2,11 +2,11 @@
 
 from .config import DedupConfig
 from .errors import ConfigError, DedupError, ParameterMismatch, ServerError
-from .index import DuplicateIndex, Record
+from .index import DuplicateIndex
 from .shingles import shingle_hashes
 from .similarity import Estimate, containment, estimate, jaccard
 from .sketches import Sketcher
-from .verdict import Kind, Verdict
+from .verdict import Kind, Record, Verdict
 
 __all__ = [
     "ConfigError",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager, closing
-from dataclasses import asdict, dataclass, replace
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
-from .candidates import Rule
 from .config import DedupConfig
 from .errors import ServerError
 from .fingerprint import Fingerprint, Fingerprinter, make_sketcher
@@ -22,14 +20,14 @@ from .sketches.odd import OddSketch
 from .spool import Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
-from .store.connect import Client, is_cluster, open_server
-from .store.parameters import SECRET
+from .store.connect import open_server
+from .store.make import make_store
 from .store.records import estimate_evidence
 from .store.redis_index import CheckRequest, Evidence, RedisIndex, TemplateNews
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
 from .store.statistics import IndexStats, read_statistics
-from .verdict import Kind, Verdict
+from .verdict import Kind, Record, Verdict
 
 if TYPE_CHECKING:
     from ..chrome import SharedTemplate
@@ -41,32 +39,6 @@ logger = logging.getLogger(__name__)
 _LONG_TEXT = 200_000
 # Seconds of waiting for nothing after which the server is left in peace for a while.
 _LONG_WAIT = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What the index knows of one URL. ``kind`` is the decision that stands; the fields that it
-    shares with :class:`Verdict` mean the same; times are UTC, ``words`` counts the main text's.
-    ``gone`` is when the URL was reported gone from the web, None if it was not or came back.
-    """
-
-    url: str
-    kind: Kind
-    last_verdict: Kind
-    duplicate_of: str | None
-    similarity: float | None
-    low: float | None
-    high: float | None
-    cluster: int
-    first_seen: datetime
-    last_seen: datetime
-    words: int
-    gone: datetime | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as plain values, times in ISO 8601."""
-        plain = {k: str(v) if isinstance(v, Kind) else v for k, v in asdict(self).items()}
-        return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in plain.items()}
 
 
 class DuplicateIndex:
@@ -234,7 +206,8 @@ class DuplicateIndex:
         If it stood for copies, the first of them that is checked again, or a new one, takes its
         place: :attr:`Verdict.replaces` says so.
         """
-        return await self._store.gone(identity(url, canonical=self._config.canonical_urls))
+        with self._patience():
+            return await self._store.gone(identity(url, canonical=self._config.canonical_urls))
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
         """Say what shall become of a URL at its next checks, whatever it resembles; None: nothing.
@@ -285,15 +258,24 @@ class DuplicateIndex:
     async def _exchange(
         self, requests: list[CheckRequest]
     ) -> Sequence[Evidence | asyncio.Future[Evidence]]:
-        start = time.monotonic()
         try:
-            if start < self._resting_until:
-                raise ServerError(self._last_error)
-            if isinstance(self._store, SpreadIndex):  # each page has its answer at its own time
-                return await self._store.start(requests)
-            return await self.check_requests(requests)
-        except ServerError as error:
+            with self._patience():
+                if isinstance(self._store, SpreadIndex):  # each page has its answer at its own time
+                    return await self._store.start(requests)
+                return await self.check_requests(requests)
+        except ServerError:
             self._keep(requests)
+            raise
+
+    @contextmanager
+    def _patience(self) -> Iterator[None]:
+        """Raises :class:`ServerError` at once while a server that hangs is left in peace."""
+        start = time.monotonic()
+        if start < self._resting_until:
+            raise ServerError(self._last_error)
+        try:
+            yield
+        except ServerError as error:
             waited = time.monotonic() - start
             if waited > _LONG_WAIT:
                 # No page waits again before as much time has gone by: a server that hangs must not
@@ -328,47 +310,3 @@ class DuplicateIndex:
             evidence.replaces,
             request.canonical if request is not None and evidence.canonical_known else None,
         )
-
-
-def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
-    """The index that `config` names on the server of `client`, not yet opened."""
-    rule = Rule.of(make_sketcher(config, seed=1).method)
-    if not is_cluster(client):
-        return RedisIndex(client, config.namespace, index_parameters(config), rule)
-    return SpreadIndex(
-        client,
-        config.namespace,
-        index_parameters(config),
-        rule,
-        threshold=config.threshold,
-        bits=config.sketch_bits,
-        ttl=config.ttl,
-        timeout=config.timeout,
-        shards=config.shards,
-    )
-
-
-def index_parameters(config: DedupConfig) -> dict[str, Any]:
-    """What an index made with `config` stores of it: see :mod:`.store.parameters`."""
-    shingles = ("shingle_unit", "shingle_size", "shingle_step", "shingle_repeats")
-    parameters = {
-        "threshold": config.threshold,
-        "verify_bits": config.sketch_bits,
-        "canonical_urls": config.canonical_urls,
-        **{name: getattr(config, name) for name in shingles},
-    }
-    parameters["ignore"] = ", ".join(sorted(config.ignore))
-    parameters |= {"method": config.method, **config.sketch_options}
-    parameters["tables"] = make_sketcher(config, seed=1).method.tables or 1
-    if config.segment is not None:
-        parameters["segment"] = config.segment_name
-    if config.correct is not None:
-        from .typos import versioned
-
-        parameters["correct"] = versioned(config.correct)
-    if config.seed is None:
-        parameters["seed"] = secrets.randbits(63)  # for a new index; an old one has its own
-    else:
-        digest = hashlib.sha256(b"scrapy-neardup seed %d" % config.seed).hexdigest()
-        parameters["seed"] = SECRET + digest[:16]
-    return parameters

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .config import DedupConfig
 from .errors import InputError, ParameterMismatch
-from .index import DuplicateIndex, make_store
+from .index import DuplicateIndex
 from .portable import FORMAT, VERSION, Block, Writer, from_line, read_blocks, read_header
 from .store.audit import Audit
 from .store.connect import open_server
+from .store.make import make_store
 from .store.parameters import SECRET, Parameters
 from .store.reading import PAGES_IN_BLOCK
 from .store.records import PageRecord

@@ -1,8 +1,9 @@
-"""What the filter decides about a page."""
+"""What the filter decides about a page, and what the index knows of it."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -54,3 +55,29 @@ class Verdict:
         'unique'
         """
         return {k: str(v) if isinstance(v, Kind) else v for k, v in asdict(self).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the index knows of one URL. ``kind`` is the decision that stands; the fields that it
+    shares with :class:`Verdict` mean the same; times are UTC, ``words`` counts the main text's.
+    ``gone`` is when the URL was reported gone from the web, None if it was not or came back.
+    """
+
+    url: str
+    kind: Kind
+    last_verdict: Kind
+    duplicate_of: str | None
+    similarity: float | None
+    low: float | None
+    high: float | None
+    cluster: int
+    first_seen: datetime
+    last_seen: datetime
+    words: int
+    gone: datetime | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain values, times in ISO 8601."""
+        plain = {k: str(v) if isinstance(v, Kind) else v for k, v in asdict(self).items()}
+        return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in plain.items()}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..dedup.index import index_parameters
 from ..dedup.portable import read_blocks
+from ..dedup.store.make import index_parameters
 from ..dedup.store.parameters import SECRET, Parameters
 from ..dedup.transfer import checked_header, mark_of, records_in, settle
 from .columns import PAGES, odd_cell

@@ -14,10 +14,10 @@ from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, jaccard, shingle_hashes
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import Fingerprint
-from crawler.dedup.index import index_parameters
 from crawler.dedup.lsh import choose_bands, fewest_bands
 from crawler.dedup.sketches.odd import OddSketch, estimate_odd, odd_sketch
 from crawler.dedup.store.connect import open_server
+from crawler.dedup.store.make import index_parameters
 from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
 from crawler.dedup.tuning import choices, pair_similarities
 from tests.conftest import wait_until

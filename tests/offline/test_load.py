@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.index import Record
+from crawler.dedup import DedupConfig, DuplicateIndex, Record
 from crawler.offline.files import File, local_files
 from crawler.offline.load import Checkpoint, Loaded, load
 from tests.offline import corpora

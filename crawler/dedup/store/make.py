@@ -1,0 +1,62 @@
+"""The index that a configuration names, on the server of a client."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from ..candidates import Rule
+from ..fingerprint import make_sketcher
+from .connect import is_cluster
+from .parameters import SECRET
+from .redis_index import RedisIndex
+from .spread_index import SpreadIndex
+
+if TYPE_CHECKING:
+    from ..config import DedupConfig
+    from .connect import Client
+
+
+def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
+    """The index that `config` names on the server of `client`, not yet opened."""
+    rule = Rule.of(make_sketcher(config, seed=1).method)
+    if not is_cluster(client):
+        return RedisIndex(client, config.namespace, index_parameters(config), rule)
+    return SpreadIndex(
+        client,
+        config.namespace,
+        index_parameters(config),
+        rule,
+        threshold=config.threshold,
+        bits=config.sketch_bits,
+        ttl=config.ttl,
+        timeout=config.timeout,
+        shards=config.shards,
+    )
+
+
+def index_parameters(config: DedupConfig) -> dict[str, Any]:
+    """What an index made with `config` stores of it: see :mod:`.parameters`."""
+    shingles = ("shingle_unit", "shingle_size", "shingle_step", "shingle_repeats")
+    parameters = {
+        "threshold": config.threshold,
+        "verify_bits": config.sketch_bits,
+        "canonical_urls": config.canonical_urls,
+        **{name: getattr(config, name) for name in shingles},
+    }
+    parameters["ignore"] = ", ".join(sorted(config.ignore))
+    parameters |= {"method": config.method, **config.sketch_options}
+    parameters["tables"] = make_sketcher(config, seed=1).method.tables or 1
+    if config.segment is not None:
+        parameters["segment"] = config.segment_name
+    if config.correct is not None:
+        from ..typos import versioned
+
+        parameters["correct"] = versioned(config.correct)
+    if config.seed is None:
+        parameters["seed"] = secrets.randbits(63)  # for a new index; an old one has its own
+    else:
+        digest = hashlib.sha256(b"scrapy-neardup seed %d" % config.seed).hexdigest()
+        parameters["seed"] = SECRET + digest[:16]
+    return parameters
