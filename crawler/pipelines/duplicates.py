@@ -7,7 +7,7 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
@@ -116,11 +116,11 @@ class DuplicatePipeline:
         """Close the index and log what became of the pages."""
         if self._index is None:
             return
+        await self._report_gone(self._index)
         await self._replay(self._index)
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
         try:
-            await self._report_gone(self._index)
             await self._resources.aclose()
         except Exception:
             logger.warning("The index could not be closed properly", exc_info=True)
@@ -205,13 +205,17 @@ class DuplicatePipeline:
             self._archive.warn(repr(error))
 
     async def _report_gone(self, index: DuplicateIndex) -> None:
-        """Tell the index which addresses are gone, so that their copies can take their places."""
+        """Tell the index which addresses are gone, so that their copies can take their places.
+
+        Those that it gives no answer for wait for the next page; this one is checked all the same.
+        """
         async with self._reporting:  # no page overtakes what was reported before it
-            while self._gone:
-                known = await index.gone(self._gone[0])
-                self._gone.popleft()  # only now: without an answer the next page reports it
-                if known:
-                    self._count("dedup/gone")
+            with suppress(ServerError):
+                while self._gone:
+                    known = await index.gone(self._gone[0])
+                    self._gone.popleft()
+                    if known:
+                        self._count("dedup/gone")
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""

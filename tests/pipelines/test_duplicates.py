@@ -13,6 +13,7 @@ import attrs
 import pytest
 import scrapy
 from itemadapter import ItemAdapter
+from scrapy.http import Request, Response
 
 from crawler.dedup import Kind, ServerError
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate
@@ -281,6 +282,27 @@ async def test_a_server_that_hangs(open_bench, start_server):
         kinds.append(item["dedup"]["kind"])
     assert kinds == ["unchecked", "unique"]
     assert bench.stats["dedup/errors/ServerError"] == 1
+
+
+async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
+    """What cannot be reported waits, and the pages after it are kept for later as all others."""
+    server = start_server()
+    bench = await open_bench(redis_url=server.url, timeout=1.2)
+    await bench.process({"url": "http://a/gone", "text": ARTICLE})
+    request = Request("http://a/gone")
+    bench.pipeline.response_received(Response(request.url, status=404), request)
+    server.process.send_signal(signal.SIGSTOP)
+    started = asyncio.get_running_loop().time()
+    for number in range(20):
+        item = await bench.process({"url": f"http://a/{number}", "text": OTHER})
+        assert item["dedup"]["kind"] == "unchecked"
+    assert asyncio.get_running_loop().time() - started < 4 * 1.2
+    assert bench.pipeline._index.waiting() == (20, 0)
+    server.process.send_signal(signal.SIGCONT)
+    await asyncio.sleep(1.5)
+    item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
+    assert (item["dedup"]["kind"], item["dedup"]["replaces"]) == ("unique", "http://a/gone")
+    assert bench.stats["dedup/gone"] == 1
 
 
 async def test_summary(open_bench, caplog):
