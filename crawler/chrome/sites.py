@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MAX_SITES: Final = 1000
 _OFFERED: Final = 64  # pairs that go with one page
+_LONGEST_LOG: Final = 512  # pairs, as in dedup/store/lua/pages.lua
 _PAIR_BYTES: Final = 4
 
 
@@ -40,7 +41,9 @@ class SharedTemplate:
             self.known = self._own.known() | self._log
 
     def offer(self) -> bytes:
-        """Pairs that the others do not know, four bytes each."""
+        """Pairs that the others do not know, four bytes each; none when their log is full."""
+        if self.length >= _LONGEST_LOG:
+            return b""
         unknown = sorted(self.known - self._log)[:_OFFERED]
         return b"".join(pair.to_bytes(_PAIR_BYTES) for pair in unknown)
 

@@ -92,6 +92,8 @@ async def test_the_log_of_a_host_has_a_bound(redis_url: str) -> None:
             await worker.index.check(f"{HOST}/", "some text", template=template)
         log = await worker.index.store._client.hget("{dedup}:templates", "site.example")
         assert len(log) == 4 * 512
+        assert template.length == 512
+        assert template.offer() == b""
 
 
 def test_answers_may_come_in_any_order() -> None:
