@@ -117,14 +117,16 @@ class IndexMachine(RuleBasedStateMachine):
 
 def test_any_sequence_of_visits_gets_the_verdicts_of_the_model(index_url: str) -> None:
     """Visits, changes and forgetting in any order: verdicts, records and counters agree."""
-    IndexMachine.redis_url = index_url
+    IndexMachine.redis_url, IndexMachine.namespaces = index_url, 0
+    examples = 10 if "cluster" in index_url else 25
     with asyncio.Runner() as runner:
         IndexMachine.runner = runner
         run_state_machine_as_test(
             IndexMachine,
             settings=settings(
-                max_examples=10 if "cluster" in index_url else 25,
+                max_examples=examples,
                 stateful_step_count=25,
                 deadline=None,
             ),
         )
+    assert IndexMachine.namespaces >= examples

@@ -84,6 +84,7 @@ async def keeps_a_value(client: Client) -> None:
 async def test_a_server_on_a_socket(redis_url):
     async with opened(redis_url) as client:
         await keeps_a_value(client)
+        assert await client.ping()
 
 
 async def test_a_server_on_a_port_with_a_password_and_a_database(start_server):

@@ -224,6 +224,7 @@ def test_what_a_user_leaves_running_does_not_keep_it(folder, start_user, start):
     user.server()
     pid, _ = user.process.communicate("\n")
     wait_until(lambda: is_gone(folder))
+    assert parent(int(pid))  # or it has shown nothing
     os.kill(int(pid), signal.SIGKILL)
 
 
