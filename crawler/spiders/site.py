@@ -80,6 +80,7 @@ class SiteSpider(Spider):
         spider.obeys_tags = crawler.settings.getbool("SITE_META_ROBOTS_OBEY", True)
         agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
         spider.agent = product(agent)
+        site_template(crawler, "")  # says now, not at each page, which setting cannot be used
         spider.failures = Failures(crawler, spider.arguments.urls)
         crawler.signals.connect(spider.opened, signal=signals.spider_opened)
         crawler.signals.connect(spider.stay_on_hosts, signal=signals.request_scheduled)
