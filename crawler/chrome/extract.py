@@ -22,7 +22,7 @@ _32_BITS: Final = (1 << 32) - 1
 _TRUST: Final = 0.5
 _CAUTION: Final = 0.8
 _TINY: Final = 1e-6
-_DIGITS: Final = str.maketrans("123456789", "000000000")
+_DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
 
 
 class Block(NamedTuple):
@@ -38,7 +38,7 @@ class Block(NamedTuple):
 class MainText:
     """The main text of a page; its blocks are worked out only when asked for."""
 
-    __slots__ = ("_flat", "_kept", "_known", "_likely", "_whole", "text", "title")
+    __slots__ = ("_flat", "_kept", "_known", "_likely", "_pairs", "_whole", "text", "title")
 
     def __init__(
         self,
@@ -49,6 +49,7 @@ class MainText:
         likely: Floats,
         known: NDArray[np.bool_] | None = None,
         whole: str | None = None,
+        pairs: list[int] | None = None,
     ) -> None:
         self.text = text
         self._whole = whole
@@ -57,6 +58,7 @@ class MainText:
         self._kept = kept
         self._likely = likely
         self._known = known
+        self._pairs = pairs
 
     def __repr__(self) -> str:
         return f"MainText(title={self.title!r}, text={self.text[:60]!r}…)"
@@ -76,8 +78,9 @@ class MainText:
         kept: it may come back in a print view or on page two without being chrome.
         """
         sure = _sure(self._flat, self._kept).tolist()
-        pairs = pair_hashes(self._flat.texts)
-        return [(pair, sure[i] or sure[i + 1]) for i, pair in enumerate(pairs)]
+        if self._pairs is None:
+            self._pairs = pair_hashes(self._flat.texts)
+        return [(pair, sure[i] or sure[i + 1]) for i, pair in enumerate(self._pairs)]
 
     @property
     def blocks(self) -> list[Block]:
@@ -142,8 +145,8 @@ def block_hash(text: str) -> int:
     >>> block_hash("Seen 1,204 times") == block_hash("seen 9,317 times")
     True
     """
-    folded = text.lower().translate(_DIGITS)
-    return xxhash.xxh3_64_intdigest(folded.encode("utf-8", "replace"))
+    folded = text.lower().encode("utf-8", "replace").translate(_DIGITS)
+    return xxhash.xxh3_64_intdigest(folded)
 
 
 def pair_hashes(texts: list[str]) -> list[int]:
@@ -234,10 +237,11 @@ def strip_chrome(
         rest = [1 - linked / len(text) for text, _, linked, *_ in flat.blocks[LIMIT:]]
         likely = np.concatenate((likely, np.array(rest, np.float32)))
     settled = settle(likely, flat)
-    kept, known, whole = choose(settled, texts), None, None
+    kept = choose(settled, texts)
+    known = whole = pairs = None
     if template:
-        known = np.zeros(n, bool)
-        for i, pair in enumerate(pair_hashes(texts)):
+        pairs, known = pair_hashes(texts), np.zeros(n, bool)
+        for i, pair in enumerate(pairs):
             if pair in template:
                 known[i : i + 2] = True
         # Somebody may repeat another's paragraphs where they count as chrome, in a menu of theirs.
@@ -247,4 +251,4 @@ def strip_chrome(
             kept, whole = left, join(texts, kept)
         else:  # a page must not end up empty because its site repeats it
             known[:] = False
-    return MainText(join(texts, kept), title, flat, kept, likely, known, whole)
+    return MainText(join(texts, kept), title, flat, kept, likely, known, whole, pairs)
