@@ -261,8 +261,7 @@ def _classes(drop_punctuation: bool, fold_accents: bool, split_unspaced: bool) -
     classes = np.full(0x110000, _GAP, np.uint8)
     for assigned in _ASSIGNED:
         classes[assigned.start : assigned.stop] = [
-            _WORD if char.isalnum() else _class(char, drop_punctuation)
-            for char in map(chr, assigned)
+            _class(chr(point), drop_punctuation) for point in assigned
         ]
     if split_unspaced:
         for first, last in UNSPACED:
@@ -275,8 +274,7 @@ def _classes(drop_punctuation: bool, fold_accents: bool, split_unspaced: bool) -
 
 
 def _class(char: str, drop_punctuation: bool) -> int:
-    """What a character does that is no letter and no digit."""
-    if char == "_":
+    if char.isalnum() or char == "_":
         return _WORD
     category = unicodedata.category(char)
     if category in ("Cf", "Me"):  # format controls; enclosing marks such as a keycap's
