@@ -17,6 +17,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -26,6 +27,8 @@ from typing import Any
 
 import numpy as np
 import redis
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.fingerprint import Fingerprint, make_sketcher

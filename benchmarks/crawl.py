@@ -38,6 +38,8 @@ from scrapy.http import Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from crawler.dedup.store.embedded import server_binary
 from crawler.spiders.site import SiteSpider
 

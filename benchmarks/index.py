@@ -16,6 +16,7 @@ import json
 import math
 import platform
 import subprocess
+import sys
 import tempfile
 import time
 from collections import deque
@@ -26,6 +27,8 @@ from typing import Any
 
 import numpy as np
 import redis
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from crawler.dedup import DedupConfig
 from crawler.dedup.candidates import Rule

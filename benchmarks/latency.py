@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import redis
@@ -25,6 +26,8 @@ from crawl import servers
 from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from crawler.dedup import DuplicateIndex
 

@@ -64,6 +64,20 @@ def test_indented_blocks_are_benchmarks(path: Path) -> None:
                 assert f'"{option}"' in source, f"{name(path)}: {command[1]} has no {option}"
 
 
+NAMED = {
+    found for path in DOCUMENTS for found in re.findall(r"benchmarks/\w+\.py", path.read_text())
+}
+
+
+@pytest.mark.parametrize("script", sorted(NAMED))
+def test_benchmarks_start_in_a_clone(script: str, tmp_path: Path) -> None:
+    """A benchmark that is named finds the code beside it, whatever the folder it is called from."""
+    command = [sys.executable, str(ROOT / script), "--help"]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert "usage" in told.stdout
+
+
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a clone has, so that nothing is written into this one."""
