@@ -216,11 +216,16 @@ def with_intervals(batches: Iterable[pa.RecordBatch], bits: int) -> Iterator[pa.
         )
 
 
-def write_kept(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
-    """Write each piece without its duplicates to `folder`; rows of path and records written."""
+def write_kept(
+    batches: Iterable[pa.RecordBatch], folder: str, hadoop: str
+) -> Iterator[pa.RecordBatch]:
+    """Write each piece without its duplicates to `folder`; rows of path and records written.
+
+    `hadoop` is as of :func:`~.files.open_output`.
+    """
     for batch in batches:
         for row in batch.to_pylist():
             piece = piece_of(row)
-            with open_output(f"{folder}/{row['name']}") as output:
+            with open_output(f"{folder}/{row['name']}", hadoop) as output:
                 written = copy_records(piece, set(row["dropped"] or ()), output, row["content"])
             yield pa.RecordBatch.from_pydict({"name": [row["name"]], "records": [written]})

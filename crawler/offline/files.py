@@ -24,6 +24,8 @@ OFFSET_BITS: Final = 40
 _SMALLEST, _LARGEST = 8 << 20, 64 << 20
 _GZIP: Final = (".gz",)
 _ZSTD: Final = (".zst", ".zstd")
+# Addresses that Arrow writes to by itself. For hdfs:// it needs a library and Java besides.
+_OF_ARROW: Final = ("s3://", "s3a://", "s3n://", "gs://", "abfs://", "abfss://")
 _NAMES: Final = ".jsonl .jl .ndjson .json .parquet .warc .wet, also with .gz or .zst"
 
 
@@ -205,8 +207,11 @@ class Output:
 
 
 @contextmanager
-def open_output(path: str) -> Iterator[Output]:
-    """A new file; it is there when the block has ended without an error."""
+def open_output(path: str, hadoop: str = "") -> Iterator[Output]:
+    """A new file; it is there when the block has ended without an error.
+
+    `hadoop` is the configuration for file systems that Arrow does not know, as ``hdfs://``.
+    """
     if is_local(path):
         part = Path(f"{path}.{os.getpid()}.part")
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -219,8 +224,14 @@ def open_output(path: str) -> Iterator[Output]:
         finally:
             part.unlink(missing_ok=True)
         return
-    system, name = extra("pyarrow.fs").FileSystem.from_uri(re.sub("^s3[an]://", "s3://", path))
-    with system.open_output_stream(name, compression=None) as stream:
+    if path.startswith(_OF_ARROW):
+        system, name = extra("pyarrow.fs").FileSystem.from_uri(re.sub("^s3[an]://", "s3://", path))
+        opened = system.open_output_stream(name, compression=None)
+    else:
+        from .hadoop import open_hadoop
+
+        opened = open_hadoop(path, hadoop)
+    with opened as stream:
         output = Output(path, stream)
         yield output
         output.end_member()

@@ -23,7 +23,7 @@ from ..dedup.sketches import METHODS, BandedMethod
 from . import columns, copies
 from .files import OFFSET_BITS, File, Piece, bins, is_local, piece_size, pieces
 from .known import Export, read_known
-from .session import exists, read_text, rows_one_by_one, write_text
+from .session import exists, make_folder, read_text, rows_one_by_one, write_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -233,7 +233,9 @@ class Corpus:
         frame = self._pieces()
         tasks = max(1, frame.rdd.getNumPartitions())
         joined = frame.join(dropped, "number", "left").repartition(tasks, "number")
-        task = partial(columns.write_kept, folder=f"{self._out}/kept")
+        folder = f"{self._out}/kept"
+        hadoop = "" if is_local(folder) else make_folder(self._spark, folder)
+        task = partial(columns.write_kept, folder=folder, hadoop=hadoop)
         return joined.mapInArrow(task, "name string, records long")
 
     def _result(self, pages: DataFrame, duplicates: DataFrame, clusters: DataFrame) -> Result:

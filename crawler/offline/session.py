@@ -130,6 +130,16 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
         stream.close()
 
 
+def make_folder(spark: SparkSession, path: str) -> str:
+    """Make a folder on any of Spark's file systems; the configuration with which it is found."""
+    system, name = _hadoop(spark, path)
+    system.mkdirs(name)
+    jvm: Any = spark._jvm
+    writer = jvm.java.io.StringWriter()
+    system.getConf().writeXml(writer)
+    return str(writer.toString())
+
+
 def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
     jvm: Any = spark._jvm
     name = jvm.org.apache.hadoop.fs.Path(path)

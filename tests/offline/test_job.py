@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -26,6 +26,7 @@ from crawler.offline.records import PageReader, pages_of
 from crawler.offline.session import find_files
 from tests.offline import corpora
 from tests.offline.conftest import FOR_LITTLE
+from tests.offline.webhdfs import WebHdfs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +46,7 @@ def write(folder: Path) -> list[str]:
     return [str(corpora.write(folder / name, part)) for name, part in parts.items()]
 
 
-def run(spark: SparkSession, patterns: list[str], out: Path, **options: Any) -> Result:
+def run(spark: SparkSession, patterns: list[str], out: Path | str, **options: Any) -> Result:
     corpus = Corpus(
         spark, find_files(spark, patterns), str(out), CONFIG, report=lambda line: None, **options
     )
@@ -75,12 +76,26 @@ def verdicts(redis_url: str, pages: list[tuple[str, str]]) -> list[Verdict]:
     return asyncio.run(check())
 
 
+class Done(NamedTuple):
+    """A job that was done on files of this machine."""
+
+    folder: Path
+    patterns: list[str]
+    result: Result
+
+
+@pytest.fixture(scope="module")
+def done(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    folder = tmp_path_factory.mktemp("corpus")
+    patterns = write(folder)
+    return Done(folder, patterns, run(spark, patterns, folder / "out"))
+
+
 def test_the_same_pages_get_the_same_verdicts(
-    spark: SparkSession, tmp_path: Path, redis_url: str
+    spark: SparkSession, done: Done, redis_url: str
 ) -> None:
     """Page by page: kind, original, similarity and its interval; what is kept stands in files."""
-    patterns = write(tmp_path)
-    result = run(spark, patterns, tmp_path / "out")
+    tmp_path, patterns, result = done
     said = verdicts(redis_url, pages_in(patterns))
     expected = {
         one.url: (str(one.kind), one.duplicate_of, one.similarity, one.low, one.high)
@@ -114,21 +129,26 @@ def test_the_same_pages_get_the_same_verdicts(
         ).run()
 
 
-def test_the_result_does_not_depend_on_the_tasks(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_result_depends_neither_on_the_tasks_nor_on_the_file_system(
+    spark: SparkSession, done: Done
 ) -> None:
-    """Other partitions, files fetched by Spark, pairs resolved in rounds: the same duplicates."""
-    patterns = write(tmp_path)
-    one = run(spark, patterns, tmp_path / "one")
+    """On HDFS, by its REST API, with other partitions, and pairs resolved in rounds: the same.
+
+    What is found and what is kept, to the last byte; files are named, and found by a pattern.
+    """
+    hdfs = WebHdfs(done.folder)
     spark.conf.set("spark.sql.shuffle.partitions", "5")
-    fetched = [f"file:{path}" for path in patterns]
-    monkeypatch.setattr("crawler.offline.session.is_local", lambda path: False)
-    monkeypatch.setattr("crawler.offline.job.is_local", lambda path: False)
-    other = run(spark, fetched, tmp_path / "other", walked=0)
-    assert other._replace(seconds={}) == one._replace(seconds={})
-    assert duplicates(spark, tmp_path / "other") == duplicates(spark, tmp_path / "one")
-    for path in (tmp_path / "one" / "kept").iterdir():
-        assert (tmp_path / "other" / "kept" / path.name).read_bytes() == path.read_bytes()
+    there = [f"{hdfs.url}/b.parquet", f"{hdfs.url}/*.jsonl*"]
+    try:
+        other = run(spark, there, f"{hdfs.url}/other", walked=0)
+    finally:
+        hdfs.close()
+    assert other._replace(seconds={}) == done.result._replace(seconds={})
+    assert duplicates(spark, done.folder / "other") == duplicates(spark, done.folder / "out")
+    for path in (done.folder / "out" / "kept").iterdir():
+        assert (done.folder / "other" / "kept" / path.name).read_bytes() == path.read_bytes()
+    asked = {operation for operation, name in hdfs.asked if name.startswith("/other/kept/")}
+    assert {"CREATE", "RENAME"} <= asked
 
 
 def test_an_address_that_comes_again(spark: SparkSession, tmp_path: Path) -> None:
