@@ -21,7 +21,7 @@ def project() -> dict[str, Any]:
 def lowest() -> list[str]:
     """The dependencies and the embedded server, each at its lower bound."""
     needed = project()["dependencies"] + project()["optional-dependencies"]["embedded"]
-    return [re.sub(r">=([\d.]+).*", r"==\1", one) for one in needed]
+    return [re.sub(r">=([\d.]+)[^;]*", r"==\1", one) for one in needed]
 
 
 if __name__ == "__main__":
