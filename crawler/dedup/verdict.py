@@ -78,6 +78,14 @@ class Record:
     gone: datetime | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The record as plain values, times in ISO 8601."""
-        plain = {k: str(v) if isinstance(v, Kind) else v for k, v in asdict(self).items()}
-        return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in plain.items()}
+        """The record as plain values, times in ISO 8601, similarities with four decimals."""
+        return {name: plain(value) for name, value in asdict(self).items()}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON and tables show it."""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    if isinstance(value, float):
+        return round(value, 4)
+    return str(value) if isinstance(value, Kind) else value

@@ -22,7 +22,7 @@ _SAMPLE: Final = 1000
 _SIZES: Final = ((2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 
 
-class Page(NamedTuple):
+class Member(NamedTuple):
     """A page in a cluster. ``kind`` is the decision that stands; ``similarity`` is to the page that
     stands for the cluster, in the interval from ``low`` to ``high``, 1 for that page itself.
     """
@@ -59,19 +59,19 @@ class Survey:
     the kept one included. ``unlisted`` copies are in ``sizes`` only.
     """
 
-    near: list[Page]
-    clusters: dict[int, list[Page]]
+    near: list[Member]
+    clusters: dict[int, list[Member]]
     sizes: Counter[int]
     unlisted: int
     taken: datetime
 
-    def below(self, similarity: float) -> list[Page]:
+    def below(self, similarity: float) -> list[Member]:
         """The near-duplicates that a threshold of `similarity` would keep, most similar first."""
         return self.near[: bisect_left(self.near, similarity, key=lambda page: page.similarity)][
             ::-1
         ]
 
-    def after(self, similarity: float, url: str) -> Page | None:
+    def after(self, similarity: float, url: str) -> Member | None:
         """The near-duplicate that comes after the one with that similarity and URL."""
         place = bisect_right(self.near, (similarity, url), key=_doubt)
         return self.near[place] if place < len(self.near) else None
@@ -105,7 +105,7 @@ class Survey:
         return bins
 
 
-def _doubt(page: Page) -> tuple[float, str]:
+def _doubt(page: Member) -> tuple[float, str]:
     """By which pages are sorted, the most doubtful first."""
     return page.similarity, page.url
 
@@ -113,7 +113,7 @@ def _doubt(page: Page) -> tuple[float, str]:
 async def take_survey(index: DuplicateIndex) -> Survey:
     """Read all records of an index. Raises :class:`ServerError` if the server gives no answer."""
     bits = index.config.sketch_bits
-    clusters: dict[int, list[Page]] = {}
+    clusters: dict[int, list[Member]] = {}
     sizes: Counter[int] = Counter()
     listed = unlisted = 0
     async for record in read_records(index.store, odd_bytes=bits // 8):
@@ -122,7 +122,7 @@ async def take_survey(index: DuplicateIndex) -> Survey:
         sizes[record.representative] += 1
         if listed < MOST_COPIES:
             listed += 1
-            clusters.setdefault(record.representative, []).append(_page(record, bits))
+            clusters.setdefault(record.representative, []).append(_member(record, bits))
         else:
             unlisted += 1
     sizes.update(sizes.keys())  # one more for the page that is kept
@@ -146,14 +146,14 @@ async def sample_pairs(index: DuplicateIndex) -> KeptPairs:
     return KeptPairs(len(sketches), floor, histogram)
 
 
-async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int, Page]:
+async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int, Member]:
     """The pages that stand for clusters, by their numbers; those that are gone are left out."""
     bits = index.config.sketch_bits
     found = await read_pages(index.store, clusters, odd_bytes=bits // 8)
-    return {number: _page(record, bits) for number, record in found.items()}
+    return {number: _member(record, bits) for number, record in found.items()}
 
 
-def _page(record: PageRecord, bits: int) -> Page:
+def _member(record: PageRecord, bits: int) -> Member:
     estimate = estimate_evidence(record, bits)
     similarity, low, high = (
         (estimate.similarity, estimate.low, estimate.high) if estimate else (1.0, 1.0, 1.0)
@@ -162,6 +162,6 @@ def _page(record: PageRecord, bits: int) -> Page:
         datetime.fromtimestamp(seconds, UTC) for seconds in (record.first_seen, record.last_seen)
     )
     cluster = record.representative
-    return Page(
+    return Member(
         record.url, cluster, record.standing, similarity, low, high, record.words, first, last
     )

@@ -7,7 +7,6 @@ second; `progress` is told how far they are.
 from .clusters import IndexCluster, Stories, read_cluster, read_clusters, read_stories
 from .decisions import Rethreshold, Sample, rethreshold, sample_decisions
 from .explanation import Explanation, Neighbour, explain, nearest
-from .pages import Page
 from .top import HostCounts, Top, hosts_of, read_top
 from .watch import Change, Watch
 
@@ -17,7 +16,6 @@ __all__ = [
     "HostCounts",
     "IndexCluster",
     "Neighbour",
-    "Page",
     "Rethreshold",
     "Sample",
     "Stories",

@@ -13,12 +13,14 @@ from ..fingerprint import Fingerprint, make_sketcher
 from ..lsh import collision_probability, row_bits
 from ..sketches import BandedMethod
 from ..tuning import floor_of_odd
-from .pages import Page, all_records, plain, records_of
+from ..verdict import plain
+from .records import all_records, records_of, to_record
 
 if TYPE_CHECKING:
     from ..config import DedupConfig
     from ..index import DuplicateIndex
     from ..store.records import PageRecord, Progress
+    from ..verdict import Record
 
 _LONGEST_CHAIN: Final = 16  # of originals that became copies themselves
 
@@ -34,7 +36,7 @@ class IndexCluster:
 
     id: int
     url: str | None
-    members: list[Page]
+    members: list[Record]
 
     def to_dict(self) -> dict[str, Any]:
         """The cluster as plain values."""
@@ -139,10 +141,10 @@ def _cluster(
         estimate = record.estimate(bits) if record.representative == number else None
         members.append((record, estimate))
     members.sort(key=lambda one: (-(one[1].similarity if one[1] else 0.0), one[0].number))
-    pages = [Page.of(record, kept, estimate) for record, estimate in members]
+    pages = [to_record(record, kept, estimate) for record, estimate in members]
     if kept is None:
         return IndexCluster(number, None, pages)
-    return IndexCluster(number, kept.url, [Page.of(kept, None, None), *pages])
+    return IndexCluster(number, kept.url, [to_record(kept, None, None), *pages])
 
 
 async def read_stories(
@@ -179,9 +181,9 @@ async def read_stories(
         others = [(records.get(numbers[one.number]), one.estimate) for one in group.members]
         others.sort(key=lambda one: -one[1].similarity)
         if first is not None:  # else it was forgotten meanwhile
-            members = [Page.of(one, first, estimate) for one, estimate in others if one]
+            members = [to_record(one, first, estimate) for one, estimate in others if one]
             stories.append(
-                IndexCluster(first.number, first.url, [Page.of(first, None, None), *members])
+                IndexCluster(first.number, first.url, [to_record(first, None, None), *members])
             )
     stories.sort(key=lambda one: (-len(one.members), one.id))
     found = found_share(config, threshold)

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..identity import host as host_of
 from ..store.records import COPIES
+from ..verdict import plain
 from .clusters import IndexCluster, found_share, read_stories
-from .pages import Page, all_records, plain, records_of
+from .records import all_records, records_of, to_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..index import DuplicateIndex
     from ..store.records import PageRecord, Progress
+    from ..verdict import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Sample:
     """Pages drawn from ``matching`` ones, in the order of their similarity."""
 
     matching: int
-    pages: list[Page]
+    pages: list[Record]
 
 
 async def sample_decisions(
@@ -88,7 +90,7 @@ class Rethreshold:
     before: float
     after: float
     near: int
-    released: list[Page]
+    released: list[Record]
     texts: int
     uncertain: int
     merged: list[IndexCluster]
@@ -155,14 +157,14 @@ async def rethreshold(
     )
 
 
-async def _with_originals(index: DuplicateIndex, records: Iterable[PageRecord]) -> list[Page]:
+async def _with_originals(index: DuplicateIndex, records: Iterable[PageRecord]) -> list[Record]:
     """The pages of records; those of copies with what they are copies of."""
     records = list(records)
     copies = [record for record in records if record.standing in COPIES]
     originals = await records_of(index, (record.representative for record in copies))
     bits = index.config.sketch_bits
     return [
-        Page.of(
+        to_record(
             record,
             None if record.is_kept else originals.get(record.representative),
             record.estimate(bits),

@@ -11,11 +11,13 @@ from ..fingerprint import Fingerprint, make_sketcher
 from ..identity import identity
 from ..similarity import Estimate
 from ..sketches.odd import compare_odd
-from .pages import Page, plain, records_of
+from ..verdict import plain
+from .records import records_of, to_record
 
 if TYPE_CHECKING:
     from ..index import DuplicateIndex
     from ..store.records import PageRecord
+    from ..verdict import Record
 
 _MOST_COMPARED: Final = 64  # kept pages, those that meet in most bands first
 
@@ -27,7 +29,7 @@ class Neighbour:
     ``estimate`` is None where the two differ so much in length that their sketches do not compare.
     """
 
-    page: Page
+    page: Record
     estimate: Estimate | None
     met: int
     bands: int
@@ -57,8 +59,8 @@ class Explanation:
     """
 
     url: str
-    page: Page | None
-    original: Page | None
+    page: Record | None
+    original: Record | None
     met: Neighbour | None
     nearest: list[Neighbour]
     override: str | None
@@ -79,27 +81,15 @@ async def explain(
     if shown is None:
         near = await nearest(index, fingerprint, count) if fingerprint else []
         return Explanation(known, None, None, None, near, override)
-    page = Page(
-        known,
-        str(shown.kind),
-        shown.duplicate_of,
-        shown.similarity,
-        shown.low,
-        shown.high,
-        shown.cluster,
-        shown.first_seen,
-        shown.last_seen,
-        shown.words,
-    )
     record = (await records_of(index, [shown.cluster])).get(shown.cluster)
     if record is None:
-        return Explanation(known, page, None, None, [], override)
+        return Explanation(known, shown, None, None, [], override)
     if record.url == known:  # a kept page
         near = await nearest(index, _fingerprint(record), count + 1)
         near = [one for one in near if one.page.url != known][:count]
-        return Explanation(known, page, None, None, near, override)
+        return Explanation(known, shown, None, None, near, override)
     met = _neighbour(index, record, fingerprint) if fingerprint else None
-    return Explanation(known, page, Page.of(record, None, None), met, [], override)
+    return Explanation(known, shown, to_record(record, None, None), met, [], override)
 
 
 async def nearest(
@@ -134,4 +124,4 @@ def _neighbour(index: DuplicateIndex, record: PageRecord, fingerprint: Fingerpri
         estimate = Estimate.of_proportion(met, available) if available else None
     elif record.sketch is not None:
         estimate = compare_odd(record.sketch, fingerprint.odd, bits=index.config.sketch_bits)
-    return Neighbour(Page.of(record, None, None), estimate, met, len(fingerprint.bands) // 4)
+    return Neighbour(to_record(record, None, None), estimate, met, len(fingerprint.bands) // 4)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ..identity import host
 from ..similarity import Estimate
 from ..store.redis_index import BY_KEYS
-from .pages import all_records, plain, records_of
+from ..verdict import plain
+from .records import all_records, records_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

@@ -8,8 +8,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from ..identity import host as host_of
+from ..verdict import plain
 from .clusters import IndexCluster, read_clusters
-from .pages import all_records, plain
+from .records import all_records
 
 if TYPE_CHECKING:
     from ..index import DuplicateIndex

@@ -1,0 +1,48 @@
+"""Records of an index as people and programs read them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ..store.records import read_pages, read_records
+from ..verdict import Kind, Record
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from ..index import DuplicateIndex
+    from ..similarity import Estimate
+    from ..store.records import PageRecord, Progress
+
+
+def to_record(stored: PageRecord, original: PageRecord | None, estimate: Estimate | None) -> Record:
+    """What is stored of a page, as people and programs read it.
+
+    `original` is the page that it is compared with and `estimate` how similar it is to that; None
+    where there is nothing to compare with.
+    """
+    return Record(
+        url=stored.url,
+        kind=Kind(stored.standing),
+        last_verdict=Kind(stored.last),
+        duplicate_of=original.url if original else None,
+        similarity=estimate.similarity if estimate else None,
+        low=estimate.low if estimate else None,
+        high=estimate.high if estimate else None,
+        cluster=original.number if original else stored.representative,
+        first_seen=datetime.fromtimestamp(stored.first_seen, UTC),
+        last_seen=datetime.fromtimestamp(stored.last_seen, UTC),
+        words=stored.words,
+        gone=datetime.fromtimestamp(stored.gone, UTC) if stored.gone else None,
+    )
+
+
+def all_records(index: DuplicateIndex, progress: Progress | None) -> AsyncIterator[PageRecord]:
+    """Every record of an open index."""
+    return read_records(index.store, odd_bytes=index.config.sketch_bits // 8, progress=progress)
+
+
+async def records_of(index: DuplicateIndex, numbers: Iterable[int]) -> dict[int, PageRecord]:
+    """The records of the pages with these numbers that are there."""
+    return await read_pages(index.store, numbers, odd_bytes=index.config.sketch_bits // 8)
