@@ -82,6 +82,18 @@ def test_the_citation_can_be_read() -> None:
         assert work.keys() >= {"type", "title", "authors", "year", "notes"}, work
 
 
+def test_each_work_that_the_code_names_is_cited() -> None:
+    """A title in quotation marks before a year, in a docstring or comment, is in CITATION.cff."""
+    references = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
+    titles = " | ".join(work["title"] for work in references).lower()
+    named = set()
+    for path in [*SOURCES, *(ROOT / "crawler").rglob("*.lua")]:
+        text = re.sub(r"\s+(#|--)?\s*", " ", path.read_text(encoding="utf-8"))
+        named |= set(re.findall(r'"([A-Z0-9][^"]{14,120})",? [^"]{0,30}?\b(?:19|20)\d\d\b', text))
+    assert len(named) > 10
+    assert {title for title in named if title.lower() not in titles} == set()
+
+
 def test_sdist_and_wheel_are_fit_for_an_index(tmp_path: Path) -> None:
     """`python -m build` makes both, the wheel from the sdist, and twine accepts them."""
     build = [sys.executable, "-m", "build", "--no-isolation", "-o", str(tmp_path), str(ROOT)]
