@@ -15,10 +15,19 @@ EXAMPLE = "bulk"
 PAGES = 33
 
 
+# What a value of a field of the mapping is in JSON.
+TYPES = {"keyword": str, "text": str, "boolean": bool}
+LONGEST_TERM = 32_766  # bytes, of Lucene, which OpenSearch, Elasticsearch and Solr stand on
+
+
+def refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
 def lines(path: Path) -> list[Any]:
-    text = path.read_text(encoding="utf-8")
-    assert text.endswith("\n")
-    return [json.loads(line) for line in text[:-1].split("\n")]
+    data = path.read_bytes()
+    assert data.endswith(b"\n")
+    return [json.loads(line, parse_constant=refuse) for line in data[:-1].split(b"\n")]
 
 
 @pytest.fixture
@@ -31,33 +40,41 @@ def test_opensearch(played: Played) -> None:
     rows = lines(played.folder / "opensearch.ndjson")
     actions, sources = rows[::2], rows[1::2]
     assert len(actions) == len(sources) == PAGES
-    assert all(list(action) == ["index"] for action in actions)
+    for action in actions:
+        assert list(action) == ["index"]
+        assert action["index"].keys() == {"_index", "_id"}
+        assert 0 < len(action["index"]["_id"].encode()) <= 512
+    assert {action["index"]["_index"] for action in actions} == {"pages"}
     assert len({action["index"]["_id"] for action in actions}) == PAGES
-    assert all(len(action["index"]["_id"].encode()) <= 512 for action in actions)
-    assert all(not key.startswith("_") for source in sources for key in source)
 
 
 def test_opensearch_mapping(played: Played) -> None:
-    """Every field is in the mapping, and what is collapsed is a keyword."""
+    """Documents have the fields of the mapping, in their types; what is collapsed is a keyword."""
     recipe = (played.folder / "README.md").read_text()
     mapping = re.search(r"-d '(\{\"mappings\".*?)'\n", recipe, re.DOTALL)
     assert mapping is not None
     properties = json.loads(mapping[1])["mappings"]["properties"]
-    (source, *_) = lines(played.folder / "opensearch.ndjson")[1::2]
-    assert properties.keys() == source.keys()
     assert properties["cluster"]["type"] == "keyword"
+    for source in lines(played.folder / "opensearch.ndjson")[1::2]:
+        assert source.keys() == properties.keys()
+        for name, value in source.items():
+            assert type(value) is TYPES[properties[name]["type"]], name
+            if properties[name]["type"] == "keyword":
+                assert 0 < len(value.encode()) <= LONGEST_TERM
 
 
 def test_meilisearch(documents: list[dict[str, Any]]) -> None:
     """A document a line; keys of letters, digits, hyphens and underscores only."""
-    assert len(documents) == PAGES
+    assert len({document["id"] for document in documents}) == PAGES
+    assert all(document.keys() == documents[0].keys() for document in documents)
     assert all(re.fullmatch(r"[\w-]{1,511}", document["id"], re.ASCII) for document in documents)
 
 
 def test_solr(played: Played) -> None:
     """One array of flat documents; each name but the key's ends as a dynamic field does."""
-    rows = json.loads((played.folder / "solr.json").read_text(encoding="utf-8"))
-    assert len(rows) == PAGES
+    (rows,) = lines(played.folder / "solr.json")
+    assert len({row["id"] for row in rows}) == PAGES
+    assert all(len(row["cluster_s"].encode()) <= LONGEST_TERM for row in rows)
     assert all(
         name == "id" or (re.search("_(s|b|txt_en)$", name) and isinstance(value, (str, bool)))
         for row in rows
