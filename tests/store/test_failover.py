@@ -1,15 +1,13 @@
-"""A spread index while nodes of its cluster die and slots move."""
+"""A spread index while nodes of its cluster die."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
-from crawler.dedup.store.spread_pages import Spread
 from tests.conftest import Server, join_cluster
 from tests.texts import article, changed, text
 
@@ -57,45 +55,3 @@ async def test_a_node_dies_and_its_replica_is_promoted(replicated: list[Server])
                 page = text(changed(article(n, 400), 1, seed=worker))
                 found.append((await one.check(f"http://{worker}/{n}", page)).duplicate_of)
             assert None in found
-
-
-async def test_shards_move_to_another_node_among_checks(
-    cluster_url: str, cluster: list[Server]
-) -> None:
-    """Slots that move while pages are checked lose nothing."""
-    config = DedupConfig(redis_url=cluster_url, shards=16)
-    names = {node.port: node.ask("CLUSTER", "MYID").decode() for node in cluster}
-    async with DuplicateIndex.open(config) as index:
-        await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
-        slot = cluster[0].ask(
-            "CLUSTER", "KEYSLOT", index._store.shards[Spread(16).home("http://a/1")].params
-        )
-        source = next(n for n in cluster if n.ask("CLUSTER", "COUNTKEYSINSLOT", slot))
-        target = next(n for n in cluster if n is not source)
-
-        async def crawl() -> int:
-            found = 0
-            for n in range(300):
-                verdict = await index.check(f"http://b/{n}", text(changed(article(n, 400), 1)))
-                found += verdict.duplicate_of == f"http://a/{n}"
-                await asyncio.sleep(0.002)
-            return found
-
-        task = asyncio.create_task(crawl())
-        await asyncio.to_thread(_migrate, slot, source, target, names)
-        moved = target.ask("CLUSTER", "COUNTKEYSINSLOT", slot)
-        assert await task == 300
-        assert moved
-        await asyncio.to_thread(_migrate, slot, target, source, names)
-        assert (await index.verify()).faults == []
-
-
-def _migrate(slot: int, source: Server, target: Server, names: dict[int, str]) -> None:
-    """As redis-cli's reshard does it."""
-    target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", names[source.port])
-    source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", names[target.port])
-    while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 20):
-        source.ask("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *keys)
-        time.sleep(0.005)
-    for node in (target, source):
-        node.ask("CLUSTER", "SETSLOT", slot, "NODE", names[target.port])

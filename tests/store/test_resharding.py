@@ -1,0 +1,167 @@
+"""A spread index while slots of its cluster move from node to node."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.store.shards import shard_tags
+from crawler.dedup.store.spread_pages import Spread
+from tests.conftest import Server, join_cluster, wait_until
+from tests.projects import Project
+from tests.spiders.webserver import Web
+from tests.texts import article, changed, text
+
+SHARDS = 16
+COUNT = 150  # pages of each site
+
+
+class Slots:
+    """The slots in which an index lies, and the node that has each."""
+
+    def __init__(self, nodes: list[Server]) -> None:
+        self.nodes = nodes
+        self.names = [node.ask("CLUSTER", "MYID").decode() for node in nodes]
+        tags = shard_tags("dedup", SHARDS)
+        self.owners = {self.slot(f"{{{tag}}}"): self.owner(f"{{{tag}}}") for tag in tags}
+
+    def slot(self, key: str) -> int:
+        return int(self.nodes[0].ask("CLUSTER", "KEYSLOT", key))
+
+    def owner(self, key: str) -> int:
+        return self.slot(key) * len(self.nodes) // 16384
+
+    def move(self, slot: int, how: str) -> None:
+        """Move a slot to the next node while others use it."""
+        place = self.owners[slot]
+        self.owners[slot] = next_place = (place + 1) % len(self.nodes)
+        move = {"by key": self._by_key, "whole": self._whole}[how]
+        move(slot, self.nodes[place], self.nodes[next_place])
+
+    def _by_key(self, slot: int, source: Server, target: Server) -> None:
+        """As redis-cli's reshard does it."""
+        names = {node.port: name for node, name in zip(self.nodes, self.names, strict=True)}
+        target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", names[source.port])
+        source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", names[target.port])
+        while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 20):
+            source.ask("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *keys)
+            time.sleep(0.005)
+        for node in (target, source):
+            node.ask("CLUSTER", "SETSLOT", slot, "NODE", names[target.port])
+
+    def _whole(self, slot: int, source: Server, target: Server) -> None:
+        """As Valkey 9 does it by itself."""
+        name = self.names[self.nodes.index(target)]
+        source.ask("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", name)
+        wait_until(lambda: self._has(target, slot) and not self._has(source, slot))
+
+    def _has(self, node: Server, slot: int) -> bool:
+        own = self.names[self.nodes.index(node)].encode()
+        ranges = node.ask("CLUSTER", "SLOTS")
+        return any(first <= slot <= last and who[2] == own for first, last, who, *_ in ranges)
+
+
+@pytest.fixture(scope="module")
+def slots(start_server: Callable[..., Server]) -> Slots:
+    """Those of a cluster of its own, for they may end up anywhere."""
+    return Slots(join_cluster(start_server, 3))
+
+
+@pytest.fixture
+def url(slots: Slots) -> str:
+    """The address of the cluster, emptied."""
+    for node in slots.nodes:
+        node.ask("FLUSHALL")
+    return f"redis+cluster://127.0.0.1:{slots.nodes[0].port}"
+
+
+def path(number: int, site: int) -> str:
+    """Where the site has the text with that number."""
+    return f"/{COUNT - 1 - number if site else number}"
+
+
+@pytest.fixture
+def sites() -> Iterator[list[Web]]:
+    """Two sites with the same texts but for a word, in opposite order."""
+    found = [Web(), Web()]
+    for n in range(COUNT):
+        for number, site in enumerate(found):
+            site.page(path(n, number), text=text(changed(article(n), 1, seed=number)))
+    yield found
+    for site in found:
+        site.close()
+
+
+@pytest.mark.parametrize("how", ["by key", "whole"])
+async def test_slots_move_while_two_crawls_run(
+    slots: Slots, url: str, sites: list[Web], tmp_path: Path, how: str
+) -> None:
+    """Every slot of the index moves, over and over: no page is lost, none kept twice, none unseen.
+
+    Two crawls of sites with the same texts share the index. All pages get a verdict, of each pair
+    of copies one is kept, and afterwards the index is sound and knows every page.
+    """
+    crawls = []
+    for number, site in enumerate(sites):
+        project = Project(tmp_path / str(number))
+        project.write("shop", 'ADDONS = {"crawler.Addon": 500}\n')
+        words = ("crawl", "pages", "-a", f"url={site.url}", "-a", f"count={COUNT}")
+        settings = {"DEDUP_REDIS_URL": url, "DEDUP_SHARDS": SHARDS, "DOWNLOAD_DELAY": 0.02}
+        words = (*words, "-O", "items.jsonl")
+        crawls.append(asyncio.create_task(asyncio.to_thread(project.scrapy, *words, **settings)))
+    moves = 0
+    for slot in itertools.cycle(slots.owners):
+        if all(crawl.done() for crawl in crawls):
+            break
+        seen = sum(len(site.seen) for site in sites)
+        await asyncio.to_thread(slots.move, slot, how)
+        moves += 0 < seen < 2 * COUNT
+    runs = [await crawl for crawl in crawls]
+    assert moves >= SHARDS
+    kept = Counter[int]()
+    for number, (run, site) in enumerate(zip(runs, sites, strict=True)):
+        assert run.code == 0, run.log
+        assert Counter(site.seen) == Counter(f"/{n}" for n in range(COUNT))
+        assert "dedup/unchecked" not in run.stats, run.log
+        dropped = run.stats.get("item_dropped_count", 0)
+        assert len(run.items) + dropped == COUNT
+        urls = {item["url"] for item in run.items}
+        kept.update(n for n in range(COUNT) if site.url + path(n, number) in urls)
+        assert urls  # or they did not crawl at the same time
+    assert kept == Counter(range(COUNT))
+    async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=SHARDS)) as index:
+        assert (await index.verify()).faults == []
+        stats = await index.stats()
+        assert (stats.urls, stats.kept) == (2 * COUNT, COUNT)
+        for site in sites:
+            for n in range(COUNT):
+                assert await index.show(f"{site.url}/{n}") is not None
+
+
+async def test_a_slot_moves_among_checks_that_need_it(slots: Slots, url: str) -> None:
+    """Each copy is found though its original is on the way, and lies elsewhere afterwards."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=SHARDS)) as index:
+        await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
+        home = index._store.shards[Spread(SHARDS).home("http://a/1")]
+        slot = slots.slot(home.params)
+
+        async def crawl() -> int:
+            found = 0
+            for n in range(300):
+                verdict = await index.check(f"http://b/{n}", text(changed(article(n, 400), 1)))
+                found += verdict.duplicate_of == f"http://a/{n}"
+                await asyncio.sleep(0.002)
+            return found
+
+        task = asyncio.create_task(crawl())
+        await asyncio.to_thread(slots.move, slot, "by key")
+        assert slots.nodes[slots.owners[slot]].ask("CLUSTER", "COUNTKEYSINSLOT", slot)
+        assert await task == 300
+        assert (await index.verify()).faults == []
