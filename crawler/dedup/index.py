@@ -70,7 +70,7 @@ class DuplicateIndex:
 
     @property
     def seed(self) -> int:
-        """That of all hashes: the configured one, or what was drawn when the index was made."""
+        """That of all hashes, 0 to 2**64 - 1: configured, or drawn when the index was made."""
         return self._seed
 
     def fingerprint(self, text: str) -> Fingerprint:
@@ -110,11 +110,12 @@ class DuplicateIndex:
     ) -> Verdict:
         """Decide about a page with main text `text` and keep it if it is no duplicate.
 
-        `canonical` is the URL that the page names as canonical, `date` when its text was published;
-        what they decide is up to ``DEDUP_PREFER``. A `preferred` page takes the place of the one
-        that it copies. `whole` is the main text with what the template of its site takes out: by
-        that a page is exact or unchanged, so that neither depends on how well the template is
-        known. What is known of that is exchanged with other workers through `template`.
+        `canonical` is the URL that the page names as canonical, `date` when its text was published,
+        in local time if it names no zone; what they decide is up to ``DEDUP_PREFER``. A `preferred`
+        page takes the place of the one that it copies. `whole` is the main text with what the
+        template of its site takes out: by that a page is exact or unchanged, so that neither
+        depends on how well the template is known. What is known of that is exchanged with other
+        workers through `template`.
         """
         if len(text) > _LONG_TEXT:
             fingerprint = await asyncio.to_thread(self._fingerprint, text)
@@ -231,7 +232,7 @@ class DuplicateIndex:
         return await self._store.forget(known, bits=self._config.sketch_bits)
 
     async def stats(self) -> IndexStats:
-        """Counts of verdicts, memory and parameters."""
+        """Counts of verdicts, memory in bytes and parameters."""
         return await read_statistics(
             self._store, bands=make_sketcher(self._config, seed=1).method.tables or 1
         )

@@ -201,13 +201,25 @@ def shingle_hashes(
 ) -> ShingleArray:
     """The set of shingles of *text*, hashed to 64 bits.
 
-    Parameters are those of :class:`Shingler`.
+    Parameters
+    ----------
+    text
+        Any text; it is normalised first.
+    unit, size, step, repeats, normaliser, seed
+        Those of :class:`Shingler`: by default runs of five words, each counted once.
 
     Returns
     -------
     numpy.ndarray
         uint64 of shape (number of different shingles,), sorted. A text with fewer than *size* words
         is one shingle, a text without words has none.
+
+    Raises
+    ------
+    ValueError
+        *unit*, *size*, *step* or *seed* is out of range.
+
+    Source: Broder, Glassman, Manasse, Zweig, "Syntactic clustering of the Web", 1997, section 2.
 
     Examples
     --------

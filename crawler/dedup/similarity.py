@@ -107,12 +107,15 @@ def jaccard(a: ShingleArray, b: ShingleArray) -> float:
     Parameters
     ----------
     a, b
-        Sorted arrays without repetitions, as :func:`shingle_hashes` returns them.
+        uint64 of shapes (m,) and (n,), sorted and without repetitions, as :func:`shingle_hashes`
+        returns them. That is not checked.
 
     Returns
     -------
     float
         0 to 1. Two empty sets are equal: 1.
+
+    Source: Broder, "On the resemblance and containment of documents", 1997, section 2.
 
     Examples
     --------
@@ -125,11 +128,22 @@ def jaccard(a: ShingleArray, b: ShingleArray) -> float:
 
 
 def containment(a: ShingleArray, b: ShingleArray) -> float:
-    """How much of *a* is in *b* (Broder 1997): what they share, over what *a* has.
+    """How much of *a* is in *b*: what they share, over what *a* has.
 
-    From 0 to 1; the empty set is contained in every set: 1. Arrays are those of :func:`jaccard`,
-    sorted and without repetitions.
+    Parameters
+    ----------
+    a, b
+        Those of :func:`jaccard`: uint64 of shapes (m,) and (n,), sorted and without repetitions.
 
+    Returns
+    -------
+    float
+        0 to 1. The empty set is contained in every set: 1.
+
+    Source: Broder, "On the resemblance and containment of documents", 1997, section 2.
+
+    Examples
+    --------
     >>> containment(np.array([1, 2], np.uint64), np.array([2, 3, 4], np.uint64))
     0.5
     """
@@ -159,7 +173,7 @@ def estimate(
     Parameters
     ----------
     a, b
-        Sketches of one sketcher, of equal shape (n,).
+        Sketches of one sketcher, uint32 or uint64, of equal shape (n,).
     confidence
         Probability that the interval holds the true resemblance.
     interval
@@ -167,6 +181,12 @@ def estimate(
     bits
         Compare the low *bits* bits of the values only and correct for the chance 2**-bits of
         agreeing without cause (Li and König, "b-Bit minwise hashing", 2010, theorem 1).
+
+    Returns
+    -------
+    Estimate
+        The resemblance, its interval and its standard error, all from 0 to 1. Of two sketches of
+        shape (0,), as texts without words have, nothing is known: 0 to 1, error 1.
 
     Raises
     ------

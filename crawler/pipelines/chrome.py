@@ -41,9 +41,12 @@ LONG_PAGE = 100_000
 class ChromePipeline:
     """Puts the main text of a page into its item and leaves all else as it is.
 
-    Args:
-        config: names the fields of the page.
-        count: takes the name of a statistic to add one to.
+    Parameters
+    ----------
+    config
+        Names the fields of the page.
+    count
+        Takes the name of a statistic to add one to.
     """
 
     def __init__(self, config: DedupConfig, count: Callable[[str], None]) -> None:

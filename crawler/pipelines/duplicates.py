@@ -50,12 +50,18 @@ class DuplicatePipeline:
     A page is never lost for a fault: where something is missing, fails or gives no answer, its item
     passes with the verdict ``unchecked``.
 
-    Args:
-        config: what to drop and tag, the fields of a page, where the index is.
-        count: takes the name of a statistic to add one to.
-        stop: called when the server gives no answer and ``DEDUP_ON_ERROR`` is ``stop``.
-        fail: called when the index cannot be opened; makes the crawl end as a failed one.
-        template: gives what is known of the template of the site of a URL.
+    Parameters
+    ----------
+    config
+        What to drop and tag, the fields of a page, where the index is.
+    count
+        Takes the name of a statistic to add one to.
+    stop
+        Called when the server gives no answer and ``DEDUP_ON_ERROR`` is ``stop``.
+    fail
+        Called when the index cannot be opened; makes the crawl end as a failed one.
+    template
+        Gives what is known of the template of the site of a URL.
     """
 
     def __init__(

@@ -102,11 +102,11 @@ class Sketcher:
         return self.shingler(text)
 
     def sketch(self, text: str) -> SketchArray:
-        """The sketch of *text*; of shape (0,) if it has no words."""
+        """The sketch of *text*: of the method's dtype and shape, (0,) if it has no words."""
         return self.method.sketch(self.shingler.in_order(text))
 
     def sketch_many(self, texts: Iterable[str]) -> list[SketchArray]:
-        """Sketches of many texts, faster than one by one if they are short."""
+        """Sketches of many texts, in their order; faster than one by one if they are short."""
         return [
             sketch
             for shingles, offsets in self.shingler.batches(texts)
@@ -114,11 +114,14 @@ class Sketcher:
         ]
 
     def sketch_shingles(self, shingles: ShingleArray) -> SketchArray:
-        """The sketch of the text with these *shingles*, made with this sketcher's parameters."""
+        """The sketch of the text with these *shingles*, uint64 of shape (n,), in any order.
+
+        They must have been made with this sketcher's parameters.
+        """
         return self.method.sketch(shingles)
 
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
-        """The keys by which similar pages find each other, see :class:`Method`."""
+        """The keys by which similar pages find each other, see :class:`Method`: uint32, (keys,)."""
         return self.method.keys(sketch)
 
     def estimate(
@@ -129,5 +132,9 @@ class Sketcher:
         confidence: float = 0.95,
         interval: Interval = "wilson",
     ) -> Estimate:
-        """The resemblance of the texts of two sketches of this sketcher."""
+        """The resemblance of the texts of two sketches of this sketcher, 0 to 1.
+
+        With the probability *confidence* it is in the interval. 0 if either text has no words.
+        Raises :class:`ValueError` if the sketches of a method with one shape differ in theirs.
+        """
         return self.method.estimate(a, b, confidence=confidence, interval=interval)
