@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from .blocks import DATES, RECORD
 from .document import Document
+from .head import DATES, RECORD
 
 _LONGEST: Final = 1_000_000  # characters of JSON-LD that are read
 _YEAR: Final = re.compile(r"[12]\d{3}")

@@ -10,8 +10,10 @@ from typing import Any, Final, NamedTuple
 from lxml import etree
 
 from . import untagged
-from .blocks import Flat, Head, Reader, squeeze
+from .blocks import Flat, squeeze
 from .encoding import decode
+from .head import Head
+from .reader import Reader
 
 # libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
 # takes hours.  Such tags lose their attributes before they are parsed.

@@ -1,0 +1,63 @@
+"""What a page says of itself and where it leads, as it stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+_NAME_READ: Final = 300  # characters
+_LONGEST_DATE: Final = 100
+RECORD: Final = "\x1e"  # stands before each JSON-LD script, as RFC 7464 has it
+
+# Names of meta tags that say when a page was published, the surest first.
+DATES: Final = (
+    "article:published_time", "datepublished", "dc.date.issued", "dcterms.issued", "dc.date",
+    "dcterms.date", "dcterms.created",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Head:
+    """What the page says of itself and where it leads, as it stands there."""
+
+    titles: list[str] = field(default_factory=list)
+    links: list[tuple[str, str | None]] = field(default_factory=list)  # href, rel
+    base: str | None = None
+    canonical: str | None = None
+    metas: list[tuple[str, str]] = field(default_factory=list)  # name, content
+    titled: bool = False
+    data: list[str] = field(default_factory=list)  # JSON-LD, RECORD before each script
+    dates: dict[str, str] = field(default_factory=dict)  # name in DATES or "time" → first value
+
+    def add(self, tag: str, attributes: Mapping[str, str]) -> list[str] | None:
+        """Take note of an element; return where its text goes."""
+        if tag == "meta":
+            name, content = attributes.get("name"), attributes.get("content")
+            if name and content:
+                self.metas.append((name[:_NAME_READ].strip().lower(), content))
+            if content:
+                for key in ("property", "itemprop", "name"):
+                    self._date(attributes.get(key, "")[:_NAME_READ].strip().lower(), content)
+        elif tag == "link":
+            if self.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
+                self.canonical = attributes.get("href", "").strip() or None
+        elif tag == "base":
+            if self.base is None and "href" in attributes:
+                self.base = attributes["href"].strip()
+        elif tag == "area":
+            if "href" in attributes:
+                self.links.append((attributes["href"], attributes.get("rel")))
+        elif not self.titled:
+            self.titled = True
+            return self.titles
+        return None
+
+    def time(self, attributes: Mapping[str, str]) -> None:
+        """Take note of a time element if it says that the page was published then."""
+        if "pubdate" in attributes or "datePublished" in attributes.get("itemprop", "").split():
+            self._date("time", attributes.get("datetime", ""))
+
+    def _date(self, name: str, value: str) -> None:
+        if (name in DATES or name == "time") and value and len(value) <= _LONGEST_DATE:
+            self.dates.setdefault(name, value.strip())
