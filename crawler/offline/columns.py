@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from ..dedup.fingerprint import Fingerprint, Fingerprinter
 from ..dedup.sketches.odd import OddSketch, estimate_odd
-from .files import Piece, open_output
+from .files import Piece
+from .outputs import open_output
 from .records import PageReader, copy_records, grouped, pages_of
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def write_kept(
 ) -> Iterator[pa.RecordBatch]:
     """Write each piece without its duplicates to `folder`; rows of path and records written.
 
-    `hadoop` is as of :func:`~.files.open_output`.
+    `hadoop` is as of :func:`~.outputs.open_output`.
     """
     for batch in batches:
         for row in batch.to_pylist():

@@ -1,14 +1,12 @@
-"""Files of a corpus: which there are, what is in them, how they are opened and written."""
+"""Files of a corpus: which there are, what is in them, how they are opened."""
 
 from __future__ import annotations
 
 import glob
 import gzip
 import io
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -22,10 +20,8 @@ OFFSET_BITS: Final = 40
 # Bytes that one task reads, at least and at most: a small file stays whole, a large one does not
 # keep one task busy for long.
 _SMALLEST, _LARGEST = 8 << 20, 64 << 20
-_GZIP: Final = (".gz",)
-_ZSTD: Final = (".zst", ".zstd")
-# Addresses that Arrow writes to by itself. For hdfs:// it needs a library and Java besides.
-_OF_ARROW: Final = ("s3://", "s3a://", "s3n://", "gs://", "abfs://", "abfss://")
+GZIP: Final = (".gz",)
+ZSTD: Final = (".zst", ".zstd")
 _NAMES: Final = ".jsonl .jl .ndjson .json .parquet .warc .wet, also with .gz or .zst"
 
 
@@ -88,7 +84,7 @@ def extra(module: str) -> Any:
 
 def is_plain_lines(path: str) -> bool:
     """Whether a file holds lines as they are, so that one can begin to read in its middle."""
-    return format_of(path) is Format.JSONL and not path.lower().endswith((*_GZIP, *_ZSTD))
+    return format_of(path) is Format.JSONL and not path.lower().endswith((*GZIP, *ZSTD))
 
 
 def is_local(path: str) -> bool:
@@ -148,9 +144,9 @@ def open_input(piece: Piece, content: bytes | None = None) -> IO[bytes]:
     name = piece.path.lower()
     if format_of(name) is not Format.JSONL:  # the readers of others decompress by themselves
         return raw
-    if name.endswith(_GZIP):
+    if name.endswith(GZIP):
         return _Gunzipped(raw)
-    if name.endswith(_ZSTD):
+    if name.endswith(ZSTD):
         decompressor = extra("zstandard").ZstdDecompressor()
         return io.BufferedReader(decompressor.stream_reader(raw, read_across_frames=True))
     return raw
@@ -167,74 +163,6 @@ class _Gunzipped(io.BufferedReader):
         """Close the stream and the file."""
         super().close()
         self._file.close()
-
-
-class Output:
-    """A file that is written whole or not at all, compressed as its name says.
-
-    What is written between two calls of :meth:`end_member` can be decompressed by itself, as
-    readers of WARC files expect of each record. ``stream`` takes what is not to be compressed.
-    """
-
-    def __init__(self, path: str, stream: IO[bytes]) -> None:
-        self._path = path
-        self.stream = stream
-        self._member: Any = None
-
-    def write(self, data: bytes) -> int:
-        """Write bytes; compressed they may take less."""
-        if self._member is None:
-            self._member = self._open_member()
-        self._member.write(data)
-        return len(data)
-
-    def flush(self) -> None:
-        """Nothing: the file is not there before it is whole."""
-
-    def end_member(self) -> None:
-        """Let what comes next be decompressed by itself."""
-        if self._member is not None and self._member is not self.stream:
-            self._member.close()
-        self._member = None
-
-    def _open_member(self) -> Any:
-        if self._path.lower().endswith(_GZIP):
-            # No time and no name, so that the same pages give the same file.
-            return gzip.GzipFile("", "wb", 6, self.stream, mtime=0)
-        if self._path.lower().endswith(_ZSTD):
-            return extra("zstandard").ZstdCompressor().stream_writer(self.stream, closefd=False)
-        return self.stream
-
-
-@contextmanager
-def open_output(path: str, hadoop: str = "") -> Iterator[Output]:
-    """A new file; it is there when the block has ended without an error.
-
-    `hadoop` is the configuration for file systems that Arrow does not know, as ``hdfs://``.
-    """
-    if is_local(path):
-        part = Path(f"{path}.{os.getpid()}.part")
-        part.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open("wb") as stream:
-                output = Output(path, stream)
-                yield output
-                output.end_member()
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-        return
-    if path.startswith(_OF_ARROW):
-        system, name = extra("pyarrow.fs").FileSystem.from_uri(re.sub("^s3[an]://", "s3://", path))
-        opened = system.open_output_stream(name, compression=None)
-    else:
-        from .hadoop import open_hadoop
-
-        opened = open_hadoop(path, hadoop)
-    with opened as stream:
-        output = Output(path, stream)
-        yield output
-        output.end_member()
 
 
 def bins(found: Iterable[Piece], size: int) -> list[list[Piece]]:

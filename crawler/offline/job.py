@@ -23,6 +23,7 @@ from ..dedup.sketches import METHODS, BandedMethod
 from . import columns, copies
 from .files import OFFSET_BITS, File, Piece, bins, is_local, piece_size, pieces
 from .known import Export, read_known
+from .outputs import remove_parts
 from .session import exists, make_folder, read_text, rows_one_by_one, write_text
 
 if TYPE_CHECKING:
@@ -234,7 +235,11 @@ class Corpus:
         tasks = max(1, frame.rdd.getNumPartitions())
         joined = frame.join(dropped, "number", "left").repartition(tasks, "number")
         folder = f"{self._out}/kept"
-        hadoop = "" if is_local(folder) else make_folder(self._spark, folder)
+        hadoop = ""
+        if is_local(folder):
+            remove_parts(folder)
+        else:
+            hadoop = make_folder(self._spark, folder)
         task = partial(columns.write_kept, folder=folder, hadoop=hadoop)
         return joined.mapInArrow(task, "name string, records long")
 

@@ -11,10 +11,11 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..dedup.errors import InputError
 from ..dedup.identity import identity
-from .files import Format, Output, Piece, extra, is_plain_lines, known_format, open_input
+from .files import Format, Piece, extra, is_plain_lines, known_format, open_input
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
+    from .outputs import Output
 
 LIMIT: Final = 50 << 20  # bytes of a page, as of one that is fetched
 _LINE: Final = 2 * LIMIT  # bytes of a line: JSON can write a byte in several

@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore")
 ROOT = Path(__file__).parents[2]
 CONFIG = DedupConfig(seed=7)
+SUBMIT = ROOT / "crawler" / "offline" / "submit.py"
+QUIET = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    **FOR_LITTLE,
+}
 
 
 def write(folder: Path) -> list[str]:
@@ -151,6 +159,32 @@ def test_the_result_depends_neither_on_the_tasks_nor_on_the_file_system(
     assert {"CREATE", "RENAME"} <= asked
 
 
+def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done) -> None:
+    """With -9, all its processes at once: what was done is not done again, the rest is the same."""
+    out = done.folder / "killed"
+    options = {"spark.master": "local[1]", **QUIET}
+    words = [str(SUBMIT), *done.patterns, "-o", str(out), "-s", "DEDUP_SEED=7"]
+    words += [word for option in options.items() for word in ("--conf", "=".join(option))]
+    process = subprocess.Popen(
+        [sys.executable, *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        assert process.stderr is not None
+        ended = (line.startswith("pages:") for line in iter(process.stderr.readline, ""))
+        is_read = any(ended)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert is_read
+    result = run(spark, done.patterns, out)
+    assert "pages" not in result.seconds
+    assert result._replace(seconds={}) == done.result._replace(seconds={})
+    assert duplicates(spark, out) == duplicates(spark, done.folder / "out")
+
+
 def test_an_address_that_comes_again(spark: SparkSession, tmp_path: Path) -> None:
     """With its text it is unchanged, with a similar one near; both versions are compared."""
     words = corpora.article(1, 300)
@@ -238,18 +272,12 @@ def test_spark_submit_runs_the_same_job(tmp_path: Path) -> None:
     import pyspark
 
     path = corpora.write(tmp_path / "a.warc.gz", corpora.pages(3))
-    options = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        **FOR_LITTLE,
-    }
     run = subprocess.run(
         [
             str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
             *("--master", "local[1]"),  # each task more is one Python more that starts
-            *(word for option in options.items() for word in ("--conf", "=".join(option))),
-            str(ROOT / "crawler" / "offline" / "submit.py"),
+            *(word for option in QUIET.items() for word in ("--conf", "=".join(option))),
+            str(SUBMIT),
             *(str(path), "-o", str(tmp_path / "out"), "-s", "DEDUP_THRESHOLD=0.7"),
         ],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable,

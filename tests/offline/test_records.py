@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import gzip
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
 from crawler.dedup.errors import InputError
-from crawler.offline.files import File, Piece, bins, local_files, open_output, pieces
+from crawler.offline import outputs
+from crawler.offline.files import File, Piece, bins, local_files, pieces
+from crawler.offline.outputs import open_output
 from crawler.offline.records import Found, PageReader, copy_records, grouped, pages_of
 from tests.offline import corpora
 
 PAGES = corpora.pages(6)
+ROOT = Path(__file__).parents[2]
 NAMES = [
     "a.jsonl", "a.jsonl.gz", "a.json.zst", "a.parquet", "a.warc", "a.warc.gz", "a.warc.zst",
     "a.warc.wet.gz",
@@ -158,16 +165,42 @@ def test_small_files_share_a_task() -> None:
     assert [len(one) for one in together] == [3, 3, 3, 1, 1]
 
 
-def test_an_output_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    """A file is there whole or not at all."""
+@pytest.mark.parametrize(
+    "opened", [outputs._open_local, lambda path: outputs._open_arrow(f"file:{path}")]
+)
+def test_an_output_is_there_whole_or_not_at_all(tmp_path: Path, opened: Any) -> None:
+    """Here and where Arrow writes: under its name when it has ended, not when its writer fails."""
 
     def fail() -> None:
-        with open_output(str(tmp_path / "a.jsonl.gz")) as output:
-            output.write(b"half")
-            raise RuntimeError
+        with opened(tmp_path / "b.jsonl") as stream:
+            stream.write(b"half")
+            raise ZeroDivisionError
 
-    with pytest.raises(RuntimeError):
+    with opened(tmp_path / "a.jsonl") as stream:
+        stream.write(b"whole")
+        assert not (tmp_path / "a.jsonl").exists()
+    assert (tmp_path / "a.jsonl").read_bytes() == b"whole"
+    with pytest.raises(ZeroDivisionError):
         fail()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_what_a_killed_worker_leaves_is_hidden_and_removed(tmp_path: Path) -> None:
+    """Half a file is no file of the folder, and gone before the next run writes there."""
+    program = f"""
+import os, signal
+from crawler.offline.outputs import open_output
+with open_output({str(tmp_path / "a.jsonl")!r}) as output:
+    output.write(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", program], cwd=ROOT)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".")
+    with pytest.raises(InputError, match="no file"):
+        local_files(str(tmp_path))
+    outputs.remove_parts(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 

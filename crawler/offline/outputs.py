@@ -1,0 +1,107 @@
+"""Files that a corpus is written to, here and elsewhere: whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Final
+
+from .files import GZIP, ZSTD, extra, is_local
+from .hadoop import open_hadoop
+
+# Addresses that Arrow writes to by itself. For hdfs:// it needs a library and Java besides.
+_OF_ARROW: Final = ("s3://", "s3a://", "s3n://", "gs://", "abfs://", "abfss://")
+_PART: Final = ".part"
+
+
+class Output:
+    """A file that is written whole or not at all, compressed as its name says.
+
+    What is written between two calls of :meth:`end_member` can be decompressed by itself, as
+    readers of WARC files expect of each record. ``stream`` takes what is not to be compressed.
+    """
+
+    def __init__(self, path: str, stream: IO[bytes]) -> None:
+        self._path = path
+        self.stream = stream
+        self._member: Any = None
+
+    def write(self, data: bytes) -> int:
+        """Write bytes; compressed they may take less."""
+        if self._member is None:
+            self._member = self._open_member()
+        self._member.write(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing: the file is not there before it is whole."""
+
+    def end_member(self) -> None:
+        """Let what comes next be decompressed by itself."""
+        if self._member is not None and self._member is not self.stream:
+            self._member.close()
+        self._member = None
+
+    def _open_member(self) -> Any:
+        if self._path.lower().endswith(GZIP):
+            # No time and no name, so that the same pages give the same file.
+            return gzip.GzipFile("", "wb", 6, self.stream, mtime=0)
+        if self._path.lower().endswith(ZSTD):
+            return extra("zstandard").ZstdCompressor().stream_writer(self.stream, closefd=False)
+        return self.stream
+
+
+@contextmanager
+def open_output(path: str, hadoop: str = "") -> Iterator[Output]:
+    """A new file; it is there when the block has ended without an error.
+
+    `hadoop` is the configuration for file systems that Arrow does not know, as ``hdfs://``.
+    """
+    if is_local(path):
+        opened = _open_local(Path(path))
+    elif path.startswith(_OF_ARROW):
+        opened = _open_arrow(re.sub("^s3[an]://", "s3://", path))
+    else:
+        opened = open_hadoop(path, hadoop)
+    with opened as stream:
+        output = Output(path, stream)
+        yield output
+        output.end_member()
+
+
+@contextmanager
+def _open_local(path: Path) -> Iterator[IO[bytes]]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Hidden, as a worker that is killed leaves it.
+    part = path.with_name(f".{path.name}.{os.getpid()}{_PART}")
+    try:
+        with part.open("wb") as stream:
+            yield stream
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _open_arrow(url: str) -> Iterator[IO[bytes]]:
+    system, name = extra("pyarrow.fs").FileSystem.from_uri(url)
+    # A stream that ends by an error leaves an object with what was written so far.
+    part = name + _PART
+    try:
+        with system.open_output_stream(part, compression=None) as stream:
+            yield stream
+        system.move(part, name)
+    except BaseException:
+        with suppress(OSError):
+            system.delete_file(part)
+        raise
+
+
+def remove_parts(folder: str) -> None:
+    """Remove what workers that were killed have left of files in a folder of this machine."""
+    for part in Path(folder).glob(f".*{_PART}"):
+        part.unlink(missing_ok=True)
