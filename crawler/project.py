@@ -1,4 +1,4 @@
-"""The filter's configuration as a Scrapy project gives it."""
+"""What a Scrapy project tells the filter, and what a crawl knows of the templates of its sites."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ def archived_page(url: str, config: DedupConfig) -> tuple[ArchivedPage, str] | N
     """A page of the index that `config` names, and a word on where it is from; None if the archive
     does not hold it. Raises :class:`InputError` for a damaged archive.
     """
-    from ..dedup.archive import Archive, archive_path
+    from ..dedup.archive import Archive
 
-    with Archive.open(archive_path(config), canonical=config.canonical_urls) as archive:
+    with Archive.of(config) as archive:
         stored = archive.page(url)
     if stored is None:
         return None

@@ -10,7 +10,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -109,6 +109,11 @@ class Archive:
             if not is_there:
                 connection.executescript(SCHEMA)
             yield cls(path, connection, canonical=canonical)
+
+    @classmethod
+    def of(cls, config: DedupConfig) -> AbstractContextManager[Self]:
+        """The archive of the index that `config` names, as :meth:`open` gives it."""
+        return cls.open(archive_path(config), canonical=config.canonical_urls)
 
     def text(self, url: str) -> str | None:
         """The main text of a URL, None if it is not in the archive."""

@@ -1,0 +1,1 @@
+"""The spider that the package brings: ``site``, which crawls whole sites."""

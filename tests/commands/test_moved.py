@@ -25,7 +25,7 @@ from tests.texts import article, changed, text
 OLD, EXACT, NEAR, FAR = (f"http://{name}.example/" for name in ("old", "exact", "near", "far"))
 STORY = article(1)
 TEXT = text(STORY)
-NEAR_TEXT, FAR_TEXT = text(changed(STORY, 2)), text(changed(STORY, 9, seed=1))
+NEAR_TEXT, FAR_TEXT = text(changed(STORY, 2)), text(changed(STORY, 5, seed=1))
 CLUSTER = [(OLD, TEXT), (FAR, FAR_TEXT), (NEAR, NEAR_TEXT), (EXACT, TEXT)]
 
 

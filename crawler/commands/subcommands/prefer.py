@@ -65,7 +65,7 @@ def _text(options: argparse.Namespace, settings: Mapping[str, Any], *, is_gone: 
 
     Raises :class:`InputError` if there is none to be had in the ways that are asked for.
     """
-    from ...dedup.archive import Archive, archive_path
+    from ...dedup.archive import Archive
     from ...dedup.errors import InputError
     from ...project import project_config
     from ..documents import read_document
@@ -75,7 +75,7 @@ def _text(options: argparse.Namespace, settings: Mapping[str, Any], *, is_gone: 
     if is_gone:
         raise InputError(f"{options.url!r} is gone; --fetch sees whether it is back")
     config = project_config(settings)
-    with Archive.open(archive_path(config), canonical=config.canonical_urls) as archive:
+    with Archive.of(config) as archive:
         try:
             return archive.whole_text(options.url)
         except InputError as error:

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Write the report."""
-    from ...dedup.archive import Archive, archive_path
+    from ...dedup.archive import Archive
     from ...project import project_config
     from ...report.content import Limits, read_content
     from ...report.document import environment, render_report
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     limits = Limits(clusters=options.clusters, comparisons=options.texts)
 
     async def read(index: DuplicateIndex) -> dict[str, Any]:
-        with Archive.open(archive_path(config), canonical=config.canonical_urls) as archive:
+        with Archive.of(config) as archive:
             return await read_content(index, archive, limits)
 
     content = ask_index(settings, read)

@@ -1,0 +1,1 @@
+"""The index in the server: the one room that speaks to Redis."""

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
-from ...dedup.archive import Archive, archive_path
+from ...dedup.archive import Archive
 from ...dedup.inspection import Stories, read_stories
 from ..document import environment
 from ..survey import KeptPairs, Survey, sample_pairs, take_survey
@@ -87,8 +87,7 @@ class View:
         """What the archive answers, asked in a thread."""
 
         def read() -> T:
-            path, canonical = archive_path(self.config), self.config.canonical_urls
-            with Archive.open(path, canonical=canonical) as archive:
+            with Archive.of(self.config) as archive:
                 return question(archive)
 
         return await asyncio.to_thread(read)
