@@ -71,7 +71,7 @@ def test_limits(config: DedupConfig) -> None:
 
 def test_survey(config: DedupConfig) -> None:
     """The slider's numbers are those of the index; each decision leads to the next one."""
-    words = article(1)
+    words = article(1, 1200)
     fill(config, [(f"https://{n}.example/", text(changed(words, n)), "") for n in (0, 2, 4, 8)])
 
     async def survey() -> Any:

@@ -253,7 +253,7 @@ def test_100_000_pages(
 
 def test_slider(browser: Browser, config: DedupConfig) -> None:
     """The slider shows, without loading the page anew, which decisions a threshold would change."""
-    words = article(1)
+    words = article(1, 1200)
     copies = [(f"https://{n}.example/", text(changed(words, n)), "") for n in (0, 2, 4, 8)]
     fill(config, copies)
     with served(config) as site, visit(browser) as seen:
