@@ -1,7 +1,8 @@
 """Draws the pictures of the documentation with the project's own code, on the demo site.
 
 python -m benchmarks.pictures            # all, into docs/pictures
-python -m benchmarks.pictures --run      # and a real run of `make crawl`, as a terminal shows it
+python -m benchmarks.pictures --run      # and a real run of `make crawl`, as a terminal shows it,
+                                         # with its report; in a clone that has no index yet
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from html import escape
 from pathlib import Path
 
@@ -30,6 +33,11 @@ FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 SEED = 1  # an index draws its own; pictures are to be the same each time
 HOSTS = {name: f"http://{name}.example" for name in ("gazette", "tidewire", "coast")}
 _TWINS = ("8901/news/wreck", "8902/story/wreck")
+# File, width, pixels to a point, colours, and the elements at whose tops it begins and ends.
+_PHOTOGRAPHS = (
+    ("report.png", 1000, 1, "light", "body", "#hosts"),
+    ("report-phone.png", 390, 1.5, "dark", "#decisions", "#similarities"),
+)
 _INK, _CUT, _BLUE, _PAPER, _LINE = "#1c1e21", "#9aa0a6", "#1f4e9c", "#ffffff", "#c9d3e6"
 
 
@@ -123,7 +131,7 @@ def chrome() -> str:
 
 
 def draw(folder: Path) -> None:
-    """Draw all pictures but the recording."""
+    """Draw all pictures but those of a run."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "stair.svg").write_text(stair(), encoding="utf-8")
     (folder / "chrome.svg").write_text(chrome(), encoding="utf-8")
@@ -151,6 +159,33 @@ def record(folder: Path) -> None:
     (folder / "crawl.svg").write_text(drawn, encoding="utf-8")
 
 
+def photograph(folder: Path) -> None:
+    """The report of what was crawled: its upper part, and its decisions on a phone in the dark."""
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        report = Path(name) / "report.html"
+        _in_terminal(f"scrapy dedup report -o {report}")
+        # Its own sandbox does not work for root.
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        for file, width, scale, scheme, first, last in _PHOTOGRAPHS:
+            page = browser.new_page(
+                viewport={"width": width, "height": 800},
+                device_scale_factor=scale,
+                color_scheme=scheme,
+            )
+            page.goto(report.as_uri())
+            page.locator("details").first.evaluate("one => { one.open = true; }")
+            page.wait_for_timeout(500)
+            ends = [page.locator(one).bounding_box() for one in (first, last)]
+            top, bottom = (box["y"] if box else 0 for box in ends)
+            clip = {"x": 0, "y": top, "width": width, "height": bottom - top}
+            page.screenshot(path=folder / file, full_page=True, clip=clip)
+        browser.close()
+
+
 def _in_terminal(command: str) -> str:
     environment = Path(sys.executable).parents[1]
     make = f"make -s -o {environment}/crawl.stamp VENV={environment} "
@@ -170,11 +205,12 @@ def _in_terminal(command: str) -> str:
 def main() -> None:
     """Draw."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--run", action="store_true", help="record a run of `make crawl`, too")
+    parser.add_argument("--run", action="store_true", help="and a run of `make crawl`")
     options = parser.parse_args()
     draw(FOLDER)
     if options.run:
         record(FOLDER)
+        photograph(FOLDER)
 
 
 if __name__ == "__main__":
