@@ -115,13 +115,11 @@ def redis_url(server: Server) -> str:
 
 
 def join_cluster(
-    start_server: Callable[..., Server], count: int, primaries: int | None = None
+    start_server: Callable[..., Server], count: int, primaries: int | None = None, **options: Any
 ) -> list[Server]:
     """Nodes with equal parts of the slots; those beyond `primaries` are replicas of the others."""
-    nodes = [
-        start_server(port=free_port(), cluster_enabled="yes", cluster_node_timeout=2000)
-        for _ in range(count)
-    ]
+    options = {"cluster_enabled": "yes", "cluster_node_timeout": 2000, **options}
+    nodes = [start_server(port=free_port(), **options) for _ in range(count)]
     primaries = primaries or count
     for number, node in enumerate(nodes):
         node.ask("CLUSTER", "SET-CONFIG-EPOCH", number + 1)

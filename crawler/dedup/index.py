@@ -247,12 +247,14 @@ class DuplicateIndex:
         return await audit(self._store, odd_bytes=self._config.sketch_bits // 8)
 
     async def _submit(self, request: CheckRequest) -> Evidence:
+        start = time.monotonic()
         answer = await self._batcher.submit(request)
         if isinstance(answer, Evidence):
             return answer
         try:
             return await answer
-        except ServerError:
+        except ServerError as error:
+            self._rest(start, error)
             self._keep([request])
             raise
 
@@ -277,13 +279,18 @@ class DuplicateIndex:
         try:
             yield
         except ServerError as error:
-            waited = time.monotonic() - start
-            if waited > _LONG_WAIT:
-                # No page waits again before as much time has gone by: a server that hangs must not
-                # hold up the crawl for a time-out at every exchange.
-                self._resting_until = time.monotonic() + waited
-                self._last_error = str(error)
+            self._rest(start, error)
             raise
+
+    def _rest(self, start: float, error: ServerError) -> None:
+        """After a long wait no page waits again before as much time has gone by.
+
+        A server that hangs, or a node, must not hold up the crawl for a time-out at every exchange.
+        """
+        waited = time.monotonic() - start
+        if waited > _LONG_WAIT:
+            self._resting_until = time.monotonic() + waited
+            self._last_error = str(error)
 
     def _keep(self, requests: list[CheckRequest]) -> None:
         if self._spool is None:

@@ -1,15 +1,19 @@
-"""A spread index while nodes of its cluster die."""
+"""A spread index while nodes of its cluster die or hang."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from tests.conftest import Server, join_cluster
 from tests.texts import article, changed, text
+from tests.workers import ENDLESS, check_all, start
 
 
 @pytest.fixture
@@ -55,3 +59,50 @@ async def test_a_node_dies_and_its_replica_is_promoted(replicated: list[Server])
                 page = text(changed(article(n, 400), 1, seed=worker))
                 found.append((await one.check(f"http://{worker}/{n}", page)).duplicate_of)
             assert None in found
+
+
+async def test_a_node_that_is_killed_and_back_loses_nothing_that_it_answered(
+    start_server: Callable[..., Server],
+) -> None:
+    """Without a replica, with its changes on disk: workers wait for it, all answered is known."""
+    nodes = join_cluster(start_server, 3, appendonly="yes")
+    url = f"redis+cluster://127.0.0.1:{nodes[0].port}"
+    answered: set[str] = set()
+    for worker, node in enumerate(nodes):
+        process = start(ENDLESS, url, "unused", worker)
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(30)]
+        node.kill()
+        node.start()
+        lines += [process.stdout.readline() for _ in range(30)]
+        os.killpg(process.pid, signal.SIGKILL)
+        lines += process.communicate()[0].splitlines()
+        answered |= {url for _, _, url in (x.strip().partition(" ") for x in lines) if url}
+    assert len(answered) >= 3 * 60
+    config = DedupConfig(redis_url=url)
+    async with DuplicateIndex.open(config) as index:
+        for address in answered:
+            assert await index.show(address) is not None, address
+    assert await check_all(config, range(10), range(3)) == Counter(range(10))
+
+
+async def test_a_hanging_node_holds_nobody_up_for_long(
+    start_server: Callable[..., Server],
+) -> None:
+    """After a time-out pages fail at once for as long; then the node is asked again."""
+    nodes = join_cluster(start_server, 3, cluster_node_timeout=60_000)
+    config = DedupConfig(redis_url=f"redis+cluster://127.0.0.1:{nodes[0].port}", timeout=1.2)
+    async with DuplicateIndex.open(config) as index:
+        await index.check("http://a/0", text(article(0)))
+        nodes[1].process.send_signal(signal.SIGSTOP)
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        for n in range(1, 11):  # each page needs nearly all shards, so hardly one gets through
+            pages = [(f"http://{m}/{n}", text(article(100 * n + m))) for m in range(16)]
+            checks = (index.check(*page) for page in pages)
+            found = await asyncio.gather(*checks, return_exceptions=True)
+            assert sum(isinstance(one, ServerError) for one in found) >= 14
+        assert loop.time() - started < 3 * 1.2
+        nodes[1].process.send_signal(signal.SIGCONT)
+        await asyncio.sleep(3)
+        assert (await index.check("http://a/100", text(article(9999)))).kind is Kind.UNIQUE

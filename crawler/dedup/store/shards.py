@@ -9,6 +9,7 @@ import math
 import time
 from collections import defaultdict, deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from redis.asyncio import RedisCluster
@@ -23,6 +24,7 @@ _SLOTS = 16_384
 _EXCHANGE = 512  # calls in one exchange with a node
 _SCRIPT_CALLS = 32  # calls in one run of a script: the node does nothing else meanwhile
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5  # seconds before what failed is tried again
+_LEAST = 0.5  # seconds that a reply may take when there is no time left
 
 
 class Call(NamedTuple):
@@ -45,7 +47,7 @@ class _Waiter:
     """Replies to the calls that were made together."""
 
     def __init__(self, size: int) -> None:
-        self.replies: list[Any] = [None] * size
+        self.replies: list[Any] = [TimeoutError()] * size
         self.missing = size
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -71,7 +73,8 @@ class Shards:
         """The replies to `calls`, in that order; a :class:`ServerError` in place of a reply.
 
         What fails but may pass by itself is tried again for `patience` seconds, so every call has
-        to change nothing when it comes twice.
+        to change nothing when it comes twice. There is a reply to each by then: the client's own
+        attempts to reach a node that hangs take longer.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience
@@ -82,7 +85,9 @@ class Shards:
             waiter = _Waiter(len(places))
             for number, place in enumerate(places):
                 self._enqueue(calls[place], waiter, number)
-            await waiter.done
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(max(deadline, loop.time() + _LEAST)):
+                    await waiter.done
             failed = []
             for place, reply in zip(places, waiter.replies, strict=True):
                 replies[place] = reply
@@ -123,6 +128,8 @@ class Shards:
         try:
             while queue:
                 batch = [queue.popleft() for _ in range(min(len(queue), _EXCHANGE))]
+                # Whoever waited until a node hung no more has had another answer.
+                batch = [one for one in batch if not one[1].done.done()]
                 replies: list[Any]
                 try:
                     replies = await self._exchange([call for call, _, _ in batch])
