@@ -57,9 +57,9 @@ async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> 
         assert encodings <= {b"listpack", b"ziplist"}
 
 
-async def test_a_key_that_very_many_pages_have(redis_url: str) -> None:
+async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
     """Of pages that all share a band the latest are found by it, and the index stays sound."""
-    config = DedupConfig(redis_url=redis_url, verify_bits=BITS)
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=8)
     shared = b"same"
     requests = [
         page._replace(
@@ -68,40 +68,40 @@ async def test_a_key_that_very_many_pages_have(redis_url: str) -> None:
         for page in pages(100, bands=10)
     ]
     async with DuplicateIndex.open(config) as index:
-        await index._store.check(requests, threshold=0.8, bits=BITS, ttl=None)
+        await index.check_requests(requests)
         assert (await index.verify()).faults == []
         for n in range(100):
             assert await index.forget(f"http://host/{n}")
         assert (await index.verify()).entries.total() == 0
 
 
-async def test_memory_is_given_back(redis_url: str) -> None:
+async def test_memory_is_given_back(index_url: str) -> None:
     """A forgotten page leaves neither record nor table entry."""
-    config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)
     async with DuplicateIndex.open(config) as index:
-        await index._store.check(pages(500, bands=12), threshold=0.8, bits=BITS, ttl=None)
+        await index.check_requests(pages(500, bands=10))
         for n in range(500):
             assert await index.forget(f"http://host/{n}")
         assert not await index.forget("http://host/0")
         audit = await index.verify()
         assert (audit.faults, audit.urls, audit.kept, audit.entries) == ([], 0, 0, {})
         left = {key async for batch in index._store.scan() for key in batch}
-        keys = index._store.keys
-        assert left == {keys.params, keys.state, keys.stats, keys.hosts}
+        every = index._store.shards
+        own = {name for keys in every for name in (keys.params, keys.state, keys.stats, keys.hosts)}
+        assert left == {index._store.head.params} | own
 
 
 @pytest.mark.parametrize("damage", ["entry", "record", "counter"])
-async def test_an_audit_finds_damage(redis_url: str, damage: str) -> None:
+async def test_an_audit_finds_damage(index_url: str, damage: str) -> None:
     """A lost entry, a lost record and a wrong counter are each reported."""
-    config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)
     async with DuplicateIndex.open(config) as index:
-        store = index._store
-        await store.check(pages(50, bands=12), threshold=0.8, bits=BITS, ttl=None)
-        if damage == "entry":
-            key = await anext(store._client.scan_iter(match=store.keys.prefix + "band3:*"))
-            await store._client.delete(key)
-        elif damage == "record":
-            await store._client.delete(store.keys.numbered("page", 1))
+        await index.check_requests(pages(50, bands=10))
+        assert (await index.verify()).faults == []
+        client, keys = index._store._client, index._store.shards[0]
+        if damage == "counter":
+            await client.hincrby(keys.state, "kept", 1)
         else:
-            await store._client.hincrby(store.keys.state, "kept", 1)
+            pattern = {"entry": "*:band*:*", "record": "*:page:*"}[damage]
+            await client.delete(await anext(client.scan_iter(match=pattern)))
         assert (await index.verify()).faults
