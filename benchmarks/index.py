@@ -94,16 +94,18 @@ class Side:
         self.pages = 0
         self.seconds = 0.0
         self.cpu = 0.0
+        self.requests = 0
         self.found = dict.fromkeys(SIMILARITIES, 0)
         self.asked = dict.fromkeys(SIMILARITIES, 0)
         self.false = 0
 
     @contextmanager
     def timed(self, pages: int) -> Iterator[None]:
-        cpu, start = self._server_cpu(), time.perf_counter()
+        cpu, requests, start = self._server_cpu(), self._requests(), time.perf_counter()
         yield
         self.seconds += time.perf_counter() - start
         self.cpu += self._server_cpu() - cpu
+        self.requests += self._requests() - requests - 2  # those of these figures
         self.pages += pages
 
     def count(self, similarity: float | None, duplicate: bool) -> None:
@@ -116,6 +118,11 @@ class Side:
     def _server_cpu(self) -> float:
         cpu: Any = self.client.info("cpu")
         return float(cpu["used_cpu_user"] + cpu["used_cpu_sys"])
+
+    def _requests(self) -> int:
+        """Times that the server has read from a connection: a client waits after each."""
+        stats: Any = self.client.info("stats")
+        return int(stats["total_reads_processed"])
 
     def memory(self) -> int:
         memory: Any = self.client.info("memory")
@@ -253,6 +260,7 @@ def row(side: Ours | Datasketch, empty: dict[str, int], since: tuple[int, float,
         "pages": side.pages,
         "kept": side.kept,
         "pages_per_second": pages / (side.seconds - since[1]),
+        "requests_a_page": side.requests / side.pages,
         "server_cpu_us": (side.cpu - since[2]) / pages * 1e6,
         "bytes_per_kept_page": (side.memory() - empty[side.name]) / side.kept,
         "recall": {str(s): side.found[s] / max(1, side.asked[s]) for s in SIMILARITIES},
@@ -263,8 +271,8 @@ def row(side: Ours | Datasketch, empty: dict[str, int], since: tuple[int, float,
 def show(result: dict[str, Any]) -> None:
     print(", ".join(f"{name} {value}" for name, value in result["environment"].items()))
     print(
-        f"{'index':16}{'pages':>10}{'pages/s':>10}{'× peer':>8}{'server µs':>11}{'bytes':>8}"
-        f"{'R .90':>7}{'R .85':>7}{'R .80':>7}{'false':>7}"
+        f"{'index':16}{'pages':>10}{'pages/s':>10}{'× peer':>8}{'server µs':>11}{'requests':>10}"
+        f"{'bytes':>8}{'R .90':>7}{'R .85':>7}{'R .80':>7}{'false':>7}"
     )
     peer = result["rows"][0]["pages_per_second"]
     for item in result["rows"]:
@@ -272,7 +280,8 @@ def show(result: dict[str, Any]) -> None:
         print(
             f"{item['index']:16}{item['pages']:10,}{item['pages_per_second']:10,.0f}"
             f"{item['pages_per_second'] / peer:8.1f}{item['server_cpu_us']:11.1f}"
-            f"{item['bytes_per_kept_page']:8.0f}{recall}{item['false_duplicates']:7}"
+            f"{item['requests_a_page']:10.2f}{item['bytes_per_kept_page']:8.0f}"
+            f"{recall}{item['false_duplicates']:7}"
         )
     print("The first two rows are the same pages in turn; the others are since the row before.")
 
