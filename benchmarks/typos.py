@@ -12,6 +12,7 @@ import argparse
 import importlib.metadata
 import json
 import random
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -20,120 +21,26 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from quality import Texts, exactly, load, rows, score
-from rapidfuzz.distance import Levenshtein
-from sketch import environment
-from typos_noise import mistyped, scanned
-from typos_svg import svg
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks import typos_paper
+from benchmarks.quality import Texts, exactly, load, rows, score
+from benchmarks.sketch import environment
+from benchmarks.typos_noise import mistyped, scanned
+from benchmarks.typos_paper import SIZES, j
+from benchmarks.typos_svg import svg
 from crawler.dedup import jaccard, shingle_hashes
-from crawler.dedup.phonetics import CODES
 from crawler.dedup.spelling.dictionary import dictionary
 from crawler.dedup.spelling.page import Page
-from crawler.dedup.typos import ContextCorrector, corrector, hybrid
+from crawler.dedup.typos import ContextCorrector, corrector
 
-SIZES = (3, 4, 5)
 FOUND = (0.3, 0.4, 0.5)
 UNRELATED = 0.02
 OWN = ("none", "typos", "scans", "bad-scans")
 CORRECTORS = ("none", "dsound", "soundex", "metaphone", *OWN[1:])
+WORDS_A_PAGE = 1000
 RATES = (0, 0.02, 0.05, 0.1, 0.2)
 LIBRARIES = ("doublemetaphone", "jellyfish", "rapidfuzz", "symspellpy", "wordfreq")
-# Table II: common and not matching shingles of 3, 4, 5 words, without and with the approach.
-PAPER_TABLE_2 = {
-    "common, without": (254, 252, 247),
-    "not matching, without": (26, 34, 42),
-    "common, with": (265, 263, 262),
-    "not matching, with": (7, 11, 12),
-}
-# Table IV: precision, recall, F-score.
-PAPER_TABLE_4 = {
-    "dsound": (0.837, 0.618, 0.711),
-    "soundex": (0.783, 0.543, 0.641),
-    "phonex": (0.764, 0.518, 0.617),
-    "phonix": (0.796, 0.571, 0.665),
-    "metaphone": (0.798, 0.562, 0.660),
-}
-WORDS_A_SOURCE = 1500
-
-
-def j(a: str, b: str, size: int) -> float:
-    return jaccard(shingle_hashes(a, size=size), shingle_hashes(b, size=size))
-
-
-def table_2(pairs: list[dict[str, Any]]) -> dict[str, dict[str, tuple[int, ...]]]:
-    """Common and not matching shingles of the Gettysburg Address, clean and mistyped or misread."""
-    found = {}
-    for pair in pairs:
-        if not pair["id"].endswith("gettysburg"):
-            continue
-        counts: dict[str, tuple[int, ...]] = {}
-        fixed = hybrid(pair["noisy"], pair["clean"])
-        for when, text in (("without", pair["noisy"]), ("with", fixed)):
-            both = []
-            for size in SIZES:
-                a, b = shingle_hashes(pair["clean"], size=size), shingle_hashes(text, size=size)
-                common = len(set(a.tolist()) & set(b.tolist()))
-                both.append((common, len(a) + len(b) - 2 * common))
-            counts[f"common, {when}"] = tuple(common for common, _ in both)
-            counts[f"not matching, {when}"] = tuple(rest for _, rest in both)
-        found[pair["id"]] = counts
-    return found
-
-
-def figure_3(pairs: list[dict[str, Any]]) -> dict[str, tuple[float, ...]]:
-    """Mean share of common shingles of all pairs, without and with each code."""
-    found = {"without": tuple(mean(j(p["clean"], p["noisy"], k) for p in pairs) for k in SIZES)}
-    for name in CODES:
-        fixed = [hybrid(pair["noisy"], pair["clean"], name=name) for pair in pairs]
-        found[name] = tuple(
-            mean(j(p["clean"], text, k) for p, text in zip(pairs, fixed, strict=True))
-            for k in SIZES
-        )
-    return found
-
-
-def table_4(data: Path) -> dict[str, dict[str, tuple[float, ...]]]:
-    """Precision, recall and F of each code on misspelled words of each source.
-
-    A code suggests the dictionary words of its bucket. As in the paper, that is right if the
-    correct word is among them (their number is given as well); ``first`` takes the closest only.
-    """
-    words = dictionary().words
-    sources = defaultdict(list)
-    for row in rows(data / "misspellings" / "words.jsonl"):
-        for source in row["sources"]:
-            sources[source].append((row["misspelling"], row["correct"]))
-    chooser = random.Random(1)
-    tests = {
-        source: chooser.sample(all_, min(WORDS_A_SOURCE, len(all_)))
-        for source, all_ in sorted(sources.items())
-    }
-    found: dict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
-    for name, code in CODES.items():
-        buckets = defaultdict(list)
-        for word in words:
-            buckets[code(word)].append(word)
-        for source, test in tests.items():
-            offered = [(buckets.get(code(wrong), []), wrong, right) for wrong, right in test]
-            suggested = sum(1 for bucket, _, _ in offered if bucket)
-            right = sum(1 for bucket, _, correct in offered if correct in bucket)
-            first = sum(
-                1
-                for bucket, wrong, correct in offered
-                if bucket and min(bucket, key=lambda w: Levenshtein.distance(w, wrong)) == correct
-            )
-            found[source][name] = (
-                *measures(right, suggested, len(test)),
-                measures(first, suggested, len(test))[2],
-                mean(len(bucket) for bucket, _, _ in offered),
-            )
-    return dict(found)
-
-
-def measures(right: int, suggested: int, asked: int) -> tuple[float, float, float]:
-    precision, recall = right / max(1, suggested), right / asked
-    return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
 
 
 def correction(name: str) -> Callable[[str], str]:
@@ -231,16 +138,27 @@ def loaded() -> ContextCorrector:
     return correct
 
 
-def milliseconds(texts: list[str], first: Callable[[str], str]) -> tuple[float, float]:
-    """CPU time for 1,000 words: a stream of texts seen for the first time, and seen again."""
+def milliseconds(texts: list[str], correct: Callable[[str], str]) -> tuple[float, float]:
+    """CPU time for 1,000 words: pages of about as many, seen for the first time and seen again."""
     words = sum(len(text.split()) for text in texts)
+    pages = list(joined(texts))
     times = [time.process_time()]
     for _ in range(2):
-        for text in texts:
-            first(text)
+        for page in pages:
+            correct(page)
         times.append(time.process_time())
     cold, warm = (1e6 * (b - a) / words for a, b in pairwise(times))
     return cold, warm
+
+
+def joined(texts: list[str]) -> Iterator[str]:
+    """*texts* one after another, as pages of at least WORDS_A_PAGE words."""
+    page: list[str] = []
+    for number, text in enumerate(texts, 1):
+        page.append(text)
+        if number == len(texts) or len(" ".join(page).split()) >= WORDS_A_PAGE:
+            yield "\n".join(page)
+            page = []
 
 
 def precision(texts: Texts, name: str) -> dict[str, float]:
@@ -254,18 +172,7 @@ def precision(texts: Texts, name: str) -> dict[str, float]:
 
 def lines(report: dict[str, Any]) -> Iterator[str]:
     yield " · ".join(f"{name} {version}" for name, version in report["environment"].items())
-    yield "\nTable II: shingles of 3, 4, 5 words, Gettysburg Address"
-    for text, counts in {"the paper": PAPER_TABLE_2, **report["table 2"]}.items():
-        yield f"{text:18}" + "  ".join(f"{what} {list(of)}" for what, of in counts.items())
-    yield "\nFigure 3: mean share of common shingles (J3, J4, J5); the paper: 16 percent better"
-    for name, values in report["figure 3"].items():
-        yield f"{name:12}" + "".join(f"{value:8.3f}" for value in values)
-    yield "\nTable IV: P, R, F (right if among those of the same code), F of the closest, bucket"
-    for name, paper in PAPER_TABLE_4.items():
-        yield f"{'the paper':12}{name:12}" + "".join(f"{value:8.3f}" for value in paper)
-    for source, codes in report["table 4"].items():
-        for name, values in codes.items():
-            yield f"{source:12}{name:12}" + "".join(f"{value:8.3f}" for value in values)
+    yield from typos_paper.lines(report)
     yield "\nPage by page: J3 J4 J5 · pairs with J3 ≥ .3, .4, .5 · of unrelated · closest · by kind"
     for name, one in report["own"].items():
         kinds = ", ".join(f"{kind} {value:.3f}" for kind, value in one["J3 by kind"].items())
@@ -311,9 +218,9 @@ def main() -> None:
     libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
     report = {
         "environment": environment() | libraries,
-        "table 2": table_2(pairs),
-        "figure 3": figure_3(pairs),
-        "table 4": table_4(options.data),
+        "table 2": typos_paper.table_2(pairs),
+        "figure 3": typos_paper.figure_3(pairs),
+        "table 4": typos_paper.table_4(options.data),
         "own": own(pairs),
         "altered": {"clean pairs": altered(clean)}
         | {name: altered(texts.texts) for name, texts in sets.items()},

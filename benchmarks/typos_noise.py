@@ -75,13 +75,13 @@ def scanned(text: str, rate: float, chooser: random.Random) -> str:
             read.append(worst.get(letter) or chooser.choice(MISREAD[letter]))
         elif chance > 1 - share * 0.06:
             read.append(chooser.choice(("", letter + chooser.choice(".,'-;:^ "))))
-        elif letter != " " or chance < 1 - share * 0.3:
+        elif letter != " " or chance < 1 - share * 0.8:
             read.append(letter)
     lines = "\n".join(textwrap.wrap("".join(read), LINE, break_on_hyphens=False))
 
     def break_word(found: re.Match[str]) -> str:
         if chooser.random() > rate:
             return found[0]
-        return f" {found[1]}-\n{found[2]}"
+        return f" {found[1]}{chooser.choice(('-', ''))}\n{found[2]}"
 
     return re.sub(r"\n(\w{3})(\w{3,})", break_word, lines)

@@ -14,7 +14,7 @@ from .hashing import ShingleArray
 from .lsh import collision_probability, row_bits
 from .shingles import Shingler
 from .similarity import Estimate, containment, jaccard
-from .sketches import METHODS, BandedMethod
+from .sketches import METHODS, BandedMethod, Sketcher
 from .sketches.odd import compare_odd
 from .text import single_spaced
 from .verdict import Kind
@@ -95,6 +95,9 @@ class Comparison:
         Common ones of the shingles with the smallest hashes.
     jaccard, a_in_b, b_in_a
         Resemblance, and containment both ways, of all shingles.
+    hybrid
+        Resemblance of a as it is, and b corrected where it does not match a, as in the DSound
+        paper; None unless texts are corrected by a phonetic code.
     sketch, odd
         What the sketch of the configured method and the odd sketch (of ``two-stage``, its simhash)
         estimate. ``odd`` is what an index decides by; None where the two texts differ so much in
@@ -115,6 +118,7 @@ class Comparison:
     jaccard: float
     a_in_b: float
     b_in_a: float
+    hybrid: float | None
     sketch: Estimate
     odd: Estimate | None
     found: float
@@ -139,6 +143,7 @@ def compare(
     """
     sketcher = make_sketcher(config, 1 if config.seed is None else config.seed)
     lines = line_overlap(a, b)
+    hybrid = _hybrid(a, b, config, sketcher)
     if correct := make_corrector(config):
         a, b = correct(a), correct(b)
     normaliser = sketcher.shingler.normaliser
@@ -182,12 +187,26 @@ def compare(
         exactly,
         containment(shingles_a, shingles_b),
         containment(shingles_b, shingles_a),
+        hybrid,
         sketched,
         odd,
         found,
         verdict,
         word_changes(words_a, words_b),
     )
+
+
+def _hybrid(a: str, b: str, config: DedupConfig, sketcher: Sketcher) -> float | None:
+    if config.correct is None:
+        return None
+    from .typos import CODES, hybrid, parsed
+
+    name, source = parsed(config.correct)
+    if name not in CODES:
+        return None
+    size = config.shingle_size if config.shingle_unit == "word" else 3
+    corrected = hybrid(b, a, name=name, size=size, source=source)
+    return jaccard(sketcher.shingles(a), sketcher.shingles(corrected))
 
 
 def _chance(config: DedupConfig, a: ShingleArray, b: ShingleArray, exactly: float) -> float:

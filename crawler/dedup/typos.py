@@ -18,12 +18,12 @@ from .spelling.page import Correction, Page
 from .spelling.phonetic import PhoneticRepair
 from .spelling.shape import shapes
 
-__all__ = ["NAMES", "Corrector", "corrector", "hybrid", "parsed", "versioned"]
+__all__ = ["CODES", "NAMES", "Corrector", "corrector", "hybrid", "parsed", "versioned"]
 
 NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
 
 # To be raised with every change that corrects some text otherwise than before.
-_VERSIONS: Final = {"typos": 2, "scans": 2, "bad-scans": 1}
+_VERSIONS: Final = {"typos": 3, "scans": 3, "bad-scans": 2} | dict.fromkeys(CODES, 2)
 # Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
 _LONGEST: Final = 1_000_000
 # A page with more corrections is not in the dictionary's language or no text; it stays as it is.
@@ -51,10 +51,9 @@ def versioned(value: str) -> str:
     """What an index keeps of the setting, so that texts corrected in different ways never mix.
 
     >>> versioned("typos:de"), versioned("dsound")
-    ('typos:de, version 2', 'dsound')
+    ('typos:de, version 3', 'dsound, version 2')
     """
-    version = _VERSIONS.get(parsed(value)[0])
-    return value if version is None else f"{value}, version {version}"
+    return f"{value}, version {_VERSIONS[parsed(value)[0]]}"
 
 
 @lru_cache(maxsize=8)
@@ -66,10 +65,11 @@ def corrector(value: str) -> Corrector:
     value
         ``"typos"``: on pages with many words that the dictionary lacks, these and unlikely words
         become what was most probably meant there. ``"scans"``: the same, then all words are
-        written as their strokes, so that what scanners confuse is equal. ``"bad-scans"``: of more
-        strokes side by side it does not matter how many. The name of a phonetic
-        code: the way of the DSound paper, see :class:`~.spelling.phonetic.PhoneticRepair`. After a
-        colon, the dictionary: see :func:`~.spelling.dictionary.dictionary`.
+        written as their strokes, so that what scanners confuse is equal. ``"bad-scans"``: of
+        upright strokes side by side it only counts whether they are few or many. The name of a
+        phonetic code: the way of the DSound paper, see
+        :class:`~.spelling.phonetic.PhoneticRepair`. After a colon, the dictionary: see
+        :func:`~.spelling.dictionary.dictionary`.
 
     Raises
     ------
@@ -90,11 +90,19 @@ def corrector(value: str) -> Corrector:
 
 
 class ContextCorrector:
-    """Corrects words by what they are like and by the words around them."""
+    """Corrects words by what they are like and by the words around them.
+
+    Attributes
+    ----------
+    dictionary
+        The words that it knows.
+    reader
+        What it finds the corrections with.
+    """
 
     def __init__(self, source: str = "en") -> None:
-        self._dictionary = dictionary(source)
-        self._reader = Reader(self._dictionary)
+        self.dictionary = dictionary(source)
+        self.reader = Reader(self.dictionary)
 
     def __call__(self, text: str) -> str:
         """*text* with its typos corrected; names, code and other languages are left alone."""
@@ -106,7 +114,7 @@ class ContextCorrector:
         """What is corrected of *text*: halves of words are joined, then words replaced."""
         if len(text) > _LONGEST:
             return
-        page, reader = Page(text, self._dictionary), self._reader
+        page, reader = Page(text, self.dictionary), self.reader
         errors = reader.errors(page)
         if not errors and not reader.broken(page):
             return
@@ -114,7 +122,7 @@ class ContextCorrector:
         yield page, joined
         if errors:
             if joined:
-                page = Page(page.rewritten(joined, _MOST_CORRECTED), self._dictionary)
+                page = Page(page.rewritten(joined, _MOST_CORRECTED), self.dictionary)
             yield page, reader.replaced(page, errors)
 
 
@@ -140,17 +148,20 @@ class PhoneticCorrector:
                     yield place, place + 1, word
 
 
-def hybrid(text: str, reference: str, *, name: str = "dsound", size: int = 3) -> str:
+def hybrid(
+    text: str, reference: str, *, name: str = "dsound", size: int = 3, source: str = "en"
+) -> str:
     """*text*, corrected where it fails to match *reference* (the DSound paper, Figures 1 and 2).
 
-    Words in shingles of *size* words that *reference* has not, if they are in no English dictionary
-    and nowhere in *reference*, are replaced as :class:`~.spelling.phonetic.PhoneticRepair` says.
-    Shingle the result and *reference* again to see how close they are.
+    Words in shingles of *size* words that *reference* has not, if they are nowhere in *reference*
+    and not in the dictionary of *source*, are replaced as
+    :class:`~.spelling.phonetic.PhoneticRepair` says. Shingle the result and
+    *reference* again to see how close they are.
 
     >>> hybrid("a new nashon, conceived in libberty", "a new nation, conceived in liberty")
     'a new nation, conceived in liberty'
     """
-    words = dictionary()
+    words = dictionary(source)
     repair = PhoneticRepair(words, name)
     page, other = Page(text, words), Page(reference, words)
     matched = set(_runs(other.words, size))

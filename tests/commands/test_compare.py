@@ -410,3 +410,15 @@ def test_typos_are_corrected_on_demand(dedup, files):
     assert plain["jaccard"] < 0.5
     assert corrected["jaccard"] == 1
     assert dedup("compare", *names, "--correct", "typo")[0] == Exit.USAGE
+
+
+def test_the_hybrid_of_the_dsound_paper(dedup, files):
+    """--correct dsound also corrects B against A, which is right, whatever words it has."""
+    clean = "Kzurmar came to dedicate a portion of that field as a final resting place for those"
+    names = files(clean.encode(), clean.replace("resting", "ressting").encode())
+    found = json.loads(dedup("compare", *names, "--json", "--correct", "dsound")[1])
+    assert found["hybrid"] == 1
+    assert "\nhybrid\t100.00%" in dedup("compare", *names, "--correct", "dsound")[1]
+    backwards = json.loads(dedup("compare", *reversed(names), "--json", "--correct", "dsound")[1])
+    assert backwards["hybrid"] <= 0.5
+    assert json.loads(dedup("compare", *names, "--json", "--correct", "typos")[1])["hybrid"] is None

@@ -4,7 +4,8 @@ A and B are text or HTML files, of which the main text is taken, `-` for standar
 addresses: the main text that the archive (DEDUP_ARCHIVE) holds of a page, else what is fetched now
 (at most 50 MB, 30 seconds). Shingles, sketches and threshold are those of the settings. Lines are
 compared as diff does; for lines and smallest shingles, what both have counts on both sides (Dice),
-for Jaccard once.
+for Jaccard once. With --correct and a phonetic code, "hybrid" is what the DSound paper measures: A
+as it is, and B with its unknown words corrected where it does not match A.
 """
 
 from __future__ import annotations
@@ -125,6 +126,11 @@ def _print(
         ["Jaccard", _percent(found.jaccard), None, None, "exact, of all shingles"],
         ["containment of A in B", _percent(found.a_in_b), None, None, "exact"],
         ["containment of B in A", _percent(found.b_in_a), None, None, "exact"],
+        *(
+            [["hybrid", _percent(found.hybrid), None, None, "exact, B corrected where A differs"]]
+            if found.hybrid is not None
+            else []
+        ),
         [f"{config.method} sketch", *_interval(found.sketch), _source(config)],
         [
             "simhash" if config.method == "two-stage" else "odd sketch",

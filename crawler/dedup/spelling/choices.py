@@ -1,14 +1,11 @@
-"""What an unknown or unlikely word may have been meant to be, and how likely each of it is.
-
-The weights, natural logarithms, are those of a softmax regression on news texts with made-up typos
-and scanning errors, see ``benchmarks/typos_noise.py``.
-"""
+"""What an unknown or unlikely word may have been meant to be, and what speaks for each of it."""
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,21 +17,27 @@ if TYPE_CHECKING:
 
     from .dictionary import Dictionary
 
-_EDIT: Final = -2.70
-_STROKE: Final = -1.96
-_FIRST_LETTER: Final = -0.69
-_SAME_SKELETON: Final = 0.88
-_FREQUENCY: Final = 0.63
-_SPLIT: Final = -5.42
-# That a word is right as it stands, though no dictionary has it; the longer, the less probable …
-_UNKNOWN: Final = -7.25
-_UNKNOWN_LETTER: Final = -1.25
-_NAME: Final = 2.42
-# … and though it is seldom.
-_KNOWN: Final = 2.08
-# By the logarithm of the page's share of errors.
-_ERRORS: Final = -0.47
+FEATURES: Final = (
+    "edits",
+    "strokes",
+    "other first letter",
+    "other last letter",
+    "same skeleton",
+    "frequency",
+    "two words",
+    # That a word is right as it stands, though no dictionary has it, and its length …
+    "unknown",
+    "unknown letters",
+    # … and though it is seldom.
+    "known",
+    "known letters",
+)
+# Natural logarithms, by feature; benchmarks/typos_fit.py makes them.
+WEIGHTS: Final[dict[str, float]] = json.loads(
+    Path(__file__).with_name("weights.json").read_text("utf-8")
+)
 
+_AT: Final = {name: column for column, name in enumerate(FEATURES)}
 _MOST: Final = 8
 _MOST_KEPT: Final = 1 << 15
 # A word that was run together with another is more frequent than one in 60,000 words.
@@ -47,13 +50,13 @@ class Choice:
 
     ``first`` and ``last``
         Their numbers in the dictionary; before all others the word itself, -1 if it is not there.
-    ``scores``
-        Logarithms of how likely they are before the words around are looked at.
+    ``features``
+        What speaks for or against each, on whatever page; of shape (choices, ``len(FEATURES)``).
     """
 
     first: NDArray[np.int64]
     last: NDArray[np.int64]
-    scores: NDArray[np.float64]
+    features: NDArray[np.float32]
 
     def text(self, words: Sequence[str], number: int) -> str:
         """The choice of that *number*, out of the dictionary's *words*."""
@@ -67,10 +70,13 @@ class Choices:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         self._nearby = dictionary.nearby
+        self._weights = np.array([WEIGHTS[name] for name in FEATURES], np.float32)
         self._kept: dict[str, Choice] = {}
+        self._frequent = int(np.searchsorted(-dictionary.logs, -_PART_SELDOM))
         self._skeletons: dict[str, int] = {}
         offered = self._nearby.words
-        self._first_letters = _first_letters(offered)
+        self._first_letters = _letters_at(offered, 0)
+        self._last_letters = _letters_at(offered, -1)
         number = self._skeletons.setdefault
         self._skeleton = np.array([number(skeleton(word), at) for at, word in enumerate(offered)])
 
@@ -92,62 +98,75 @@ class Choices:
         """How many words are remembered."""
         return len(self._kept)
 
-    def left_alone(
-        self, words: Sequence[str], names: Sequence[bool], errors: float
-    ) -> NDArray[np.float64]:
-        """What being right scores for each of *words*, on a page with that share of errors."""
-        number, logs = self._dictionary.number.get, self._dictionary.logs
-        scores = [
-            _KNOWN + _FREQUENCY * logs[known]
-            if (known := number(word, -1)) >= 0
-            else _UNKNOWN + _UNKNOWN_LETTER * len(word) + _NAME * name
-            for word, name in zip(words, names, strict=True)
-        ]
-        return np.array(scores) + _ERRORS * math.log(errors)
-
     def _found(self, words: list[str], most: int) -> dict[str, Choice]:
         like = self._nearby.find(words, most)
         asked, number = like.asked, like.numbers
         skeletons = np.array([self._skeletons.get(skeleton(word), -1) for word in words])
-        scores = (
-            _EDIT * like.edits
-            + _STROKE * np.minimum(like.strokes, like.edits)
-            + _FIRST_LETTER * (_first_letters(words)[asked] != self._first_letters[number])
-            + _SAME_SKELETON * (skeletons[asked] == self._skeleton[number])
-            + _FREQUENCY * self._dictionary.logs[number]
-        )
-        order = np.lexsort((number, -scores, asked))
-        cuts = np.searchsorted(asked, np.arange(len(words) + 1)).tolist()
-        found = {}
-        for place, word in enumerate(words):
-            own = self._dictionary.number.get(word, -1)
-            best = order[cuts[place] : min(cuts[place] + _MOST, cuts[place + 1])]
-            first, last = [own, *number[best].tolist()], [own, *number[best].tolist()]
-            score = [0.0, *scores[best].tolist()]
-            if own < 0 and (parts := self._parts(word)):
-                likely, one, other = parts
-                first, last = [*first, one], [*last, other]
-                score.append(_SPLIT + _FREQUENCY * likely)
-            found[word] = Choice(np.array(first), np.array(last), np.array(score))
-        return found
+        features = np.zeros((len(asked), len(FEATURES)), np.float32)
+        features[:, _AT["edits"]] = like.edits
+        features[:, _AT["strokes"]] = np.minimum(like.strokes, like.edits)
+        first, last = _letters_at(words, 0), _letters_at(words, -1)
+        features[:, _AT["other first letter"]] = first[asked] != self._first_letters[number]
+        features[:, _AT["other last letter"]] = last[asked] != self._last_letters[number]
+        features[:, _AT["same skeleton"]] = skeletons[asked] == self._skeleton[number]
+        features[:, _AT["frequency"]] = self._dictionary.logs[number]
+        order = np.lexsort((number, -(features @ self._weights), asked))
+        rank = np.arange(len(order)) - np.searchsorted(asked, asked)
+        order = order[rank < _MOST]
+        parts, likely = self._parts(words)
+        # Of each word one row for itself, then those that are like it, then its two parts.
+        like_it = np.bincount(asked[order], minlength=len(words))
+        ends = np.cumsum(1 + like_it + (parts[:, 0] >= 0))
+        starts = np.concatenate(([0], ends[:-1]))
+        rows = np.zeros((ends[-1], len(FEATURES)), np.float32)
+        first = np.zeros(len(rows), np.int64)
+        own = np.array([self._dictionary.number.get(word, -1) for word in words])
+        lengths = np.array([len(word) for word in words])
+        known = own >= 0
+        first[starts] = own
+        rows[starts, _AT["known"]] = known
+        rows[starts, _AT["unknown"]] = ~known
+        rows[starts, _AT["known letters"]] = known * lengths
+        rows[starts, _AT["unknown letters"]] = ~known * lengths
+        rows[starts, _AT["frequency"]] = np.where(known, self._dictionary.logs[own], 0.0)
+        places = starts[asked[order]] + 1 + rank[rank < _MOST]
+        first[places], rows[places] = number[order], features[order]
+        last = first.copy()
+        two = np.flatnonzero(parts[:, 0] >= 0)
+        first[ends[two] - 1], last[ends[two] - 1] = parts[two].T
+        rows[ends[two] - 1, _AT["frequency"]] = likely[two]
+        rows[ends[two] - 1, _AT["two words"]] = 1
+        return {
+            word: Choice(first[start:end], last[start:end], rows[start:end])
+            for word, start, end in zip(words, starts.tolist(), ends.tolist(), strict=True)
+        }
 
-    def _parts(self, word: str) -> tuple[float, int, int] | None:
-        """The likeliest two frequent words that *word* is made of, and how likely they are."""
+    def _parts(self, words: list[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The likeliest two frequent words that each of *words* is made of, and how likely.
+
+        Their numbers, of shape (words, 2); -1 for a word that the dictionary has or that is not
+        made of such.
+        """
         number, logs = self._dictionary.number.get, self._dictionary.logs
-        pairs = [
-            (first, second)
+        found = np.full((len(words), 2), -1, np.int64)
+        likely = np.zeros(len(words))
+        cuts = [
+            (place, first, second)
+            for place, word in enumerate(words)
+            if word not in self._dictionary
             for cut in range(1, len(word))
-            if (first := number(word[:cut], -1)) >= 0
-            and (second := number(word[cut:], -1)) >= 0
-            and min(logs[first], logs[second]) > _PART_SELDOM
+            if 0 <= (first := number(word[:cut], -1)) < self._frequent
+            and 0 <= (second := number(word[cut:], -1)) < self._frequent
         ]
-        if not pairs:
-            return None
-        ahead, behind = np.array(pairs).T
-        likely = logs[ahead] + logs[behind] + self._dictionary.gain(ahead, behind)
-        best = int(np.argmax(likely))
-        return float(likely[best]), *pairs[best]
+        if cuts:
+            place, first, second = np.array(cuts).T
+            score = logs[first] + logs[second] + self._dictionary.gain(first, second)
+            best = np.lexsort((-score, place))
+            best = best[np.diff(place[best], prepend=-1) > 0]
+            found[place[best]] = np.column_stack((first, second))[best]
+            likely[place[best]] = score[best]
+        return found, likely
 
 
-def _first_letters(words: Sequence[str]) -> NDArray[np.int64]:
-    return np.array([ord(word[0]) for word in words])
+def _letters_at(words: Sequence[str], place: int) -> NDArray[np.int64]:
+    return np.array([ord(word[place]) for word in words])

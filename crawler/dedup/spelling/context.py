@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .choices import Choices
+from .choices import FEATURES, WEIGHTS, Choices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,25 +20,56 @@ if TYPE_CHECKING:
 # an error, J5 of it and its copy without errors would be .985^5 / (2 - .985^5) = .86.
 _NOISY: Final = 0.015
 # On other pages, short words that the dictionary has are suspected as well, unless they are more
-# frequent than one in 36,000 words. Long ones are hardly ever misread as each other.
+# frequent than one in 36,000 words, and all that hardly ever stand beside their neighbours.
 _SELDOM: Final = -10.5
 _SHORT: Final = 5
+_UNLIKELY: Final = -3.0
 # A page of more different doubtful words is a book or an attack; each takes some 20 microseconds
 # when first seen.
 _MOST_DOUBTFUL: Final = 3_000
 # So many words broken at the ends of lines show that a text was taken from print.
 _BROKEN: Final = 4
 _HYPHENS: Final = "-\u00ad"
+_MISREAD_HYPHENS: Final = frozenset(("'\n", ".\n", ",\n", "*\n", '"\n'))
 _SHORTEST_JOINED: Final = 4
 # Natural logarithms: how much more probable the whole must be than its halves, if one of them is no
 # word and if both are; how probable a word is that no dictionary has, by its length.
-_JOIN: Final = 8.0
-_JOIN_WORDS: Final = 11.0
+_JOIN: Final = 6.0
+_JOIN_WORDS: Final = 8.0
 _UNKNOWN: Final = -14.0
 _UNKNOWN_LETTER: Final = -2.5
 # Words are chosen by their neighbours, which are then chosen by them; later rounds change nothing.
 _ROUNDS: Final = 3
-_CONTEXT: Final = 0.40
+
+# Beside FEATURES, what speaks for a choice on one page: that the word as it stands is a name, the
+# logarithm of the page's share of errors, how often the page has what was chosen, and its fit.
+PAGE_FEATURES: Final = ("name", "log errors", "on the page", "context")
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """The doubtful words of a page, and all choices of all of them in one row.
+
+    ``numbers``
+        of all words of the page in the dictionary; -1: not in it.
+    ``places``
+        of the doubtful words among these.
+    ``choices``
+        of each of them.
+    ``first``, ``last``, ``features``
+        of all choices; the features are FEATURES and then PAGE_FEATURES without the context.
+    ``counts``, ``starts``
+        of each word: how many choices it has, and where in the row they begin.
+    """
+
+    numbers: NDArray[np.int64]
+    places: NDArray[np.int64]
+    choices: list[Choice]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    features: NDArray[np.float32]
+    counts: NDArray[np.int64]
+    starts: NDArray[np.int64]
 
 
 class Reader:
@@ -46,6 +78,8 @@ class Reader:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         self._choices = Choices(dictionary)
+        *weights, self._context = (WEIGHTS[name] for name in (*FEATURES, *PAGE_FEATURES))
+        self._weights = np.array(weights, np.float32)
 
     def errors(self, page: Page) -> float:
         """Share of the words that are probably errors; 0 for a page that is to be left alone."""
@@ -62,8 +96,8 @@ class Reader:
         """Whether words are broken at the ends of lines, as in print."""
         halves = (
             page.words[place] + page.words[place + 1]
-            for place, pair in enumerate(zip(page.numbers, page.numbers[1:], strict=False))
-            if min(pair) < 0
+            for place in page.partings
+            if min(page.numbers[place : place + 2]) < 0
             and (gap := page.gap(place))[:1] in _HYPHENS
             and "\n" in gap
             and _nothing_else(gap)
@@ -75,9 +109,12 @@ class Reader:
         found: list[Correction] = []
         number = self._dictionary.number.get
         after = 0
-        for place, pair in enumerate(zip(page.numbers, page.numbers[1:], strict=False)):
+        for place in page.partings:
             gap = page.gap(place)
-            if place < after or not _nothing_else(gap) or (gap == " " and min(pair) >= 0):
+            if place < after or not _nothing_else(gap):
+                continue
+            pair = page.numbers[place : place + 2]
+            if min(pair) >= 0 and (gap == " " or gap in _MISREAD_HYPHENS):
                 continue
             whole = page.words[place] + page.words[place + 1]
             if (
@@ -102,70 +139,95 @@ class Reader:
         together = self._dictionary.gain(np.array([first]), np.array([second]))[0]
         return bool(logs[whole] - _JOIN_WORDS > logs[first] + logs[second] + together)
 
-    def replaced(self, page: Page, errors: float) -> list[Correction]:
-        """Words instead of which others were meant, on a page with that share of errors."""
-        dictionary = self._dictionary
+    def doubts(self, page: Page, errors: float) -> Doubts | None:
+        """The words that may be wrong on a page with that share of errors; None: none of them."""
         numbers = np.array(page.numbers, np.int64)
-        logs = np.where(numbers < 0, -np.inf, dictionary.logs[numbers])
-        places = [
+        places = self._doubtful(page, numbers)
+        words = [page.words[place] for place in places]
+        if not 0 < len(set(words)) <= _MOST_DOUBTFUL:
+            return None
+        choices = self._choices(words)
+        counts = np.array([len(choice.first) for choice in choices])
+        starts = np.cumsum(counts) - counts
+        first = np.concatenate([choice.first for choice in choices])
+        last = np.concatenate([choice.last for choice in choices])
+        features = np.zeros((len(first), len(FEATURES) + len(PAGE_FEATURES) - 1), np.float32)
+        features[:, : len(FEATURES)] = np.concatenate([choice.features for choice in choices])
+        name, log_errors, on_the_page = features[:, len(FEATURES) :].T
+        name[starts] = [page.numbers[place] < 0 and page.name(place) for place in places]
+        log_errors[starts] = np.log(errors)
+        own = np.sort(numbers)
+        seen = np.searchsorted(own, first, "right") - np.searchsorted(own, first)
+        on_the_page[:] = np.log1p(seen) * (first == last)
+        on_the_page[starts] = 0
+        return Doubts(numbers, np.array(places), choices, first, last, features, counts, starts)
+
+    def _doubtful(self, page: Page, numbers: NDArray[np.int64]) -> list[int]:
+        """Places of unknown words, of short ones that are seldom, and of unlikely ones."""
+        dictionary = self._dictionary
+        around = np.concatenate(([-1], numbers, [-1]))
+        gains = dictionary.gain(around[:-1], around[1:])
+        known = numbers >= 0
+        unlikely = known & (gains[:-1] + gains[1:] < _UNLIKELY)
+        seldom = known & (dictionary.logs[numbers] < _SELDOM)
+        return [
             place
-            for place in np.flatnonzero(logs < _SELDOM).tolist()
+            for place in np.flatnonzero(~known | seldom | unlikely).tolist()
             if (
-                len(page.words[place]) <= _SHORT
-                if numbers[place] >= 0
+                unlikely[place] or len(page.words[place]) <= _SHORT
+                if known[place]
                 else not dictionary.derives(page.words[place])
             )
             and page.touchable(place, noisy=True)
         ]
-        words = [page.words[place] for place in places]
-        if not 0 < len(set(words)) <= _MOST_DOUBTFUL:
+
+    def replaced(self, page: Page, errors: float) -> list[Correction]:
+        """Words instead of which others were meant, on a page with that share of errors."""
+        doubts = self.doubts(page, errors)
+        if doubts is None:
             return []
-        names = [page.name(place) for place in places]
-        choices = self._choices(words)
-        left = self._choices.left_alone(words, names, errors)
-        best = self._most_probable(numbers, np.array(places), choices, left)
+        best, _ = self.most_probable(doubts)
+        words = self._dictionary.words
         return [
-            (place, place + 1, choice.text(dictionary.words, number))
-            for place, choice, number in zip(places, choices, best, strict=True)
+            (place, place + 1, choice.text(words, number))
+            for place, choice, number in zip(
+                doubts.places.tolist(), doubts.choices, best, strict=True
+            )
             if number
         ]
 
-    def _most_probable(
-        self,
-        numbers: NDArray[np.int64],
-        places: NDArray[np.int64],
-        choices: list[Choice],
-        left: NDArray[np.float64],
-    ) -> list[int]:
-        """Which of its choices each place most probably has: iterated conditional modes.
+    def most_probable(self, doubts: Doubts) -> tuple[list[int], NDArray[np.float64]]:
+        """Which of its choices each word most probably is, and how all choices fit in there.
 
-        Besag, "On the statistical analysis of dirty pictures" (1986): with the most probable
-        neighbours so far taken for granted, all places at once.
+        Iterated conditional modes (Besag, "On the statistical analysis of dirty pictures", 1986):
+        with the most probable neighbours so far taken for granted, all places at once.
         """
-        counts = np.array([len(choice.scores) for choice in choices])
-        starts = np.cumsum(counts) - counts
-        first = np.concatenate([choice.first for choice in choices])
-        last = np.concatenate([choice.last for choice in choices])
-        scores = np.concatenate([choice.scores for choice in choices])
-        scores[starts] += left
-        before = np.concatenate(([-1], numbers, [-1]))  # of each place the neighbours, by number
+        starts, first, last = doubts.starts, doubts.first, doubts.last
+        scores = doubts.features @ self._weights
+        before = np.concatenate(([-1], doubts.numbers, [-1]))  # of each place the neighbours
         after = before.copy()
-        row = np.repeat(places + 1, counts)
+        row = np.repeat(doubts.places + 1, doubts.counts)
         gain = self._dictionary.gain
         best = starts
+        fit = np.zeros(len(first))
+        stale = np.arange(len(first))
         for _ in range(_ROUNDS):
-            fit = gain(before[row - 1], first) + gain(last, after[row + 1])
-            total = scores + _CONTEXT * fit
-            top = np.repeat(np.maximum.reduceat(total, starts), counts)
+            at = row[stale]
+            fit[stale] = gain(before[at - 1], first[stale]) + gain(last[stale], after[at + 1])
+            total = scores + self._context * fit
+            top = np.repeat(np.maximum.reduceat(total, starts), doubts.counts)
             highest = np.flatnonzero(total == top)
             best_before, best = best, highest[np.searchsorted(highest, starts)]
-            if np.array_equal(best, best_before):
+            changed = np.zeros(len(before), np.bool_)
+            changed[doubts.places[best != best_before] + 1] = True
+            stale = np.flatnonzero(changed[row - 1] | changed[row + 1])
+            if not stale.size:
                 break
-            before[places + 1], after[places + 1] = last[best], first[best]
+            before[doubts.places + 1], after[doubts.places + 1] = last[best], first[best]
         chosen: list[int] = (best - starts).tolist()
-        return chosen
+        return chosen, fit
 
 
 def _nothing_else(gap: str) -> bool:
     """Whether what stands between two halves is but a hyphen and white space."""
-    return gap == " " or not gap.strip().strip(_HYPHENS).strip()
+    return gap == " " or not gap.strip().strip(_HYPHENS).strip() or gap in _MISREAD_HYPHENS

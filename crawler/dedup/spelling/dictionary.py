@@ -22,8 +22,8 @@ _WORDS: Final = "frequency_dictionary_en_82_765.txt"
 _PAIRS: Final = "frequency_bigramdictionary_en_243_342.txt"
 # Below one in ten million words, lists made from the web hold more misspellings than words.
 _RAREST: Final = 1e-7
-# Words that a correction may put in: the rest is known, but too rare to be what was meant.
-_OFFERED: Final = 40_000
+# Words that a correction may put in; of other languages there are more, too rare to be meant.
+_OFFERED: Final = 80_000
 # Single letters are counted in book corpora as initials, formulas and list marks.
 _LETTER: Final = 0.02
 _SHIFT: Final = 20
@@ -31,8 +31,13 @@ _SHIFT: Final = 20
 _ENDINGS: Final = ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
 _BEGINNINGS: Final = ("re", "un", "de", "non", "pre", "sub", "co", "dis", "inter", "over", "multi")
 _SHORTEST_STEM: Final = 6
-# Share of the next word's probability that comes from the pair, if the pair is known.
-_PAIR_WEIGHT: Final = 0.6
+_MOST_KEPT: Final = 1 << 15
+# About half of the pairs in a text are among those that are listed.
+_COVERED: Final = 0.5
+# Of a pair that is not listed: what it gains, and the weight of how much rarer than by chance it
+# must be, for not being listed. The list is of other texts than those that are read.
+_UNSEEN: Final = -1.0
+_UNSEEN_RAREST: Final = 0.6
 
 
 class Dictionary:
@@ -43,7 +48,7 @@ class Dictionary:
     frequencies
         How often each word occurs; in any unit.
     pairs
-        How often one word follows another, in the same unit.
+        How often one word follows another; in any unit.
     """
 
     def __init__(
@@ -56,19 +61,23 @@ class Dictionary:
         self.words = ordered
         self.number = {word: place for place, word in enumerate(ordered)}
         self.logs = np.log(np.array([frequencies[word] for word in ordered]) / total)
-        self._read_pairs(pairs, frequencies)
+        self._derived: dict[str, bool] = {}
+        self._read_pairs(pairs)
 
-    def _read_pairs(
-        self, pairs: Iterable[tuple[str, str, float]], frequencies: Mapping[str, float]
-    ) -> None:
+    def _read_pairs(self, pairs: Iterable[tuple[str, str, float]]) -> None:
         number = self.number
         found = sorted(
-            (number[a] << _SHIFT | number[b], count / frequencies[a])
-            for a, b, count in pairs
-            if a in number and b in number
+            (number[first] << _SHIFT | number[second], count)
+            for first, second, count in pairs
+            if first in number and second in number
         )
         self._pairs = np.array([key for key, _ in found], np.int64)
-        self._shares = np.array([share for _, share in found], np.float32)
+        if found:
+            counts = np.array([count for _, count in found])
+            logs = np.log(counts * (_COVERED / counts.sum()))
+            first, second = self._pairs >> _SHIFT, self._pairs & ((1 << _SHIFT) - 1)
+            self._gains = (logs - self.logs[first] - self.logs[second]).astype(np.float32)
+            self._least = float(logs.min())
 
     def __contains__(self, word: str) -> bool:
         return word in self.number
@@ -79,14 +88,14 @@ class Dictionary:
         >>> dictionary().derives("redistributions"), dictionary().derives("redistribusions")
         (True, False)
         """
-        stems = {word, *(word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))}
-        stems |= {
-            stem.removeprefix(beginning)
-            for stem in stems
-            for beginning in _BEGINNINGS
-            if stem.startswith(beginning)
-        }
-        return any(len(stem) >= _SHORTEST_STEM and stem in self.number for stem in stems)
+        known = self._derived.get(word)
+        if known is None:
+            if len(self._derived) > _MOST_KEPT:
+                self._derived.clear()
+            known = self._derived[word] = any(
+                len(stem) >= _SHORTEST_STEM and stem in self.number for stem in _stems(word)
+            )
+        return known
 
     @cached_property
     def nearby(self) -> Nearby:
@@ -104,18 +113,29 @@ class Dictionary:
         Returns
         -------
         numpy.ndarray
-            log P(second | first) / P(second), of that length; 0 where either is -1.
+            log P(second | first) / P(second), of that length; 0 where either is -1. That a pair is
+            not listed says the more, the more often it would occur by chance.
         """
         if not self._pairs.size:
             return np.zeros(len(first))
         key = first << _SHIFT | second
         place = np.minimum(np.searchsorted(self._pairs, key), self._pairs.size - 1)
-        gained = np.full(len(key), np.log(1 - _PAIR_WEIGHT))
-        known = np.flatnonzero(self._pairs[place] == key)
-        ratio = self._shares[place[known]] / np.exp(self.logs[second[known]])
-        gained[known] = np.log((1 - _PAIR_WEIGHT) + _PAIR_WEIGHT * ratio)
+        rarest = np.minimum(0.0, self._least - self.logs[first] - self.logs[second])
+        gained = np.where(
+            self._pairs[place] == key, self._gains[place], _UNSEEN + _UNSEEN_RAREST * rarest
+        )
         gained[(first < 0) | (second < 0)] = 0.0
         return gained
+
+
+def _stems(word: str) -> set[str]:
+    stems = {word, *(word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))}
+    return stems | {
+        stem.removeprefix(beginning)
+        for stem in stems
+        for beginning in _BEGINNINGS
+        if stem.startswith(beginning)
+    }
 
 
 @lru_cache(maxsize=4)

@@ -22,7 +22,7 @@ _PREFIX: Final = 8
 # One error is all that a word of so few letters can have and still be known again.
 _SHORT: Final = 4
 # Two errors are looked for in the most frequent words only: of a rare one, too little is left.
-_FREQUENT: Final = 30_000
+_FREQUENT: Final = 20_000
 _WORDS_AT_A_TIME: Final = 8192
 # Powers of an odd number (splitmix64's increment): a polynomial hash. Multiples of one would leave
 # but ten thousand different hashes.

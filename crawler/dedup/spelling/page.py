@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 
     from .dictionary import Dictionary
 
-WORD: Final = re.compile(r"[^\W\d_]+")
+WORD: Final = re.compile(r"[^\W_]+")
 _LONGEST: Final = 24
 # Beside one of these, a word is part of a number, a name of a program, an address or markup.
-_TECHNICAL: Final = frozenset("0123456789_@#/\\<>{}=$[]|~`^*+%&")
+_TECHNICAL: Final = frozenset("_@#/\\<>{}=$[]|~`^*+%&")
 _DOTS: Final = frozenset(".:-")
 _APOSTROPHES: Final = frozenset("'’")
 _CAMEL_CASE: Final = re.compile(r"[a-z]{2}[A-Z]+[a-z]{2}")
+_LINE_END: Final = re.compile("\n")
+_CAPITALS: Final = re.compile("[A-Z]{3}")
+# Letters that were read as digits: "th4", "8tates"; but not "4th", "1990s", "A4".
+_MISREAD: Final = re.compile(r"\d?[^\W\d]+\d?[^\W\d]*$")
+_NUMBERED: Final = re.compile(r"\d+(?:st|nd|rd|th|s|d|m|am|pm)$|[^\W\d]\d$", re.IGNORECASE)
 _QUOTES: Final = " \t\r\n\"'“”‘’()»«"
 # "Mr. Smith" begins no sentence.
 _LONGEST_ABBREVIATION: Final = 4
@@ -69,7 +74,7 @@ class Page:
         least, least_known = _BADLY_READ if noisy else _OWN_LANGUAGE
         return (
             bool(share[place] >= least and known[place] >= least_known)
-            and self._plain(place)
+            and self._plain(place, noisy)
             and (noisy or not self.name(place))
         )
 
@@ -100,10 +105,22 @@ class Page:
         """What stands between a word and the next."""
         return self.text[self.places[place][1] : self.places[place + 1][0]]
 
-    def _plain(self, place: int) -> bool:
+    @cached_property
+    def partings(self) -> list[int]:
+        """Places after which a line ends, or that are, or are before, an unknown word."""
+        unknown = np.flatnonzero(np.array(self.numbers, np.int64) < 0)
+        lines = np.array([match.start() for match in _LINE_END.finditer(self.text)], np.int64)
+        ended = np.searchsorted(np.array([start for start, _ in self.places]), lines) - 1
+        found = np.unique(np.concatenate((unknown - 1, unknown, ended)))
+        places: list[int] = found[(found >= 0) & (found < len(self.words) - 1)].tolist()
+        return places
+
+    def _plain(self, place: int, noisy: bool) -> bool:
         text, (start, end) = self.text, self.places[place]
         word = text[start:end]
         if not 2 <= len(word) <= _LONGEST:
+            return False
+        if not word.isalpha() and not (noisy and _misread(word)):
             return False
         before = text[start - 1] if start else " "
         after = text[end] if end < len(text) else " "
@@ -119,7 +136,15 @@ class Page:
             return True
         if _CAMEL_CASE.search(word):
             return False
-        return not word[0].isupper() or word[1:].islower()
+        if not word[0].isupper() or word[1:].islower():
+            return True
+        return noisy and (self._in_capitals(place - 1) or self._in_capitals(place + 1))
+
+    def _in_capitals(self, place: int) -> bool:
+        """Whether there is a word that begins with three capital letters, as in a headline."""
+        return 0 <= place < len(self.places) and bool(
+            _CAPITALS.match(self.text, self.places[place][0])
+        )
 
     def _begins_sentence(self, place: int) -> bool:
         if not place:
@@ -142,3 +167,7 @@ class Page:
             parts.append(word.capitalize() if self.capitalised(first) else word)
             end = self.places[last - 1][1]
         return "".join([*parts, self.text[end:]])
+
+
+def _misread(word: str) -> bool:
+    return bool(_MISREAD.match(word)) and not _NUMBERED.match(word)

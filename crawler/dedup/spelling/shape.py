@@ -8,9 +8,9 @@ from typing import Final
 
 _LETTERS: Final = str.maketrans(
     dict.fromkeys("ijlrtf", "i")
-    | dict.fromkeys("nuvhk", "ii")
+    | dict.fromkeys("nuvhkpxy", "ii")
     | {"m": "iii"}
-    | {"w": "iiii", "d": "ci", "b": "ic"}
+    | {"w": "iiii", "d": "ci", "b": "ic", "q": "g"}
     | dict.fromkeys("aceoéèêëáàâóòôö", "c")
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
@@ -19,7 +19,12 @@ _ALIKE_SOUNDS: Final = str.maketrans("cqzdvg", "kkstfj")
 _SILENT: Final = re.compile(r"[aeiouyhw]+")
 _DOUBLED: Final = re.compile(r"(.)\1+")
 _ROUNDS: Final = re.compile(r"cc+")
-_RUNS: Final = re.compile(r"cc+|ii+")
+_UPRIGHTS: Final = re.compile(r"i+")
+_REPEATED: Final = re.compile(r"([^ic])\1+")
+# Up to which numbers of uprights side by side count as one, as two (and the rest as three). Short
+# words, of fewer strokes than eight, are known by the words around them.
+_LONG: Final = 8
+_BLURRED: Final = {False: (3,), True: (2, 5)}
 
 
 @lru_cache(1 << 16)
@@ -48,7 +53,8 @@ def skeleton(word: str) -> str:
 def shapes(text: str, *, blurred: bool = False) -> str:
     """*text* with every word replaced by its strokes, a run of round ones counting once.
 
-    The digits 0 and 1 are taken for letters. *blurred*: a run of upright strokes counts once, too.
+    The digits 0 and 1 are taken for letters. *blurred*: of upright strokes side by side it counts
+    only whether they are few or many, and letters that are doubled count once.
 
     >>> shapes("The modern house") == shapes("Tlie modem housc")
     True
@@ -61,4 +67,11 @@ def shapes(text: str, *, blurred: bool = False) -> str:
 
 @lru_cache(1 << 16)
 def _shape(word: str, blurred: bool) -> str:
-    return (_RUNS if blurred else _ROUNDS).sub(lambda run: run[0][0], strokes(word))
+    found = strokes(word)
+    if not blurred:
+        return _ROUNDS.sub("c", found)
+    most = _BLURRED[len(found) >= _LONG]
+    found = _UPRIGHTS.sub(
+        lambda run: "i" * (1 + sum(len(run[0]) > limit for limit in most)), _ROUNDS.sub("c", found)
+    )
+    return _REPEATED.sub(r"\1", found)
