@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
+from scrapy.settings import default_settings
 
 from crawler.commands.subcommands import Exit, find, names
 from tests.commands.conftest import ROOT
@@ -182,3 +184,13 @@ def test_the_settings_reference_is_the_code(dedup):
     """docs/settings.md has the table that `scrapy dedup settings --markdown` writes."""
     _, out, _ = dedup("settings", "--markdown")
     assert out.strip() in (ROOT / "docs" / "settings.md").read_text()
+
+
+def test_every_setting_that_is_read_is_documented():
+    """Those that are neither the filter's nor Scrapy's stand above the table with their defaults."""
+    page = (ROOT / "docs" / "settings.md").read_text()
+    read = set()
+    for path in (ROOT / "crawler").rglob("*.py"):
+        read |= set(re.findall(r'settings\.get\w*\("(\w+)"', path.read_text()))
+    own = {name for name in read if not hasattr(default_settings, name)}
+    assert own == set(re.findall(r"`([A-Z_]+)` \(`\w+`: ", page))
