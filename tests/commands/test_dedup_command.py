@@ -187,7 +187,7 @@ def test_the_settings_reference_is_the_code(dedup):
 
 
 def test_every_setting_that_is_read_is_documented():
-    """Those that are neither the filter's nor Scrapy's stand above the table with their defaults."""
+    """Those of neither the filter nor Scrapy stand above the table, with their defaults."""
     page = (ROOT / "docs" / "settings.md").read_text()
     read = set()
     for path in (ROOT / "crawler").rglob("*.py"):
