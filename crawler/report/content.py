@@ -12,7 +12,7 @@ from .texts import side_by_side, visible
 if TYPE_CHECKING:
     from ..dedup.archive import Archive
     from ..dedup.index import DuplicateIndex
-    from .survey import Member
+    from .survey import ClusterPage
 
 _MOST_DECISIONS = 50
 
@@ -80,7 +80,7 @@ class _Comparisons:
     """The pairs of texts that a report holds, each made once, up to a number of them."""
 
     def __init__(
-        self, archive: Archive, kept: dict[int, Member], ignore: frozenset[str], limit: int
+        self, archive: Archive, kept: dict[int, ClusterPage], ignore: frozenset[str], limit: int
     ) -> None:
         self.found: list[dict[str, Any]] = []
         self._archive = archive
@@ -89,7 +89,7 @@ class _Comparisons:
         self._limit = limit
         self._places: dict[str, int] = {}
 
-    def of(self, page: Member) -> int | None:
+    def of(self, page: ClusterPage) -> int | None:
         """The place of a copy's comparison in ``found``; None if there is none."""
         original = self._kept.get(page.cluster)
         if page.kind != "near" or original is None:
@@ -124,7 +124,10 @@ def _sides(segments: list[Any]) -> list[list[Any]]:
 
 
 def _decision(
-    page: Member, kept: dict[int, Member], titles: dict[str, str], comparisons: _Comparisons
+    page: ClusterPage,
+    kept: dict[int, ClusterPage],
+    titles: dict[str, str],
+    comparisons: _Comparisons,
 ) -> dict[str, Any]:
     original = kept.get(page.cluster)
     return {
@@ -134,7 +137,7 @@ def _decision(
     }
 
 
-def _plain(page: Member, titles: dict[str, str]) -> dict[str, Any]:
+def _plain(page: ClusterPage, titles: dict[str, str]) -> dict[str, Any]:
     return {
         "url": visible(page.url),
         "title": visible(titles.get(page.url, "")),

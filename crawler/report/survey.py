@@ -22,7 +22,7 @@ _SAMPLE: Final = 1000
 _SIZES: Final = ((2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 
 
-class Member(NamedTuple):
+class ClusterPage(NamedTuple):
     """A page in a cluster. ``kind`` is the decision that stands; ``similarity`` is to the page that
     stands for the cluster, in the interval from ``low`` to ``high``, 1 for that page itself.
     """
@@ -59,19 +59,19 @@ class Survey:
     the kept one included. ``unlisted`` copies are in ``sizes`` only.
     """
 
-    near: list[Member]
-    clusters: dict[int, list[Member]]
+    near: list[ClusterPage]
+    clusters: dict[int, list[ClusterPage]]
     sizes: Counter[int]
     unlisted: int
     taken: datetime
 
-    def below(self, similarity: float) -> list[Member]:
+    def below(self, similarity: float) -> list[ClusterPage]:
         """The near-duplicates that a threshold of `similarity` would keep, most similar first."""
         return self.near[: bisect_left(self.near, similarity, key=lambda page: page.similarity)][
             ::-1
         ]
 
-    def after(self, similarity: float, url: str) -> Member | None:
+    def after(self, similarity: float, url: str) -> ClusterPage | None:
         """The near-duplicate that comes after the one with that similarity and URL."""
         place = bisect_right(self.near, (similarity, url), key=_doubt)
         return self.near[place] if place < len(self.near) else None
@@ -105,7 +105,7 @@ class Survey:
         return bins
 
 
-def _doubt(page: Member) -> tuple[float, str]:
+def _doubt(page: ClusterPage) -> tuple[float, str]:
     """By which pages are sorted, the most doubtful first."""
     return page.similarity, page.url
 
@@ -113,7 +113,7 @@ def _doubt(page: Member) -> tuple[float, str]:
 async def take_survey(index: DuplicateIndex) -> Survey:
     """Read all records of an index. Raises :class:`ServerError` if the server gives no answer."""
     bits = index.config.sketch_bits
-    clusters: dict[int, list[Member]] = {}
+    clusters: dict[int, list[ClusterPage]] = {}
     sizes: Counter[int] = Counter()
     listed = unlisted = 0
     async for record in read_records(index.store, odd_bytes=bits // 8):
@@ -146,14 +146,14 @@ async def sample_pairs(index: DuplicateIndex) -> KeptPairs:
     return KeptPairs(len(sketches), floor, histogram)
 
 
-async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int, Member]:
+async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int, ClusterPage]:
     """The pages that stand for clusters, by their numbers; those that are gone are left out."""
     bits = index.config.sketch_bits
     found = await read_pages(index.store, clusters, odd_bytes=bits // 8)
     return {number: _member(record, bits) for number, record in found.items()}
 
 
-def _member(record: PageRecord, bits: int) -> Member:
+def _member(record: PageRecord, bits: int) -> ClusterPage:
     estimate = estimate_evidence(record, bits)
     similarity, low, high = (
         (estimate.similarity, estimate.low, estimate.high) if estimate else (1.0, 1.0, 1.0)
@@ -162,6 +162,6 @@ def _member(record: PageRecord, bits: int) -> Member:
         datetime.fromtimestamp(seconds, UTC) for seconds in (record.first_seen, record.last_seen)
     )
     cluster = record.representative
-    return Member(
+    return ClusterPage(
         record.url, cluster, record.standing, similarity, low, high, record.words, first, last
     )

@@ -18,7 +18,7 @@ from crawler.dedup.store.statistics import IndexStats
 from crawler.report import content
 from crawler.report.content import Limits, read_content
 from crawler.report.document import render_report
-from crawler.report.survey import Member, Survey
+from crawler.report.survey import ClusterPage, Survey
 from tests.conftest import wait_until
 from tests.report.browser import DESKTOP, PHONE, Visit, visit
 from tests.report.pages import ATTACKS, fill, hostile_pages, run, write_report
@@ -162,12 +162,12 @@ def test_printed_and_without_scripts(browser: Browser, config: DedupConfig, tmp_
 def synthetic(copies: int, clusters: int) -> Survey:
     """As many copies in as many clusters, the first the largest."""
     day = datetime(2026, 1, 1, tzinfo=UTC)
-    found: dict[int, list[Member]] = {}
+    found: dict[int, list[ClusterPage]] = {}
     for number in range(copies):
         cluster = number // 2 % (clusters if number % 2 else 97)
         similarity = 0.8 + number * 7919 % 2000 / 10_000
         kind = "near" if number % 3 else "exact"
-        page = Member(
+        page = ClusterPage(
             f"https://host{number % 500}.example/page/{number}", cluster, kind,
             similarity if number % 3 else 1.0, similarity - 0.02, similarity + 0.02, 500, day, day,
         )  # fmt: skip
@@ -215,7 +215,7 @@ def test_100_000_pages(
     async def take_survey(index: Any) -> Survey:
         return survey
 
-    async def kept_pages(index: Any, numbers: Any) -> dict[int, Member]:
+    async def kept_pages(index: Any, numbers: Any) -> dict[int, ClusterPage]:
         return {n: survey.clusters[n][0]._replace(kind="unique") for n in numbers}
 
     monkeypatch.setattr(content, "take_survey", take_survey)
