@@ -17,6 +17,7 @@ from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
 
 from .. import chrome
 from ..items import Page
+from ..pipelines.chrome import LONG_PAGE
 from ..project import site_template
 from ..start_errors import speak_plainly
 from .arguments import Arguments, host_of
@@ -36,8 +37,6 @@ logger = logging.getLogger(__name__)
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 # Stopping a download costs the connection; up to this many bytes reading on is cheaper.
 _READ_ON = 64 * 1024
-# Bytes of HTML from which a page is worked on in a thread; it takes some tens of milliseconds.
-_LONG_PAGE = 300_000
 
 _TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}", re.ASCII)
 
@@ -171,7 +170,7 @@ class SiteSpider(Spider):
         self, response: Response, work: Callable[..., _T], *args: Any, **options: Any
     ) -> _T:
         """Do the work for a long page in a thread: it would hold up all others."""
-        if len(response.body) < _LONG_PAGE:
+        if len(response.body) < LONG_PAGE:
             return work(*args, **options)
         return await run_in_thread(work, *args, **options)
 
