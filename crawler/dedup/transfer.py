@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -14,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .config import DedupConfig
-from .errors import InputError, ParameterMismatch
+from .errors import InputError
+from .exported import are_counters, checked_header, mark_of, records_in, settle
 from .index import DuplicateIndex
-from .portable import FORMAT, VERSION, Block, Writer, from_line, read_blocks, read_header
+from .portable import FORMAT, VERSION, Writer, read_blocks, read_header
 from .store.audit import Audit
 from .store.connect import open_server
 from .store.make import make_store
-from .store.parameters import SECRET, Parameters
 from .store.reading import PAGES_IN_BLOCK
 from .store.records import PageRecord
 from .store.records import read_blocks as read_records
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 _RECORDS: Final = 64  # blocks of records in a block of the file
 _WRITTEN: Final = 512  # pages written at once
 _NOT_COMPARED: Final = frozenset(("created",))  # of a header
-_SEED: Final = re.compile(rf"[0-9]{{1,20}}|{SECRET}[0-9a-f]+")
-_OF_THE_STORE: Final = frozenset(("digest", "format", "shards", "unfinished"))
 
 
 class Imported(NamedTuple):
@@ -173,7 +170,7 @@ def _check(path: Path, odd_bytes: int) -> tuple[dict[str, Any], dict[str, Any], 
     for block in read_blocks(path):
         if block.number is None:
             assert header is not None
-            if not _are_counters(block.lines[0]):
+            if not are_counters(block.lines[0]):
                 raise InputError(f"{str(path)!r}, end: no counters stand there")
             return header, block.lines[0], mark_of(header)
         if header is None:
@@ -181,76 +178,6 @@ def _check(path: Path, odd_bytes: int) -> tuple[dict[str, Any], dict[str, Any], 
         elif int(header["parameters"].get("verify_bits", 0)) == 8 * odd_bytes:
             records_in(path, block, odd_bytes)  # else the parameters differ, which is said later
     raise AssertionError("read_blocks ends with the end or an error")
-
-
-def checked_header(path: Path, block: Block) -> dict[str, Any]:
-    """The header in a file's first block. Raises :class:`InputError` if it is none that fits."""
-    header = read_header(path, block)
-    if not _is_header(header):
-        raise InputError(f"{str(path)!r}, header: not as this package writes it")
-    return header
-
-
-def mark_of(header: dict[str, Any]) -> str:
-    """By what an export is known, and told from other ones of its index."""
-    return f"{header['state']} {header['created']}"
-
-
-def settle(path: Path, header: dict[str, Any], parameters: Parameters) -> None:
-    """Give `parameters` the seed of an exported index, and see that all others are the same.
-
-    Raises :class:`ParameterMismatch` naming those that differ.
-    """
-    values = {k: v for k, v in header["parameters"].items() if k not in _OF_THE_STORE}
-    ours = dict(_pairs(parameters.flat))
-    if "shards" in ours:
-        values["shards"] = ours["shards"]
-    found = dict(_pairs(Parameters(header["namespace"], values).flat))
-    parameters.adopt_seed(found)
-    if parameters.digest != found["digest"]:
-        raise ParameterMismatch(
-            f"the index in {str(path)!r} was made with other parameters "
-            f"({parameters.differences(found)}): set them as they were"
-        )
-
-
-def _is_header(header: dict[str, Any]) -> bool:
-    numbers = header.get("next")
-    texts = [header.get("state"), header.get("created"), header.get("namespace")]
-    parameters = header.get("parameters")
-    return (
-        isinstance(numbers, list)
-        and all(type(n) is int and 0 < n < 1 << 32 for n in numbers)
-        and type(header.get("pages")) is type(header.get("shards")) is int
-        and max(1, header["shards"]) == len(numbers)
-        and all(isinstance(text, str) for text in texts)
-        and isinstance(parameters, dict)
-        and all(isinstance(value, str) for value in parameters.values())
-        and parameters.get("verify_bits", "").isdecimal()
-        and _SEED.fullmatch(parameters.get("seed", "")) is not None
-    )
-
-
-def _are_counters(counters: Any) -> bool:
-    groups = ("stats", "hosts", "histogram", "overrides")
-    return isinstance(counters, dict) and all(
-        isinstance(counters.get(name), dict)
-        and all(isinstance(value, str) for value in counters[name].values())
-        for name in groups
-    )
-
-
-def records_in(path: Path, block: Block, odd_bytes: int) -> list[PageRecord]:
-    """The pages in a block. Raises :class:`InputError`, which names block and line."""
-    found = []
-    for number, line in enumerate(block.lines, 1):
-        try:
-            found.append(from_line(line, odd_bytes))
-        except ValueError as error:
-            raise InputError(
-                f"{str(path)!r}, block {block.number}, line {number}: {error}"
-            ) from None
-    return found
 
 
 async def _restore(
@@ -296,7 +223,3 @@ def _batches(path: Path, odd_bytes: int, *, kept: bool) -> Iterator[Sequence[Pag
             del waiting[:_WRITTEN]
     if waiting:
         yield waiting
-
-
-def _pairs(flat: Sequence[str]) -> list[tuple[str, str]]:
-    return list(zip(flat[::2], flat[1::2], strict=True))

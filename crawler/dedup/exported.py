@@ -1,0 +1,95 @@
+"""An exported index as it is read: header, parameters, pages and counters, each checked."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from .errors import InputError, ParameterMismatch
+from .portable import from_line, read_header
+from .store.parameters import SECRET, Parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from .portable import Block
+    from .store.records import PageRecord
+
+_SEED: Final = re.compile(rf"[0-9]{{1,20}}|{SECRET}[0-9a-f]+")
+_OF_THE_STORE: Final = frozenset(("digest", "format", "shards", "unfinished"))
+
+
+def checked_header(path: Path, block: Block) -> dict[str, Any]:
+    """The header in a file's first block. Raises :class:`InputError` if it is none that fits."""
+    header = read_header(path, block)
+    if not _is_header(header):
+        raise InputError(f"{str(path)!r}, header: not as this package writes it")
+    return header
+
+
+def mark_of(header: dict[str, Any]) -> str:
+    """By what an export is known, and told from other ones of its index."""
+    return f"{header['state']} {header['created']}"
+
+
+def settle(path: Path, header: dict[str, Any], parameters: Parameters) -> None:
+    """Give `parameters` the seed of an exported index, and see that all others are the same.
+
+    Raises :class:`ParameterMismatch` naming those that differ.
+    """
+    values = {k: v for k, v in header["parameters"].items() if k not in _OF_THE_STORE}
+    ours = dict(_pairs(parameters.flat))
+    if "shards" in ours:
+        values["shards"] = ours["shards"]
+    found = dict(_pairs(Parameters(header["namespace"], values).flat))
+    parameters.adopt_seed(found)
+    if parameters.digest != found["digest"]:
+        raise ParameterMismatch(
+            f"the index in {str(path)!r} was made with other parameters "
+            f"({parameters.differences(found)}): set them as they were"
+        )
+
+
+def _is_header(header: dict[str, Any]) -> bool:
+    numbers = header.get("next")
+    texts = [header.get("state"), header.get("created"), header.get("namespace")]
+    parameters = header.get("parameters")
+    return (
+        isinstance(numbers, list)
+        and all(type(n) is int and 0 < n < 1 << 32 for n in numbers)
+        and type(header.get("pages")) is type(header.get("shards")) is int
+        and max(1, header["shards"]) == len(numbers)
+        and all(isinstance(text, str) for text in texts)
+        and isinstance(parameters, dict)
+        and all(isinstance(value, str) for value in parameters.values())
+        and parameters.get("verify_bits", "").isdecimal()
+        and _SEED.fullmatch(parameters.get("seed", "")) is not None
+    )
+
+
+def are_counters(counters: Any) -> bool:
+    """Whether the counters at a file's end are such as this package writes."""
+    groups = ("stats", "hosts", "histogram", "overrides")
+    return isinstance(counters, dict) and all(
+        isinstance(counters.get(name), dict)
+        and all(isinstance(value, str) for value in counters[name].values())
+        for name in groups
+    )
+
+
+def records_in(path: Path, block: Block, odd_bytes: int) -> list[PageRecord]:
+    """The pages in a block. Raises :class:`InputError`, which names block and line."""
+    found = []
+    for number, line in enumerate(block.lines, 1):
+        try:
+            found.append(from_line(line, odd_bytes))
+        except ValueError as error:
+            raise InputError(
+                f"{str(path)!r}, block {block.number}, line {number}: {error}"
+            ) from None
+    return found
+
+
+def _pairs(flat: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))
