@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
     Raises :class:`DedupError` for what the user can put right.
     """
     from ..dedup.errors import InputError
-    from .session import find_files, start
+    from .session import find_files, reason, start
 
     export = None
     if options.index is not None:
@@ -60,6 +60,7 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
     chosen = dict(settings(options.conf, "--conf"))
     spark = start(None if submitted else options.master, chosen)
     try:
+        from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
         from .job import Corpus
@@ -68,8 +69,8 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
         try:
             corpus = Corpus(spark, files, options.out, config, report=_report, export=export)
             return corpus.run()
-        except PySparkException as error:
-            raise InputError(f"Spark gave up: {_reason(error)}") from error
+        except (PySparkException, Py4JError) as error:
+            raise InputError(f"Spark gave up: {reason(error)}") from error
     finally:
         if not submitted:  # else spark-submit ends it
             spark.stop()
@@ -88,11 +89,3 @@ def settings(words: list[str], option: str) -> Iterator[tuple[str, str]]:
 
 def _report(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def _reason(error: Any) -> str:
-    """The line of a long message that says what went wrong: the last of Python's, or the first."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    if not lines:
-        return type(error).__name__
-    return (lines[-1] if "Traceback" in str(error) else lines[0]).strip()

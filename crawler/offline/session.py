@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -82,14 +83,15 @@ def find_files(spark: SparkSession, patterns: Sequence[str]) -> list[File]:
 
 
 def _remote_files(spark: SparkSession, pattern: str) -> list[File]:
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         listing = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
         # Only what is selected is read: this opens no file.
         rows = listing.load(pattern).select("path", "length", "modificationTime").collect()
-    except PySparkException as error:
-        raise InputError(f"cannot read {pattern!r}: {_first_line(error)}") from None
+    except (PySparkException, Py4JError) as error:
+        raise InputError(f"cannot read {pattern!r}: {reason(error)}") from None
     names_one = any(row.path == pattern for row in rows)
     files = [
         File(row.path, row.length, int(row.modificationTime.timestamp() * 1000))
@@ -170,5 +172,16 @@ def _stderr_into(file: IO[bytes]) -> Iterator[None]:
         os.close(before)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+def reason(error: Exception) -> str:
+    """What went wrong in Spark, in a line: the last of a long message of Python's, else the first.
+
+    >>> reason(ValueError("java.lang.ClassNotFoundException: Class org.S3AFileSystem not found"))
+    'Class org.S3AFileSystem not found: its jar is missing, see docs/corpus.md'
+    """
+    java = getattr(error, "java_exception", None)
+    text = str(error if java is None else java.getMessage())
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(error).__name__]
+    said = lines[-1] if "Traceback" in text else lines[0]
+    if missing := re.search(r"Class \S+ not found", said):
+        return f"{missing[0]}: its jar is missing, see docs/corpus.md"
+    return said

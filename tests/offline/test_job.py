@@ -266,6 +266,18 @@ def test_a_method_without_bands_is_an_error(spark: SparkSession, tmp_path: Path)
         Corpus(spark, [], str(tmp_path), DedupConfig(method="modulo"), report=print)
 
 
+def test_a_connector_that_is_missing_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
+    """For input and for output: what lacks is named, and where it says how to get it."""
+    path = corpora.write(tmp_path / "a.jsonl", corpora.pages(1))
+    parser = argparse.ArgumentParser()
+    cli.add_arguments(parser)
+    for words in (["s3a://b/a.jsonl", "-o", str(tmp_path)], [str(path), "-o", "s3a://b/out"]):
+        with pytest.raises(InputError, match=r": Class \S+S3A\S+ not found.*docs/corpus\.md$"):
+            cli.run(parser.parse_args(words), CONFIG, submitted=True)
+    with pytest.raises(InputError, match=r"unheard-of://b/a.*: No FileSystem for scheme"):
+        find_files(spark, ["unheard-of://b/a.jsonl"])
+
+
 @pytest.mark.usefixtures("spark")  # without Java it is skipped
 def test_spark_submit_runs_the_same_job(tmp_path: Path) -> None:
     """A file of the package, submitted to a Spark of its own, does the job and prints JSON."""
