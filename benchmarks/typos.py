@@ -36,6 +36,7 @@ from crawler.dedup.typos import ContextCorrector, corrector
 
 FOUND = (0.3, 0.4, 0.5)
 UNRELATED = 0.02
+THRESHOLD = 0.8
 OWN = ("none", "typos", "scans", "bad-scans")
 CORRECTORS = ("none", "dsound", "soundex", "metaphone", *OWN[1:])
 WORDS_A_PAGE = 1000
@@ -162,11 +163,15 @@ def joined(texts: list[str]) -> Iterator[str]:
 
 
 def precision(texts: Texts, name: str) -> dict[str, float]:
-    """Precision, recall, F1 of a set at 0.8, by exact Jaccard of the corrected texts."""
+    """Precision, recall, F1 of a set at THRESHOLD, by exact Jaccard of the corrected texts."""
     correct = correction(name)
     changed = Texts(texts.name, [correct(text) for text in texts.texts], texts.truth)
     return dict(
-        zip(("precision", "recall", "f1"), score(texts, exactly(changed, 0.8)[0], 0.8), strict=True)
+        zip(
+            ("precision", "recall", "f1"),
+            score(texts, exactly(changed, THRESHOLD)[0], THRESHOLD),
+            strict=True,
+        )
     )
 
 
