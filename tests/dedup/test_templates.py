@@ -71,26 +71,31 @@ async def test_a_page_stays_unchanged_while_its_template_is_learnt(index_url: st
         assert (await worker.check("copy-of-0", page(0))).kind is Kind.EXACT
 
 
-async def test_a_server_that_forgot_a_template_is_told_again(redis_url: str) -> None:
+def log_of(worker: Worker) -> str:
+    """The key under which the server has what workers know of the site."""
+    store = worker.index.store
+    return store.shards[store.home("site.example")].prefix + "templates"
+
+
+async def test_a_server_that_forgot_a_template_is_told_again(index_url: str) -> None:
     """When the shared log is gone, what a worker knows goes up anew."""
-    async with workers(redis_url, 2) as (one, two):
+    async with workers(index_url, 2) as (one, two):
         await crawl(one, range(8))
-        store = one.index.store
-        await store._client.delete("{dedup}:templates")
+        await one.index.store._client.delete(log_of(one))
         await crawl(one, range(8, 10))
         await crawl(two, [20])
         assert two.template.known >= one.template.known - {0}
         assert two.template.length == one.template.length > 0
 
 
-async def test_the_log_of_a_host_has_a_bound(redis_url: str) -> None:
+async def test_the_log_of_a_host_has_a_bound(index_url: str) -> None:
     """A site that always brings new blocks takes no more than two kilobytes of the server."""
-    async with workers(redis_url, 1) as (worker,):
+    async with workers(index_url, 1) as (worker,):
         for start in range(0, 2000, 50):
             template = SharedTemplate()
             template.known = frozenset(range(start, start + 50))
             await worker.index.check(f"{HOST}/", "some text", template=template)
-        log = await worker.index.store._client.hget("{dedup}:templates", "site.example")
+        log = await worker.index.store._client.hget(log_of(worker), "site.example")
         assert len(log) == 4 * 512
         assert template.length == 512
         assert template.offer() == b""

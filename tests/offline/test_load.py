@@ -39,18 +39,21 @@ def decided(records: list[Record | None]) -> list[tuple[object, ...]]:
     ]
 
 
-@pytest.mark.parametrize("where", ["redis_url", "cluster_url"])
-def test_pages_are_decided_as_if_checked(
-    where: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+@pytest.fixture(params=["redis_url", "cluster_url"])
+def server_url(request: pytest.FixtureRequest) -> str:
+    """The address of an empty server, that of an empty cluster."""
+    found: str = request.getfixturevalue(request.param)
+    return found
+
+
+def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> None:
     """All is as after `check_many`, on a server and on a cluster; a second load changes nothing."""
-    index_url: str = request.getfixturevalue(where)
     path = corpora.write(tmp_path / "a.jsonl.gz", PAGES)
-    config = DedupConfig(redis_url=index_url, seed=3, data_dir=str(tmp_path))
+    config = DedupConfig(redis_url=server_url, seed=3, data_dir=str(tmp_path))
     first = loaded(config, local_files(str(path)))
     by_load = decided(shown(config))
 
-    other = DedupConfig(redis_url=index_url, seed=3, namespace="other")
+    other = DedupConfig(redis_url=server_url, seed=3, namespace="other")
 
     async def check() -> list[str]:
         async with DuplicateIndex.open(other) as index:
@@ -67,10 +70,10 @@ def test_pages_are_decided_as_if_checked(
     assert decided(shown(config)) == by_load
 
 
-def test_a_load_that_broke_off_goes_on(redis_url: str, tmp_path: Path) -> None:
+def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
     """What is loaded is not read again, unless the index does not know it any more."""
     path = corpora.write(tmp_path / "a.jsonl", PAGES)
-    config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path))
+    config = DedupConfig(redis_url=server_url, data_dir=str(tmp_path))
     files = local_files(str(path))
     half = len(PAGES) // 2
 
