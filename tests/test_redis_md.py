@@ -1,6 +1,6 @@
 """What docs/redis.md shows is what redis-cli answers, on an index with the demo site's pages.
 
-``python -m tests.commands.test_inspection_redis_md SOCKET`` writes the answers into the page; it
+``python -m tests.test_redis_md SOCKET`` writes the answers into the page; it
 empties the server on that socket.
 """
 
