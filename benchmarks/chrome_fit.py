@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -26,17 +27,18 @@ from benchmarks.chrome_data import Page, load_manuals, load_pages, score, tokens
 from benchmarks.chrome_swap import Swapped
 from crawler.chrome import document, model, strip_chrome
 from crawler.chrome.blocks import LIMIT
+from crawler.chrome.extract import siblings
 from crawler.chrome.features import describe
 
-UNITS = 32
+UNITS = 40
 EPOCHS = 15
-BATCH = 512
-RATE = 1.5e-3
+BATCH = 2048  # blocks, of whole pages
+RATE = 2e-3
 DECAY = 1 / 128
 ORDERS = 3  # of the pages of a manual, for learning its template
 DROPOUT = 0.3  # of hidden units
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
-SWAPPED_WEIGHT = 0.08  # and so are the same articles in other templates
+SWAPPED_WEIGHT = 0.12  # and so are the same articles in other templates
 
 
 class Sample(NamedTuple):
@@ -44,6 +46,7 @@ class Sample(NamedTuple):
     features: np.ndarray
     labels: np.ndarray
     weights: np.ndarray
+    groups: np.ndarray  # of siblings, which share their likelihood
 
 
 def labels(texts: list[str], gold: str) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +77,7 @@ def sample(page: Page) -> Sample | None:
     gold = (share * sizes).sum() + 20
     weights = np.minimum(sizes + 1, gold) / gold
     features = describe(parsed.flat, document.title(parsed))
-    return Sample(page, features, share > 0.5, weights)
+    return Sample(page, features, share > 0.5, weights, siblings(parsed.flat)[: len(texts)])
 
 
 def resample(moved: list[Swapped], pages: list[Page]) -> list[Sample]:
@@ -86,7 +89,10 @@ def resample(moved: list[Swapped], pages: list[Page]) -> list[Sample]:
 
 
 def fit(samples: list[Sample], seed: int = 0) -> model.Model:
-    """Return weights that minimise the cross-entropy, by Adam; scaling is folded in."""
+    """Return weights that minimise the cross-entropy, by Adam; scaling is folded in.
+
+    What is judged is what `settle` makes of the blocks: siblings together.
+    """
     x = np.concatenate([s.features for s in samples]).astype(np.float32)
     y = np.concatenate([s.labels for s in samples]).astype(np.float32)
     w = np.concatenate([s.weights for s in samples]).astype(np.float32)
@@ -94,7 +100,9 @@ def fit(samples: list[Sample], seed: int = 0) -> model.Model:
     mean, scale = x.mean(0), np.maximum(x.std(0), 0.02)
     x = np.clip((x - mean) / scale, -8, 8)
     random = np.random.default_rng(seed)
-    n, f = x.shape
+    lengths = np.array([len(s.labels) for s in samples])
+    starts = np.cumsum(lengths) - lengths
+    f = x.shape[1]
     bound = np.sqrt(6 / (f + UNITS))
     parameters = [
         random.uniform(-bound, bound, (f, UNITS)).astype(np.float32),
@@ -105,16 +113,18 @@ def fit(samples: list[Sample], seed: int = 0) -> model.Model:
     first = [np.zeros_like(p) for p in parameters]
     second = [np.zeros_like(p) for p in parameters]
     step = 0
-    steps = EPOCHS * -(-n // BATCH)
+    steps = EPOCHS * (lengths.sum() // BATCH + 1)
     for _ in range(EPOCHS):
-        order = random.permutation(n)
-        for at in range(0, n, BATCH):
-            rows = order[at : at + BATCH]
+        order = random.permutation(len(samples))
+        batches = np.cumsum(lengths[order]) // BATCH
+        for batch in np.split(order, np.flatnonzero(np.diff(batches)) + 1):
+            rows = np.concatenate([starts[i] + np.arange(lengths[i]) for i in batch])
+            pooled = _pooling([samples[i].groups for i in batch])
             xb, yb, wb = x[rows], y[rows], w[rows]
             h = np.maximum(xb @ parameters[0] + parameters[1], 0)
             h *= (random.random(h.shape, np.float32) > DROPOUT) / np.float32(1 - DROPOUT)
-            p = 1 / (1 + np.exp(-np.clip(h @ parameters[2] + parameters[3], -30, 30)))
-            slope = wb * (p - yb) / len(rows)
+            p = 1 / (1 + np.exp(-np.clip(pooled(h @ parameters[2] + parameters[3]), -30, 30)))
+            slope = pooled(wb * (p - yb)) / wb.sum()
             back = np.outer(slope, parameters[2]) * (h > 0) / np.float32(1 - DROPOUT)
             gradients = [
                 xb.T @ back + DECAY * parameters[0],
@@ -122,7 +132,7 @@ def fit(samples: list[Sample], seed: int = 0) -> model.Model:
                 h.T @ slope + DECAY * parameters[2],
                 slope.sum(),
             ]
-            rate = np.float32(RATE * (1 - step / steps))
+            rate = np.float32(RATE * max(1 - step / steps, 0))
             step += 1
             for i, g in enumerate(gradients):
                 first[i] += 0.1 * (g - first[i])
@@ -137,6 +147,14 @@ def fit(samples: list[Sample], seed: int = 0) -> model.Model:
         parameters[2].astype(np.float32),
         np.float32(parameters[3]),
     )
+
+
+def _pooling(groups: list[np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function that gives each of some pages' blocks the mean of its group."""
+    before = np.cumsum([0] + [own.max() + 1 for own in groups])
+    of = np.concatenate([own + first for own, first in zip(groups, before, strict=False)])
+    counts = np.maximum(np.bincount(of), 1)
+    return lambda values: (np.bincount(of, values) / counts)[of].astype(np.float32)
 
 
 def fold(site: str, folds: int) -> int:

@@ -14,12 +14,12 @@ from . import model
 from .blocks import LIMIT, Flat
 from .document import Document, parse, read_tree
 from .document import title as title_of
-from .features import Floats, Wide, describe
+from .features import Floats, Ints, Wide, describe
 from .vocabulary import BIT
 
 PROSE: Final = 200  # characters; a kept block of this length is never learnt as chrome
 _32_BITS: Final = (1 << 32) - 1
-_TRUST: Final = 0.5
+_TRUST: Final = 0.6
 _CAUTION: Final = 0.8
 _TINY: Final = 1e-6
 _DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
@@ -164,6 +164,17 @@ def join(texts: list[str], kept: NDArray[np.bool_]) -> str:
     return "\n".join(text for text, is_kept in zip(texts, kept.tolist(), strict=True) if is_kept)
 
 
+def siblings(flat: Flat) -> Ints:
+    """Return for each block the number of its group: siblings of one tag and class."""
+    ids: dict[tuple[int, str], int] = {}
+    return np.array(
+        [
+            ids.setdefault((container, block[-1]), len(ids))
+            for container, block in zip(flat.within, flat.blocks, strict=True)
+        ]
+    )
+
+
 def settle(likely: Floats, flat: Flat) -> Wide:
     """Return what to make of the likelihoods of a page's blocks, all of them seen together.
 
@@ -172,14 +183,7 @@ def settle(likely: Floats, flat: Flat) -> Wide:
     are drawn towards the middle, and a little down.
     """
     odds = np.log(np.clip(likely, _TINY, 1 - _TINY) / np.clip(1 - likely, _TINY, 1))
-    ids: dict[tuple[int, str], int] = {}
-    kin = np.array(
-        [
-            ids.setdefault((container, block[-1]), len(ids))
-            for container, block in zip(flat.within, flat.blocks, strict=True)
-        ]
-    )
-    kin = kin[: len(likely)]
+    kin = siblings(flat)
     shared = (np.bincount(kin, odds) / np.bincount(kin))[kin]
     settled: Wide = 1 / (1 + np.exp(_CAUTION - _TRUST * shared))
     return settled
