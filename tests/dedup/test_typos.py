@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,6 +94,9 @@ def test_scans_also_make_look_alikes_equal() -> None:
     blurred = corrector("bad-scans")
     assert blurred(CLEAN + " Thumn") == blurred(CLEAN + " Thunn")
     assert shapes("modern", blurred=True) != shapes("ancient", blurred=True)
+    assert shapes("in m iii", blurred=True) == "i i i"
+    assert shapes("with", blurred=True) != shapes("in", blurred=True)
+    assert shapes("alberta", blurred=True) != shapes("ontario", blurred=True)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +178,38 @@ def test_words_broken_at_the_ends_of_lines_show_print() -> None:
     assert corrector("typos")(f"{broken}\n{around}") == f"{CLEAN}\n{around}"
     once = around.replace("continent", "con-\ntinent", 1)
     assert corrector("typos")(once) == once
+
+
+def test_lines_may_break_words_without_a_hyphen() -> None:
+    """Both halves may be words: the whole is more probable than one after the other."""
+    broken = MISREAD.replace("dedicated to", "dedi\ncated to").replace("brought", "re\nturned")
+    found = corrector("typos")(broken)
+    assert "dedicated to" in found
+    assert "returned forth" in found
+    assert "of\nthe" in corrector("typos")(MISREAD.replace("to the", "of\nthe"))
+
+
+def test_headlines_and_misread_digits_on_a_page_of_errors() -> None:
+    """Capitals beside capitals are words, and so are words with a digit in them."""
+    correct = corrector("typos")
+    assert (
+        "the government of the people"
+        in correct(f"THE GOVERNMEMT OF THE PEOPLE\n{MISREAD}").lower()
+    )
+    assert correct(MISREAD.replace("the proposition", "th4 proposition")).count("th4") == 0
+    for word in ("4th", "1990s", "A4", "MP3", "x86", "2b2t"):
+        assert word in correct(MISREAD.replace("a new", f"a {word} new"))
+        assert word in correct(CLEAN.replace("a new", f"a {word} new"))
+
+
+def test_a_pair_that_is_not_listed_counts_by_its_words() -> None:
+    """That "of of" is not among the pairs says much, that two rare words are not says little."""
+    words = dictionary()
+    number = words.number
+    first = np.array([number["of"], number["of"], number["sparrow"], -1])
+    second = np.array([number["the"], number["of"], number["slate"], number["of"]])
+    listed, frequent, rare, unknown = words.gain(first, second)
+    assert frequent < rare < unknown == 0 < listed
 
 
 def test_an_index_tells_the_versions_of_the_correction_apart() -> None:
