@@ -13,8 +13,8 @@ from crawler.dedup.spelling.page import Page
 
 CLEAN = """Early in the morning the keeper went down to the harbour to look for the boats that had
 not come back from the sea. The wind had fallen during the night and the water was quiet, but nobody
-in the village had seen a light. He asked the fishermen who were mending their nets on the beach, and
-they told him that three boats had gone out together on the evening before."""
+in the village had seen a light. He asked the fishermen who were mending their nets on the beach,
+and they told him that three boats had gone out together on the evening before."""
 MISREAD = (
     CLEAN.replace("morning", "rnorning")
     .replace("harbour", "harbonr")
