@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
 
 LIMIT: Final = 5000  # blocks judged by what surrounds them; a feature row is 1 kB
 CHUNK: Final = 1 << 16  # characters
@@ -18,34 +25,54 @@ TAG_CODES: Final = {tag: code for code, tag in enumerate(TAGS)} | {
 }  # fmt: skip
 
 
+@dataclass(slots=True)
 class Flat:
-    """The page as lists: blocks in reading order, and the containers around them.
+    """The page as columns: blocks in reading order, the elements and containers around them.
 
-    A container is an element with several blocks inside.  Containers stand in document order,
-    so that inner ones follow outer ones; the first is the page.
+    An element has text inside, a container several blocks.  Both stand in document order, so
+    that inner ones follow outer ones; the first of each is the page.
     """
 
-    __slots__ = ("blocks", "containers", "ends", "too_deep", "within")
-
-    def __init__(self) -> None:
-        # text, words, characters inside links, links, position in TAGS, signs, depth, label
-        self.blocks: list[tuple[str, int, int, int, int, int, int, str]] = []
-        self.within: list[int] = []  # of each block the innermost container
-        # first block, container around it, label
-        self.containers: list[tuple[int, int, str]] = [(0, 0, "")]
-        self.ends: list[int] = [0]  # of each container the number of the block after it
-        self.too_deep = False
-
-    @property
-    def texts(self) -> list[str]:
-        """The blocks' texts."""
-        return [block[0] for block in self.blocks]
+    texts: list[str]
+    # Of each block:
+    words: Ints
+    linked: Ints  # characters inside links
+    links: Ints
+    around: Ints  # the innermost element
+    within: Ints  # the innermost container
+    # Of each element:
+    codes: Ints  # positions in TAGS
+    signs: Ints  # bits of vocabulary.SIGNS, those of the elements around it, too
+    depths: Ints
+    kinds: Ints  # a number for all of one tag and class
+    # Of each container:
+    firsts: Ints  # blocks
+    ends: Ints  # the numbers of the blocks after them
+    parents: Ints  # the containers around them
+    holders: Ints  # elements
+    too_deep: bool = False  # to be judged
 
     def append(self, text: str) -> None:
         """Add a block of which nothing but its text is known."""
-        self.blocks.append((text, text.count(" ") + 1, 0, 0, OTHER, 0, 0, ""))
-        self.within.append(0)
-        self.ends[0] = min(len(self.blocks), LIMIT)
+        self.texts.append(text)
+        self.words = np.append(self.words, text.count(" ") + 1)
+        for name in ("linked", "links", "around", "within"):
+            setattr(self, name, np.append(getattr(self, name), 0))
+        self.ends[0] = min(len(self.texts), LIMIT)
+
+
+def flat_lines(texts: list[str]) -> Flat:
+    """Return blocks of which nothing but their texts is known."""
+    none, page = np.zeros(len(texts), np.int64), np.zeros(1, np.int64)
+    words = ints([text.count(" ") + 1 for text in texts])
+    ends = page + min(len(texts), LIMIT)
+    blocks = (none, none, none, none)
+    return Flat(texts, words, *blocks, page + OTHER, page, page, page, page, ends, page, page)
+
+
+def ints(values: Sequence[int]) -> Ints:
+    """Return numbers as an array; numpy's own way looks twice at each."""
+    return np.fromiter(values, np.int64, len(values))
 
 
 def squeeze(text: str, piece: int = CHUNK) -> str:

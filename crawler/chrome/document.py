@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 from lxml import etree
 
 from . import untagged
-from .blocks import Flat, squeeze
+from .blocks import Flat, flat_lines, squeeze
 from .encoding import decode
 from .head import Head
 from .reader import Reader
@@ -74,7 +75,7 @@ def parse(
         data = data.replace(b"\0", b" ")
     rest = b""
     for mark, most in ((b"<", MOST_TAGS), (b"&", MOST_ENTITIES)):
-        if len(data) > 3 * most and data.count(mark) > most:
+        if len(data) > 3 * most and _count(data, mark) > most:
             at = len(data) - len(data.split(mark, most)[-1]) - 1
             data, rest = data[:at], data[at:] + rest
     if _may_be_crowded(data):
@@ -90,18 +91,21 @@ def parse(
     flat: Flat
     flat, head = read
     if flat.too_deep:
-        flat = Flat()
-        for line in untagged.lines(data):
-            flat.append(line)
+        flat = flat_lines(list(untagged.lines(data)))
     # One block, for blocks by the hundred thousand cost more than they tell.
     if rest and (text := untagged.whole(rest, data)):
         flat.append(text)
     return Document(flat, head, encoding, url)
 
 
+def _count(data: bytes, char: bytes) -> int:
+    """Count a character that is frequent, for which numpy takes a fifth of `bytes.count`'s time."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord(char)))
+
+
 def _may_be_crowded(data: bytes) -> bool:
     """Whether a tag could have too many attributes: cheap, and mostly answered with no."""
-    if len(data) > _SMALL and data.count(b"=") > _HARMLESS:
+    if len(data) > _SMALL and _count(data, b"=") > _HARMLESS:
         return True
     return any(
         data.find(b">", at, at + _WINDOW) < 0 for at in range(0, len(data) - _WINDOW, _WINDOW)

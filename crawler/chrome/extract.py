@@ -14,7 +14,7 @@ from . import model
 from .blocks import LIMIT, Flat
 from .document import Document, parse, read_tree
 from .document import title as title_of
-from .features import Floats, Ints, Wide, describe
+from .features import Floats, Ints, Wide, describe, lengths
 from .vocabulary import BIT
 
 PROSE: Final = 200  # characters; a kept block of this length is never learnt as chrome
@@ -85,16 +85,17 @@ class MainText:
     @property
     def blocks(self) -> list[Block]:
         """All blocks in reading order with what became of them."""
-        return [self._block(i) for i in range(len(self._flat.blocks))]
+        return [self._block(i) for i in range(len(self._flat.texts))]
 
     def cut(self, limit: int) -> list[Block]:
         """The first blocks that were left out, up to `limit`, in reading order."""
         return [self._block(i) for i in np.flatnonzero(~self._kept)[:limit].tolist()]
 
     def _block(self, i: int) -> Block:
-        text, _, linked, _, _, signs, *_ = self._flat.blocks[i]
-        kept, known = bool(self._kept[i]), self._known
-        density = 1 - linked / max(len(text), 1)
+        flat, known = self._flat, self._known
+        text, signs = flat.texts[i], int(flat.signs[flat.around[i]])
+        kept = bool(self._kept[i])
+        density = 1 - int(flat.linked[i]) / max(len(text), 1)
         templated = known is not None and bool(known[i])
         reason = _reason(signs, density, kept, templated)
         return Block(text, kept, reason, round(density, 3), float(self._likely[i]))
@@ -102,8 +103,8 @@ class MainText:
 
 def _sure(flat: Flat, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which of the kept blocks are surely content: long running text."""
-    prose = [len(text) >= PROSE and linked * 3 < len(text) for text, _, linked, *_ in flat.blocks]
-    sure: NDArray[np.bool_] = kept & np.array(prose, bool)
+    chars = lengths(flat.texts)
+    sure: NDArray[np.bool_] = kept & (chars >= PROSE) & (flat.linked * 3 < chars)
     return sure
 
 
@@ -166,13 +167,10 @@ def join(texts: list[str], kept: NDArray[np.bool_]) -> str:
 
 def siblings(flat: Flat) -> Ints:
     """Return for each block the number of its group: siblings of one tag and class."""
-    ids: dict[tuple[int, str], int] = {}
-    return np.array(
-        [
-            ids.setdefault((container, block[-1]), len(ids))
-            for container, block in zip(flat.within, flat.blocks, strict=True)
-        ]
-    )
+    kinds = flat.kinds[flat.around]
+    numbers: Ints
+    _, numbers = np.unique(flat.within * (kinds.max() + 1) + kinds, return_inverse=True)
+    return numbers
 
 
 def settle(likely: Floats, flat: Flat) -> Wide:
@@ -195,7 +193,7 @@ def choose(likely: Wide, texts: list[str]) -> NDArray[np.bool_]:
     Keeping the blocks above a threshold is optimal; the threshold depends on how much the page
     has that is likely: a page of links alone keeps its links.  (Lewis 1995, Jansche 2007.)
     """
-    sizes = np.array([len(text) for text in texts], np.float64) + 1
+    sizes = lengths(texts) + 1
     order = np.argsort(-likely, kind="stable")
     taken = np.cumsum(sizes[order])
     right = np.cumsum((sizes * likely)[order])
@@ -238,8 +236,8 @@ def strip_chrome(
         return MainText("", title, flat, empty.astype(bool), empty)
     likely = model.load().probabilities(describe(flat, title))
     if n > LIMIT:
-        rest = [1 - linked / len(text) for text, _, linked, *_ in flat.blocks[LIMIT:]]
-        likely = np.concatenate((likely, np.array(rest, np.float32)))
+        rest = 1 - flat.linked[LIMIT:] / lengths(texts[LIMIT:])
+        likely = np.concatenate((likely, rest), dtype=np.float32)
     settled = settle(likely, flat)
     kept = choose(settled, texts)
     known = whole = pairs = None

@@ -37,16 +37,15 @@ def describe(flat: Flat, title: str = "") -> Floats:
     Prose is a block's likeness to running text, 0 to 1: it is long, has punctuation, and
     little of it is linked.  Sizes count words, for Chinese and Japanese half the characters.
     """
-    texts, counts, linked_chars, links, codes, bits, depths, labels = zip(
-        *flat.blocks[:LIMIT], strict=True
-    )
+    texts = flat.texts[:LIMIT]
     n = len(texts)
     row = np.arange(n)
-    own, words, prose = _own(texts, counts, linked_chars, title)
-    own[:, 5] = np.log1p(links)
-    own[:, 8] = depths
+    around = flat.around[:n]
+    own, words, prose = _own(texts, flat.words[:n], flat.linked[:n], title)
+    own[:, 5] = np.log1p(flat.links[:n])
+    own[:, 8] = flat.depths[around]
     length, linked = own[:, 0], own[:, 1]
-    tags = np.array(codes)
+    tags = flat.codes[around]
     heading = (tags >= _HEADINGS[0]) & (tags <= _HEADINGS[1])
     sums = np.empty((n, 7))
     sums[:, _WORDS], sums[:, _LENGTH], sums[:, _BLOCKS], sums[:, _HEADS] = words, length, 1, heading
@@ -60,8 +59,7 @@ def describe(flat: Flat, title: str = "") -> Floats:
 
     firsts = np.flatnonzero(tags == _HEADINGS[0])
     since = row - firsts[0] if len(firsts) else np.zeros(n)
-    firsts_in, parents, families = zip(*flat.containers, strict=True)
-    starts, stops = np.array(firsts_in), np.array(flat.ends)
+    starts, stops = flat.firsts, flat.ends
     place = np.empty((n, 10), np.float32)
     place[:, :3] = upto[_REACH : _REACH + n, (_WORDS, _PROSE, _BLOCKS)]
     place[:, :3] /= np.maximum(total[[_WORDS, _PROSE, _BLOCKS]], _TINY)
@@ -83,7 +81,7 @@ def describe(flat: Flat, title: str = "") -> Floats:
     padded = np.zeros((n + 4, 4), np.float32)
     padded[2:-2, :3] = own[:, :3]
     padded[2:-2, 3] = tags
-    signs = np.array(bits, "<i8").view(np.uint8).reshape(n, 8)
+    signs = flat.signs[around].astype("<i8").view(np.uint8).reshape(n, 8)
     parts: list[NDArray[Any]] = [
         own,
         place,
@@ -91,32 +89,45 @@ def describe(flat: Flat, title: str = "") -> Floats:
         np.unpackbits(signs, axis=1, count=len(SIGNS), bitorder="little"),
         _ratios(windows).reshape(n, -1),
         *(padded[2 + shift : 2 + shift + n] for shift in _NEIGHBOURS),
-        _kin(labels, words, prose, linked),
+        _kin(flat.kinds[around], words, prose, linked),
         *_containers(
-            upto[_REACH : _REACH + n + 1], starts, stops, parents, families, flat.within[:n]
+            upto[_REACH : _REACH + n + 1],
+            starts,
+            stops,
+            flat.parents,
+            flat.kinds[flat.holders],
+            flat.within[:n],
         ),
     ]
     return np.concatenate(parts, 1, dtype=np.float32)
 
 
 def _own(
-    texts: tuple[str, ...], counts: tuple[int, ...], linked_chars: tuple[int, ...], title: str
+    texts: list[str], counts: Ints, linked_chars: Ints, title: str
 ) -> tuple[Floats, Wide, Wide]:
     """Return what each block is by itself; its words; its likeness to prose."""
-    chars = np.array(list(map(len, texts)), np.float64)
-    spaces = np.array(counts, np.float64)
+    n = len(texts)
+    chars = lengths(texts)
+    spaces = counts.astype(np.float64)
     words = np.where(chars > 12 * spaces, chars / 2, spaces)
-    stops = np.array([_stops(t) if len(t) > _SHORT else 0 for t in texts], np.float64)
-    ends = np.array([t[-1] in _ENDERS for t in texts])
-    linked = np.minimum(np.array(linked_chars) / chars, 1)
+    stops = np.fromiter((_stops(t) if len(t) > _SHORT else 0 for t in texts), np.float64, n)
+    ends = np.fromiter((t[-1] in _ENDERS for t in texts), bool, n)
+    linked = np.minimum(linked_chars / chars, 1)
     prose = np.minimum(words / 20, 1) * (1 - linked) * ((stops > 0) | ends)
     copies = Counter(texts)
-    own = np.empty((len(texts), 9), np.float32)
+    own = np.empty((n, 9), np.float32)
     own[:, 0], own[:, 1], own[:, 2] = np.log1p(words), linked, prose
     own[:, 3], own[:, 4] = stops / words, ends
-    own[:, 6] = np.log(list(map(copies.__getitem__, texts)))
-    own[:, 7] = [8 < len(t) < 200 and t in title for t in texts]
+    own[:, 6] = np.log(np.fromiter(map(copies.__getitem__, texts), np.float64, n))
+    own[:, 7] = 0
+    for i in np.flatnonzero((chars > 8) & (chars < 200) & (chars <= len(title))).tolist():
+        own[i, 7] = texts[i] in title
     return own, words, prose
+
+
+def lengths(texts: list[str]) -> Wide:
+    """Return how many characters each text has."""
+    return np.fromiter(map(len, texts), np.float64, len(texts))
 
 
 def _stops(text: str) -> int:
@@ -126,12 +137,10 @@ def _stops(text: str) -> int:
     return count
 
 
-def _kin(labels: tuple[str, ...], words: Wide, prose: Wide, linked: Floats) -> Floats:
+def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> Floats:
     """Return what blocks of the same tag and class hold together, all over the page."""
-    ids: dict[str, int] = {}
-    kin = np.array([ids.setdefault(label, len(ids)) for label in labels])
     count = np.bincount(kin)
-    held = np.bincount(kin, words)
+    held = np.maximum(np.bincount(kin, words), _TINY)
     table = np.empty((len(count), 4), np.float32)
     table[:, 0] = np.log1p(count)
     table[:, 1] = held / words.sum()
@@ -145,17 +154,17 @@ def _containers(
     upto: Wide,
     starts: Ints,
     stops: Ints,
-    parents: tuple[int, ...],
-    families: tuple[str, ...],
-    within: list[int],
+    parents: Ints,
+    kinds: Ints,
+    within: Ints,
 ) -> list[NDArray[Any]]:
     """Return for each block what the containers around it hold, small ones and large ones."""
     n = len(upto) - 1
     inside = upto[stops] - upto[starts]
     size = stops - starts
-    siblings = list(zip(parents, families, strict=True))
-    counts = Counter(siblings)
-    twins = np.array(list(map(counts.__getitem__, siblings)))  # siblings of one tag and class
+    siblings = parents * (kinds.max() + 1) + kinds
+    _, place, counts = np.unique(siblings, return_inverse=True, return_counts=True)
+    twins = counts[place]  # siblings of one tag and class
     words = inside[:, _WORDS]
     table = np.empty((len(starts), 13), np.float32)
     table[:, :5] = _ratios(inside)
@@ -171,7 +180,7 @@ def _containers(
     for level, share in enumerate(_SHARES, len(_SIZES)):
         np.greater_equal(words, share * words[0], out=fits[level])
     np.greater(twins, 2, out=fits[-1])
-    levels = _smallest(fits, np.array(parents))[:, within]
+    levels = _smallest(fits, parents)[:, within]
     looked_up = table[levels]
     parts: list[NDArray[Any]] = [*looked_up]
     row = np.arange(n)

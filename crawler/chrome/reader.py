@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from lxml import etree
 
-from .blocks import CHUNK, LIMIT, OTHER, TAG_CODES, Flat, squeeze
+from .blocks import CHUNK, LIMIT, Flat, ints, squeeze
+from .elements import Elements
 from .head import RECORD, Head
-from .vocabulary import HIDDEN, ROLE_BITS, TAG_BITS, name_bits
 
 DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
 
-_SKIPPED, _INLINE, _LINK, _BREAK, _TIME, _BLOCK, _HEAD = range(7)
+_SKIPPED, _INLINE, _LINK, _BREAK, _TIME, _HEAD = range(6)  # all others make blocks
 _SKIPPED_TAGS: Final = """
     script style template svg math iframe object embed canvas audio video map select datalist
     textarea input param source track applet frame frameset noframes progress meter rp
@@ -32,9 +32,6 @@ _KINDS: Final[dict[str, int]] = {
     "time": _TIME,
 }
 
-_STYLE_READ: Final = 200
-_NAME_READ: Final = 300  # longer class lists are generated; their ends say nothing new
-
 
 class Reader:
     """A target for lxml's parser: what a page holds, gathered while it is parsed.
@@ -47,43 +44,44 @@ class Reader:
     __slots__ = ("close", "data", "end", "start")
 
     def __init__(self) -> None:
-        flat, head = Flat(), Head()
-        blocks, within = flat.blocks, flat.within
-        containers, ends = flat.containers, flat.ends
+        head = Head()
+        texts: list[str] = []
+        counts: list[int] = []
+        linked: list[int] = []
+        links: list[int] = []
+        around: list[int] = []
+        within: list[int] = []
+        firsts, ends, parents, holders = [0], [0], [0], [0]
         anchors = head.links
-        kind_of, code_of, bits_of = _KINDS.get, TAG_CODES.get, TAG_BITS.get
+        elements = Elements()
+        add = elements.add
+        kind_of = _KINDS.get
 
         pieces: list[str] = []
         pending: list[tuple[str, Mapping[str, str]]] = []
-        stack: list[tuple[int, int, int, str]] = []
+        stack: list[tuple[int, int]] = []
         link_chars = link_count = link_depth = skipped = pre = 0
-        current, code, container = 0, OTHER, 0
-        label = ""
+        element = container = 0
+        too_deep = False
         sink: list[str] | None = None
 
         def enter() -> None:
-            nonlocal current, code, container, pre, label
+            nonlocal element, container, pre, too_deep
+            count = len(texts)
             for tag, attributes in pending:
-                stack.append((current, code, container, label))
-                code = code_of(tag, OTHER)
-                current |= bits_of(tag, 0)
-                label = tag
-                if attributes:
-                    names = attributes.get("class")
-                    if names:
-                        label = f"{tag} {names}"
-                        current |= name_bits(names[:_NAME_READ])
-                    if names is None or len(attributes) > 1:
-                        current |= _signs(attributes)
-                if len(blocks) < LIMIT:
-                    containers.append((len(blocks), container, label))
+                stack.append((element, container))
+                element = add(element, tag, attributes)
+                if count < LIMIT:
+                    firsts.append(count)
+                    parents.append(container)
+                    holders.append(element)
                     container = len(ends)
                     ends.append(0)
                 if tag == "pre":
                     pre += 1
             pending.clear()
             if len(stack) > DEEPEST:
-                flat.too_deep = True
+                too_deep = True
 
         def flush() -> None:
             nonlocal link_chars, link_count
@@ -99,8 +97,11 @@ class Reader:
             if text:
                 if pending:
                     enter()
-                depth = len(stack)
-                blocks.append((text, count, link_chars, link_count, code, current, depth, label))
+                texts.append(text)
+                counts.append(count)
+                linked.append(link_chars)
+                links.append(link_count)
+                around.append(element)
                 within.append(container)
             link_chars = link_count = 0
 
@@ -109,8 +110,8 @@ class Reader:
             if skipped:
                 skipped += 1
                 return
-            kind = kind_of(tag, _BLOCK)
-            if kind == _BLOCK:
+            kind = kind_of(tag)
+            if kind is None:
                 if pieces:
                     flush()
                 pending.append((tag, attributes))
@@ -146,14 +147,14 @@ class Reader:
                 sink.append(text)
 
         def end(tag: str) -> None:
-            nonlocal current, code, container, pre, label, link_depth, skipped, sink
+            nonlocal element, container, pre, link_depth, skipped, sink
             if skipped:
                 skipped -= 1
                 if not skipped:
                     sink = None
                 return
-            kind = kind_of(tag, _BLOCK)
-            if kind == _BLOCK:
+            kind = kind_of(tag)
+            if kind is None:
                 if pieces:
                     flush()
                 if pending:
@@ -162,34 +163,52 @@ class Reader:
                 if not stack:
                     return
                 inner = container
-                current, code, container, label = stack.pop()
+                element, container = stack.pop()
                 if tag == "pre":
                     pre -= 1
                 if inner == container:
                     return
-                count = len(blocks)
-                held = count - containers[inner][0]
+                count = len(texts)
+                held = count - firsts[inner]
                 if held > 1 or inner < len(ends) - 1:
                     ends[inner] = count if count < LIMIT else LIMIT
                 else:  # not worth a container, and the last one
                     if held:
                         within[-1] = container
-                    containers.pop()
+                    firsts.pop()
                     ends.pop()
+                    parents.pop()
+                    holders.pop()
             elif kind == _LINK and link_depth:
                 link_depth -= 1
 
         def close() -> tuple[Flat, Head]:
-            nonlocal flat, head, blocks, within, containers, ends, anchors, pending, sink
+            nonlocal head, texts, anchors, pending, elements, add, sink
             if pieces:
                 flush()
-            last = min(len(blocks), LIMIT)
-            ends[:] = [stop or last for stop in ends]
-            ends[0] = last
+            last = min(len(texts), LIMIT)
+            stops = [last, *(stop or last for stop in ends[1:])]
+            flat = Flat(
+                texts,
+                words=ints(counts),
+                linked=ints(linked),
+                links=ints(links),
+                around=ints(around),
+                within=ints(within),
+                codes=ints(elements.codes),
+                signs=ints(elements.signs),
+                depths=ints(elements.depths),
+                kinds=ints(elements.kinds),
+                firsts=ints(firsts),
+                ends=ints(stops),
+                parents=ints(parents),
+                holders=ints(holders),
+                too_deep=too_deep,
+            )
             result = flat, head
             # lxml's parser and its target hold each other; the page must not wait for the
             # garbage collector as well.
-            del flat, head, blocks, within, containers, ends, anchors, pending, sink
+            del head, texts, anchors, pending, elements, add, sink
             return result
 
         self.start, self.data, self.end, self.close = start, data, end, close
@@ -213,20 +232,3 @@ class Reader:
 def _local(tag: str) -> str:
     """Return a tag without its namespace, which XHTML read as XML has."""
     return tag.rpartition("}")[2] if tag[0] == "{" else tag
-
-
-def _signs(attributes: Mapping[str, str]) -> int:
-    """Return what an element says of its text besides its class: id, role, hiding."""
-    bits = 0
-    for key, value in attributes.items():
-        if key == "id":
-            bits |= name_bits(value[:_NAME_READ])
-        elif key == "role":
-            bits |= ROLE_BITS.get(value, 0)
-        elif key == "hidden" or (key == "aria-hidden" and value == "true"):
-            bits |= HIDDEN
-        elif key == "style":
-            compact = value[:_STYLE_READ].replace(" ", "").lower()
-            if "display:none" in compact or "visibility:hidden" in compact:
-                bits |= HIDDEN
-    return bits

@@ -31,8 +31,8 @@ def main() -> None:
         if learnt.text != found.text:
             raise AssertionError("a template that knows all of a page took something of it")
         flat = document.flat
-        starts = [start for start, _, _ in flat.containers]
-        if any(start > stop for start, stop in zip(starts, flat.ends, strict=True)):
+        starts = flat.firsts.tolist()
+        if (flat.firsts > flat.ends).any():
             raise AssertionError("a container ends before it begins")
         if starts != sorted(starts):
             raise AssertionError("containers are not in the order of the document")

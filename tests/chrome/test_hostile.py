@@ -118,9 +118,9 @@ def test_bounded(name: str, work: type[Work], monkeypatch: pytest.MonkeyPatch) -
     assert work.parsers == 1
     assert work.calls <= 4 * MOST_TAGS + 2 * MOST_ENTITIES
     assert sum(described) <= LIMIT
-    assert len(document.flat.blocks) <= 2 * MOST_TAGS + 1
-    assert len(document.flat.containers) <= 2 * MOST_TAGS
-    assert max((block[6] for block in document.flat.blocks), default=0) <= DEEPEST + 200
+    assert len(document.flat.texts) <= 2 * MOST_TAGS + 1
+    assert len(document.flat.firsts) <= 2 * MOST_TAGS
+    assert max(document.flat.depths) <= DEEPEST + 200
     published(document)
     f"{found.text}{found.title}".encode()
 
