@@ -36,7 +36,10 @@ class Block(NamedTuple):
 
 
 class MainText:
-    """The main text of a page; its blocks are worked out only when asked for."""
+    """The main text of a page; its blocks are worked out only when asked for.
+
+    ``text`` has a block in each line, ``title`` is that of the page, white space made single.
+    """
 
     __slots__ = ("_flat", "_kept", "_known", "_likely", "_pairs", "_whole", "text", "title")
 
@@ -212,8 +215,9 @@ def strip_chrome(
     """Return the main text of a page: what is left without navigation, banners, footers.
 
     `html` may be text, bytes (then `content_type`, the HTTP header, helps to decode them), a
-    `Document` or an lxml tree that is parsed already.  `template` is what `SiteTemplate.known`
-    has learnt of this site.  Never raises for what stands in the page.
+    `Document` or an lxml tree that is parsed already.  `url` is that of the page; nothing is
+    decided by it.  `template` is what `SiteTemplate.known` has learnt of this site.  Never raises
+    for what stands in the page; a page without text has an empty one.
 
     >>> menu = "<nav><ul><li><a href=/>Home</a><li><a href=/shop>Shop</a></ul></nav>"
     >>> page = f"{menu}<main><h1>Tea</h1><p>An aromatic drink, and much loved.</p></main>"
