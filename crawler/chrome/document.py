@@ -26,6 +26,8 @@ TREES: Final = (etree._Element, etree._ElementTree)
 """Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
 MOST_TAGS: Final = 20_000  # of what follows only the text is taken; long pages have 5,000
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
+_FREE_TAGS: Final = 3000
+_APART: Final = 25  # bytes from tag to tag, beyond the free ones; in pages for people more than 30
 _HARMLESS: Final = 8000  # attributes in one tag cost a tenth of a second
 _SMALL: Final = 100_000  # bytes
 _WINDOW: Final = 16_384
@@ -78,6 +80,8 @@ def parse(
         if len(data) > 3 * most and _count(data, mark) > most:
             at = len(data) - len(data.split(mark, most)[-1]) - 1
             data, rest = data[:at], data[at:] + rest
+    at = _too_dense(data)
+    data, rest = data[:at], data[at:] + rest
     if _may_be_crowded(data):
         data = _CROWDED.sub(rb"<\1", data)
     reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
@@ -96,6 +100,15 @@ def parse(
     if rest and (text := untagged.whole(rest, data)):
         flat.append(text)
     return Document(flat, head, encoding, url)
+
+
+def _too_dense(data: bytes) -> int:
+    """Return where there are more tags than text could need, or the length if nowhere."""
+    if len(data) < 3 * _FREE_TAGS or _count(data, b"<") <= _FREE_TAGS:
+        return len(data)
+    tags = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("<"))
+    beyond = np.flatnonzero(tags < (np.arange(len(tags)) - _FREE_TAGS) * _APART)
+    return int(tags[beyond[0]]) if len(beyond) else len(data)
 
 
 def _count(data: bytes, char: bytes) -> int:

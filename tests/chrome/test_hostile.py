@@ -134,11 +134,21 @@ def test_nothing_is_lost_beyond_the_bounds() -> None:
 
 def test_a_script_across_the_bound_stays_unseen() -> None:
     """Where the bound falls into a script or a comment, its end is no text."""
-    for start, end in (("<script>", "</script>"), ("<STYLE>", "</STYLE>"), ("<!--", "-->")):
-        page = "<p>x" * (MOST_TAGS - 5) + f"{start}{'a<b;' * 20}secret{end}<p>needle"
-        texts = " ".join(block.text for block in strip_chrome(page).blocks)
-        assert "needle" in texts
-        assert "secret" not in texts
+    for paragraph in ("<p>x", f"<p>{'x' * 40}"):
+        bound = len(parse(paragraph * 2 * MOST_TAGS).flat.texts)
+        assert bound <= MOST_TAGS + 1
+        for start, end in (("<script>", "</script>"), ("<STYLE>", "</STYLE>"), ("<!--", "-->")):
+            page = paragraph * (bound - 5) + f"{start}{'a<b;' * 20}secret{end}<p>needle"
+            texts = " ".join(block.text for block in strip_chrome(page).blocks)
+            assert "needle" in texts
+            assert "secret" not in texts
+
+
+def test_dense_pages_are_read_to_a_smaller_bound() -> None:
+    """Tags without text between them count more: such pages are no pages for people."""
+    dense = parse("<p>x" * MOST_TAGS)
+    sparse = parse(f"<p>{'x' * 40}" * MOST_TAGS)
+    assert len(dense.flat.texts) < len(sparse.flat.texts) / 5
 
 
 def test_a_hostile_tree() -> None:
