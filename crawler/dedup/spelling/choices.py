@@ -84,10 +84,8 @@ class Choices:
         """The choices of each of *words*."""
         kept = self._kept
         wanted = sorted(set(words) - kept.keys())
-        for most in (1, 2):  # a word that is itself in the dictionary is not two errors away
-            group = [word for word in wanted if (word in self._dictionary) == (most == 1)]
-            if group:
-                kept |= self._found(group, most)
+        if wanted:
+            kept |= self._found(wanted)
         found = [kept[word] for word in words]
         if len(kept) > _MOST_KEPT:
             self._kept = {}
@@ -98,8 +96,11 @@ class Choices:
         """How many words are remembered."""
         return len(self._kept)
 
-    def _found(self, words: list[str], most: int) -> dict[str, Choice]:
-        like = self._nearby.find(words, most)
+    def _found(self, words: list[str]) -> dict[str, Choice]:
+        own = np.array([self._dictionary.number.get(word, -1) for word in words])
+        known = own >= 0
+        # A word that is itself in the dictionary is not two errors away from what was meant.
+        like = self._nearby.find(words, np.where(known, 1, 2))
         asked, number = like.asked, like.numbers
         skeletons = np.array([self._skeletons.get(skeleton(word), -1) for word in words])
         features = np.zeros((len(asked), len(FEATURES)), np.float32)
@@ -120,9 +121,7 @@ class Choices:
         starts = np.concatenate(([0], ends[:-1]))
         rows = np.zeros((ends[-1], len(FEATURES)), np.float32)
         first = np.zeros(len(rows), np.int64)
-        own = np.array([self._dictionary.number.get(word, -1) for word in words])
         lengths = np.array([len(word) for word in words])
-        known = own >= 0
         first[starts] = own
         rows[starts, _AT["known"]] = known
         rows[starts, _AT["unknown"]] = ~known

@@ -23,6 +23,8 @@ _PREFIX: Final = 8
 _SHORT: Final = 4
 # Two errors are looked for in the most frequent words only: of a rare one, too little is left.
 _FREQUENT: Final = 20_000
+# Of the words with the same strokes, the most frequent; of short ones there are up to 160.
+_MOST_OF_STROKES: Final = 8
 _WORDS_AT_A_TIME: Final = 8192
 # Powers of an odd number (splitmix64's increment): a polynomial hash. Multiples of one would leave
 # but ten thousand different hashes.
@@ -60,7 +62,9 @@ class Nearby:
         self._strokes = np.array([strokes(word) for word in words], np.object_)
         self._same_strokes: dict[str, list[int]] = {}
         for number, form in enumerate(self._strokes):
-            self._same_strokes.setdefault(form, []).append(number)
+            same = self._same_strokes.setdefault(form, [])
+            if len(same) < _MOST_OF_STROKES:
+                same.append(number)
         self._first_of_same = np.array([self._same_strokes[form][0] for form in self._strokes])
         self._letters = _letters(words)
         self._forms = {
@@ -68,13 +72,14 @@ class Nearby:
             2: _sorted_forms(words[:_FREQUENT], 2, shortest=_SHORT - 1),
         }
 
-    def find(self, words: Sequence[str], most: int = 2) -> Likeness:
-        """What is like each of *words*, at most *most* (1 or 2) edits away or of the same strokes.
+    def find(self, words: Sequence[str], most: int | NDArray[np.int64] = 2) -> Likeness:
+        """What is like each of *words*, up to *most* edits away (1 or 2, for all or for each of
+        them) or of the same strokes.
 
         Short words are given one edit, and none is like itself.
         """
         distance, of_pairs = _rapidfuzz()
-        edits_of = np.array([min(most, 1 + (len(word) > _SHORT)) for word in words])
+        edits_of = np.minimum(most, [1 + (len(word) > _SHORT) for word in words])
         found = []
         for allowed in (1, 2):
             group = np.flatnonzero(edits_of == allowed)
