@@ -14,7 +14,7 @@ from . import model
 from .blocks import LIMIT, Flat
 from .document import Document, parse, read_tree
 from .document import title as title_of
-from .features import Floats, Ints, Wide, describe, lengths
+from .features import Floats, Ints, Wide, describe, first_equal, lengths
 from .vocabulary import BIT
 
 PROSE: Final = 200  # characters; a kept block of this length is never learnt as chrome
@@ -169,11 +169,9 @@ def join(texts: list[str], kept: NDArray[np.bool_]) -> str:
 
 
 def siblings(flat: Flat) -> Ints:
-    """Return for each block the number of its group: siblings of one tag and class."""
+    """Return for each block the first of its group: siblings of one tag and class."""
     kinds = flat.kinds[flat.around]
-    numbers: Ints
-    _, numbers = np.unique(flat.within * (kinds.max() + 1) + kinds, return_inverse=True)
-    return numbers
+    return first_equal(flat.within * (kinds.max() + 1) + kinds)
 
 
 def settle(likely: Floats, flat: Flat) -> Wide:
@@ -185,7 +183,7 @@ def settle(likely: Floats, flat: Flat) -> Wide:
     """
     odds = np.log(np.clip(likely, _TINY, 1 - _TINY) / np.clip(1 - likely, _TINY, 1))
     kin = siblings(flat)
-    shared = (np.bincount(kin, odds) / np.bincount(kin))[kin]
+    shared = (np.bincount(kin, odds) / np.maximum(np.bincount(kin), 1))[kin]
     settled: Wide = 1 / (1 + np.exp(_CAUTION - _TRUST * shared))
     return settled
 

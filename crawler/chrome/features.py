@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
@@ -110,7 +111,9 @@ def _own(
     chars = lengths(texts)
     spaces = counts.astype(np.float64)
     words = np.where(chars > 12 * spaces, chars / 2, spaces)
-    stops = np.fromiter((_stops(t) if len(t) > _SHORT else 0 for t in texts), np.float64, n)
+    stops = np.zeros(n)
+    long = np.flatnonzero(chars > _SHORT)
+    stops[long] = [_stops(texts[i]) for i in long.tolist()]
     ends = np.fromiter((t[-1] in _ENDERS for t in texts), bool, n)
     linked = np.minimum(linked_chars / chars, 1)
     prose = np.minimum(words / 20, 1) * (1 - linked) * ((stops > 0) | ends)
@@ -120,9 +123,16 @@ def _own(
     own[:, 3], own[:, 4] = stops / words, ends
     own[:, 6] = np.log(np.fromiter(map(copies.__getitem__, texts), np.float64, n))
     own[:, 7] = 0
-    for i in np.flatnonzero((chars > 8) & (chars < 200) & (chars <= len(title))).tolist():
-        own[i, 7] = texts[i] in title
+    short = np.flatnonzero((chars > 8) & (chars < 200) & (chars <= len(title)))
+    own[short, 7] = [texts[i] in title for i in short.tolist()]
     return own, words, prose
+
+
+def first_equal(numbers: Ints) -> Ints:
+    """Return for each number where the first that equals it stands, sooner than by sorting."""
+    firsts: dict[int, int] = {}
+    places = map(firsts.setdefault, numbers.tolist(), count())
+    return np.fromiter(places, np.int64, len(numbers))
 
 
 def lengths(texts: list[str]) -> Wide:
@@ -139,10 +149,10 @@ def _stops(text: str) -> int:
 
 def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> Floats:
     """Return what blocks of the same tag and class hold together, all over the page."""
-    count = np.bincount(kin)
+    blocks = np.bincount(kin)
     held = np.maximum(np.bincount(kin, words), _TINY)
-    table = np.empty((len(count), 4), np.float32)
-    table[:, 0] = np.log1p(count)
+    table = np.empty((len(blocks), 4), np.float32)
+    table[:, 0] = np.log1p(blocks)
     table[:, 1] = held / words.sum()
     table[:, 2] = np.bincount(kin, prose * words) / held
     table[:, 3] = np.bincount(kin, linked * words) / held
@@ -163,8 +173,8 @@ def _containers(
     inside = upto[stops] - upto[starts]
     size = stops - starts
     siblings = parents * (kinds.max() + 1) + kinds
-    _, place, counts = np.unique(siblings, return_inverse=True, return_counts=True)
-    twins = counts[place]  # siblings of one tag and class
+    alike = first_equal(siblings)
+    twins = np.bincount(alike)[alike]  # siblings of one tag and class
     words = inside[:, _WORDS]
     table = np.empty((len(starts), 13), np.float32)
     table[:, :5] = _ratios(inside)
