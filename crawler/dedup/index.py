@@ -117,22 +117,15 @@ class DuplicateIndex:
         depends on how well the template is known. What is known of that is exchanged with other
         workers through `template`.
         """
-        if len(text) > _LONG_TEXT:
-            fingerprint = await asyncio.to_thread(self._fingerprint, text)
-        else:
-            fingerprint = self._fingerprint(text)
+        fingerprint = await self._fingerprinted(text)
         if whole is not None and whole != text:
             fingerprint = replace(fingerprint, exact=self._fingerprint.exact(whole))
-        known = identity(url, canonical=self._config.canonical_urls)
-        other = identity(canonical, canonical=self._config.canonical_urls) if canonical else known
+        request = self._request(url, fingerprint)
+        other = identity(canonical or url, canonical=self._config.canonical_urls)
         by_date = date is not None and "earlier" in self._config.prefer
-        request = CheckRequest(
-            known,
-            host(known),
-            secrets.token_bytes(4),
-            fingerprint,
-            canonical=other if other != known else "",
-            yields=other != known and "canonical" in self._config.prefer,
+        request = request._replace(
+            canonical=other if other != request.url else "",
+            yields=other != request.url and "canonical" in self._config.prefer,
             date=min(max(1, int(date.timestamp())), 0xFFFFFFFF) if date and by_date else 0,
             preferred=preferred,
             template=TemplateNews(template.length, template.offer()) if template else None,
@@ -147,11 +140,25 @@ class DuplicateIndex:
         verdicts: list[Verdict] = []
         waiting: list[asyncio.Task[Verdict]] = []
         for url, text in pages:
-            waiting.append(asyncio.create_task(self.check(url, text)))
+            # One after the other: a long text takes longer, and is not to come after those behind.
+            request = self._request(url, await self._fingerprinted(text))
+            waiting.append(asyncio.create_task(self._decided(url, request)))
             if len(waiting) == self._store.exchange:
                 verdicts += await asyncio.gather(*waiting)
                 waiting.clear()
         return verdicts + await asyncio.gather(*waiting)
+
+    async def _fingerprinted(self, text: str) -> Fingerprint:
+        if len(text) > _LONG_TEXT:
+            return await asyncio.to_thread(self._fingerprint, text)
+        return self._fingerprint(text)
+
+    def _request(self, url: str, fingerprint: Fingerprint) -> CheckRequest:
+        known = identity(url, canonical=self._config.canonical_urls)
+        return CheckRequest(known, host(known), secrets.token_bytes(4), fingerprint)
+
+    async def _decided(self, url: str, request: CheckRequest) -> Verdict:
+        return self._verdict(url, request, await self._submit(request))
 
     async def check_requests(self, requests: list[CheckRequest]) -> list[Evidence]:
         """Check pages, fingerprinted with :attr:`seed`, in one exchange; answers in their order."""

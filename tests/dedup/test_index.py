@@ -224,6 +224,14 @@ async def test_check_many_keeps_the_order(index: DuplicateIndex) -> None:
     assert [v.url for v in verdicts] == [url for url, _ in pages]
 
 
+async def test_a_long_text_keeps_its_place(index: DuplicateIndex) -> None:
+    """Of two copies the first is kept, though it is longer and takes more time to read."""
+    whole = text(article(1, 40_000))
+    pages = [("http://a/1", whole[:200_500]), ("http://b/1", whole[:199_500])]
+    verdicts = await index.check_many(pages)
+    assert [one.duplicate_of for one in verdicts] == [None, "http://a/1"]
+
+
 async def test_what_is_not_seen_expires(index_url: str) -> None:
     """After DEDUP_TTL a page counts no more; one that is seen again and again stays."""
     config = DedupConfig(redis_url=index_url, shards=8, ttl=2)
