@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Sequence
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pyarrow as pa
@@ -37,6 +38,18 @@ def pages(originals: int = 30) -> list[tuple[str, str]]:
         found += [text(one) for one in versions]
     found += ["only four words here", "", "only four words here", "", "Only four words, here!"]
     return [(f"https://site{i % 7}.example/page/{i}", one) for i, one in enumerate(found)]
+
+
+def licences(count: int) -> list[tuple[str, str]]:
+    """Texts that people wrote, many the same but for a name: licences of what is installed."""
+    found: dict[str, str] = {}
+    for package in sorted(distributions(), key=lambda one: one.name):
+        for file in package.files or ():
+            named = file.name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE"))
+            if named and file.suffix != ".pyc":
+                content = Path(str(file.locate())).read_bytes()
+                found[f"licence:{file}"] = content.decode("utf-8", "replace")
+    return list(found.items())[:count]
 
 
 def json_lines(rows: Pages) -> bytes:

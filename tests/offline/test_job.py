@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gzip
 import json
 import os
 import shutil
@@ -25,6 +26,8 @@ from crawler.offline.job import Corpus, Result
 from crawler.offline.known import open_export
 from crawler.offline.records import PageReader, pages_of
 from crawler.offline.session import find_files
+from examples.demo_site.pages import HOSTS, of_host
+from examples.demo_site.themes import encoding, render
 from tests.offline import corpora
 from tests.offline.conftest import FOR_LITTLE
 from tests.offline.webhdfs import WebHdfs
@@ -32,8 +35,8 @@ from tests.offline.webhdfs import WebHdfs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# What PySpark says of itself is not this project's to mend.
-pytestmark = pytest.mark.filterwarnings("ignore")
+# What PySpark says of itself is not this project's to mend. A job starts several Javas and Pythons.
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(300)]
 ROOT = Path(__file__).parents[2]
 CONFIG = DedupConfig(seed=7)
 SUBMIT = ROOT / "crawler" / "offline" / "submit.py"
@@ -46,12 +49,28 @@ QUIET = {
 
 
 def write(folder: Path) -> list[str]:
-    """A corpus in files of three formats, named so that their order is not that of the names."""
+    """A corpus in files of all formats, named so that their order is not that of the names.
+
+    Texts made to meet each other in every way, the HTML of the demo site, and licences.
+    """
     rows = corpora.pages()
     third = len(rows) // 3
     parts = {"b.parquet": rows[:third], "a.jsonl.gz": rows[third : 2 * third]}
     parts["c.jsonl"] = rows[2 * third :]
-    return [str(corpora.write(folder / name, part)) for name, part in parts.items()]
+    parts["d.jsonl.zst"] = corpora.licences(150)
+    paths = [corpora.write(folder / name, part) for name, part in parts.items()]
+    urls = {host: f"http://{host}.example" for host in HOSTS}
+    html = [
+        (
+            urls[page.host] + page.path,
+            render(page, urls, 1).encode(encoding(page), "xmlcharrefreplace"),
+        )
+        for host in HOSTS
+        for page in of_host(host)
+    ]
+    site = folder / "e.warc.gz"
+    site.write_bytes(b"".join(gzip.compress(corpora.response(*page)) for page in html))
+    return [str(path) for path in (*paths, site)]
 
 
 def run(spark: SparkSession, patterns: list[str], out: Path | str, **options: Any) -> Result:
@@ -120,7 +139,10 @@ def test_the_same_pages_get_the_same_verdicts(
     kept = pages_in([str(tmp_path / "out" / "kept")])
     assert [url for url, _ in kept] == [one.url for one in said if one.duplicate_of is None]
     names = sorted(path.name for path in (tmp_path / "out" / "kept").iterdir())
-    assert names == ["000000-b.parquet", "000001-a.jsonl.gz", "000002-c.jsonl"]
+    assert names == [f"{n:06d}-{Path(path).name}" for n, path in enumerate(patterns)]
+    for part, least in (("licence:", 20), (".example/", 20)):  # of licences and of HTML
+        found = [one for one in said if part in one.url and one.kind in ("near", "exact")]
+        assert len(found) > least, part
 
     # The second run takes up what is done, and one that was interrupted does the rest.
     assert run(spark, patterns, tmp_path / "out") == result._replace(seconds={})
@@ -146,7 +168,7 @@ def test_the_result_depends_neither_on_the_tasks_nor_on_the_file_system(
     """
     hdfs = WebHdfs(done.folder)
     spark.conf.set("spark.sql.shuffle.partitions", "5")
-    there = [f"{hdfs.url}/b.parquet", f"{hdfs.url}/*.jsonl*"]
+    there = [f"{hdfs.url}/b.parquet", f"{hdfs.url}/*.jsonl*", f"{hdfs.url}/e.*"]
     try:
         other = run(spark, there, f"{hdfs.url}/other", walked=0)
     finally:
