@@ -16,7 +16,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -30,6 +30,7 @@ from benchmarks.typos_noise import mistyped, scanned
 from benchmarks.typos_paper import SIZES, j
 from benchmarks.typos_svg import svg
 from crawler.dedup import jaccard, shingle_hashes
+from crawler.dedup.hashing import ShingleArray
 from crawler.dedup.spelling.dictionary import dictionary
 from crawler.dedup.spelling.page import Page
 from crawler.dedup.typos import ContextCorrector, corrector
@@ -37,6 +38,8 @@ from crawler.dedup.typos import ContextCorrector, corrector
 FOUND = (0.3, 0.4, 0.5)
 UNRELATED = 0.02
 THRESHOLD = 0.8
+CHARACTERS = (5, 7, 9)
+STRICT = (0.8, 0.85, 0.9)
 OWN = ("none", "typos", "scans", "bad-scans")
 CORRECTORS = ("none", "dsound", "soundex", "metaphone", *OWN[1:])
 WORDS_A_PAGE = 1000
@@ -48,13 +51,17 @@ def correction(name: str) -> Callable[[str], str]:
     return (lambda text: text) if name == "none" else corrector(name)
 
 
-def own(pairs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """How close each corrector brings the pairs, and what it does to clean texts."""
-    unrelated = [
+def unrelated(pairs: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    """Places of clean texts that have nothing to do with each other."""
+    return [
         (a, b)
         for a, b in permutations(range(len(pairs)), 2)
         if j(pairs[a]["clean"], pairs[b]["clean"], 3) <= UNRELATED
     ]
+
+
+def own(pairs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """How close each corrector brings the pairs, and what it does to clean texts."""
     found = {}
     for name in CORRECTORS:
         correct = correction(name)
@@ -68,7 +75,7 @@ def own(pairs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
             for size in SIZES
         }
         similar = {size: [jaccard(a, b) for a, b in shingles[size]] for size in SIZES}
-        different = [jaccard(shingles[3][a][0], shingles[3][b][1]) for a, b in unrelated]
+        different = [jaccard(shingles[3][a][0], shingles[3][b][1]) for a, b in unrelated(pairs)]
         found[name] = {
             "mean": tuple(mean(similar[size]) for size in SIZES),
             "found": tuple(sum(one >= least for one in similar[3]) for least in FOUND),
@@ -80,6 +87,38 @@ def own(pairs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
                     one for one, p in zip(similar[3], pairs, strict=True) if p["kind"] == kind
                 )
                 for kind in sorted({pair["kind"] for pair in pairs})
+            },
+        }
+    return found
+
+
+def characters(pairs: list[dict[str, Any]], texts: Texts) -> dict[str, dict[str, Any]]:
+    """The same with shingles of characters, uncorrected and corrected.
+
+    Precision and recall are those of the pairs of *texts* whose resemblance is known.
+    """
+    true = {pair for pair, similarity in texts.truth.items() if similarity >= THRESHOLD}
+    found = {}
+    for size, name in product(CHARACTERS, ("none", "typos")):
+        correct = correction(name)
+
+        def shingles(text: str) -> ShingleArray:
+            return shingle_hashes(correct(text), unit="char", size=size)  # noqa: B023
+
+        clean = [shingles(pair["clean"]) for pair in pairs]
+        noisy = [shingles(pair["noisy"]) for pair in pairs]
+        similar = [jaccard(a, b) for a, b in zip(clean, noisy, strict=True)]
+        different = [jaccard(clean[a], noisy[b]) for a, b in unrelated(pairs)]
+        known = [shingles(text) for text in texts.texts]
+        alike = {(a, b): jaccard(known[a], known[b]) for a, b in texts.truth}
+        found[f"{size}, {name}"] = {
+            "mean": mean(similar),
+            "found": tuple(sum(one >= least for one in similar) for least in FOUND),
+            "closest unrelated": max(different),
+            "precision, recall": {
+                least: (len(true & near) / len(near), len(true & near) / len(true))
+                for least in STRICT
+                if (near := {pair for pair, one in alike.items() if one >= least})
             },
         }
     return found
@@ -185,6 +224,11 @@ def lines(report: dict[str, Any]) -> Iterator[str]:
             f"{name:12}{' '.join(f'{value:.3f}' for value in one['mean'])} · {one['found']} · "
             f"{one['false pairs']} · {one['closest unrelated']:.3f} · {kinds}"
         )
+    yield f"\nShingles of characters: J · pairs · closest unrelated · P, R of licences at {STRICT}"
+    for name, one in report["characters"].items():
+        quality = "  ".join(f"{p:.3f} {r:.3f}" for p, r in one["precision, recall"].values())
+        closest = one["closest unrelated"]
+        yield f"{name:12}{one['mean']:.3f} · {one['found']} · {closest:.3f} · {quality}"
     yield "\nClean words that `typos` alters"
     for name, shares in report["altered"].items():
         yield f"{name:12}" + ", ".join(f"{what} {value:.4g}" for what, value in shares.items())
@@ -227,6 +271,7 @@ def main() -> None:
         "figure 3": typos_paper.figure_3(pairs),
         "table 4": typos_paper.table_4(options.data),
         "own": own(pairs),
+        "characters": characters(pairs, sets["licenses"]),
         "altered": {"clean pairs": altered(clean)}
         | {name: altered(texts.texts) for name, texts in sets.items()},
         "cost": cost,
