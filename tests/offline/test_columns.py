@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -49,10 +51,24 @@ def test_pairs_do_not_depend_on_how_rows_are_cut(size: int) -> None:
 
 
 def test_a_crowded_bucket_costs_no_square() -> None:
-    """A hundred thousand texts in one bucket make sixteen pairs each, at most."""
-    rows = [(7, one) for one in range(100_000)]
-    count = sum(batch.num_rows for batch in pairs_in_buckets(batches(rows, 10_000)))
-    assert count <= (FIRST + LATEST) * len(rows)
+    """A million texts in one bucket make sixteen pairs each, and are never held at once."""
+    schema = pa.schema([("bucket", pa.int64()), ("text", pa.int64())])
+    most = 0
+
+    def rows() -> Iterator[pa.RecordBatch]:
+        for start in range(0, 1_000_000, 10_000):
+            texts = np.arange(start, start + 10_000)
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(np.full(10_000, 7)), pa.array(texts)], schema=schema
+            )
+
+    count = 0
+    for batch in pairs_in_buckets(rows()):
+        count += batch.num_rows
+        most = max(most, batch.num_rows)
+    pairs_of_all = (FIRST + LATEST) * 1_000_000
+    assert pairs_of_all - 1000 < count <= pairs_of_all
+    assert most <= (FIRST + LATEST) * 10_000
 
 
 def test_pairs_are_verified_as_the_index_does() -> None:
