@@ -45,7 +45,9 @@ class SpreadCare:
     async def rest(self) -> None:
         """Return when all that was begun in the background is done."""
         while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            # Not gather: of tasks that are all done it is done at once from Python 3.12 on, and
+            # would never let the loop run the callbacks that take them out of the set.
+            await asyncio.wait(self._tasks)
 
     async def close(self) -> None:
         """End the work in the background; what is left is done by another worker some day."""
