@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -165,7 +165,7 @@ def pair_hashes(texts: list[str]) -> list[int]:
 
 def join(texts: list[str], kept: NDArray[np.bool_]) -> str:
     """Return the blocks that are kept, a line for each."""
-    return "\n".join(text for text, is_kept in zip(texts, kept.tolist(), strict=True) if is_kept)
+    return "\n".join(compress(texts, kept.tolist()))
 
 
 def siblings(flat: Flat) -> Ints:
