@@ -11,9 +11,10 @@ from itemadapter import ItemAdapter
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.misc import load_object
 
-from ..chrome import MainText, strip_chrome
+from ..chrome import Document, MainText, strip_chrome
 from ..dedup.config import DedupConfig
 from ..dedup.errors import ConfigError
+from ..long_pages import LONG_PAGE, parse
 from ..project import project_config
 from ..start_errors import speak_plainly
 from .page import PageFields, Tree
@@ -28,14 +29,17 @@ class Extractor(Protocol):
     """Takes the HTML, or its tree, and what is known of the template of its site."""
 
     def __call__(
-        self, html: str | bytes | Tree, template: AbstractSet[int] = frozenset(), /
+        self, html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset(), /
     ) -> MainText | str: ...
 
 
-# Characters or bytes of HTML from which a page is parsed in a thread. It would hold the event loop
-# for some 15 ms; parsing lets go of Python's lock for much of that, so a thread costs such a page
-# nothing, while it makes one of 10 KB, done in 1.2 ms, a fifth slower.
-LONG_PAGE = 100_000
+def own(html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset()) -> MainText:
+    """This package's extractor."""
+    return strip_chrome(html, template=template)
+
+
+# Characters or bytes of HTML from which another extractor works in a thread.
+_LONG_FOR_OTHERS = 100_000
 
 
 class ChromePipeline:
@@ -77,7 +81,7 @@ def extractor(config: DedupConfig) -> Extractor:
     Raises :class:`ConfigError` if there is no such function.
     """
     if config.extractor is None:
-        return lambda html, template=frozenset(): strip_chrome(html, template=template)
+        return own
     try:
         function = load_object(config.extractor)
     except (ImportError, NameError, ValueError) as error:
@@ -86,7 +90,7 @@ def extractor(config: DedupConfig) -> Extractor:
         ) from None
 
     def extract(
-        html: str | bytes | Tree, template: AbstractSet[int] = frozenset()
+        html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset()
     ) -> MainText | str:
         text = function(html)
         return "" if text is None else str(text)
@@ -108,15 +112,18 @@ async def main_text(
     html = fields.html(item)
     if html is None:
         return None
+    page: str | bytes | Document | Tree = html
     short = False  # how long a tree is shows only when it is read
     if isinstance(html, (str, bytes)):
-        if not html.strip():
+        if not html or html.isspace():
             return ""
-        short = len(html) < LONG_PAGE
+        short = len(html) < (LONG_PAGE if extract is own else _LONG_FOR_OTHERS)
+        if short and extract is own:
+            page = await parse(html)
     if short:
-        found = extract(html, template)
+        found = extract(page, template)
     else:
-        found = await run_in_thread(extract, html, template)
+        found = await run_in_thread(extract, page, template)
     text, title = (found, "") if isinstance(found, str) else (found.text, found.title)
     fields.fill(item, text=text, title=title)
     return found

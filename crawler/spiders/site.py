@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin
 
 from scrapy import Request, Spider, signals
@@ -17,7 +18,7 @@ from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
 
 from .. import chrome
 from ..items import Page
-from ..pipelines.chrome import LONG_PAGE
+from ..long_pages import LONG_PAGE, parse
 from ..project import site_template
 from ..start_errors import speak_plainly
 from .arguments import Arguments, host_of
@@ -39,8 +40,6 @@ HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _READ_ON = 64 * 1024
 
 _TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}", re.ASCII)
-
-_T = TypeVar("_T")
 
 
 class SiteSpider(Spider):
@@ -128,20 +127,16 @@ class SiteSpider(Spider):
         self.pages += 1
         self.stats.inc_value("site/pages")
         self.stats.inc_value(f"site/hosts/{host_of(response.url)}")
-        document = await self._aside(
-            response, chrome.parse, response.body, url=response.url, content_type=header or None
-        )
+        document = await parse(response.body, url=response.url, content_type=header or None)
         noindex, nofollow = self._forbidden(response, document)
         if noindex:
             self.stats.inc_value("site/noindex")
         else:
             template = site_template(self.crawler, response.url)
-            content = await self._aside(
-                response,
-                chrome.strip_chrome,
-                document,
-                template=template.known if template is not None else None,
-            )
+            known = template.known if template is not None else None
+            strip = partial(chrome.strip_chrome, document, template=known)
+            is_short = len(response.body) < LONG_PAGE
+            content = strip() if is_short else await run_in_thread(strip)
             yield page_of(response, document, content)
         if not nofollow and self._leads_on(response):
             for url in self._new_links(response, document):
@@ -165,14 +160,6 @@ class SiteSpider(Spider):
         return tags.noindex or none or "noindex" in words, (
             tags.nofollow or none or "nofollow" in words
         )
-
-    async def _aside(
-        self, response: Response, work: Callable[..., _T], *args: Any, **options: Any
-    ) -> _T:
-        """Do the work for a long page in a thread: it would hold up all others."""
-        if len(response.body) < LONG_PAGE:
-            return work(*args, **options)
-        return await run_in_thread(work, *args, **options)
 
     def _new_links(self, response: Response, document: chrome.Document) -> Iterator[str]:
         base = join(response.url, chrome.base(document) or "") or response.url

@@ -3,7 +3,7 @@
 import pytest
 from lxml import etree
 
-from crawler.chrome import MainText, parse, read_tree, strip_chrome
+from crawler.chrome import MainText, links, parse, parse_in_steps, read_tree, strip_chrome
 
 NAV = """<nav><ul><li><a href="/">Home</a></li><li><a href="/shop">Shop</a></li>
 <li><a href="/about">About us</a></li></ul></nav>"""
@@ -184,3 +184,24 @@ def test_the_answer_is_the_same_every_time() -> None:
     strip_chrome(page(f"<h1>Other</h1><p>{SECOND}</p>"))
     assert strip_chrome(html).text == first.text
     assert strip_chrome(html).hashes() == first.hashes()
+
+
+@pytest.mark.parametrize("junk", ["", "é" * 40_000, "<!-- " + "x" * 90_000, "<p title='" * 9000])
+def test_a_page_in_steps_is_the_same_page(junk: str) -> None:
+    """Wherever a step ends, in a tag, a comment or a letter, nothing is read otherwise."""
+    word = "<b id=x{0}>a rather long word &amp; number {0}</b> çà and something behind it "
+    words = "<p>".join(word.format(number) for number in range(3000))
+    html = f"<title>Tea</title><nav><a href=/>Home</a></nav><p>{words}{junk}<p><a href=/z>end</a>"
+    steps, count = parse_in_steps(html.encode()), 0
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            document = end.value
+            break
+        count += 1
+    assert count > 2
+    at_once = parse(html.encode())
+    assert list(links(document)) == list(links(at_once))
+    assert strip_chrome(document).blocks == strip_chrome(at_once).blocks
+    assert list(parse_in_steps(b"")) == []

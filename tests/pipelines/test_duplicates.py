@@ -15,9 +15,10 @@ import scrapy
 from itemadapter import ItemAdapter
 from scrapy.http import Request, Response
 
+from crawler.chrome import strip_chrome
 from crawler.dedup import Kind, ServerError
+from crawler.long_pages import LONG_PAGE, parse
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate
-from crawler.pipelines.chrome import LONG_PAGE
 
 ARTICLE = (
     "Tea is an aromatic drink made by pouring hot water over the leaves of an evergreen shrub that "
@@ -126,6 +127,23 @@ async def test_filled_text_is_not_parsed(bench, monkeypatch):
     monkeypatch.setattr(bench.pipeline, "extract", None)
     item = {"url": "/a", "text": ARTICLE, "html": html(OTHER)}
     assert (await bench.process(item))["text"] == ARTICLE
+
+
+async def test_pages_are_parsed_in_turns():
+    """While a page of half a megabyte is parsed the event loop goes on, without a thread."""
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    counter = asyncio.create_task(count())
+    document = await parse(html(f"<p>{ARTICLE}</p>" * (500_000 // len(ARTICLE))))
+    counter.cancel()
+    assert turns >= 6
+    assert strip_chrome(document).text.startswith(ARTICLE)
 
 
 async def test_long_pages_leave_the_loop_free(bench, monkeypatch):
