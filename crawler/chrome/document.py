@@ -36,7 +36,11 @@ _STEP: Final = 65_536  # bytes, for a page in steps: about two milliseconds
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """A page that has been read: its blocks, its links, what it says of itself."""
+    """A page that has been read: its blocks, its links, what it says of itself.
+
+    `encoding` is what it was decoded from and `url` where it is from, if that is known; `flat` and
+    `head` are read by the functions of this package.
+    """
 
     flat: Flat
     head: Head
