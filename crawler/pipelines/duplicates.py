@@ -7,7 +7,7 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
@@ -216,12 +216,17 @@ class DuplicatePipeline:
         Those that it gives no answer for wait for the next page; this one is checked all the same.
         """
         async with self._reporting:  # no page overtakes what was reported before it
-            with suppress(ServerError):
-                while self._gone:
-                    known = await index.gone(self._gone[0])
-                    self._gone.popleft()
-                    if known:
+            while self._gone:
+                url = self._gone.popleft()
+                try:
+                    if await index.gone(url):
                         self._count("dedup/gone")
+                except ServerError:
+                    self._gone.appendleft(url)
+                    return
+                except Exception as error:  # an address that does no good shall do no harm either
+                    self._count(f"dedup/errors/{type(error).__name__}")
+                    logger.exception("That %r is gone could not be noted", url)
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""

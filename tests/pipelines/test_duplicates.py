@@ -323,6 +323,33 @@ async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
     assert bench.stats["dedup/gone"] == 1
 
 
+async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, monkeypatch):
+    """It costs no page its check, and the end of the crawl still checks those that passed."""
+    server = start_server()
+    bench = await open_bench(redis_url=server.url, timeout=0.2)
+    bench.pipeline._gone.extend(["http://a/bad", "http://a/gone"])
+    noted = []
+
+    async def gone(url: str) -> bool:
+        noted.append(url)
+        if url == "http://a/bad":
+            raise ZeroDivisionError
+        return False
+
+    monkeypatch.setattr(bench.pipeline._index, "gone", gone)
+    item = await bench.process({"url": "http://a/1", "text": ARTICLE})
+    assert (item["dedup"]["kind"], noted) == ("unique", ["http://a/bad", "http://a/gone"])
+    assert bench.stats["dedup/errors/ZeroDivisionError"] == 1
+    server.process.send_signal(signal.SIGSTOP)
+    item = await bench.process({"url": "http://a/2", "text": OTHER})
+    assert item["dedup"]["kind"] == "unchecked"
+    server.process.send_signal(signal.SIGCONT)
+    bench.pipeline._gone.append("http://a/bad")
+    await asyncio.sleep(0.5)
+    await bench.pipeline.close_spider()
+    assert bench.stats["dedup/replayed/unique"] == 1
+
+
 async def test_summary(open_bench, caplog):
     """The end of a crawl is one line that adds up."""
     bench = await open_bench()
