@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import urljoin, urlsplit
 
 _SCHEMES = ("http://", "https://")
+_ABSOLUTE = re.compile("https?://[^/?]")
+# All others mean something else on each page: queries, blanks, a scheme without a host.
+_OF_FOLDER = re.compile(r"(?!https?:|//(?:[/?]|$))[\w./%~-]", re.IGNORECASE)
 
 
 class NewLinks:
@@ -39,13 +43,13 @@ class NewLinks:
             text = href.partition("#")[0]
             if not text:
                 continue
-            absolute = text.startswith(_SCHEMES)
+            absolute = _ABSOLUTE.match(text) is not None
             if absolute:
                 key = hash(text)
-            elif text[0] == "?":
-                key = hash((base, text))
-            else:
+            elif _OF_FOLDER.match(text):
                 key = hash((site if text[0] == "/" else folder, text))
+            else:
+                key = hash((base, text))
             if key in self._texts:
                 continue
             self._texts.add(key)
