@@ -6,8 +6,8 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Self
@@ -16,6 +16,7 @@ from .config import DedupConfig
 from .errors import ServerError
 from .fingerprint import Fingerprint, Fingerprinter, make_sketcher
 from .identity import host, identity
+from .patience import Patience
 from .sketches.odd import OddSketch
 from .spool import Spool
 from .store.audit import Audit, audit
@@ -37,8 +38,6 @@ logger = logging.getLogger(__name__)
 # Characters from which a text is fingerprinted in a thread: it would hold the event loop for more
 # than a few milliseconds.
 _LONG_TEXT = 200_000
-# Seconds of waiting for nothing after which the server is left in peace for a while.
-_LONG_WAIT = 1.0
 
 
 class DuplicateIndex:
@@ -55,8 +54,7 @@ class DuplicateIndex:
         self._seed = seed
         self._fingerprint = Fingerprinter(config, seed)
         self._batcher = Batcher(self._exchange, limit=store.exchange)
-        self._resting_until = 0.0
-        self._last_error = ""
+        self._patience = Patience()
 
     @property
     def config(self) -> DedupConfig:
@@ -214,7 +212,7 @@ class DuplicateIndex:
         If it stood for copies, the first of them that is checked again, or a new one, takes its
         place: :attr:`Verdict.replaces` says so.
         """
-        with self._patience():
+        with self._patience.asking():
             return await self._store.gone(identity(url, canonical=self._config.canonical_urls))
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
@@ -261,7 +259,7 @@ class DuplicateIndex:
         try:
             return await answer
         except ServerError as error:
-            self._rest(start, error)
+            self._patience.failed(start, error)
             self._keep([request])
             raise
 
@@ -269,35 +267,13 @@ class DuplicateIndex:
         self, requests: list[CheckRequest]
     ) -> Sequence[Evidence | asyncio.Future[Evidence]]:
         try:
-            with self._patience():
+            with self._patience.asking():
                 if isinstance(self._store, SpreadIndex):  # each page has its answer at its own time
                     return await self._store.start(requests)
                 return await self.check_requests(requests)
         except ServerError:
             self._keep(requests)
             raise
-
-    @contextmanager
-    def _patience(self) -> Iterator[None]:
-        """Raises :class:`ServerError` at once while a server that hangs is left in peace."""
-        start = time.monotonic()
-        if start < self._resting_until:
-            raise ServerError(self._last_error)
-        try:
-            yield
-        except ServerError as error:
-            self._rest(start, error)
-            raise
-
-    def _rest(self, start: float, error: ServerError) -> None:
-        """After a long wait no page waits again before as much time has gone by.
-
-        A server that hangs, or a node, must not hold up the crawl for a time-out at every exchange.
-        """
-        waited = time.monotonic() - start
-        if waited > _LONG_WAIT:
-            self._resting_until = time.monotonic() + waited
-            self._last_error = str(error)
 
     def _keep(self, requests: list[CheckRequest]) -> None:
         if self._spool is None:

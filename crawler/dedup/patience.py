@@ -1,0 +1,43 @@
+"""How long pages wait for a server that hangs: not each of them, time and again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from .errors import ServerError
+
+_LONG_WAIT: Final = 1.0  # seconds
+
+
+class Patience:
+    """After a long wait for nothing no page waits before as much time has gone by.
+
+    A server that hangs, or a node of a cluster, must not hold up the crawl for a time-out at every
+    exchange.
+    """
+
+    def __init__(self) -> None:
+        self._resting_until = 0.0
+        self._last_error = ""
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Raises :class:`ServerError` at once while the server is left in peace."""
+        start = time.monotonic()
+        if start < self._resting_until:
+            raise ServerError(self._last_error)
+        try:
+            yield
+        except ServerError as error:
+            self.failed(start, error)
+            raise
+
+    def failed(self, start: float, error: ServerError) -> None:
+        """Note that there was no answer to what was asked at `start`, of the monotonic clock."""
+        waited = time.monotonic() - start
+        if waited > _LONG_WAIT:
+            self._resting_until = time.monotonic() + waited
+            self._last_error = str(error)
