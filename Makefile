@@ -13,6 +13,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 ARGS ?=
 export URL ?=
+SIDE_BY_SIDE = -n 2 --dist loadgroup --no-loadscope-reorder
 
 .PHONY: crawl test min pythons fuzz docs clean
 
@@ -28,14 +29,14 @@ test: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 # pip looks at all of it each time, for the oldest versions change with pyproject.toml.
 min: $(VENV)-min/bin/pip
 	@$(VENV)-min/bin/python tests/lowest.py > $(VENV)-min/lowest.txt
 	@$(VENV)-min/bin/pip install --quiet --disable-pip-version-check -r $(VENV)-min/lowest.txt \
-		attrs hypothesis pytest pytest-asyncio pytest-timeout hatchling
-	$(VENV)-min/bin/python -m pytest tests/pipelines tests/test_addon.py tests/store/test_connect.py
+		attrs hypothesis pytest pytest-asyncio pytest-timeout pytest-xdist hatchling
+	$(VENV)-min/bin/python -m pytest $(SIDE_BY_SIDE) tests/pipelines tests/test_addon.py tests/store/test_connect.py
 
 pythons: $(VENV)/test.stamp
 	$(BIN)/python -m tests.pythons
