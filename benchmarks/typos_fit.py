@@ -127,14 +127,13 @@ def sample(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
             continue
         fit = reader.most_probable(doubts)[1]
         truth = meant(Page(clean, words), page)
-        for place, choice, start in zip(
-            doubts.places.tolist(), doubts.choices, doubts.starts.tolist(), strict=True
+        for place, count, start in zip(
+            doubts.places.tolist(), doubts.counts.tolist(), doubts.starts.tolist(), strict=True
         ):
-            count = len(choice.first)
+            span = slice(start, start + count)
             offered = [page.words[place]]
-            offered += [choice.text(words.words, number) for number in range(1, count)]
+            offered += [reader.text(doubts, row) for row in range(start + 1, start + count)]
             if truth.get(place) in offered:
-                span = slice(start, start + count)
                 features.append(np.column_stack((doubts.features[span], fit[span])))
                 counts.append(count)
                 right.append(offered.index(truth[place]))

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Protocol
 
+import numpy as np
+
 from .phonetics import CODES
 from .spelling.context import Reader
 from .spelling.dictionary import dictionary
@@ -141,11 +143,10 @@ class PhoneticCorrector:
         return page.rewritten(list(self._corrections(page)), _MOST_CORRECTED)
 
     def _corrections(self, page: Page) -> Iterator[Correction]:
-        for place, number in enumerate(page.numbers):
-            if number < 0 and page.touchable(place):
-                word = self._repair(page.words[place])
-                if word is not None:
-                    yield place, place + 1, word
+        for place in page.touchable(np.flatnonzero(page.numbers < 0)):
+            word = self._repair(page.words[place])
+            if word is not None:
+                yield place, place + 1, word
 
 
 def hybrid(

@@ -222,11 +222,12 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many pages a crawl has, and pages are corrected no otherwise for it."""
     monkeypatch.setattr("crawler.dedup.spelling.choices._MOST_KEPT", 5)
     choices = Choices(dictionary())
-    once = choices(["enndure", "poriton", "brougth"])[0]
+    once = choices(["enndure", "poriton", "brougth"])
     choices(["ressting", "alltogether", "concieved"])
     assert choices.kept <= 5
-    again = choices(["enndure"])[0]
-    assert again.text(dictionary().words, 1) == once.text(dictionary().words, 1) == "endure"
+    again = choices(["enndure"])
+    assert dictionary().words[once.first[1]] == dictionary().words[again.first[1]] == "endure"
+    assert once.features[: once.counts[0]].tolist() == again.features.tolist()
 
 
 def test_the_hybrid_of_the_paper() -> None:

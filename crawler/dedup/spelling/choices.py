@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from .nearby import ranges
 from .shape import skeleton
 
 if TYPE_CHECKING:
@@ -45,23 +46,23 @@ _PART_SELDOM: Final = -11.0
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What one word may have been meant to be: two words, or one that is the first and the last.
+class Offers:
+    """What each of some words may have been meant to be: two words, or one that is both of them.
+
+    Of each word first itself, then the choices, and all of these one after another.
 
     ``first`` and ``last``
-        Their numbers in the dictionary; before all others the word itself, -1 if it is not there.
+        Their numbers in the dictionary; -1 for a word itself that is not there.
     ``features``
         What speaks for or against each, on whatever page; of shape (choices, ``len(FEATURES)``).
+    ``counts``
+        How many each word has.
     """
 
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     features: NDArray[np.float32]
-
-    def text(self, words: Sequence[str], number: int) -> str:
-        """The choice of that *number*, out of the dictionary's *words*."""
-        first, last = int(self.first[number]), int(self.last[number])
-        return words[first] if first == last else f"{words[first]} {words[last]}"
+    counts: NDArray[np.int64]
 
 
 class Choices:
@@ -70,55 +71,84 @@ class Choices:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         self._nearby = dictionary.nearby
-        self._weights = np.array([WEIGHTS[name] for name in FEATURES], np.float32)
-        self._kept: dict[str, Choice] = {}
         self._frequent = int(np.searchsorted(-dictionary.logs, -_PART_SELDOM))
+        self._parts_of = dict(zip(dictionary.words, range(self._frequent), strict=False))
         self._skeletons: dict[str, int] = {}
         offered = self._nearby.words
         self._first_letters = _letters_at(offered, 0)
         self._last_letters = _letters_at(offered, -1)
         number = self._skeletons.setdefault
         self._skeleton = np.array([number(skeleton(word), at) for at, word in enumerate(offered)])
+        # By word, a place in the next two, which say where its rows are in the others.
+        self._kept: dict[str, int] = {}
+        self._starts = np.empty(_MOST_KEPT, np.int64)
+        self._counts = np.empty(_MOST_KEPT, np.int64)
+        rows = _MOST_KEPT * (_MOST + 2)
+        self._first = np.empty(rows, np.int32)
+        self._last = np.empty(rows, np.int32)
+        self._features = np.empty((rows, len(FEATURES)), np.float32)
 
-    def __call__(self, words: Sequence[str]) -> list[Choice]:
-        """The choices of each of *words*."""
+    def __call__(self, words: Sequence[str]) -> Offers:
+        """The choices of each of *words*, of which up to ``_MOST_KEPT`` are different."""
         kept = self._kept
-        wanted = sorted(set(words) - kept.keys())
+        wanted = list(dict.fromkeys(word for word in words if word not in kept))
+        if len(kept) + len(wanted) > _MOST_KEPT:
+            kept.clear()
+            wanted = list(dict.fromkeys(words))
         if wanted:
-            kept |= self._found(wanted)
-        found = [kept[word] for word in words]
-        if len(kept) > _MOST_KEPT:
-            self._kept = {}
-        return found
+            self._keep(wanted, self._found(wanted))
+        places = np.fromiter(map(kept.__getitem__, words), np.int64, len(words))
+        counts = self._counts[places]
+        rows = ranges(self._starts[places], counts)
+        return Offers(
+            self._first[rows].astype(np.int64),
+            self._last[rows].astype(np.int64),
+            self._features[rows],
+            counts,
+        )
 
     @property
     def kept(self) -> int:
         """How many words are remembered."""
         return len(self._kept)
 
-    def _found(self, words: list[str]) -> dict[str, Choice]:
+    def _keep(self, words: list[str], found: Offers) -> None:
+        before = len(self._kept)
+        place = slice(before, before + len(words))
+        start = int(self._starts[before - 1] + self._counts[before - 1]) if before else 0
+        self._starts[place] = start + np.cumsum(found.counts) - found.counts
+        self._counts[place] = found.counts
+        rows = slice(start, start + len(found.first))
+        self._first[rows], self._last[rows] = found.first, found.last
+        self._features[rows] = found.features
+        self._kept.update(zip(words, range(before, before + len(words)), strict=True))
+
+    def _found(self, words: list[str]) -> Offers:
         own = np.array([self._dictionary.number.get(word, -1) for word in words])
         known = own >= 0
         # A word that is itself in the dictionary is not two errors away from what was meant.
         like = self._nearby.find(words, np.where(known, 1, 2))
         asked, number = like.asked, like.numbers
         skeletons = np.array([self._skeletons.get(skeleton(word), -1) for word in words])
-        features = np.zeros((len(asked), len(FEATURES)), np.float32)
-        features[:, _AT["edits"]] = like.edits
-        features[:, _AT["strokes"]] = np.minimum(like.strokes, like.edits)
-        first, last = _letters_at(words, 0), _letters_at(words, -1)
-        features[:, _AT["other first letter"]] = first[asked] != self._first_letters[number]
-        features[:, _AT["other last letter"]] = last[asked] != self._last_letters[number]
-        features[:, _AT["same skeleton"]] = skeletons[asked] == self._skeleton[number]
-        features[:, _AT["frequency"]] = self._dictionary.logs[number]
-        order = np.lexsort((number, -(features @ self._weights), asked))
+        features = {
+            "edits": like.edits,
+            "strokes": like.strokes,
+            "other first letter": _letters_at(words, 0)[asked] != self._first_letters[number],
+            "other last letter": _letters_at(words, -1)[asked] != self._last_letters[number],
+            "same skeleton": skeletons[asked] == self._skeleton[number],
+            "frequency": self._dictionary.logs[number],
+        }
+        score = sum(WEIGHTS[name] * values for name, values in features.items())
+        order = np.lexsort((-score, asked))
         rank = np.arange(len(order)) - np.searchsorted(asked, asked)
-        order = order[rank < _MOST]
+        order, rank = order[rank < _MOST], rank[rank < _MOST]
+        asked, number = asked[order], number[order]
         parts, likely = self._parts(words)
+        two = np.flatnonzero(parts[:, 0] >= 0)
         # Of each word one row for itself, then those that are like it, then its two parts.
-        like_it = np.bincount(asked[order], minlength=len(words))
-        ends = np.cumsum(1 + like_it + (parts[:, 0] >= 0))
-        starts = np.concatenate(([0], ends[:-1]))
+        counts = 1 + np.bincount(asked, minlength=len(words)) + (parts[:, 0] >= 0)
+        ends = np.cumsum(counts)
+        starts = ends - counts
         rows = np.zeros((ends[-1], len(FEATURES)), np.float32)
         first = np.zeros(len(rows), np.int64)
         lengths = np.array([len(word) for word in words])
@@ -128,17 +158,15 @@ class Choices:
         rows[starts, _AT["known letters"]] = known * lengths
         rows[starts, _AT["unknown letters"]] = ~known * lengths
         rows[starts, _AT["frequency"]] = np.where(known, self._dictionary.logs[own], 0.0)
-        places = starts[asked[order]] + 1 + rank[rank < _MOST]
-        first[places], rows[places] = number[order], features[order]
+        places = starts[asked] + 1 + rank
+        first[places] = number
+        for name, values in features.items():
+            rows[places, _AT[name]] = values[order]
         last = first.copy()
-        two = np.flatnonzero(parts[:, 0] >= 0)
         first[ends[two] - 1], last[ends[two] - 1] = parts[two].T
         rows[ends[two] - 1, _AT["frequency"]] = likely[two]
         rows[ends[two] - 1, _AT["two words"]] = 1
-        return {
-            word: Choice(first[start:end], last[start:end], rows[start:end])
-            for word, start, end in zip(words, starts.tolist(), ends.tolist(), strict=True)
-        }
+        return Offers(first, last, rows, counts)
 
     def _parts(self, words: list[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The likeliest two frequent words that each of *words* is made of, and how likely.
@@ -146,16 +174,15 @@ class Choices:
         Their numbers, of shape (words, 2); -1 for a word that the dictionary has or that is not
         made of such.
         """
-        number, logs = self._dictionary.number.get, self._dictionary.logs
+        number, logs = self._parts_of, self._dictionary.logs
         found = np.full((len(words), 2), -1, np.int64)
         likely = np.zeros(len(words))
         cuts = [
-            (place, first, second)
+            (place, number[first], number[second])
             for place, word in enumerate(words)
             if word not in self._dictionary
             for cut in range(1, len(word))
-            if 0 <= (first := number(word[:cut], -1)) < self._frequent
-            and 0 <= (second := number(word[cut:], -1)) < self._frequent
+            if (first := word[:cut]) in number and (second := word[cut:]) in number
         ]
         if cuts:
             place, first, second = np.array(cuts).T

@@ -12,7 +12,6 @@ from .choices import FEATURES, WEIGHTS, Choices
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .choices import Choice
     from .dictionary import Dictionary
     from .page import Correction, Page
 
@@ -54,17 +53,15 @@ class Doubts:
         of all words of the page in the dictionary; -1: not in it.
     ``places``
         of the doubtful words among these.
-    ``choices``
-        of each of them.
     ``first``, ``last``, ``features``
-        of all choices; the features are FEATURES and then PAGE_FEATURES without the context.
+        of all choices, see :class:`~.choices.Offers`; the features are FEATURES and then
+        PAGE_FEATURES without the context.
     ``counts``, ``starts``
         of each word: how many choices it has, and where in the row they begin.
     """
 
     numbers: NDArray[np.int64]
     places: NDArray[np.int64]
-    choices: list[Choice]
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     features: NDArray[np.float32]
@@ -84,44 +81,37 @@ class Reader:
     def errors(self, page: Page) -> float:
         """Share of the words that are probably errors; 0 for a page that is to be left alone."""
         derives = self._dictionary.derives
-        strange = {
-            page.words[place]
-            for place, number in enumerate(page.numbers)
-            if number < 0 and page.touchable(place) and not derives(page.words[place])
-        }
-        share = len(strange) / max(1, len(page.words))
+        unknown = np.flatnonzero(page.numbers < 0)
+        strange = {page.words[place] for place in page.touchable(unknown)}
+        share = sum(not derives(word) for word in strange) / max(1, len(page.words))
         return share if share > _NOISY else 0.0
 
     def broken(self, page: Page) -> bool:
         """Whether words are broken at the ends of lines, as in print."""
+        numbers, places = page.numbers, page.partings
+        places = places[np.minimum(numbers[places], numbers[places + 1]) < 0]
         halves = (
             page.words[place] + page.words[place + 1]
-            for place in page.partings
-            if min(page.numbers[place : place + 2]) < 0
-            and (gap := page.gap(place))[:1] in _HYPHENS
-            and "\n" in gap
-            and _nothing_else(gap)
+            for place in places.tolist()
+            if (gap := page.gap(place))[0] in _HYPHENS and "\n" in gap and _nothing_else(gap)
         )
         return sum(whole in self._dictionary for whole in halves) >= _BROKEN
 
     def joined(self, page: Page) -> list[Correction]:
         """Words whose halves stand apart: at the ends of lines, or where a scanner saw a gap."""
         found: list[Correction] = []
-        number = self._dictionary.number.get
+        number = self._dictionary.number
         after = 0
-        for place in page.partings:
-            gap = page.gap(place)
-            if place < after or not _nothing_else(gap):
-                continue
-            pair = page.numbers[place : place + 2]
-            if min(pair) >= 0 and (gap == " " or gap in _MISREAD_HYPHENS):
-                continue
+        for place in page.partings.tolist():
             whole = page.words[place] + page.words[place + 1]
-            if (
-                len(whole) >= _SHORTEST_JOINED
-                and (one := number(whole, -1)) >= 0
-                and page.touchable(place, noisy=True)
-                and self._better_joined(page, place, one)
+            if place < after or len(whole) < _SHORTEST_JOINED or whole not in number:
+                continue
+            gap = page.gap(place)
+            known = page.numbers[place : place + 2].min() >= 0
+            if not _nothing_else(gap) or (known and (gap == " " or gap in _MISREAD_HYPHENS)):
+                continue
+            if self._better_joined(page, place, number[whole]) and page.touchable(
+                np.array([place]), noisy=True
             ):
                 after = place + 2
                 found.append((place, after, whole))
@@ -129,7 +119,7 @@ class Reader:
 
     def _better_joined(self, page: Page, place: int, whole: int) -> bool:
         logs = self._dictionary.logs
-        first, second = page.numbers[place : place + 2]
+        first, second = page.numbers[place : place + 2].tolist()
         if min(first, second) < 0:
             apart = sum(
                 logs[half] if half >= 0 else _UNKNOWN + _UNKNOWN_LETTER * len(word)
@@ -141,44 +131,37 @@ class Reader:
 
     def doubts(self, page: Page, errors: float) -> Doubts | None:
         """The words that may be wrong on a page with that share of errors; None: none of them."""
-        numbers = np.array(page.numbers, np.int64)
-        places = self._doubtful(page, numbers)
+        places = self._doubtful(page)
         words = [page.words[place] for place in places]
         if not 0 < len(set(words)) <= _MOST_DOUBTFUL:
             return None
-        choices = self._choices(words)
-        counts = np.array([len(choice.first) for choice in choices])
+        offers = self._choices(words)
+        first, last, counts = offers.first, offers.last, offers.counts
         starts = np.cumsum(counts) - counts
-        first = np.concatenate([choice.first for choice in choices])
-        last = np.concatenate([choice.last for choice in choices])
         features = np.zeros((len(first), len(FEATURES) + len(PAGE_FEATURES) - 1), np.float32)
-        features[:, : len(FEATURES)] = np.concatenate([choice.features for choice in choices])
+        features[:, : len(FEATURES)] = offers.features
         name, log_errors, on_the_page = features[:, len(FEATURES) :].T
         name[starts] = [page.numbers[place] < 0 and page.name(place) for place in places]
         log_errors[starts] = np.log(errors)
-        own = np.sort(numbers)
+        own = np.sort(page.numbers)
         seen = np.searchsorted(own, first, "right") - np.searchsorted(own, first)
         on_the_page[:] = np.log1p(seen) * (first == last)
         on_the_page[starts] = 0
-        return Doubts(numbers, np.array(places), choices, first, last, features, counts, starts)
+        return Doubts(page.numbers, np.array(places), first, last, features, counts, starts)
 
-    def _doubtful(self, page: Page, numbers: NDArray[np.int64]) -> list[int]:
+    def _doubtful(self, page: Page) -> list[int]:
         """Places of unknown words, of short ones that are seldom, and of unlikely ones."""
-        dictionary = self._dictionary
+        dictionary, numbers = self._dictionary, page.numbers
         around = np.concatenate(([-1], numbers, [-1]))
         gains = dictionary.gain(around[:-1], around[1:])
-        known = numbers >= 0
-        unlikely = known & (gains[:-1] + gains[1:] < _UNLIKELY)
-        seldom = known & (dictionary.logs[numbers] < _SELDOM)
+        unlikely = gains[:-1] + gains[1:] < _UNLIKELY
+        lengths = page.ends - page.starts
+        seldom = (dictionary.logs[numbers] < _SELDOM) & (lengths <= _SHORT)
+        doubtful = np.flatnonzero((numbers < 0) | seldom | unlikely)
         return [
             place
-            for place in np.flatnonzero(~known | seldom | unlikely).tolist()
-            if (
-                unlikely[place] or len(page.words[place]) <= _SHORT
-                if known[place]
-                else not dictionary.derives(page.words[place])
-            )
-            and page.touchable(place, noisy=True)
+            for place in page.touchable(doubtful, noisy=True)
+            if numbers[place] >= 0 or not dictionary.derives(page.words[place])
         ]
 
     def replaced(self, page: Page, errors: float) -> list[Correction]:
@@ -187,17 +170,22 @@ class Reader:
         if doubts is None:
             return []
         best, _ = self.most_probable(doubts)
-        words = self._dictionary.words
         return [
-            (place, place + 1, choice.text(words, number))
-            for place, choice, number in zip(
-                doubts.places.tolist(), doubts.choices, best, strict=True
+            (place, place + 1, self.text(doubts, row))
+            for place, row, start in zip(
+                doubts.places.tolist(), best.tolist(), doubts.starts.tolist(), strict=True
             )
-            if number
+            if row > start
         ]
 
-    def most_probable(self, doubts: Doubts) -> tuple[list[int], NDArray[np.float64]]:
-        """Which of its choices each word most probably is, and how all choices fit in there.
+    def text(self, doubts: Doubts, row: int) -> str:
+        """The choice of that *row*, which is not a word as it stands."""
+        words = self._dictionary.words
+        first, last = int(doubts.first[row]), int(doubts.last[row])
+        return words[first] if first == last else f"{words[first]} {words[last]}"
+
+    def most_probable(self, doubts: Doubts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The row of what each word most probably is, and how all choices fit in there.
 
         Iterated conditional modes (Besag, "On the statistical analysis of dirty pictures", 1986):
         with the most probable neighbours so far taken for granted, all places at once.
@@ -224,8 +212,7 @@ class Reader:
             if not stale.size:
                 break
             before[doubts.places + 1], after[doubts.places + 1] = last[best], first[best]
-        chosen: list[int] = (best - starts).tolist()
-        return chosen, fit
+        return best, fit
 
 
 def _nothing_else(gap: str) -> bool:

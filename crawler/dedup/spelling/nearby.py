@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from itertools import combinations, repeat
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -29,16 +29,19 @@ _WORDS_AT_A_TIME: Final = 8192
 # Powers of an odd number (splitmix64's increment): a polynomial hash. Multiples of one would leave
 # but ten thousand different hashes.
 _FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in range(_PREFIX)], "u8")
-_BITS_SET: Final = np.array([bin(value).count("1") for value in range(1 << 13)], np.int64)
 _29: Final = np.uint64(29)
+# Two buckets for each form: few words share a bucket and no form.
+_BUCKET_BITS: Final = 20
+_UNUSED_BITS: Final = np.uint64(64 - _BUCKET_BITS)
+_BITS_SET: Final = np.array([bin(value).count("1") for value in range(1 << 16)], np.int8)
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
     """Pairs of a word that was asked for and one that is like it, int arrays of one length.
 
-    ``asked``, in order, and ``numbers`` say which; ``edits`` apart in letters (optimal string
-    alignment) and in ``strokes``.
+    ``asked`` and ``numbers``, in order, say which; ``edits`` apart in letters (optimal string
+    alignment), and in ``strokes``, of which no more than the edits are counted.
     """
 
     asked: NDArray[np.int64]
@@ -51,25 +54,24 @@ class Nearby:
     """Finds *words* within two edits, or of the same strokes.
 
     Garbe's symmetric deletes ("1000x faster spelling correction", 2012): two words within n edits
-    share a form of themselves with up to n letters left out. The forms of all words are hashed to
-    64 bits and sorted, 12 bytes each; a page's words are looked up together. *words* come with the
-    most frequent first.
+    share a form of themselves with up to n letters left out. The forms of all words are hashed
+    into buckets; a page's words are looked up together. *words* come with the most frequent first.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = words
         self._texts = np.array(words, np.object_)
         self._strokes = np.array([strokes(word) for word in words], np.object_)
-        self._same_strokes: dict[str, list[int]] = {}
-        for number, form in enumerate(self._strokes):
-            same = self._same_strokes.setdefault(form, [])
-            if len(same) < _MOST_OF_STROKES:
-                same.append(number)
-        self._first_of_same = np.array([self._same_strokes[form][0] for form in self._strokes])
+        self._alike: dict[str, int] = {}
+        number = self._alike.setdefault
+        self._number_alike = np.array([number(form, len(self._alike)) for form in self._strokes])
+        self._of_strokes = _Groups.of(
+            self._number_alike << 32 | np.arange(len(words)), len(self._alike), _MOST_OF_STROKES
+        )
         self._letters = _letters(words)
-        self._forms = {
-            1: _sorted_forms(words, 1, shortest=1),
-            2: _sorted_forms(words[:_FREQUENT], 2, shortest=_SHORT - 1),
+        self._of_form = {
+            1: _of_forms(words, 1, shortest=1),
+            2: _of_forms(words[:_FREQUENT], 2, shortest=_SHORT - 1),
         }
 
     def find(self, words: Sequence[str], most: int | NDArray[np.int64] = 2) -> Likeness:
@@ -80,121 +82,133 @@ class Nearby:
         """
         distance, of_pairs = _rapidfuzz()
         edits_of = np.minimum(most, [1 + (len(word) > _SHORT) for word in words])
-        found = []
-        for allowed in (1, 2):
-            group = np.flatnonzero(edits_of == allowed)
-            asked, number = self._candidates([words[place] for place in group.tolist()], allowed)
-            found.append((group[asked], number))
-        asked, number = (np.concatenate(both) for both in zip(*found, strict=True))
-        order = np.argsort(asked, kind="stable")
-        asked, number = asked[order], number[order]
         own = np.array([strokes(word) for word in words], np.object_)
-        same = np.array([self._same_strokes.get(form, (-1,))[0] for form in own])
+        alike = np.fromiter(map(self._alike.get, own, repeat(-1)), np.int64, len(words))
+        known = np.flatnonzero(alike >= 0)
+        asked, number = self._of_strokes.members(alike[known])
+        found = [known[asked] << 32 | number]
+        letters = _letters(words)
+        for allowed, groups in self._of_form.items():
+            place = np.flatnonzero(edits_of == allowed)
+            asked, forms = _forms([words[at] for at in place.tolist()], allowed)
+            row, number = groups.members(forms)
+            asked = place[asked[row]]
+            # A letter that only one of them has takes an edit, which puts in and takes out one.
+            differing = self._letters[number] ^ letters[asked]
+            apart = _BITS_SET[differing & 0xFFFF] + _BITS_SET[differing >> 16]
+            found.append((asked << 32 | number)[apart <= 2 * allowed])
+        pairs = _sorted_set(np.concatenate(found))
+        asked, number = pairs >> 32, pairs & 0xFFFFFFFF
         edits = of_pairs(
             np.array(words, np.object_)[asked].tolist(),
             self._texts[number].tolist(),
             scorer=distance,
         )
-        alike = (edits <= edits_of[asked]) | (same[asked] == self._first_of_same[number])
-        alike &= edits > 0
-        asked, number, edits = asked[alike], number[alike], edits[alike]
-        apart = of_pairs(own[asked].tolist(), self._strokes[number].tolist(), scorer=distance)
+        same = alike[asked] == self._number_alike[number]
+        near = ((edits <= edits_of[asked]) | same) & (edits > 0)
+        asked, number, edits, same = asked[near], number[near], edits[near], same[near]
+        apart = np.where(same, 0, edits)
+        two = np.flatnonzero(apart == 2)
+        apart[two] = of_pairs(
+            own[asked[two]].tolist(),
+            self._strokes[number[two]].tolist(),
+            scorer=distance,
+            score_cutoff=1,
+        )
         return Likeness(asked, number, edits, apart)
 
-    def _candidates(
-        self, words: list[str], most: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Pairs (place in *words*, number of a word that may be like it), in order, each once."""
-        keys, starts, numbers = self._forms[most]
-        rows, forms = _forms_of(words, most)
-        order = np.argsort(forms)  # neighbours are found with the memory that is at hand
-        rows, forms = rows[order], forms[order]
-        place = np.searchsorted(keys, forms)
-        hit = keys[np.minimum(place, len(keys) - 1)] == forms
-        rows, place = rows[hit], place[hit]
-        first, count = starts[place], starts[place + 1] - starts[place]
-        asked = np.repeat(rows, count)
-        skipped = np.repeat(first - np.cumsum(count) + count, count)
-        number = numbers[skipped + np.arange(len(skipped))].astype(np.int64)
-        # A letter that only one of them has takes an edit, which puts in and takes out at most one.
-        differing = self._letters[number] ^ _letters(words)[asked]
-        near = _BITS_SET[differing & 0x1FFF] + _BITS_SET[differing >> 13] <= 2 * most
-        pairs = asked[near] << 32 | number[near]
-        alike = [
-            place << 32 | other
-            for place, word in enumerate(words)
-            for other in self._same_strokes.get(strokes(word), ())
-        ]
-        pairs = np.concatenate((pairs, np.array(alike, np.int64)))
-        pairs.sort()
-        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-        return pairs >> 32, pairs & 0xFFFFFFFF
+
+class _Groups(NamedTuple):
+    """Numbered groups: that of number ``g`` has ``numbers[starts[g]:starts[g + 1]]``."""
+
+    starts: NDArray[np.uint32]
+    numbers: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, pairs: NDArray[np.int64], count: int, most: int | None = None) -> _Groups:
+        """The first *count* groups, from pairs ``group << 32 | number``, up to *most* of each."""
+        pairs = _sorted_set(pairs)
+        group = pairs >> 32
+        if most is not None:
+            few = np.arange(len(pairs)) - np.searchsorted(group, group) < most
+            pairs, group = pairs[few], group[few]
+        ends = np.cumsum(np.bincount(group, minlength=count))
+        return cls(np.concatenate(([0], ends)).astype(np.uint32), pairs.astype(np.uint32))
+
+    def members(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The members of *groups*: of which place there, and their numbers."""
+        first = self.starts[groups].astype(np.int64)
+        counts = self.starts[groups + 1] - first
+        place = np.repeat(np.arange(len(groups)), counts)
+        return place, self.numbers[ranges(first, counts)].astype(np.int64)
 
 
-def _letters(words: Sequence[str]) -> NDArray[np.int64]:
+def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """As many consecutive numbers from each *first* on, one range after another.
+
+    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
+    [7, 8, 2, 3, 4]
+    """
+    before = np.cumsum(counts) - counts
+    return np.repeat(first - before, counts) + np.arange(counts.sum())
+
+
+def _sorted_set(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    values.sort()
+    return values[np.diff(values, prepend=-1) > 0]
+
+
+def _codes(words: Sequence[str], width: int) -> NDArray[np.uint32]:
+    """Code points of the beginnings of *words*, of shape (words, *width*), filled up with 0."""
+    return np.array(words, f"<U{width}").view("<u4").reshape(len(words), width)
+
+
+def _letters(words: Sequence[str]) -> NDArray[np.uint32]:
     """Which letters each word has, a bit for each; others than a to z share the bits."""
-    found = np.zeros(len(words), np.int64)
-    for row, word in enumerate(words):
-        mask = 0
-        for letter in word:
-            mask |= 1 << (ord(letter) - 97) % 26
-        found[row] = mask
-    return found
+    width = max(map(len, words), default=1)
+    found = [
+        np.bitwise_or.reduce(
+            np.uint32(1) << (_codes(words[start : start + _WORDS_AT_A_TIME], width) & 31), axis=1
+        )
+        for start in range(0, len(words), _WORDS_AT_A_TIME)
+    ]
+    return np.concatenate(found) & ~np.uint32(1)  # which is what fills up
 
 
-def _forms_of(words: Sequence[str], most: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Hashes of the beginnings of *words* with up to *most* letters left out, and of which word."""
-    letters = np.zeros((len(words), _PREFIX + 1), np.uint64)
-    for row, word in enumerate(words):
-        beginning = word[:_PREFIX]
-        letters[row, : len(beginning)] = list(map(ord, beginning))
-    lengths = np.count_nonzero(letters, axis=1)
-    rows, hashes = [], []
-    for length in range(_PREFIX + 1):
-        of_length = np.flatnonzero(lengths == length)
-        columns = _columns(length, most)
-        forms = (letters[of_length][:, columns] * _FACTORS).sum(2, dtype="u8")
-        hashes.append(forms.ravel())
-        rows.append(np.repeat(of_length, len(columns)))
-    found = np.concatenate(hashes)
-    found ^= found >> _29
-    found *= _FACTORS[1]
-    return np.concatenate(rows), found
+def _forms(words: Sequence[str], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Forms of *words*, up to *most* letters left out: of which word, and number of the bucket."""
+    factors, fewest = _left_out(most)
+    codes = _codes(words, _PREFIX)
+    place, form = np.nonzero(np.count_nonzero(codes, axis=1)[:, None] >= fewest)
+    hashed = (codes.astype(np.uint64) @ factors)[place, form]
+    hashed ^= hashed >> _29
+    hashed *= _FACTORS[1]
+    return place, (hashed >> _UNUSED_BITS).astype(np.int64)
 
 
 @cache
-def _columns(length: int, most: int) -> NDArray[np.int64]:
-    """The letters of each form, for words of *length*; the column after the last is empty."""
-    return np.array(
-        [
-            [place for place in range(length) if place not in left_out]
-            + [_PREFIX] * (_PREFIX - length + count)
-            for count in range(min(most, length) + 1)
-            for left_out in combinations(range(length), count)
-        ]
-    )
+def _left_out(most: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """By form, the factor of each letter in its hash, and the fewest letters of words with it.
 
-
-def _sorted_forms(
-    words: Sequence[str], most: int, shortest: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint32]]:
-    """Forms of *words* of at least *shortest* letters, in order, each once; where the numbers of
-    the words that have it begin, and after the last of them the end; the numbers.
+    Of shape (``_PREFIX``, forms) and (forms,).
     """
-    keys, numbers = [], []
+    outs = [out for count in range(most + 1) for out in combinations(range(_PREFIX), count)]
+    factors = np.zeros((_PREFIX, len(outs)), np.uint64)
+    for column, out in enumerate(outs):
+        kept = [place for place in range(_PREFIX) if place not in out]
+        factors[kept, column] = _FACTORS[: len(kept)]
+    return factors, np.array([out[-1] + 1 if out else 0 for out in outs])
+
+
+def _of_forms(words: Sequence[str], most: int, shortest: int) -> _Groups:
+    """The numbers of the words in each bucket, of *words* of at least *shortest* letters."""
+    pairs = []
     for start in range(0, len(words), _WORDS_AT_A_TIME):
-        rows, forms = _forms_of(words[start : start + _WORDS_AT_A_TIME], most)
-        long = np.array([len(word) >= shortest for word in words[start : start + _WORDS_AT_A_TIME]])
-        keys.append(forms[long[rows]])
-        numbers.append((rows[long[rows]] + start).astype(np.uint32))
-    key, number = np.concatenate(keys), np.concatenate(numbers)
-    order = np.lexsort((number, key))
-    key, number = key[order], number[order]
-    new = np.ones(key.size, np.bool_)
-    new[1:] = (key[1:] != key[:-1]) | (number[1:] != number[:-1])
-    key, number = key[new], number[new]
-    starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1], [True])))
-    return key[starts[:-1]], starts, number
+        part = words[start : start + _WORDS_AT_A_TIME]
+        place, bucket = _forms(part, most)
+        long = np.array([len(word) >= shortest for word in part])[place]
+        pairs.append(bucket[long] << 32 | place[long] + start)
+    return _Groups.of(np.concatenate(pairs), 1 << _BUCKET_BITS)
 
 
 def _rapidfuzz() -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+import sys
+from functools import cache, cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -15,14 +17,20 @@ if TYPE_CHECKING:
 
     from .dictionary import Dictionary
 
-WORD: Final = re.compile(r"[^\W_]+")
+_WORD: Final = re.compile(r"[^\W_]+")
+_CODE: Final = "utf-32-le"
+_SPACE: Final = np.uint32(32)
+# Kinds of characters; all others are 0.
+_ALPHANUMERIC, _TECHNICAL, _APOSTROPHE, _DOT, _LINE_END = range(1, 6)
+# Beside a technical one, a word is part of a number, a name of a program, an address or markup.
+_KINDS: Final = {
+    _TECHNICAL: "_@#/\\<>{}=$[]|~`^*+%&",
+    _APOSTROPHE: "'’",
+    _DOT: ".:",
+    _LINE_END: "\n",
+}
 _LONGEST: Final = 24
-# Beside one of these, a word is part of a number, a name of a program, an address or markup.
-_TECHNICAL: Final = frozenset("_@#/\\<>{}=$[]|~`^*+%&")
-_DOTS: Final = frozenset(".:-")
-_APOSTROPHES: Final = frozenset("'’")
 _CAMEL_CASE: Final = re.compile(r"[a-z]{2}[A-Z]+[a-z]{2}")
-_LINE_END: Final = re.compile("\n")
 _CAPITALS: Final = re.compile("[A-Z]{3}")
 # Letters that were read as digits: "th4", "8tates"; but not "4th", "1990s", "A4".
 _MISREAD: Final = re.compile(r"\d?[^\W\d]+\d?[^\W\d]*$")
@@ -50,7 +58,7 @@ class Page:
 
     Attributes
     ----------
-    places
+    starts, ends
         Where each begins and ends in the text.
     words
         The words, in lower case.
@@ -60,38 +68,64 @@ class Page:
 
     def __init__(self, text: str, dictionary: Dictionary) -> None:
         self.text = text
-        self.places = [match.span() for match in WORD.finditer(text)]
-        self.words = [text[start:end].lower() for start, end in self.places]
-        number = dictionary.number.get
-        self.numbers = [number(word, -1) for word in self.words]
+        # What stands before the first character and up to two after the last can be asked for.
+        codes = np.frombuffer(f" {text}  ".encode(_CODE, "surrogatepass"), "<u4")
+        self._kinds = _kinds().take(codes)
+        within = self._kinds == _ALPHANUMERIC
+        bounds = np.flatnonzero(within[1:] != within[:-1])
+        self.starts, self.ends = bounds[::2], bounds[1::2]
+        spaced = np.where(within, codes, _SPACE).tobytes().decode(_CODE)
+        self.words = spaced.lower().split()
+        numbers = map(dictionary.number.get, self.words, repeat(-1))
+        self.numbers = np.fromiter(numbers, np.int64, len(self.words))
 
-    def touchable(self, place: int, *, noisy: bool = False) -> bool:
-        """Whether the word may be corrected, were it wrong.
+    def touchable(self, places: NDArray[np.int64], *, noisy: bool = False) -> list[int]:
+        """Those of the words at *places* that may be corrected, were they wrong.
 
         Names may be if the page is *noisy*, and less need be left of the language.
         """
-        share, known = self._language
         least, least_known = _BADLY_READ if noisy else _OWN_LANGUAGE
-        return (
-            bool(share[place] >= least and known[place] >= least_known)
-            and self._plain(place, noisy)
-            and (noisy or not self.name(place))
-        )
+        frequent, known = self._language
+        first = np.maximum(places - _AROUND, 0)
+        last = np.minimum(places + _AROUND + 1, len(self.words))
+        count = last - first
+        places = places[
+            (frequent[last] - frequent[first] >= least * count)
+            & (known[last] - known[first] >= least_known * count)
+        ]
+        places = places[self._apart(places)]
+        return [
+            place
+            for place, start, end in zip(
+                places.tolist(),
+                self.starts[places].tolist(),
+                self.ends[places].tolist(),
+                strict=True,
+            )
+            if self._plain(place, self.text[start:end], noisy) and (noisy or not self.name(place))
+        ]
 
     @cached_property
-    def _language(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For each word, the share of function words around it, and of words that are known."""
-        numbers = np.array(self.numbers, np.int64)
-        place = np.arange(len(numbers))
-        first = np.maximum(place - _AROUND, 0)
-        last = np.minimum(place + _AROUND + 1, len(numbers))
+    def _language(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Before each word and after the last, how many function words, and how many known."""
+        known = self.numbers >= 0
+        frequent = known & (self.numbers < _FUNCTION_WORDS)
+        return _before(frequent), _before(known)
 
-        def share(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
-            total = np.concatenate(([0], np.cumsum(flags)))
-            part: NDArray[np.float64] = (total[last] - total[first]) / (last - first)
-            return part
-
-        return share((numbers >= 0) & (numbers < _FUNCTION_WORDS)), share(numbers >= 0)
+    def _apart(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether words are neither short nor long, nor part of something longer."""
+        starts, ends = self.starts[places], self.ends[places]
+        lengths = ends - starts
+        before, after = self._kinds[starts], self._kinds[ends + 1]
+        further_before, further_after = self._kinds[starts - 1], self._kinds[ends + 2]
+        apart = (lengths >= 2) & (lengths <= _LONGEST)
+        apart &= (before != _TECHNICAL) & (after != _TECHNICAL) & (before != _APOSTROPHE)
+        apart &= (before != _DOT) | (further_before != _ALPHANUMERIC)
+        apart &= (after != _DOT) | (further_after != _ALPHANUMERIC)
+        for row in np.flatnonzero(apart & (after == _APOSTROPHE)).tolist():
+            # the "wasn" of "wasn't"
+            apart[row] = not self.text.startswith("t", int(ends[row]) + 1)
+        return apart
 
     def name(self, place: int) -> bool:
         """Whether the word begins with a capital letter though it begins no sentence."""
@@ -99,38 +133,24 @@ class Page:
 
     def capitalised(self, place: int) -> bool:
         """Whether the word begins with a capital letter."""
-        return self.text[self.places[place][0]].isupper()
+        return self.text[self.starts[place]].isupper()
 
     def gap(self, place: int) -> str:
         """What stands between a word and the next."""
-        return self.text[self.places[place][1] : self.places[place + 1][0]]
+        return self.text[self.ends[place] : self.starts[place + 1]]
 
     @cached_property
-    def partings(self) -> list[int]:
+    def partings(self) -> NDArray[np.int64]:
         """Places after which a line ends, or that are, or are before, an unknown word."""
-        unknown = np.flatnonzero(np.array(self.numbers, np.int64) < 0)
-        lines = np.array([match.start() for match in _LINE_END.finditer(self.text)], np.int64)
-        ended = np.searchsorted(np.array([start for start, _ in self.places]), lines) - 1
+        unknown = np.flatnonzero(self.numbers < 0)
+        lines = np.flatnonzero(self._kinds == _LINE_END) - 1
+        ended = np.searchsorted(self.starts, lines) - 1
         found = np.unique(np.concatenate((unknown - 1, unknown, ended)))
-        places: list[int] = found[(found >= 0) & (found < len(self.words) - 1)].tolist()
-        return places
+        return found[(found >= 0) & (found < len(self.words) - 1)]
 
-    def _plain(self, place: int, noisy: bool) -> bool:
-        text, (start, end) = self.text, self.places[place]
-        word = text[start:end]
-        if not 2 <= len(word) <= _LONGEST:
-            return False
+    def _plain(self, place: int, word: str, noisy: bool) -> bool:
+        """Whether it has the letters and capitals of a word."""
         if not word.isalpha() and not (noisy and _misread(word)):
-            return False
-        before = text[start - 1] if start else " "
-        after = text[end] if end < len(text) else " "
-        if before in _TECHNICAL or after in _TECHNICAL or before in _APOSTROPHES:
-            return False
-        if after in _APOSTROPHES and text[end + 1 : end + 2] == "t":  # the "wasn" of "wasn't"
-            return False
-        if before in _DOTS and start > 1 and text[start - 2].isalnum() and before != "-":
-            return False
-        if after in _DOTS and end + 1 < len(text) and text[end + 1].isalnum() and after != "-":
             return False
         if word.islower():
             return True
@@ -142,9 +162,7 @@ class Page:
 
     def _in_capitals(self, place: int) -> bool:
         """Whether there is a word that begins with three capital letters, as in a headline."""
-        return 0 <= place < len(self.places) and bool(
-            _CAPITALS.match(self.text, self.places[place][0])
-        )
+        return 0 <= place < len(self.words) and bool(_CAPITALS.match(self.text, self.starts[place]))
 
     def _begins_sentence(self, place: int) -> bool:
         if not place:
@@ -152,7 +170,7 @@ class Page:
         gap = self.gap(place - 1).strip(_QUOTES)
         if gap.endswith(("!", "?")):
             return True
-        start, end = self.places[place - 1]
+        start, end = self.starts[place - 1], self.ends[place - 1]
         abbreviated = self.text[start].isupper() and end - start <= _LONGEST_ABBREVIATION
         return gap.endswith(".") and not abbreviated
 
@@ -163,10 +181,29 @@ class Page:
         parts = []
         end = 0
         for first, last, word in corrections:
-            parts.append(self.text[end : self.places[first][0]])
+            parts.append(self.text[end : self.starts[first]])
             parts.append(word.capitalize() if self.capitalised(first) else word)
-            end = self.places[last - 1][1]
+            end = self.ends[last - 1]
         return "".join([*parts, self.text[end:]])
+
+
+@cache
+def _kinds() -> NDArray[np.uint8]:
+    """The kind of every character of Unicode."""
+    found = np.zeros(sys.maxunicode + 1, np.uint8)
+    characters = np.arange(len(found), dtype="<u4").tobytes().decode(_CODE, "surrogatepass")
+    for run in _WORD.finditer(characters):
+        found[run.start() : run.end()] = _ALPHANUMERIC
+    for kind, members in _KINDS.items():
+        found[list(map(ord, members))] = kind
+    return found
+
+
+def _before(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many are set before each place and before the end."""
+    found = np.zeros(len(flags) + 1, np.int64)
+    np.cumsum(flags, out=found[1:])
+    return found
 
 
 def _misread(word: str) -> bool:

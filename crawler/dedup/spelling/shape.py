@@ -15,8 +15,7 @@ _LETTERS: Final = str.maketrans(
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _DIGITS: Final = str.maketrans("01", "oi")
-_ALIKE_SOUNDS: Final = str.maketrans("cqzdvg", "kkstfj")
-_SILENT: Final = re.compile(r"[aeiouyhw]+")
+_SOUNDS: Final = str.maketrans("cqzdvg", "kkstfj", "aeiouyhw")
 _DOUBLED: Final = re.compile(r"(.)\1+")
 _ROUNDS: Final = re.compile(r"cc+")
 _UPRIGHTS: Final = re.compile(r"i+")
@@ -47,7 +46,7 @@ def skeleton(word: str) -> str:
     (False, 'nksr', 'nssr')
     """
     rest = word[1:].replace("ck", "k").replace("ph", "f")
-    return word[0] + _SILENT.sub("", _DOUBLED.sub(r"\1", rest).translate(_ALIKE_SOUNDS))
+    return word[0] + _DOUBLED.sub(r"\1", rest).translate(_SOUNDS)
 
 
 def shapes(text: str, *, blurred: bool = False) -> str:
