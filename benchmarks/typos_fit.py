@@ -121,7 +121,7 @@ def sample(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
         errors = reader.errors(page)
         if not errors:
             continue
-        page = Page(page.rewritten(reader.joined(page), MOST_CORRECTED), words)
+        page = page.joined(reader.joined(page), MOST_CORRECTED)
         doubts = reader.doubts(page, errors)
         if doubts is None:
             continue

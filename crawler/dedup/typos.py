@@ -123,8 +123,7 @@ class ContextCorrector:
         joined = reader.joined(page)
         yield page, joined
         if errors:
-            if joined:
-                page = Page(page.rewritten(joined, _MOST_CORRECTED), self.dictionary)
+            page = page.joined(joined, _MOST_CORRECTED)
             yield page, reader.replaced(page, errors)
 
 

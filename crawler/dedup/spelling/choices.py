@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from .nearby import ranges
-from .shape import skeleton
+from .shape import skeletons
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,24 +43,18 @@ _MOST_KEPT: Final = 1 << 15
 _PART_SELDOM: Final = -11.0
 
 
-@dataclass(frozen=True, slots=True)
-class Offers:
-    """What each of some words may have been meant to be: two words, or one that is both of them.
+class Choice(NamedTuple):
+    """What one word may have been meant to be, the word itself before all others.
 
-    Of each word first itself, then the choices, and all of these one after another.
-
-    ``first`` and ``last``
-        Their numbers in the dictionary; -1 for a word itself that is not there.
+    ``numbers``
+        Of the first and the last word of each in the dictionary, which are one word or two; -1
+        for a word itself that is not there. Of shape (choices, 2).
     ``features``
         What speaks for or against each, on whatever page; of shape (choices, ``len(FEATURES)``).
-    ``counts``
-        How many each word has.
     """
 
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
+    numbers: NDArray[np.int32]
     features: NDArray[np.float32]
-    counts: NDArray[np.int64]
 
 
 class Choices:
@@ -73,69 +65,40 @@ class Choices:
         self._nearby = dictionary.nearby
         self._frequent = int(np.searchsorted(-dictionary.logs, -_PART_SELDOM))
         self._parts_of = dict(zip(dictionary.words, range(self._frequent), strict=False))
-        self._skeletons: dict[str, int] = {}
         offered = self._nearby.words
         self._first_letters = _letters_at(offered, 0)
         self._last_letters = _letters_at(offered, -1)
-        number = self._skeletons.setdefault
-        self._skeleton = np.array([number(skeleton(word), at) for at, word in enumerate(offered)])
-        # By word, a place in the next two, which say where its rows are in the others.
-        self._kept: dict[str, int] = {}
-        self._starts = np.empty(_MOST_KEPT, np.int64)
-        self._counts = np.empty(_MOST_KEPT, np.int64)
-        rows = _MOST_KEPT * (_MOST + 2)
-        self._first = np.empty(rows, np.int32)
-        self._last = np.empty(rows, np.int32)
-        self._features = np.empty((rows, len(FEATURES)), np.float32)
+        self._skeletons = skeletons(offered)
+        self._kept: dict[str, Choice] = {}
 
-    def __call__(self, words: Sequence[str]) -> Offers:
-        """The choices of each of *words*, of which up to ``_MOST_KEPT`` are different."""
+    def __call__(self, words: Sequence[str]) -> list[Choice]:
+        """The choices of each of *words*."""
         kept = self._kept
         wanted = list(dict.fromkeys(word for word in words if word not in kept))
-        if len(kept) + len(wanted) > _MOST_KEPT:
-            kept.clear()
-            wanted = list(dict.fromkeys(words))
         if wanted:
-            self._keep(wanted, self._found(wanted))
-        places = np.fromiter(map(kept.__getitem__, words), np.int64, len(words))
-        counts = self._counts[places]
-        rows = ranges(self._starts[places], counts)
-        return Offers(
-            self._first[rows].astype(np.int64),
-            self._last[rows].astype(np.int64),
-            self._features[rows],
-            counts,
-        )
+            kept |= self._found(wanted)
+        found = [kept[word] for word in words]
+        if len(kept) > _MOST_KEPT:
+            self._kept = {}
+        return found
 
     @property
     def kept(self) -> int:
         """How many words are remembered."""
         return len(self._kept)
 
-    def _keep(self, words: list[str], found: Offers) -> None:
-        before = len(self._kept)
-        place = slice(before, before + len(words))
-        start = int(self._starts[before - 1] + self._counts[before - 1]) if before else 0
-        self._starts[place] = start + np.cumsum(found.counts) - found.counts
-        self._counts[place] = found.counts
-        rows = slice(start, start + len(found.first))
-        self._first[rows], self._last[rows] = found.first, found.last
-        self._features[rows] = found.features
-        self._kept.update(zip(words, range(before, before + len(words)), strict=True))
-
-    def _found(self, words: list[str]) -> Offers:
+    def _found(self, words: list[str]) -> dict[str, Choice]:
         own = np.array([self._dictionary.number.get(word, -1) for word in words])
         known = own >= 0
         # A word that is itself in the dictionary is not two errors away from what was meant.
         like = self._nearby.find(words, np.where(known, 1, 2))
         asked, number = like.asked, like.numbers
-        skeletons = np.array([self._skeletons.get(skeleton(word), -1) for word in words])
         features = {
             "edits": like.edits,
             "strokes": like.strokes,
             "other first letter": _letters_at(words, 0)[asked] != self._first_letters[number],
             "other last letter": _letters_at(words, -1)[asked] != self._last_letters[number],
-            "same skeleton": skeletons[asked] == self._skeleton[number],
+            "same skeleton": skeletons(words)[asked] == self._skeletons[number],
             "frequency": self._dictionary.logs[number],
         }
         score = sum(WEIGHTS[name] * values for name, values in features.items())
@@ -150,23 +113,25 @@ class Choices:
         ends = np.cumsum(counts)
         starts = ends - counts
         rows = np.zeros((ends[-1], len(FEATURES)), np.float32)
-        first = np.zeros(len(rows), np.int64)
+        numbers = np.zeros((len(rows), 2), np.int32)
         lengths = np.array([len(word) for word in words])
-        first[starts] = own
+        numbers[starts] = own[:, None]
         rows[starts, _AT["known"]] = known
         rows[starts, _AT["unknown"]] = ~known
         rows[starts, _AT["known letters"]] = known * lengths
         rows[starts, _AT["unknown letters"]] = ~known * lengths
         rows[starts, _AT["frequency"]] = np.where(known, self._dictionary.logs[own], 0.0)
         places = starts[asked] + 1 + rank
-        first[places] = number
+        numbers[places] = number[:, None]
         for name, values in features.items():
             rows[places, _AT[name]] = values[order]
-        last = first.copy()
-        first[ends[two] - 1], last[ends[two] - 1] = parts[two].T
+        numbers[ends[two] - 1] = parts[two]
         rows[ends[two] - 1, _AT["frequency"]] = likely[two]
         rows[ends[two] - 1, _AT["two words"]] = 1
-        return Offers(first, last, rows, counts)
+        return {
+            word: Choice(numbers[start:end], rows[start:end])
+            for word, start, end in zip(words, starts.tolist(), ends.tolist(), strict=True)
+        }
 
     def _parts(self, words: list[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The likeliest two frequent words that each of *words* is made of, and how likely.

@@ -54,7 +54,7 @@ class Doubts:
     ``places``
         of the doubtful words among these.
     ``first``, ``last``, ``features``
-        of all choices, see :class:`~.choices.Offers`; the features are FEATURES and then
+        of all choices, see :class:`~.choices.Choice`; the features are FEATURES and then
         PAGE_FEATURES without the context.
     ``counts``, ``starts``
         of each word: how many choices it has, and where in the row they begin.
@@ -82,6 +82,8 @@ class Reader:
         """Share of the words that are probably errors; 0 for a page that is to be left alone."""
         derives = self._dictionary.derives
         unknown = np.flatnonzero(page.numbers < 0)
+        if len(unknown) <= _NOISY * len(page.words):
+            return 0.0
         strange = {page.words[place] for place in page.touchable(unknown)}
         share = sum(not derives(word) for word in strange) / max(1, len(page.words))
         return share if share > _NOISY else 0.0
@@ -100,22 +102,29 @@ class Reader:
     def joined(self, page: Page) -> list[Correction]:
         """Words whose halves stand apart: at the ends of lines, or where a scanner saw a gap."""
         found: list[Correction] = []
-        number = self._dictionary.number
+        number, words = self._dictionary.number, page.words
+        halves = [
+            (place, number[whole])
+            for place in page.partings.tolist()
+            if (whole := words[place] + words[place + 1]) in number
+            and len(whole) >= _SHORTEST_JOINED
+            and self._parted(page, place)
+            and self._better_joined(page, place, number[whole])
+        ]
+        touchable = set(page.touchable(np.array([place for place, _ in halves], int), noisy=True))
         after = 0
-        for place in page.partings.tolist():
-            whole = page.words[place] + page.words[place + 1]
-            if place < after or len(whole) < _SHORTEST_JOINED or whole not in number:
-                continue
-            gap = page.gap(place)
-            known = page.numbers[place : place + 2].min() >= 0
-            if not _nothing_else(gap) or (known and (gap == " " or gap in _MISREAD_HYPHENS)):
-                continue
-            if self._better_joined(page, place, number[whole]) and page.touchable(
-                np.array([place]), noisy=True
-            ):
+        for place, whole in halves:
+            if place >= after and place in touchable:
                 after = place + 2
-                found.append((place, after, whole))
+                found.append((place, after, self._dictionary.words[whole]))
         return found
+
+    def _parted(self, page: Page, place: int) -> bool:
+        """Whether what stands after the word may be but the end of a line, or a scanner's gap."""
+        gap = page.gap(place)
+        if page.numbers[place : place + 2].min() >= 0 and (gap == " " or gap in _MISREAD_HYPHENS):
+            return False
+        return _nothing_else(gap)
 
     def _better_joined(self, page: Page, place: int, whole: int) -> bool:
         logs = self._dictionary.logs
@@ -132,24 +141,27 @@ class Reader:
     def doubts(self, page: Page, errors: float) -> Doubts | None:
         """The words that may be wrong on a page with that share of errors; None: none of them."""
         places = self._doubtful(page)
-        words = [page.words[place] for place in places]
+        words = [page.words[place] for place in places.tolist()]
         if not 0 < len(set(words)) <= _MOST_DOUBTFUL:
             return None
-        offers = self._choices(words)
-        first, last, counts = offers.first, offers.last, offers.counts
+        choices = self._choices(words)
+        first, last = np.concatenate([choice.numbers for choice in choices], dtype=np.int64).T
+        counts = np.array([len(choice.numbers) for choice in choices])
         starts = np.cumsum(counts) - counts
         features = np.zeros((len(first), len(FEATURES) + len(PAGE_FEATURES) - 1), np.float32)
-        features[:, : len(FEATURES)] = offers.features
+        features[:, : len(FEATURES)] = np.concatenate([choice.features for choice in choices])
         name, log_errors, on_the_page = features[:, len(FEATURES) :].T
-        name[starts] = [page.numbers[place] < 0 and page.name(place) for place in places]
+        unknown = page.numbers[places] < 0
+        name[starts[unknown]] = page.names(places[unknown])
         log_errors[starts] = np.log(errors)
-        own = np.sort(page.numbers)
-        seen = np.searchsorted(own, first, "right") - np.searchsorted(own, first)
-        on_the_page[:] = np.log1p(seen) * (first == last)
+        own, often = np.unique(page.numbers, return_counts=True)
+        place = np.minimum(np.searchsorted(own, first), len(own) - 1)
+        seen = often[place] * ((own[place] == first) & (first == last))
+        on_the_page[:] = np.log1p(seen)
         on_the_page[starts] = 0
-        return Doubts(page.numbers, np.array(places), first, last, features, counts, starts)
+        return Doubts(page.numbers, places, first, last, features, counts, starts)
 
-    def _doubtful(self, page: Page) -> list[int]:
+    def _doubtful(self, page: Page) -> NDArray[np.int64]:
         """Places of unknown words, of short ones that are seldom, and of unlikely ones."""
         dictionary, numbers = self._dictionary, page.numbers
         around = np.concatenate(([-1], numbers, [-1]))
@@ -158,11 +170,17 @@ class Reader:
         lengths = page.ends - page.starts
         seldom = (dictionary.logs[numbers] < _SELDOM) & (lengths <= _SHORT)
         doubtful = np.flatnonzero((numbers < 0) | seldom | unlikely)
-        return [
-            place
-            for place in page.touchable(doubtful, noisy=True)
-            if numbers[place] >= 0 or not dictionary.derives(page.words[place])
-        ]
+        places = page.touchable(doubtful, noisy=True)
+        words, derives = page.words, dictionary.derives
+        known = (numbers[places] >= 0).tolist()
+        return np.array(
+            [
+                place
+                for place, right in zip(places, known, strict=True)
+                if right or not derives(words[place])
+            ],
+            np.int64,
+        )
 
     def replaced(self, page: Page, errors: float) -> list[Correction]:
         """Words instead of which others were meant, on a page with that share of errors."""
@@ -201,7 +219,11 @@ class Reader:
         stale = np.arange(len(first))
         for _ in range(_ROUNDS):
             at = row[stale]
-            fit[stale] = gain(before[at - 1], first[stale]) + gain(last[stale], after[at + 1])
+            gains = gain(
+                np.concatenate((before[at - 1], last[stale])),
+                np.concatenate((first[stale], after[at + 1])),
+            )
+            fit[stale] = gains[: len(at)] + gains[len(at) :]
             total = scores + self._context * fit
             top = np.repeat(np.maximum.reduceat(total, starts), doubts.counts)
             highest = np.flatnonzero(total == top)

@@ -33,8 +33,12 @@ _FILTER_BITS: Final = 22
 _UNUSED_BITS: Final = np.uint64(64 - _FILTER_BITS)
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 # English word formation. With shorter stems, too many misspellings would be derivations.
-_ENDINGS: Final = ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
-_BEGINNINGS: Final = ("re", "un", "de", "non", "pre", "sub", "co", "dis", "inter", "over", "multi")
+_ENDINGS: Final = frozenset(
+    ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
+)
+_BEGINNINGS: Final = frozenset(
+    ("re", "un", "de", "non", "pre", "sub", "co", "dis", "inter", "over", "multi")
+)
 _SHORTEST_STEM: Final = 6
 _MOST_KEPT: Final = 1 << 15
 # About half of the pairs in a text are among those that are listed.
@@ -95,6 +99,8 @@ class Dictionary:
         >>> dictionary().derives("redistributions"), dictionary().derives("redistribusions")
         (True, False)
         """
+        if len(word) <= _SHORTEST_STEM:
+            return False
         known = self._derived.get(word)
         if known is None:
             if len(self._derived) > _MOST_KEPT:
@@ -131,6 +137,7 @@ class Dictionary:
         gained[(first < 0) | (second < 0)] = 0.0
         key = first << _SHIFT | second
         perhaps = np.flatnonzero(self._listed[_hashed(key)])
+        perhaps = perhaps[np.argsort(key[perhaps])]  # in order, they are found several times faster
         key = key[perhaps]
         place = np.minimum(np.searchsorted(self._pairs, key), self._pairs.size - 1)
         listed = self._pairs[place] == key
@@ -143,18 +150,10 @@ def _hashed(pairs: NDArray[np.int64]) -> NDArray[np.uint64]:
     return hashed
 
 
-def _stems(word: str) -> set[str]:
-    stems = {word}
-    if word.endswith(_ENDINGS):
-        stems |= {word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)}
-    if not word.startswith(_BEGINNINGS):
-        return stems
-    return stems | {
-        stem.removeprefix(beginning)
-        for stem in stems
-        for beginning in _BEGINNINGS
-        if stem.startswith(beginning)
-    }
+def _stems(word: str) -> list[str]:
+    stems = [word, *(word[:-size] for size in (1, 2, 3, 4) if word[-size:] in _ENDINGS)]
+    begun = [(stem, size) for stem in stems for size in (2, 3, 4, 5) if stem[:size] in _BEGINNINGS]
+    return stems + [stem[size:] for stem, size in begun]
 
 
 @lru_cache(maxsize=4)

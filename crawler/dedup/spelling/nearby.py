@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ..errors import MissingExtra
-from .shape import strokes
+from .shape import FACTORS, code_points, parts, strokes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,10 +25,6 @@ _SHORT: Final = 4
 _FREQUENT: Final = 20_000
 # Of the words with the same strokes, the most frequent; of short ones there are up to 160.
 _MOST_OF_STROKES: Final = 8
-_WORDS_AT_A_TIME: Final = 8192
-# Powers of an odd number (splitmix64's increment): a polynomial hash. Multiples of one would leave
-# but ten thousand different hashes.
-_FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in range(_PREFIX)], "u8")
 _29: Final = np.uint64(29)
 # Two buckets for each form: few words share a bucket and no form.
 _BUCKET_BITS: Final = 20
@@ -158,19 +154,12 @@ def _sorted_set(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return values[np.diff(values, prepend=-1) > 0]
 
 
-def _codes(words: Sequence[str], width: int) -> NDArray[np.uint32]:
-    """Code points of the beginnings of *words*, of shape (words, *width*), filled up with 0."""
-    return np.array(words, f"<U{width}").view("<u4").reshape(len(words), width)
-
-
 def _letters(words: Sequence[str]) -> NDArray[np.uint32]:
     """Which letters each word has, a bit for each; others than a to z share the bits."""
     width = max(map(len, words), default=1)
     found = [
-        np.bitwise_or.reduce(
-            np.uint32(1) << (_codes(words[start : start + _WORDS_AT_A_TIME], width) & 31), axis=1
-        )
-        for start in range(0, len(words), _WORDS_AT_A_TIME)
+        np.bitwise_or.reduce(np.uint32(1) << (code_points(part, width) & 31), axis=1)
+        for part in parts(words)
     ]
     return np.concatenate(found) & ~np.uint32(1)  # which is what fills up
 
@@ -178,11 +167,11 @@ def _letters(words: Sequence[str]) -> NDArray[np.uint32]:
 def _forms(words: Sequence[str], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Forms of *words*, up to *most* letters left out: of which word, and number of the bucket."""
     factors, fewest = _left_out(most)
-    codes = _codes(words, _PREFIX)
+    codes = code_points(words, _PREFIX)
     place, form = np.nonzero(np.count_nonzero(codes, axis=1)[:, None] >= fewest)
     hashed = (codes.astype(np.uint64) @ factors)[place, form]
     hashed ^= hashed >> _29
-    hashed *= _FACTORS[1]
+    hashed *= FACTORS[1]
     return place, (hashed >> _UNUSED_BITS).astype(np.int64)
 
 
@@ -196,18 +185,19 @@ def _left_out(most: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     factors = np.zeros((_PREFIX, len(outs)), np.uint64)
     for column, out in enumerate(outs):
         kept = [place for place in range(_PREFIX) if place not in out]
-        factors[kept, column] = _FACTORS[: len(kept)]
+        factors[kept, column] = FACTORS[: len(kept)]
     return factors, np.array([out[-1] + 1 if out else 0 for out in outs])
 
 
 def _of_forms(words: Sequence[str], most: int, shortest: int) -> _Groups:
     """The numbers of the words in each bucket, of *words* of at least *shortest* letters."""
     pairs = []
-    for start in range(0, len(words), _WORDS_AT_A_TIME):
-        part = words[start : start + _WORDS_AT_A_TIME]
+    before = 0
+    for part in parts(words):
         place, bucket = _forms(part, most)
         long = np.array([len(word) >= shortest for word in part])[place]
-        pairs.append(bucket[long] << 32 | place[long] + start)
+        pairs.append(bucket[long] << 32 | place[long] + before)
+        before += len(part)
     return _Groups.of(np.concatenate(pairs), 1 << _BUCKET_BITS)
 
 

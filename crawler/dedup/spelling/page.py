@@ -66,7 +66,13 @@ class Page:
         Their numbers in the dictionary; -1: not in it.
     """
 
-    def __init__(self, text: str, dictionary: Dictionary) -> None:
+    def __init__(
+        self,
+        text: str,
+        dictionary: Dictionary,
+        words: list[str] | None = None,
+        numbers: NDArray[np.int64] | None = None,
+    ) -> None:
         self.text = text
         # What stands before the first character and up to two after the last can be asked for.
         codes = np.frombuffer(f" {text}  ".encode(_CODE, "surrogatepass"), "<u4")
@@ -74,10 +80,12 @@ class Page:
         within = self._kinds == _ALPHANUMERIC
         bounds = np.flatnonzero(within[1:] != within[:-1])
         self.starts, self.ends = bounds[::2], bounds[1::2]
-        spaced = np.where(within, codes, _SPACE).tobytes().decode(_CODE)
-        self.words = spaced.lower().split()
-        numbers = map(dictionary.number.get, self.words, repeat(-1))
-        self.numbers = np.fromiter(numbers, np.int64, len(self.words))
+        if words is None:
+            words = np.where(within, codes, _SPACE).tobytes().decode(_CODE).lower().split()
+        if numbers is None:
+            known = map(dictionary.number.get, words, repeat(-1))
+            numbers = np.fromiter(known, np.int64, len(words))
+        self._dictionary, self.words, self.numbers = dictionary, words, numbers
 
     def touchable(self, places: NDArray[np.int64], *, noisy: bool = False) -> list[int]:
         """Those of the words at *places* that may be corrected, were they wrong.
@@ -94,6 +102,7 @@ class Page:
             & (known[last] - known[first] >= least_known * count)
         ]
         places = places[self._apart(places)]
+        text = self.text
         return [
             place
             for place, start, end in zip(
@@ -102,7 +111,11 @@ class Page:
                 self.ends[places].tolist(),
                 strict=True,
             )
-            if self._plain(place, self.text[start:end], noisy) and (noisy or not self.name(place))
+            if ((word := text[start:end]).islower() and word.isalpha())
+            or (
+                self._plain(place, word, noisy)
+                and (noisy or not word[0].isupper() or self._begins_sentence(place))
+            )
         ]
 
     @cached_property
@@ -127,13 +140,13 @@ class Page:
             apart[row] = not self.text.startswith("t", int(ends[row]) + 1)
         return apart
 
-    def name(self, place: int) -> bool:
-        """Whether the word begins with a capital letter though it begins no sentence."""
-        return self.capitalised(place) and not self._begins_sentence(place)
-
-    def capitalised(self, place: int) -> bool:
-        """Whether the word begins with a capital letter."""
-        return self.text[self.starts[place]].isupper()
+    def names(self, places: NDArray[np.int64]) -> list[bool]:
+        """Whether words begin with a capital letter though they begin no sentence."""
+        text, starts = self.text, self.starts[places].tolist()
+        return [
+            text[start].isupper() and not self._begins_sentence(place)
+            for place, start in zip(places.tolist(), starts, strict=True)
+        ]
 
     def gap(self, place: int) -> str:
         """What stands between a word and the next."""
@@ -181,10 +194,23 @@ class Page:
         parts = []
         end = 0
         for first, last, word in corrections:
-            parts.append(self.text[end : self.starts[first]])
-            parts.append(word.capitalize() if self.capitalised(first) else word)
+            start = self.starts[first]
+            parts.append(self.text[end:start])
+            parts.append(word.capitalize() if self.text[start].isupper() else word)
             end = self.ends[last - 1]
         return "".join([*parts, self.text[end:]])
+
+    def joined(self, halves: Sequence[Correction], most: float) -> Page:
+        """The page with two *halves* made one in some places, within the same bounds."""
+        text = self.rewritten(halves, most)
+        if text is self.text:
+            return self
+        words, numbers = self.words.copy(), self.numbers.copy()
+        for first, _, whole in reversed(halves):
+            words[first : first + 2] = [whole]
+            numbers[first] = self._dictionary.number[whole]
+        numbers = np.delete(numbers, [first + 1 for first, _, _ in halves])
+        return Page(text, self._dictionary, words, numbers)
 
 
 @cache

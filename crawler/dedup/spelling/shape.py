@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _LETTERS: Final = str.maketrans(
     dict.fromkeys("ijlrtf", "i")
@@ -15,8 +21,16 @@ _LETTERS: Final = str.maketrans(
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _DIGITS: Final = str.maketrans("01", "oi")
-_SOUNDS: Final = str.maketrans("cqzdvg", "kkstfj", "aeiouyhw")
-_DOUBLED: Final = re.compile(r"(.)\1+")
+# Those that sound alike, and those that are hardly heard.
+_ALIKE: Final = str.maketrans("cqzdvgaeiouyhw", "kkstfj" + "\0" * 8)
+_SOUNDS: Final = np.array([ord(chr(code).translate(_ALIKE)) for code in range(128)], np.uint32)
+_C, _F, _H, _K, _P = map(ord, "cfhkp")
+# Of longer words the beginnings are compared.
+_LONGEST: Final = 24
+_WORDS_AT_A_TIME: Final = 8192
+# Powers of an odd number (splitmix64's increment), for polynomial hashes. Multiples of one would
+# leave but ten thousand different hashes.
+FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in range(_LONGEST)], "u8")
 _ROUNDS: Final = re.compile(r"cc+")
 _UPRIGHTS: Final = re.compile(r"i+")
 _REPEATED: Final = re.compile(r"([^ic])\1+")
@@ -39,14 +53,39 @@ def strokes(word: str) -> str:
     return word.translate(_LETTERS)
 
 
-def skeleton(word: str) -> str:
-    """The first letter of a lower-case *word* and its consonants, those that sound alike as one.
+def skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
+    """For each lower-case word a hash of its first letter and its consonants, those that sound
+    alike as one; of shape (words,).
 
-    >>> skeleton("government") == skeleton("govermant"), skeleton("necessary"), skeleton("nesesary")
-    (False, 'nksr', 'nssr')
+    >>> right, misspelt, other = skeletons(["necessary", "neccesary", "recessary"])
+    >>> bool(right == misspelt), bool(right == other)
+    (True, False)
     """
-    rest = word[1:].replace("ck", "k").replace("ph", "f")
-    return word[0] + _DOUBLED.sub(r"\1", rest).translate(_SOUNDS)
+    return np.concatenate([_skeletons(part) for part in parts(words)])
+
+
+def _skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
+    first, *_ = codes = code_points(words, _LONGEST).T
+    rest, after = codes[1:-1].copy(), codes[2:]
+    rest[(rest == _P) & (after == _H)] = _F
+    sounds = np.where(rest < len(_SOUNDS), _SOUNDS[np.minimum(rest, len(_SOUNDS) - 1)], rest)
+    sounds[(rest == _C) & (after == _K)] = 0
+    sounds[1:][rest[1:] == rest[:-1]] = 0
+    place = np.cumsum(sounds != 0, axis=0)
+    hashed: NDArray[np.uint64] = (sounds * FACTORS[place]).sum(axis=0, dtype=np.uint64)
+    hashed += first * FACTORS[0]
+    return hashed
+
+
+def parts(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """*words*, so many at a time that arrays of all their letters stay small; at least one part."""
+    for start in range(0, max(1, len(words)), _WORDS_AT_A_TIME):
+        yield words[start : start + _WORDS_AT_A_TIME]
+
+
+def code_points(words: Sequence[str], width: int) -> NDArray[np.uint32]:
+    """Those of the beginnings of *words*, filled up with 0; of shape (words, *width*)."""
+    return np.array(words, f"<U{width}").view("<u4").reshape(len(words), width)
 
 
 def shapes(text: str, *, blurred: bool = False) -> str:
