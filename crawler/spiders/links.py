@@ -8,8 +8,9 @@ from urllib.parse import urljoin, urlsplit
 
 _SCHEMES = ("http://", "https://")
 _ABSOLUTE = re.compile("https?://[^/?]")
-# All others mean something else on each page: queries, blanks, a scheme without a host.
-_OF_FOLDER = re.compile(r"(?!https?:|//(?:[/?]|$))[\w./%~-]", re.IGNORECASE)
+# All others mean something else on each page: queries, blanks, a scheme without a host. What a
+# line break or a tab, which browsers leave out, is in the middle of may turn out to be any of these.
+_OF_FOLDER = re.compile(r"(?!https?:|//(?:[/?]|$))[\w./%~-][^\t\r\n]*\Z", re.IGNORECASE)
 
 
 class NewLinks:
@@ -38,7 +39,7 @@ class NewLinks:
         """
         parts = urlsplit(base)
         site = f"{parts.scheme}://{parts.netloc}"
-        folder = base.partition("?")[0].rpartition("/")[0]
+        folder = site + parts.path.rpartition("/")[0]
         for href in hrefs:
             text = href.partition("#")[0]
             if not text:

@@ -10,11 +10,16 @@ from hypothesis import strategies as st
 from crawler.spiders.links import NewLinks
 from crawler.spiders.robots import header_directives
 
-BASES = ["http://h/a/b", "http://h/a/", "http://h", "https://h/a/b/c?d=/e/f", "http://h:1/a;b"]
+BASES = [
+    "http://h/a/b", "http://h/a/", "http://h", "http://i", "http://j?d=/e", "https://h/a/b/c?d=/e/f",
+    "http://h:1/a;b",
+]  # fmt: skip
 hrefs = st.one_of(
     st.text(max_size=12),
-    st.text("./?#ab:;%", max_size=8),
-    st.sampled_from(["//other/x", "http://h/a", "http://[", "?q", "", " ", "\t?q", "HTTP://h/a"]),
+    st.text("./?#ab:;%\t", max_size=8),
+    st.sampled_from(
+        ["//other/x", "http://h/a", "http://[", "?q", "", " ", "\t?q", "HTTP://h/a", "h\nttp:"]
+    ),
 )
 
 
