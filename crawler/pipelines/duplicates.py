@@ -19,6 +19,7 @@ from ..chrome import MainText, SharedTemplate
 from ..dedup.archive_writer import MOST_BLOCKS, ArchiveWriter
 from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError, ServerError
+from ..dedup.identity import identity
 from ..dedup.index import DuplicateIndex
 from ..dedup.verdict import Kind, Verdict
 from ..project import project_config, site_template
@@ -145,9 +146,15 @@ class DuplicatePipeline:
             request.meta.get("redirect_reasons", ()),
             strict=False,
         )
-        self._gone.extend(url for url, reason in passed if reason in MOVED)
+        moved = [url for url, reason in passed if reason in MOVED]
+        if moved:  # but not to another spelling, or by a detour to where they were
+            here = self._known(response.url)
+            self._gone.extend(url for url in moved if self._known(url) != here)
         if response.status in GONE:
             self._gone.append(request.url)
+
+    def _known(self, url: str) -> str:
+        return identity(url, canonical=self.config.canonical_urls)
 
     async def process_item(self, item: Any) -> Any:
         """Drop the item for a reason that ``DEDUP_DROP`` names, or tag it and let it pass."""

@@ -149,7 +149,7 @@ def read_date(value: Any) -> datetime | None:
         except ValueError:
             try:
                 value = parsedate_to_datetime(value)
-            except (ValueError, IndexError):
+            except (ValueError, IndexError, OverflowError):
                 return None
     if not isinstance(value, datetime):
         return None

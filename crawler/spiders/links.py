@@ -8,8 +8,8 @@ from urllib.parse import urljoin, urlsplit
 
 _SCHEMES = ("http://", "https://")
 _ABSOLUTE = re.compile("https?://[^/?]")
-# All others mean something else on each page: queries, blanks, a scheme without a host. What a
-# line break or a tab, which browsers leave out, is in the middle of may turn out to be any of these.
+# All others mean something else on each page: queries, blanks, a scheme without a host. What has a
+# tab or a line break in it, which browsers leave out, may turn out to be any of these.
 _OF_FOLDER = re.compile(r"(?!https?:|//(?:[/?]|$))[\w./%~-][^\t\r\n]*\Z", re.IGNORECASE)
 
 

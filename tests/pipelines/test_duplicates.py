@@ -209,6 +209,13 @@ async def test_wrong_types(bench, make, values, wrong):
     assert bench.stats["dedup/unchecked"] == 1
 
 
+@pytest.mark.parametrize("date", ["1 May {} 10:00:00", "1 May 2026 {}:00", "1 May 2026 10:00 +{}"])
+async def test_a_date_that_is_none(bench, date):
+    """What a page says of its date costs it no check, however large its numbers are."""
+    item = {"url": "/a", "text": ARTICLE, "date": date.format("9" * 30)}
+    assert (await bench.process(item))["dedup"]["kind"] == "unique"
+
+
 async def test_items_without_the_fields(open_bench, caplog):
     """A type that takes no tag passes without, with one warning; nothing else changes."""
     bench = await open_bench(drop="")
@@ -348,6 +355,19 @@ async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, mo
     await asyncio.sleep(0.5)
     await bench.pipeline.close_spider()
     assert bench.stats["dedup/replayed/unique"] == 1
+
+
+@pytest.mark.parametrize("old", ["http://a/%c3%a9", "http://a/%C3%A9#part"])
+async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
+    """A redirect to another spelling of an address leaves its page in its place."""
+    url = "http://a/%C3%A9"
+    await bench.process({"url": url, "text": ARTICLE})
+    meta = {"redirect_urls": [old, "http://a/login"], "redirect_reasons": [301, 302]}
+    bench.pipeline.response_received(Response(url), Request(url, meta=meta))
+    with pytest.raises(ExactDuplicate):
+        await bench.process({"url": "http://a/copy", "text": ARTICLE})
+    assert (await bench.process({"url": url, "text": ARTICLE}))["dedup"]["kind"] == "unchanged"
+    assert "dedup/gone" not in bench.stats
 
 
 async def test_summary(open_bench, caplog):
