@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ class Spool:
         """
         own = others = 0
         for path in self._folder.glob(f"{_NAME}*.jsonl"):
-            with path.open() as file:
+            # Another process may have worked it off meanwhile.
+            with suppress(FileNotFoundError), path.open("rb") as file:
                 for line in file:
                     if self._request(line) is None:
                         others += 1
@@ -60,13 +62,15 @@ class Spool:
             if self._path.exists() and self._path.stat().st_size:
                 self._path.rename(self._free_name())
         for path in sorted(self._folder.glob(f"{_NAME}-*.jsonl")):
-            with path.open() as file:
-                try:  # another process may be at work on it
+            with suppress(FileNotFoundError), path.open("rb") as file:
+                try:  # another process may be at work on it, or done with it
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     continue
-                others: list[str] = []
-                batch: list[tuple[str, CheckRequest]] = []
+                if not os.fstat(file.fileno()).st_nlink:
+                    continue
+                others: list[bytes] = []
+                batch: list[tuple[bytes, CheckRequest]] = []
                 try:
                     for line in file:
                         request = self._request(line)
@@ -84,10 +88,14 @@ class Spool:
                     self._append([*others, *(line for line, _ in batch), *file])
                     path.unlink()
 
-    def _append(self, lines: Iterable[str]) -> None:
-        text = "".join(lines)
+    def _append(self, lines: Iterable[bytes]) -> None:
+        # Whoever was killed, or found the disk full, may have left the last line without an end.
+        text = b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
         if text:
-            with self._locked(), self._path.open("a") as file:
+            with self._locked(), self._path.open("a+b") as file:
+                if file.tell():
+                    file.seek(-1, os.SEEK_END)
+                    text = text if file.read(1) == b"\n" else b"\n" + text
                 file.write(text)
 
     @contextmanager
@@ -101,7 +109,7 @@ class Spool:
         taken = (self._folder / f"{_NAME}-{number}.jsonl" for number in range(1_000_000))
         return next(path for path in taken if not path.exists())
 
-    def _line(self, request: CheckRequest) -> str:
+    def _line(self, request: CheckRequest) -> bytes:
         page = request.fingerprint
         record = {
             "index": self._digest,
@@ -116,9 +124,9 @@ class Spool:
             "yields": request.yields,
             "date": request.date,
         }
-        return json.dumps(record) + "\n"
+        return json.dumps(record).encode() + b"\n"
 
-    def _request(self, line: str) -> CheckRequest | None:
+    def _request(self, line: bytes) -> CheckRequest | None:
         try:
             record: dict[str, Any] = json.loads(line)
             if record["index"] != self._digest:

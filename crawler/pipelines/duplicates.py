@@ -237,7 +237,11 @@ class DuplicatePipeline:
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""
-        waiting, foreign = index.waiting()
+        try:
+            waiting, foreign = index.waiting()
+        except OSError as error:
+            logger.error("Pages that passed unchecked cannot be read: %s", error)
+            return
         if foreign:
             logger.warning(
                 "%d pages passed unchecked in crawls with another index: only a new crawl can "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -66,6 +68,40 @@ def test_a_damaged_line_is_no_obstacle(tmp_path: Path, line: str) -> None:
     spool.add([request(1)])
     assert drained(spool) == [request(1)]
     assert spool.count() == (0, 1)
+
+
+def test_a_line_cut_off_takes_no_other_with_it(tmp_path: Path) -> None:
+    """What a killed process left of a line is passed over, and what is added after it is not."""
+    spool = Spool(tmp_path, "index")
+    spool.add([request(1)])
+    path = tmp_path / "unchecked.jsonl"
+    path.write_bytes(path.read_bytes() * 2 + b'{"index": "ind\xc3')
+    spool.add([request(2)])
+    assert spool.count() == (3, 1)
+    path.write_bytes(path.read_bytes() + b"{")
+    batches = spool.drain(9)
+    next(batches)
+    batches.close()
+    assert spool.count() == (3, 2)
+
+
+def test_what_another_process_has_done_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that another process works off, and removes meanwhile, is no error and not read."""
+    spool = Spool(tmp_path, "index")
+    (tmp_path / "unchecked-0.jsonl").symlink_to(tmp_path / "removed")
+    assert (spool.count(), drained(spool)) == ((0, 0), [])
+    lock = fcntl.flock
+
+    def late(file: IO[bytes], how: int) -> None:
+        if how & fcntl.LOCK_NB:
+            Path(file.name).unlink()
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    spool.add([request(1)])
+    assert drained(spool) == []
 
 
 def _add(folder: Path, start: int) -> None:

@@ -357,6 +357,16 @@ async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, mo
     assert bench.stats["dedup/replayed/unique"] == 1
 
 
+async def test_a_spool_that_cannot_be_read(open_bench, tmp_path, caplog):
+    """The crawl ends as always, and says so."""
+    bench = await open_bench()
+    (tmp_path / "unchecked-0.jsonl").mkdir()
+    with caplog.at_level(logging.INFO):
+        await bench.pipeline.close_spider()
+    said = [message.partition(":")[0] for message in caplog.messages]
+    assert said == ["Pages that passed unchecked cannot be read", "Pages"]
+
+
 @pytest.mark.parametrize("old", ["http://a/%c3%a9", "http://a/%C3%A9#part"])
 async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
     """A redirect to another spelling of an address leaves its page in its place."""
