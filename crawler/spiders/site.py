@@ -69,6 +69,7 @@ class SiteSpider(Spider):
         self.hosts = {host_of(url) for url in self.arguments.urls}
         self.pages = 0
         self._links = NewLinks(self._is_here)
+        self._sitemaps = NewLinks(self._is_here)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -92,6 +93,9 @@ class SiteSpider(Spider):
 
     async def start(self) -> AsyncIterator[Request]:
         """Begin with the addresses given, then with the sitemaps asked for."""
+        if hasattr(self, "state"):  # Scrapy keeps it in a JOBDIR
+            self.hosts |= self.state.get("hosts", set())
+            self.state["hosts"] = self.hosts
         for url in self._links.resolve(self.arguments.urls, self.arguments.urls[0]):
             yield self._page(url)
         for url in self.arguments.sitemaps:
@@ -109,7 +113,8 @@ class SiteSpider(Spider):
         return Request(url, self.parse, errback=self.not_fetched)
 
     def _sitemap(self, url: str) -> Request:
-        return Request(url, self.parse_sitemap, errback=self.not_fetched)
+        # A page may link to it, and then it was asked for as a page.
+        return Request(url, self.parse_sitemap, errback=self.not_fetched, dont_filter=True)
 
     async def parse(self, response: Response) -> AsyncIterator[Page | Request]:
         """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
@@ -201,8 +206,9 @@ class SiteSpider(Spider):
             logger.warning("%s is no sitemap: %s", response.url, error)
             return
         is_index = sitemap.type == "sitemapindex"
+        links = self._sitemaps if is_index else self._links
         for entry in sitemap:
-            for url in self._links.resolve([entry["loc"]], response.url):
+            for url in links.resolve([entry["loc"]], response.url):
                 if is_index:
                     yield self._sitemap(url)
                 elif self.arguments.wants(url):

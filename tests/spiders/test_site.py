@@ -78,6 +78,17 @@ def test_www_is_the_same_site() -> None:
         spider.stay_on_hosts(Request("https://shop.example.com/"))
 
 
+async def test_a_resumed_crawl_knows_its_hosts() -> None:
+    """What Scrapy keeps in JOBDIR tells that the name with www. is crawled as well."""
+    for known in ({}, {"hosts": {"example.com", "www.example.com"}}):
+        spider = SiteSpider(url="https://example.com")
+        spider.state = known
+        (first,) = [request async for request in spider.start()]
+        meta = {"redirect_urls": [first.url]} if spider.hosts == {"example.com"} else {}
+        spider.stay_on_hosts(Request("https://www.example.com/", meta=meta))
+        assert spider.state == {"hosts": {"example.com", "www.example.com"}}
+
+
 async def test_a_redirect_gives_its_target(web: Web, crawl: Crawl) -> None:
     """The item bears the address after redirects, and the target is not fetched again."""
     web.page("/", "/old", "/new")
@@ -224,6 +235,19 @@ async def test_a_sitemap_adds_pages_that_nothing_links_to(web: Web, crawl: Crawl
     assert (await crawl()).paths == ["/"]
     assert (await crawl(sitemap="true")).paths == ["/", "/lonely"]
     assert (await crawl(sitemap=f"{web.url}/index.xml")).paths == ["/", "/lonely"]
+
+
+async def test_a_sitemap_that_pages_link_to_is_read(web: Web, crawl: Crawl) -> None:
+    """A link to a sitemap, met before the sitemap is asked for, does not take its place."""
+    sitemap = "<urlset><url><loc>{}</loc></url></urlset>"
+    index = "<sitemapindex><sitemap><loc>{}</loc></sitemap></sitemapindex>"
+    bodies = {"/robots.txt": "Sitemap: /1.xml", "/1.xml": index.format("/2.xml")}
+    bodies |= {"/2.xml": index.format("/3.xml"), "/3.xml": sitemap.format("/lonely")}
+    for path, body in bodies.items():
+        web.answers[path] = Answer(body.encode(), {"Content-Type": "application/xml"})
+    web.page("/", *bodies)
+    web.page("/lonely")
+    assert (await crawl(sitemap="true", ROBOTSTXT_OBEY=False)).paths == ["/", "/lonely"]
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"\x1f\x8b broken", b"not xml at all"])
