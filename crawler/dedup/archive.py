@@ -148,11 +148,13 @@ class Archive:
     def search(self, words: str, count: int) -> list[str]:
         """Up to `count` URLs with these words in them or in their title, the latest first."""
         query = (
-            "SELECT url FROM page WHERE instr(lower(url), ?1) OR instr(lower(title), ?1) "
+            "SELECT url FROM page WHERE instr(folded(url), ?1) OR instr(folded(title), ?1) "
             "ORDER BY used DESC LIMIT ?2"
         )
         with _explained(self._path):
-            rows = self._connection.execute(query, [words.lower(), count])
+            # SQLite's own lower() knows the letters of ASCII only.
+            self._connection.create_function("folded", 1, str.casefold)
+            rows = self._connection.execute(query, [words.casefold(), count])
             return [url for (url,) in rows]
 
     def latest(self, count: int) -> list[ArchivedPage]:

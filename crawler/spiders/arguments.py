@@ -80,6 +80,8 @@ def host_of(url: str) -> str:
 
     >>> host_of("https://Example.com:443/a"), host_of("http://localhost:8901/")
     ('example.com', 'localhost:8901')
+    >>> host_of("https://münchen.example/") == host_of("https://xn--mnchen-3ya.example/")
+    True
     """
     scheme, _, rest = url.partition("://")
     return _host(scheme.lower(), _AUTHORITY_END.split(rest, maxsplit=1)[0])
@@ -90,6 +92,8 @@ def _host(scheme: str, authority: str) -> str:
     try:
         parts = urlsplit(f"{scheme}://{authority}")
         host, port = (parts.hostname or "").rstrip("."), parts.port
+        if not host.isascii():  # a page may name its host in letters, requests never do
+            host = host.encode("idna").decode()
     except ValueError:
         return ""
     if ":" in host:

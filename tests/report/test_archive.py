@@ -194,3 +194,14 @@ def test_settings(tmp_path: Path) -> None:
     assert archive_path(one) != archive_path(two)
     assert archive_path(one).parent == tmp_path
     assert ArchiveWriter.of(DedupConfig(archive=0)) is None
+
+
+def test_words_are_found_in_any_alphabet(path: Path) -> None:
+    """A search heeds case in no alphabet."""
+    writer = ArchiveWriter(path, 10)
+    writer.add("", "Смотритель зажёг лампу", Verdict(Kind.UNIQUE, "http://a/Ä"))
+    writer.close()
+    with Archive.open(path) as archive:
+        for words in ("Смотритель", "СМОТРИТЕЛЬ", "зажёг", "HTTP://A"):
+            assert archive.search(words, 5) == ["http://a/%C3%84"]
+        assert archive.search("сторож", 5) == []

@@ -89,6 +89,14 @@ async def test_a_resumed_crawl_knows_its_hosts() -> None:
         assert spider.state == {"hosts": {"example.com", "www.example.com"}}
 
 
+def test_a_host_may_be_named_in_letters() -> None:
+    """A link that spells the host in its own letters does not lead to another one."""
+    spider = SiteSpider(url="https://münchen.example/")
+    spider.stay_on_hosts(Request("https://MÜNCHEN.example/next"))
+    hrefs = ["https://münchen.example/a", "//MÜNCHEN.example/b", "https://\u2488.example/"]
+    assert len(list(spider._links.resolve(hrefs, spider.arguments.urls[0]))) == 2
+
+
 async def test_a_redirect_gives_its_target(web: Web, crawl: Crawl) -> None:
     """The item bears the address after redirects, and the target is not fetched again."""
     web.page("/", "/old", "/new")
