@@ -118,6 +118,7 @@ class DuplicatePipeline:
             self._fail()
             unavailable = isinstance(error, ServerError)
             raise CloseSpider(SERVER_UNAVAILABLE if unavailable else "dedup_not_opened") from None
+        await self._replay(self._index)  # an earlier crawl's texts do not come after this one's
 
     async def close_spider(self) -> None:
         """Close the index and log what became of the pages."""
@@ -258,7 +259,7 @@ class DuplicatePipeline:
                 if verdict.duplicate_of is not None:
                     copies += 1
                     logger.info("Passed unchecked, but %s", describe(verdict, verdict.standing))
-        except Exception as error:  # the crawl is over; nothing that happens here may undo it
+        except Exception as error:  # nothing that happens here may undo the crawl
             logger.error(
                 "%d pages passed unchecked (%s); `scrapy dedup replay` checks them later",
                 waiting - checked,

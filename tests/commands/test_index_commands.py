@@ -54,6 +54,34 @@ def test_forget(dedup, fill):
     assert dedup("verify")[0] == Exit.FOUND
 
 
+def test_a_replay_that_breaks_off_lists_what_it_has_checked(
+    dedup, fill, redis_url, tmp_path, monkeypatch
+):
+    """Copies found before the server gave no more answer wait no more, and so are not lost."""
+    fill([("http://a/", text(article(1)))])
+
+    async def keep() -> None:
+        config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+        async with DuplicateIndex.open(config, spool=True) as index:
+            page = index.fingerprint(text(article(1)))
+            index._keep([index._request(f"http://b/{i}", page) for i in range(40)])
+
+    asyncio.run(keep())
+    check, answers = DuplicateIndex.check_requests, iter((True, False))
+
+    async def answer(index, requests):
+        if not next(answers, True):
+            raise ServerError("gone; start it again")
+        return await check(index, requests)
+
+    monkeypatch.setattr(DuplicateIndex, "check_requests", answer)
+    code, out, err = dedup("replay", "--json")
+    first = json.loads(out)
+    assert (code, err, len(first)) == (Exit.SERVER, "scrapy dedup: gone; start it again\n", 32)
+    code, out, _ = dedup("replay", "--json")
+    assert (code, len(json.loads(out))) == (Exit.FOUND, 8)
+
+
 def test_verify(dedup, fill, server):
     """A sound index is exit code 0; a table that lost an entry is a fault that is named."""
     fill(PAGES)

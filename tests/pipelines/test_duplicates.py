@@ -367,6 +367,21 @@ async def test_a_spool_that_cannot_be_read(open_bench, tmp_path, caplog):
     assert said == ["Pages that passed unchecked cannot be read", "Pages"]
 
 
+async def test_pages_of_an_earlier_crawl_are_checked_first(open_bench, start_server):
+    """What passed unchecked in one crawl does not take the place of what the next one finds."""
+    server = start_server()
+    first = await open_bench(redis_url=server.url, timeout=0.2)
+    server.process.send_signal(signal.SIGSTOP)
+    await first.process({"url": "/a", "text": ARTICLE})
+    await first.pipeline.close_spider()
+    server.process.send_signal(signal.SIGCONT)
+    second = await open_bench(redis_url=server.url)
+    assert (await second.process({"url": "/a", "text": OTHER}))["dedup"]["kind"] == "updated"
+    await second.pipeline.close_spider()
+    third = await open_bench(redis_url=server.url)
+    assert (await third.process({"url": "/a", "text": OTHER}))["dedup"]["kind"] == "unchanged"
+
+
 @pytest.mark.parametrize("old", ["http://a/%c3%a9", "http://a/%C3%A9#part"])
 async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
     """A redirect to another spelling of an address leaves its page in its place."""

@@ -27,25 +27,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Check all that waits and print the copies among it."""
+    """Check all that waits and print the copies among it.
 
-    async def replay(index: DuplicateIndex) -> tuple[list[Verdict], int]:
-        verdicts = [verdict async for verdict in index.replay()]
-        return verdicts, index.waiting()[1]
+    Those found before the server gave no more answer are printed, too: they do not wait any more.
+    """
+    from ...dedup.errors import ServerError
 
-    verdicts, foreign = ask_index(settings, replay, spool=True)
+    verdicts: list[Verdict] = []
+
+    async def replay(index: DuplicateIndex) -> int:
+        async for verdict in index.replay():
+            verdicts.append(verdict)
+        return index.waiting()[1]
+
+    try:
+        foreign = ask_index(settings, replay, spool=True)
+    except ServerError:
+        if verdicts:
+            _print(verdicts, as_json=options.json)
+        raise
     if foreign:
         print(
             f"scrapy dedup: {foreign} pages passed unchecked in crawls with another index; crawl "
             "them again, then remove unchecked.jsonl from DEDUP_DATA_DIR, which names them",
             file=sys.stderr,
         )
-    copies = [verdict for verdict in verdicts if verdict.duplicate_of is not None]
-    if options.json:
+    _print(verdicts, as_json=options.json)
+    return Exit.FOUND if verdicts else Exit.NOTHING
+
+
+def _print(verdicts: list[Verdict], *, as_json: bool) -> None:
+    if as_json:
         print_json([verdict.to_dict() for verdict in verdicts])
-        return Exit.FOUND if verdicts else Exit.NOTHING
+        return
+    copies = [verdict for verdict in verdicts if verdict.duplicate_of is not None]
     if copies:
         rows = [[v.url, str(v.standing), v.duplicate_of, v.similarity] for v in copies]
         print_table("Copies that passed", ["url", "kind", "duplicate of", "similarity"], rows)
     print(f"{len(verdicts)} pages checked, {len(copies)} of them copies")
-    return Exit.FOUND if verdicts else Exit.NOTHING
