@@ -207,6 +207,10 @@ class DedupConfig:
         if self.verify_bits % 512:
             # The server keeps fields of up to 64 bytes in its compact encoding.
             raise ConfigError("DEDUP_VERIFY_BITS expects a multiple of 512")
+        own = sorted({"num_hashes", "bands", "rows", "seed"} & (self.method_options or {}).keys())
+        if own:
+            names = ", ".join(PREFIX + name.upper() for name in own)
+            raise ConfigError(f"DEDUP_METHOD_OPTIONS expects no {', '.join(own)}: set {names}")
         try:
             method = METHODS[self.method](**self.sketch_options)
         except (TypeError, ValueError) as error:

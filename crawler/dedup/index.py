@@ -115,9 +115,7 @@ class DuplicateIndex:
         depends on how well the template is known. What is known of that is exchanged with other
         workers through `template`.
         """
-        fingerprint = await self._fingerprinted(text)
-        if whole is not None and whole != text:
-            fingerprint = replace(fingerprint, exact=self._fingerprint.exact(whole))
+        fingerprint = await self._fingerprinted(text, whole)
         request = self._request(url, fingerprint)
         other = identity(canonical or url, canonical=self._config.canonical_urls)
         by_date = date is not None and "earlier" in self._config.prefer
@@ -146,10 +144,16 @@ class DuplicateIndex:
                 waiting.clear()
         return verdicts + await asyncio.gather(*waiting)
 
-    async def _fingerprinted(self, text: str) -> Fingerprint:
-        if len(text) > _LONG_TEXT:
-            return await asyncio.to_thread(self._fingerprint, text)
-        return self._fingerprint(text)
+    async def _fingerprinted(self, text: str, whole: str | None = None) -> Fingerprint:
+        if max(len(text), len(whole or "")) > _LONG_TEXT:
+            return await asyncio.to_thread(self._compared, text, whole)
+        return self._compared(text, whole)
+
+    def _compared(self, text: str, whole: str | None) -> Fingerprint:
+        fingerprint = self._fingerprint(text)
+        if whole is None or whole == text:
+            return fingerprint
+        return replace(fingerprint, exact=self._fingerprint.exact(whole))
 
     def _request(self, url: str, fingerprint: Fingerprint) -> CheckRequest:
         known = identity(url, canonical=self._config.canonical_urls)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 from collections.abc import AsyncIterator
 
 import pytest
@@ -47,6 +48,24 @@ async def test_the_same_words_are_an_exact_copy(index: DuplicateIndex) -> None:
     verdict = await index.check("http://b/1", "\n".join(words).upper() + " !")
     assert (verdict.kind, verdict.duplicate_of) == (Kind.EXACT, "http://a/1")
     assert (verdict.similarity, verdict.low, verdict.high) == (1.0, 1.0, 1.0)
+
+
+async def test_what_is_long_is_read_in_a_thread(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event loop is not held up by a long page of which the template takes out the most."""
+    threads = []
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        exact = index._fingerprint.exact
+
+        def noted(words: str) -> bytes:
+            threads.append(threading.current_thread())
+            return exact(words)
+
+        monkeypatch.setattr(index._fingerprint, "exact", noted)
+        await index.check("http://a/1", text(article(1)), whole="menu " * 50_000)
+    assert len(threads) == 1
+    assert threads[0] is not threading.main_thread()
 
 
 async def test_a_near_copy_has_a_similarity_and_its_interval(index: DuplicateIndex) -> None:
