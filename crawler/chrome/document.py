@@ -113,13 +113,15 @@ def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes,
         data = html if encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf" else text.encode()
     if b"\0" in data:
         data = data.replace(b"\0", b" ")
-    rest = b""
-    for mark, most in ((b"<", MOST_TAGS), (b"&", MOST_ENTITIES)):
-        if len(data) > 3 * most and _count(data, mark) > most:
-            at = len(data) - len(data.split(mark, most)[-1]) - 1
-            data, rest = data[:at], data[at:] + rest
-    at = _too_dense(data)
-    data, rest = data[:at], data[at:] + rest
+    tags = _count(data, b"<")
+    whole = data
+    if tags > MOST_TAGS:
+        data = data[: _place(data, b"<", MOST_TAGS)]
+    if len(data) > 3 * MOST_ENTITIES and _count(data, b"&") > MOST_ENTITIES:
+        data = data[: _place(data, b"&", MOST_ENTITIES)]
+    if tags > _FREE_TAGS:
+        data = data[: _too_dense(data)]
+    rest = whole[len(data) :]
     if _may_be_crowded(data):
         data = _CROWDED.sub(rb"<\1", data)
     return data, rest, encoding
@@ -144,11 +146,14 @@ def _whole(read: tuple[Flat, Head], data: bytes, rest: bytes) -> tuple[Flat, Hea
 
 def _too_dense(data: bytes) -> int:
     """Return where there are more tags than text could need, or the length if nowhere."""
-    if len(data) < 3 * _FREE_TAGS or _count(data, b"<") <= _FREE_TAGS:
-        return len(data)
     tags = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("<"))
     beyond = np.flatnonzero(tags < (np.arange(len(tags)) - _FREE_TAGS) * _APART)
     return int(tags[beyond[0]]) if len(beyond) else len(data)
+
+
+def _place(data: bytes, mark: bytes, number: int) -> int:
+    """Return where the mark stands that has so many before it."""
+    return len(data) - len(data.split(mark, number)[-1]) - 1
 
 
 def _count(data: bytes, char: bytes) -> int:

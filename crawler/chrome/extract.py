@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from itertools import compress, pairwise
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from .features import Floats, Ints, Wide, describe, first_equal, lengths
 from .vocabulary import BIT
 
 PROSE: Final = 200  # characters; a kept block of this length is never learnt as chrome
-_32_BITS: Final = (1 << 32) - 1
 _TRUST: Final = 0.6
 _CAUTION: Final = 0.8
 _TINY: Final = 1e-6
@@ -80,10 +79,10 @@ class MainText:
         This is what `SiteTemplate.observe` learns from.  Sure is long running text that was
         kept: it may come back in a print view or on page two without being chrome.
         """
-        sure = _sure(self._flat, self._kept).tolist()
+        sure = _sure(self._flat, self._kept)
         if self._pairs is None:
             self._pairs = pair_hashes(self._flat.texts)
-        return [(pair, sure[i] or sure[i + 1]) for i, pair in enumerate(self._pairs)]
+        return list(zip(self._pairs, (sure[:-1] | sure[1:]).tolist(), strict=True))
 
     @property
     def blocks(self) -> list[Block]:
@@ -149,8 +148,11 @@ def block_hash(text: str) -> int:
     >>> block_hash("Seen 1,204 times") == block_hash("seen 9,317 times")
     True
     """
-    folded = text.lower().encode("utf-8", "replace").translate(_DIGITS)
-    return xxhash.xxh3_64_intdigest(folded)
+    return xxhash.xxh3_64_intdigest(_fold(text))
+
+
+def _fold(text: str) -> bytes:
+    return text.lower().encode("utf-8", "replace").translate(_DIGITS)
 
 
 def pair_hashes(texts: list[str]) -> list[int]:
@@ -159,8 +161,11 @@ def pair_hashes(texts: list[str]) -> list[int]:
     Chrome comes back with its neighbours; "Parameters:" comes back on many pages of a manual,
     but between other texts on each.
     """
-    hashes = [block_hash(text) for text in texts]
-    return [(a * 3 + b) >> 16 & _32_BITS for a, b in pairwise(hashes)]
+    # All blocks folded at once, for most are short: no page has zero bytes in its text.
+    folded = _fold("\0".join(texts)).split(b"\0")
+    hashes = np.fromiter(map(xxhash.xxh3_64_intdigest, folded), np.uint64, len(folded))
+    pairs: list[int] = ((hashes[:-1] * 3 + hashes[1:]) >> 16).astype(np.uint32).tolist()
+    return pairs
 
 
 def join(texts: list[str], kept: NDArray[np.bool_]) -> str:
@@ -181,7 +186,10 @@ def settle(likely: Floats, flat: Flat) -> Wide:
     middle of a list.  Blocks are right or wrong together, which `choose` does not know; so all
     are drawn towards the middle, and a little down.
     """
-    odds = np.log(np.clip(likely, _TINY, 1 - _TINY) / np.clip(1 - likely, _TINY, 1))
+    # `np.clip` would take as long as all the rest for a page's few numbers.
+    right = np.minimum(np.maximum(likely, _TINY), 1 - _TINY)
+    wrong = np.minimum(np.maximum(1 - likely, _TINY), 1)
+    odds = np.log(right / wrong)
     kin = siblings(flat)
     shared = (np.bincount(kin, odds) / np.maximum(np.bincount(kin), 1))[kin]
     settled: Wide = 1 / (1 + np.exp(_CAUTION - _TRUST * shared))

@@ -22,9 +22,11 @@ _HEADINGS: Final = (2, 4)  # codes of h1 and h4
 _REACH: Final = 12  # blocks on either side that are looked at
 _WINDOWS: Final = ((-1, 2), (-3, 4), (-10, 11), (-4, 0), (-12, 0), (1, 5), (1, 13))
 _NEIGHBOURS: Final = (-2, -1, 1, 2)
-_SIZES: Final = (3, 10, 30)  # the smallest container with so many blocks
-_SHARES: Final = (0.1, 0.25)  # the smallest container with such a share of the page's words
-_REGIONS: Final = (0.5, 0.8, 0.95)  # the smallest container with such a share of the prose
+# Looked at are the smallest containers with so many blocks, or such shares of the page's words, or
+# of its prose.
+_SIZES: Final = np.array([[3], [10], [30]])
+_SHARES: Final = np.array([[0.1], [0.25]])
+_REGIONS: Final = np.array([[0.5], [0.8], [0.95]])
 _SHORT: Final = 20  # characters; shorter texts are no sentences, nor parts of one
 _TINY: Final = 1e-9
 
@@ -183,25 +185,21 @@ def _containers(
     table[:, 9] = starts / n
     table[:, 10] = stops / n
     table[:, 11] = np.log1p(twins)
-    table[:, 12] = np.log1p(words * (twins > 2))
-    fits = np.empty((len(_SIZES) + len(_SHARES) + 1, len(starts)), bool)
-    for level, least in enumerate(_SIZES):
-        np.greater_equal(size, least, out=fits[level])
-    for level, share in enumerate(_SHARES, len(_SIZES)):
-        np.greater_equal(words, share * words[0], out=fits[level])
-    np.greater(twins, 2, out=fits[-1])
+    several = twins > 2
+    table[:, 12] = np.log1p(words * several)
+    fits = np.concatenate((size >= _SIZES, words >= _SHARES * words[0], several[None]))
     levels = _smallest(fits, parents)[:, within]
     looked_up = table[levels]
     parts: list[NDArray[Any]] = [*looked_up]
     row = np.arange(n)
     parts.append(((row - starts[levels]) / np.maximum(size[levels], 1)).T)
-    regions = np.zeros((n, 2 * len(_REGIONS)), np.float32)
-    for i, share in enumerate(_REGIONS):
-        inner = np.flatnonzero(inside[:, _PROSE] >= share * (inside[0, _PROSE] + _TINY))
-        region = int(inner[-1]) if len(inner) else 0
-        regions[starts[region] : stops[region], 2 * i] = 1
-        regions[:, 2 * i + 1] = words[region] / words[0]
-    parts.append(regions)
+    enough = inside[:, _PROSE] >= _REGIONS * (inside[0, _PROSE] + _TINY)
+    enough[:, 0] = True
+    region = len(starts) - 1 - np.argmax(enough[:, ::-1], 1)  # the last one
+    regions = np.empty((n, len(_REGIONS), 2), np.float32)
+    regions[:, :, 0] = (starts[region] <= row[:, None]) & (row[:, None] < stops[region])
+    regions[:, :, 1] = words[region] / words[0]
+    parts.append(regions.reshape(n, -1))
     return parts
 
 
@@ -222,9 +220,9 @@ def _smallest(fits: NDArray[np.bool_], parents: Ints) -> Ints:
         near = further
 
 
-def _ratios(sums: Wide) -> Wide:
+def _ratios(sums: Wide) -> Floats:
     """Return prose and links per word; length, links and headings per block."""
-    result = np.empty((*sums.shape[:-1], 5))
+    result = np.empty((*sums.shape[:-1], 5), np.float32)
     result[..., :2] = sums[..., 1:3] / np.maximum(sums[..., :1], 1)
     blocks = np.maximum(sums[..., _BLOCKS, None], 1)
     result[..., 2:4] = sums[..., 3:5] / blocks

@@ -34,7 +34,7 @@ class Model(NamedTuple):
         units += self.hidden_bias
         np.maximum(units, 0, out=units)
         logits = np.einsum("ij,j->i", units, self.output) + self.output_bias
-        likely: Floats = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
+        likely: Floats = 1 / (1 + np.exp(-np.minimum(np.maximum(logits, -30), 30)))
         return likely
 
 

@@ -7,13 +7,11 @@ from typing import Any, Final
 
 from lxml import etree
 
-from .blocks import CHUNK, LIMIT, Flat, ints, squeeze
+from .blocks import CHUNK, Flat, ints, squeeze
 from .elements import Elements
 from .head import RECORD, Head
 
-DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
-
-_SKIPPED, _INLINE, _LINK, _BREAK, _TIME, _HEAD = range(6)  # all others make blocks
+_SKIPPED, _INLINE, _LINK, _BREAK, _TIME, _HEAD, _PRE = range(7)  # all others make blocks
 _SKIPPED_TAGS: Final = """
     script style template svg math iframe object embed canvas audio video map select datalist
     textarea input param source track applet frame frameset noframes progress meter rp
@@ -30,15 +28,17 @@ _KINDS: Final[dict[str, int]] = {
     "a": _LINK,
     "br": _BREAK,
     "time": _TIME,
+    "pre": _PRE,
 }
 
 
 class Reader:
     """A target for lxml's parser: what a page holds, gathered while it is parsed.
 
-    No tree is built, which takes about as long as all the gathering.  `start`, `data` and `end`
-    are closures: they run a thousand times a page, and locals are twice as fast as attributes.
-    Elements wait in `pending` until there is text in them; a third never have any.
+    No tree is built, which takes about as long as all the gathering.  `start` and `end` are
+    closures: they run a thousand times a page, and locals are twice as fast as attributes.  `data`
+    is a list's own `append`: half the texts only part tags, and a call of Python's for each would
+    cost more than to sort them out afterwards.
     """
 
     __slots__ = ("close", "data", "end", "start")
@@ -50,41 +50,22 @@ class Reader:
         linked: list[int] = []
         links: list[int] = []
         around: list[int] = []
-        within: list[int] = []
-        firsts, ends, parents, holders = [0], [0], [0], [0]
-        anchors = head.links
         elements = Elements()
-        add = elements.add
+        add, parents, ends = elements.add, elements.parents, elements.ends
+        anchors = head.links
         kind_of = _KINDS.get
 
         pieces: list[str] = []
-        pending: list[tuple[str, Mapping[str, str]]] = []
-        stack: list[tuple[int, int]] = []
-        link_chars = link_count = link_depth = skipped = pre = 0
-        element = container = 0
-        too_deep = False
+        link_chars = link_count = link_depth = linked_from = skipped = skipped_from = pre = 0
+        element = 0
         sink: list[str] | None = None
 
-        def enter() -> None:
-            nonlocal element, container, pre, too_deep
-            count = len(texts)
-            for tag, attributes in pending:
-                stack.append((element, container))
-                element = add(element, tag, attributes)
-                if count < LIMIT:
-                    firsts.append(count)
-                    parents.append(container)
-                    holders.append(element)
-                    container = len(ends)
-                    ends.append(0)
-                if tag == "pre":
-                    pre += 1
-            pending.clear()
-            if len(stack) > DEEPEST:
-                too_deep = True
-
         def flush() -> None:
-            nonlocal link_chars, link_count
+            nonlocal link_chars, link_count, linked_from
+            if link_depth:
+                for piece in pieces[linked_from:]:
+                    link_chars += len(piece.strip())
+                linked_from = 0
             joined = pieces[0] if len(pieces) == 1 else "".join(pieces)
             pieces.clear()
             if pre or len(joined) > CHUNK:
@@ -95,31 +76,34 @@ class Reader:
                 text = " ".join(words)
                 count = len(words)
             if text:
-                if pending:
-                    enter()
                 texts.append(text)
                 counts.append(count)
                 linked.append(link_chars)
                 links.append(link_count)
                 around.append(element)
-                within.append(container)
-            link_chars = link_count = 0
+                link_chars = link_count = 0
 
         def start(tag: str, attributes: Mapping[str, str]) -> None:
-            nonlocal link_depth, link_count, skipped, sink
+            nonlocal element, link_depth, link_count, linked_from, skipped, skipped_from, pre, sink
             if skipped:
                 skipped += 1
                 return
             kind = kind_of(tag)
-            if kind is None:
+            if kind is None or kind == _PRE:
                 if pieces:
-                    flush()
-                pending.append((tag, attributes))
-                if tag == "pre" or len(pending) > DEEPEST:
-                    enter()
+                    if len(pieces) == 1 and pieces[0].isspace():
+                        pieces.clear()
+                        linked_from = 0
+                    else:
+                        flush()
+                element = add(element, tag, attributes, len(texts))
+                if kind:
+                    pre += 1
             elif kind == _INLINE:
                 return
             elif kind == _LINK:
+                if not link_depth:
+                    linked_from = len(pieces)
                 link_depth += 1
                 link_count += 1
                 if "href" in attributes:
@@ -130,88 +114,58 @@ class Reader:
                 head.time(attributes)
             else:
                 skipped = 1
+                skipped_from = len(pieces)
                 if kind == _HEAD:
                     sink = head.add(tag, attributes)
                 elif tag == "script" and attributes.get("type") == "application/ld+json":
                     sink = head.data
                     sink.append(RECORD)
 
-        def data(text: str) -> None:
-            nonlocal link_chars
-            if not skipped:
-                if pieces or pre or not text.isspace():  # half the texts part block elements
-                    pieces.append(text)
-                    if link_depth:
-                        link_chars += len(text.strip())
-            elif sink is not None:
-                sink.append(text)
-
         def end(tag: str) -> None:
-            nonlocal element, container, pre, link_depth, skipped, sink
+            nonlocal element, link_chars, link_depth, linked_from, skipped, pre, sink
             if skipped:
                 skipped -= 1
                 if not skipped:
-                    sink = None
+                    if sink is not None:
+                        sink += pieces[skipped_from:]
+                        sink = None
+                    del pieces[skipped_from:]
                 return
             kind = kind_of(tag)
-            if kind is None:
+            if kind is None or kind == _PRE:
                 if pieces:
-                    flush()
-                if pending:
-                    pending.pop()
-                    return
-                if not stack:
-                    return
-                inner = container
-                element, container = stack.pop()
-                if tag == "pre":
-                    pre -= 1
-                if inner == container:
-                    return
-                count = len(texts)
-                held = count - firsts[inner]
-                if held > 1 or inner < len(ends) - 1:
-                    ends[inner] = count if count < LIMIT else LIMIT
-                else:  # not worth a container, and the last one
-                    if held:
-                        within[-1] = container
-                    firsts.pop()
-                    ends.pop()
-                    parents.pop()
-                    holders.pop()
+                    if len(pieces) == 1 and pieces[0].isspace():
+                        pieces.clear()
+                        linked_from = 0
+                    else:
+                        flush()
+                if element:
+                    ends[element] = len(texts)
+                    element = parents[element]
+                    if kind:
+                        pre -= 1
             elif kind == _LINK and link_depth:
                 link_depth -= 1
+                if not link_depth:
+                    for piece in pieces[linked_from:]:
+                        link_chars += len(piece.strip())
 
         def close() -> tuple[Flat, Head]:
-            nonlocal head, texts, anchors, pending, elements, add, sink
+            nonlocal head, texts, anchors, elements, add, pieces, sink
+            if skipped:
+                if sink is not None:
+                    sink += pieces[skipped_from:]
+                del pieces[skipped_from:]
             if pieces:
                 flush()
-            last = min(len(texts), LIMIT)
-            stops = [last, *(stop or last for stop in ends[1:])]
-            flat = Flat(
-                texts,
-                words=ints(counts),
-                linked=ints(linked),
-                links=ints(links),
-                around=ints(around),
-                within=ints(within),
-                codes=ints(elements.codes),
-                signs=ints(elements.signs),
-                depths=ints(elements.depths),
-                kinds=ints(elements.kinds),
-                firsts=ints(firsts),
-                ends=ints(stops),
-                parents=ints(parents),
-                holders=ints(holders),
-                too_deep=too_deep,
-            )
-            result = flat, head
+            blocks = ints(counts), ints(linked), ints(links), ints(around)
+            result = elements.flat(texts, *blocks), head
             # lxml's parser and its target hold each other; the page must not wait for the
             # garbage collector as well.
-            del head, texts, anchors, pending, elements, add, sink
+            del head, texts, anchors, elements, add, pieces, sink
             return result
 
-        self.start, self.data, self.end, self.close = start, data, end, close
+        self.start, self.data, self.end, self.close = start, pieces.append, end, close
 
     def walk(self, root: Any) -> tuple[Flat, Head]:
         """Read a tree that somebody else has parsed."""

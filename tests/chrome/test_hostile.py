@@ -19,7 +19,8 @@ from crawler.chrome import document as reading
 from crawler.chrome import extract, parse, published, strip_chrome, untagged
 from crawler.chrome.blocks import LIMIT, squeeze
 from crawler.chrome.document import MOST_ENTITIES, MOST_TAGS
-from crawler.chrome.reader import DEEPEST, Reader
+from crawler.chrome.elements import DEEPEST
+from crawler.chrome.reader import Reader
 
 MILLION = 1_000_000
 MEGABYTE = 1 << 20
