@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase
 from typing import Final
 
 SIGNS: Final = (
@@ -111,6 +112,7 @@ _WORDS |= {word.capitalize(): bits for word, bits in _WORDS.items()}
 _WORDS |= {word.upper(): bits for word, bits in _WORDS.items()}
 _MOST_NAMES: Final = 1 << 14
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_LOWER: Final = bytes(c if c in ascii_lowercase.encode() else ord(" ") for c in range(256))
 
 
 class _NameBits(dict[str, int]):
@@ -127,8 +129,13 @@ class _NameBits(dict[str, int]):
     def __missing__(self, names: str) -> int:
         if len(self) >= _MOST_NAMES:
             self.clear()
+        if names.islower():  # most are, and to split them takes less time than to match words
+            letters = names.encode("utf-8", "replace").translate(_LOWER)
+            words = letters.decode().split()
+        else:
+            words = _WORD.findall(names)
         bits = 0
-        for word in _WORD.findall(names):
+        for word in words:
             bits |= _WORDS.get(word, 0)
         self[names] = bits
         return bits
