@@ -90,7 +90,7 @@ class Console:
 
     def opened(self) -> None:
         """Begin to report."""
-        if self.interval:
+        if self.interval > 0:
             self._task = create_looping_call(self.show_line)
             self._task.start(self.interval, now=False)
 

@@ -59,6 +59,15 @@ def test_every_row_has_its_number() -> None:
     assert table["updated"].number == 0
 
 
+@pytest.mark.parametrize("interval", [0, -1, float("nan")])
+def test_no_lines_are_asked_for(interval: float) -> None:
+    """What is no number of seconds above 0 means none, and is no error at the start of a crawl."""
+    reporter, _ = console(STATS)
+    reporter.interval = interval
+    reporter.opened()
+    assert reporter._task is None
+
+
 def test_a_line_says_how_far_the_crawl_is() -> None:
     """Pages, kept, duplicates, queue and rate stand in one line."""
     reporter, text = console(STATS)

@@ -94,10 +94,12 @@ def whole_file(path: Path) -> Iterator[TextIO]:
             yield file
         if not is_special:
             new.replace(real)
-    except (OSError, ValueError) as error:
+    except BaseException as error:  # Ctrl-C, too, leaves nothing behind
         if not is_special:
             with suppress(OSError):
                 new.unlink()
+        if not isinstance(error, (OSError, ValueError)):
+            raise
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot write {str(path)!r}: {reason}") from None
 

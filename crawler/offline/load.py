@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import os
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -23,6 +25,8 @@ from .records import DAMAGED, Page, PageReader, Raw, records
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
     from ..dedup.index import DuplicateIndex
+
+logger = logging.getLogger(__name__)
 
 _CHUNK = 128  # records that a process is given at a time
 _CHUNK_BYTES = 8 << 20
@@ -59,6 +63,7 @@ class Checkpoint:
     def __init__(self, path: Path, files: Sequence[File], namespace: str) -> None:
         self._path = path
         self._key = json.dumps([namespace, *files])
+        self._warned = False
 
     def read(self) -> tuple[int, str | None]:
         """The number of the last record that was loaded, -1 if none was, and a page before it."""
@@ -69,15 +74,20 @@ class Checkpoint:
         return -1, None
 
     def save(self, chunk: Chunk) -> None:
-        """Note that all is loaded up to the end of a chunk."""
+        """Note that all is loaded up to the end of a chunk; warn once where that cannot be done."""
         if not chunk.requests:
             return
         position, url = chunk.last, chunk.requests[-1].url
-        part = self._path.with_suffix(".part")
-        part.parent.mkdir(parents=True, exist_ok=True)
+        part = self._path.with_suffix(f".{os.getpid()}")
         found = {"files": self._key, "position": position, "url": url}
-        part.write_text(json.dumps(found), encoding="utf-8")
-        part.replace(self._path)
+        try:
+            part.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(found), encoding="utf-8")
+            part.replace(self._path)
+        except OSError as error:  # what is loaded is loaded
+            if not self._warned:
+                logger.warning("How far the load is cannot be noted: %s", error)
+            self._warned = True
 
 
 async def load(

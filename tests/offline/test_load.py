@@ -99,3 +99,15 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
 
     asyncio.run(forget())
     assert loaded(config, local_files(str(path))).skipped == 0
+
+
+def test_a_load_that_cannot_note_how_far_it_is(
+    redis_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where the folder takes no file, as on a full disk, all is loaded, with one warning."""
+    path = corpora.write(tmp_path / "a.jsonl", PAGES)
+    config = DedupConfig(redis_url=redis_url, data_dir=str(path))  # a file is no folder
+    assert loaded(config, local_files(str(path))).verdicts.total() == len(PAGES)
+    assert [message.partition(":")[0] for message in caplog.messages] == [
+        "How far the load is cannot be noted"
+    ]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.commands.output import whole_file
 from crawler.dedup import DedupConfig
 from crawler.dedup.archive import archive_path
 from tests.commands.conftest import ROOT, dedup
@@ -91,6 +92,17 @@ def test_report_on_a_full_disk(filled: DedupConfig, tmp_path: Path) -> None:
     assert f"cannot write '{path}'" in done.stderr
     assert path.read_text() == "the one from before"
     assert list(tmp_path.glob("out*")) == [path]
+
+
+def test_a_file_that_was_interrupted_is_not_there(tmp_path: Path) -> None:
+    """Ctrl-C leaves what was there and nothing beside it."""
+    path = tmp_path / "out.html"
+    path.write_text("the one from before")
+    with pytest.raises(KeyboardInterrupt), whole_file(path) as file:
+        file.write("half of")
+        raise KeyboardInterrupt
+    assert path.read_text() == "the one from before"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_report_into_a_pipe(filled: DedupConfig) -> None:
