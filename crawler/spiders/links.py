@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import urljoin, urlsplit
 
+_MOST_TEXTS = 1 << 19  # of links as they stand in pages
 _SCHEMES = ("http://", "https://")
 _ABSOLUTE = re.compile("https?://[^/?]")
 # All others mean something else on each page: queries, blanks, a scheme without a host. What has a
@@ -18,9 +19,10 @@ class NewLinks:
 
     `is_here` says whether an address is on a host that is crawled; others are left out.
 
-    Pages of one site share most of their links. What is remembered of a link is a 64-bit hash, so
-    that a crawl of a million links needs some tens of megabytes; two links with one hash, of which
-    the second would be missed, are not to be expected below a billion links.
+    Pages of one site share most of their links. What is remembered of an address is a 64-bit hash,
+    so that a crawl of a million needs some tens of megabytes; two of them with one hash, of which
+    the second would be missed, are not to be expected below a billion. As many again may remember
+    links as they stand in pages, of which each page of a large site can have others.
     """
 
     def __init__(self, is_here: Callable[[str], bool]) -> None:
@@ -53,6 +55,8 @@ class NewLinks:
                 key = hash((base, text))
             if key in self._texts:
                 continue
+            if len(self._texts) >= _MOST_TEXTS:
+                self._texts.clear()  # which costs taking apart what comes again
             self._texts.add(key)
             if absolute and not self._is_here(text):
                 continue  # most links to elsewhere need not be taken apart

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from urllib.parse import urljoin
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.spiders import links
 from crawler.spiders.links import NewLinks
 from crawler.spiders.robots import header_directives
 
@@ -37,6 +39,18 @@ def test_no_link_is_lost_and_none_comes_twice(pairs: list[tuple[str, str]]) -> N
     new = NewLinks(lambda url: True)
     found = [url for base, href in pairs for url in new.resolve([href], base)]
     assert found == list(expected)
+
+
+def test_memory_does_not_grow_with_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relative links of ever new folders, and links to elsewhere, are not remembered for ever."""
+    monkeypatch.setattr(links, "_MOST_TEXTS", 10)
+    new = NewLinks(lambda url: url.startswith("http://h/"))
+    found = []
+    for page in range(100):
+        hrefs = ["../about", "../", f"http://other/{page}"]
+        found += new.resolve(hrefs, f"http://h/{page}/")
+    assert found == ["http://h/about", "http://h/"]
+    assert len(new._texts) <= 10
 
 
 def test_directives_for_others_do_not_count() -> None:
