@@ -153,7 +153,7 @@ def read_date(value: Any) -> datetime | None:
                 return None
     if not isinstance(value, datetime):
         return None
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
+    return value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
 
 
 def _write(adapter: ItemAdapter, name: str, value: Any) -> bool:

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import signal
 from dataclasses import dataclass, field, make_dataclass
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import attrs
@@ -214,6 +215,20 @@ async def test_a_date_that_is_none(bench, date):
     """What a page says of its date costs it no check, however large its numbers are."""
     item = {"url": "/a", "text": ARTICLE, "date": date.format("9" * 30)}
     assert (await bench.process(item))["dedup"]["kind"] == "unique"
+
+
+async def test_a_date_of_no_zone_is_one_of_utc(open_bench):
+    """So is one whose zone does not tell how far it is from UTC."""
+
+    class Nowhere(tzinfo):
+        def utcoffset(self, when):
+            return None
+
+    bench = await open_bench(prefer="earlier")
+    for name, zone in (("a", UTC), ("b", Nowhere()), ("c", None)):
+        date = datetime(2026, 5, 3 - "abc".index(name), tzinfo=zone)
+        kept = await bench.process({"url": f"/{name}", "text": ARTICLE, "date": date})
+        assert kept["dedup"]["kind"] == "unique"
 
 
 async def test_items_without_the_fields(open_bench, caplog):
