@@ -185,8 +185,8 @@ class SiteSpider(Spider):
 
     def parse_robots_file(self, response: Response) -> Iterator[Request]:
         """Yield the sitemaps that robots.txt names; without any, the usual place is tried."""
-        named = list(sitemap_urls_from_robots(response.body, base_url=response.url))
-        for url in named or [urljoin(response.url, "/sitemap.xml")]:
+        named = list(sitemap_urls_from_robots(response.body))
+        for url in self._sitemaps.resolve(named or ["/sitemap.xml"], response.url):
             yield self._sitemap(url)
 
     def no_robots_file(self, failure: Failure) -> Iterator[Request]:

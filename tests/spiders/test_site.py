@@ -246,10 +246,14 @@ async def test_a_sitemap_adds_pages_that_nothing_links_to(web: Web, crawl: Crawl
 
 
 async def test_a_sitemap_that_pages_link_to_is_read(web: Web, crawl: Crawl) -> None:
-    """A link to a sitemap, met before the sitemap is asked for, does not take its place."""
+    """A link to a sitemap, met before the sitemap is asked for, does not take its place.
+
+    Neither does what stands for one in robots.txt and is no address.
+    """
     sitemap = "<urlset><url><loc>{}</loc></url></urlset>"
     index = "<sitemapindex><sitemap><loc>{}</loc></sitemap></sitemapindex>"
-    bodies = {"/robots.txt": "Sitemap: /1.xml", "/1.xml": index.format("/2.xml")}
+    robots = "Sitemap: http://[::1\nSitemap: javascript:x\nSitemap: /1.xml"
+    bodies = {"/robots.txt": robots, "/1.xml": index.format("/2.xml")}
     bodies |= {"/2.xml": index.format("/3.xml"), "/3.xml": sitemap.format("/lonely")}
     for path, body in bodies.items():
         web.answers[path] = Answer(body.encode(), {"Content-Type": "application/xml"})
