@@ -118,6 +118,8 @@ def options(value: Any) -> Mapping[str, Any] | None:
     options = json.loads(value) if isinstance(value, str) else value
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
         raise ValueError("expects a dict of options")
+    if not all(isinstance(option, (int, str)) for option in options.values()):
+        raise ValueError("expects options that are whole numbers or words")
     return dict(options)
 
 

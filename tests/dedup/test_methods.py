@@ -217,6 +217,7 @@ async def test_short_messages(open_index) -> None:
         {"method": "minhash"},
         {"method_options": {"num_hashes": 10**12}},
         {"method_options": {"seed": 1}},
+        {"method": "modulo", "method_options": {"modulus": 2.5}},
         {"method_options": {"bands": 3, "rows": 3}},
         {"method_options": "[1]"},
         {"method_options": "{"},

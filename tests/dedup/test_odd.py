@@ -80,3 +80,12 @@ def test_all_levels_are_sketched_once() -> None:
 def test_what_shares_nothing_is_not_similar() -> None:
     """A saturated sketch says nothing and is given no similarity."""
     assert estimate_odd(512, 4000, 4000, 0, bits=1024).similarity == 0.0
+
+
+@pytest.mark.parametrize("threshold", [1e-9, 0.001, 1.0])
+def test_a_large_page_fits_whatever_the_threshold(threshold: float) -> None:
+    """Levels and members have room where they are stored, and the page's own sketch is there."""
+    hashes = np.random.default_rng(1).integers(0, 2**64, 300_000, dtype=np.uint64)
+    sketches = odd_sketches(hashes, 4096, threshold)
+    assert sketches[0].level == sampling_level(len(hashes), 4096, threshold)
+    assert all(one.members < 1 << 16 and one.level < 250 for one in sketches)

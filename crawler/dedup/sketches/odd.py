@@ -25,6 +25,7 @@ from .simhash import estimate_simhash
 # members are a smaller sample, more of them collide (section 3.2, minimised numerically).
 _BEST_FILL = 0.44
 _MAX_SAMPLED = 1 << 15  # keeps counts within two bytes
+_MOST_MEMBERS = (1 << 16) - 1
 SIMHASH = 254  # stands for a level where the bits are a simhash, of 0 members; as in lua/check.lua
 
 
@@ -63,14 +64,16 @@ def odd_sketches(
     hashes: npt.NDArray[np.uint64], bits: int, threshold: float
 ) -> tuple[OddSketch, ...]:
     """The set's own sketch, then those of the other levels that a set as similar as `threshold`
-    can have: its size is between ``threshold`` and ``1 / threshold`` of this one's.
+    can have: its size is between ``threshold`` and ``1 / threshold`` of this one's. Where that is
+    very far, those of the sets that are smallest by far, which would not fit, are left out.
     """
     count = len(hashes)
     own = sampling_level(count, bits, threshold)
     lowest = sampling_level(count * threshold, bits, threshold)
     highest = sampling_level(count / threshold, bits, threshold)
     others = (level for level in range(lowest, highest + 1) if level != own)
-    return tuple(odd_sketch(hashes, level, bits) for level in (own, *others))
+    sketches = (odd_sketch(hashes, level, bits) for level in (own, *others))
+    return tuple(one for one in sketches if one.members <= _MOST_MEMBERS)
 
 
 def estimate_odd(
