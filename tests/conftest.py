@@ -30,6 +30,7 @@ settings.load_profile("untimed")
 DEMO_SITE = {"test_commands_md.py", "test_readme.py"}
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the marks in a hook of its own
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Side by side run whole files: their tests share servers, clones and crawls."""
     for item in items:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, NamedTuple
 
 from crawler.items import Page
@@ -19,11 +19,13 @@ class Answer(NamedTuple):
 
 
 class Web:
-    """Paths and what stands there; ``seen`` lists what was asked for."""
+    """Paths and what stands there; ``seen`` lists what was asked for, ``open`` lets answers out."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}
         self.seen: list[str] = []
+        self.open = Event()
+        self.open.set()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
         self._server.daemon_threads = True
         self.host = f"localhost:{self._server.server_address[1]}"
@@ -50,6 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.web.seen.append(self.path)
+        self.web.open.wait()
         answer = self.web.answers.get(self.path, Answer(b"", {"Content-Type": "text/html"}, 404))
         self.send_response(answer.status)
         for name, value in answer.headers.items():

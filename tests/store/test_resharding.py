@@ -91,12 +91,22 @@ def path(number: int, site: int) -> str:
 def sites() -> Iterator[list[Web]]:
     """Two sites with the same texts but for a word, in opposite order."""
     found = [Web(), Web()]
-    for n in range(COUNT):
-        for number, site in enumerate(found):
+    for number, site in enumerate(found):
+        for n in range(COUNT):
             site.page(path(n, number), text=text(changed(article(n), 1, seed=number)))
+        site.open.clear()
     yield found
     for site in found:
         site.close()
+
+
+def open_together(sites: list[Web]) -> None:
+    """Let no crawl go ahead before the other is there."""
+    try:
+        wait_until(lambda: all(site.seen for site in sites), seconds=60)
+    finally:
+        for site in sites:
+            site.open.set()
 
 
 @pytest.mark.parametrize("how", ["by key", "whole"])
@@ -113,9 +123,10 @@ async def test_slots_move_while_two_crawls_run(
         project = Project(tmp_path / str(number))
         project.write("shop", 'ADDONS = {"crawler.Addon": 500}\n')
         words = ("crawl", "pages", "-a", f"url={site.url}", "-a", f"count={COUNT}")
-        settings = {"DEDUP_REDIS_URL": url, "DEDUP_SHARDS": SHARDS, "DOWNLOAD_DELAY": 0.02}
-        words = (*words, "-O", "items.jsonl")
+        settings = {"DEDUP_REDIS_URL": url, "DEDUP_SHARDS": SHARDS, "DEDUP_TIMEOUT": 60}
+        words = (*words, "-O", "items.jsonl", "-s", "DOWNLOAD_DELAY=0.02")
         crawls.append(asyncio.create_task(asyncio.to_thread(project.scrapy, *words, **settings)))
+    opening = asyncio.create_task(asyncio.to_thread(open_together, sites))
     moves = 0
     for slot in itertools.cycle(slots.owners):
         if all(crawl.done() for crawl in crawls):
@@ -124,6 +135,7 @@ async def test_slots_move_while_two_crawls_run(
         await asyncio.to_thread(slots.move, slot, how)
         moves += 0 < seen < 2 * COUNT
     runs = [await crawl for crawl in crawls]
+    await opening
     assert moves >= SHARDS
     kept = Counter[int]()
     for number, (run, site) in enumerate(zip(runs, sites, strict=True)):
@@ -134,7 +146,7 @@ async def test_slots_move_while_two_crawls_run(
         assert len(run.items) + dropped == COUNT
         urls = {item["url"] for item in run.items}
         kept.update(n for n in range(COUNT) if site.url + path(n, number) in urls)
-        assert urls  # or they did not crawl at the same time
+        assert urls
     assert kept == Counter(range(COUNT))
     async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=SHARDS)) as index:
         assert (await index.verify()).faults == []
