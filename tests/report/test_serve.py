@@ -66,6 +66,13 @@ def overrides(config: DedupConfig) -> dict[str, str]:
     return run(ask())
 
 
+@pytest.mark.parametrize("number", ["x", "-1", "0", "4294967296", "9" * 5000])
+def test_a_cluster_that_is_none(site: Served, number: str) -> None:
+    """Whatever stands for its number, the answer is that there is none."""
+    answer = site.read(f"/cluster/{number}")
+    assert (answer.status, "There is no such cluster." in answer.text) == (404, True)
+
+
 def test_nobody_without_the_token(site: Served) -> None:
     """Nothing of the index is told to who has no token, or a wrong one, in whatever place."""
     for path in PATHS[:-1]:

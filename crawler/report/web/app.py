@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -38,7 +39,7 @@ def make_app(index: DuplicateIndex, *, token: str, host: str) -> ASGIApp:
         Route("/", site.overview),
         Route("/decisions", site.decisions),
         Route("/clusters", site.clusters),
-        Route("/cluster/{number:int}", site.cluster),
+        Route("/cluster/{number}", site.cluster),
         Route("/search", site.search),
         Route("/page", site.page),
         Route("/threshold", supposing.threshold),
@@ -120,8 +121,10 @@ class Site:
 
     async def cluster(self, request: Request) -> Response:
         """One cluster: the kept page and its copies."""
-        survey = await self._view.survey()
-        number: int = request.path_params["number"]
+        text = request.path_params["number"]
+        if not re.fullmatch("[0-9]{1,10}", text):
+            raise HTTPException(404, "There is no such cluster.")
+        survey, number = await self._view.survey(), int(text)
         kept = (await kept_pages(self._index, [number])).get(number)
         copies = survey.clusters.get(number, [])
         if kept is None and not copies:
