@@ -91,13 +91,19 @@ def test_a_record_may_be_longer_than_is_known():
     """What a later version has added behind a record does not keep it from being read."""
     assert set(KINDS.values()) >= COPIES
     base = b"uu" + bytes(8) + b"tokn" + b"ukey" + bytes(4) + bytes(16) + bytes(3)
+
+    def record(meta):
+        return len(meta).to_bytes(1) + (9).to_bytes(2) + meta + b"http://a/"
+
     for meta in (base, base + bytes(16), base + bytes(23)):
-        assert parse_record(7, {0: meta, 1: b"http://a/"}, 128).url_key == b"ukey"
+        assert parse_record(7, record(meta), 128).url_key == b"ukey"
+        assert parse_record(7, record(meta), 128).url == "http://a/"
     copy = b"n" + base[1:] + (5).to_bytes(4) + bytes(4)
     for meta in (copy, copy + bytes(4), copy + bytes(9)):
-        assert parse_record(7, {0: meta, 1: b"http://a/"}, 128).representative == 5
-    assert parse_record(7, {0: copy[:-1], 1: b"http://a/"}, 128) is None
-    assert parse_record(7, {0: base}, 128) is None
+        assert parse_record(7, record(meta), 128).representative == 5
+    assert parse_record(7, record(copy[:-1]), 128) is None
+    assert parse_record(7, record(base)[:-1], 128) is None
+    assert parse_record(7, b"", 128) is None
 
 
 def test_clusters_of_an_index(index_url):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import xxhash
 
-from .keys import Keys
-from .reading import PAGES_IN_BLOCK, Entry, Reader, bucket_of, entry_field
+from .reading import PAGES_IN_BLOCK, Entry, Reader, place_of
 from .records import COPIES, parse_record, split_block
 from .redis_index import table_key
 
@@ -47,11 +46,13 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
     kept: Counter[int] = Counter()
     urls: Counter[int] = Counter()
     crowded: set[tuple[object, ...]] = set()  # tables and buckets with keys of very many pages
-    async for shard, family, number, fields in _hashes(store):
-        if family == "page":
-            for slot, parts in split_block((int(name), value) for name, value in fields.items()):
+    async for names in store.scan():
+        places = _places(store, names)
+        blocks = [(shard, number) for shard, family, number in places if family == "page"]
+        for (shard, number), packed in zip(blocks, await store.packed_blocks(blocks), strict=True):
+            for slot, stored in split_block(packed):
                 page = number * PAGES_IN_BLOCK + slot
-                record = parse_record(page, parts, odd_bytes)
+                record = parse_record(page, stored, odd_bytes)
                 if record is None or page >= states[shard].get("next", 0):
                     found.report(f"the record of page {page} is not whole")
                     continue
@@ -63,15 +64,17 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
                     kept[shard] += 1
                     wanted += store.entries(shard, page, record.exact, record.words, record.bands)
                 for entry in wanted:
-                    bucket = bucket_of(entry.key, states[entry.shard][f"{entry.group}.size"])
-                    place = entry.shard, entry.table, bucket
-                    sums[place] += _entry(entry.table, entry_field(entry.key), entry.page)
-        else:
+                    bucket, tag = place_of(entry.key, states[entry.shard][f"{entry.group}.size"])
+                    sums[entry.shard, entry.table, bucket] += _entry(entry.table, tag, entry.page)
+        places = [place for place in places if place[1] != "page"]
+        keys = [store.shards[shard].numbered(family, number) for shard, family, number in places]
+        for place, fields in zip(places, await store.read_hashes(keys), strict=True):
+            shard, family, _ = place
             for tag, ids in fields.items():
                 if len(ids) >= _CROWDED:
-                    crowded |= {(shard, family), (shard, family, number)}
+                    crowded |= {(shard, family), place}
                 for page in map(int, ids.split(b",")):
-                    sums[shard, family, number] -= _entry(family, tag, page)
+                    sums[place] -= _entry(family, tag, page)
                     entries[shard, family] += 1
     for (shard, table, bucket), rest in sums.items():
         if rest and (shard, table, bucket) not in crowded:
@@ -98,27 +101,13 @@ def _entry(table: str, tag: bytes, page: int) -> int:
     return xxhash.xxh3_64_intdigest(b"%s %s %d" % (table.encode(), tag, page))
 
 
-async def _hashes(store: Reader) -> AsyncIterator[tuple[int, str, int, dict[bytes, bytes]]]:
+def _places(store: Reader, names: Iterable[str]) -> list[tuple[int, str, int]]:
+    """Shards, families and numbers of those of these keys that are numbered."""
     shards = {keys.prefix: shard for shard, keys in enumerate(store.shards)}
-    async for names in store.scan():
-        places = []
-        for name in names:
-            prefix, _, rest = name.partition("}:")
-            family, _, number = rest.partition(":")
-            if number and family != "long":
-                places.append((shards[prefix + "}:"], family, int(number)))
-        keys = [store.shards[shard].numbered(family, block) for shard, family, block in places]
-        for (shard, family, block), fields in zip(
-            places, await store.read_hashes(keys), strict=True
-        ):
-            if family == "page":
-                await _add_long_urls(store, store.shards[shard], block, fields)
-            yield shard, family, block, fields
-
-
-async def _add_long_urls(store: Reader, keys: Keys, block: int, fields: dict[bytes, bytes]) -> None:
-    for slot in range(PAGES_IN_BLOCK):
-        if b"%d" % (slot * 16) in fields and b"%d" % (slot * 16 + 1) not in fields:
-            url = await store.read_value(keys.numbered("long", block * PAGES_IN_BLOCK + slot))
-            if url is not None:
-                fields[b"%d" % (slot * 16 + 1)] = url
+    places = []
+    for name in names:
+        prefix, _, rest = name.partition("}:")
+        family, _, number = rest.partition(":")
+        if number:
+            places.append((shards[prefix + "}:"], family, int(number)))
+    return places

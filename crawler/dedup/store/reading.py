@@ -18,10 +18,10 @@ from .connect import Client
 from .keys import Keys
 from .scripts import explained, load_script
 
-PAGES_IN_BLOCK: Final = 16  # this and the following as in layout.lua
-_KEY_BITS: Final = (1 << 27) - 1
+PAGES_IN_BLOCK: Final = 32  # this and the following as in layout.lua
+_KEYS: Final = 1 << 27
 _LEAST_BUCKETS: Final = 16
-_BLOCKS_IN_RUN: Final = 16  # read by one run of a script: the server does nothing else meanwhile
+_BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
 _COUNTS = ("state", "stats", "hosts", "histogram")
 
 
@@ -44,17 +44,13 @@ class ServerMemory(NamedTuple):
     limit: int
 
 
-def entry_field(key: bytes) -> bytes:
-    """The field under which a table key stands in its bucket."""
-    return b"%d" % ((int.from_bytes(key) & _KEY_BITS) // _LEAST_BUCKETS)
-
-
-def bucket_of(key: bytes, size: int) -> int:
-    """The bucket of a table key in a table of `size` buckets."""
-    number = int.from_bytes(key) & _KEY_BITS
-    half = 1 << size.bit_length() - 1
-    bucket = number % (2 * half)
-    return bucket if bucket < size else number % half
+def place_of(key: bytes, size: int) -> tuple[int, bytes]:
+    """The bucket of a table key in a table of `size` buckets, and its field there."""
+    number = int.from_bytes(key) % _KEYS
+    weight = 1 << size.bit_length() - 1
+    if number % weight + weight < size:
+        weight *= 2
+    return number % weight, b"%d" % (number // weight - _KEYS // 2 // weight)
 
 
 class Reader(ABC):
@@ -199,8 +195,8 @@ class Reader(ABC):
         pipe: Any = self._client.pipeline(transaction=False)
         for entry in entries:
             size = states[entry.shard].get(f"{entry.group}.size", _LEAST_BUCKETS)
-            bucket = self.shards[entry.shard].numbered(entry.table, bucket_of(entry.key, size))
-            pipe.hget(bucket, entry_field(entry.key))
+            bucket, field = place_of(entry.key, size)
+            pipe.hget(self.shards[entry.shard].numbered(entry.table, bucket), field)
         with explained():
             values = await pipe.execute() if entries else []
         return [[int(number) for number in value.split(b",")] if value else [] for value in values]
@@ -217,12 +213,6 @@ class Reader(ABC):
             return None
         infos = [answer] if "used_memory" in answer else list(answer.values())
         return [ServerMemory(info["used_memory"], info.get("maxmemory", 0)) for info in infos]
-
-    async def read_value(self, key: str) -> bytes | None:
-        """The text of a key."""
-        with explained():
-            value = await self._client.get(key)
-        return value if isinstance(value, bytes) else None
 
 
 def _text(value: bytes) -> str:

@@ -18,8 +18,8 @@ _BASE: Final = struct.Struct(">ccII4s4sI16sBH")
 _COPY: Final = struct.Struct(">IHH")
 _COPY_MORE: Final = struct.Struct(">I")
 _KEPT_MORE: Final = struct.Struct(">I4sII")
-_FIELD: Final = struct.Struct(">BH")  # as in read.lua
-_META, _URL, _SKETCH = 0, 1, 2
+_SIZES: Final = struct.Struct(">BH")
+_PLACE: Final = struct.Struct(">BI")  # as in read.lua
 _NO_KEY: Final = bytes(4)
 
 COPIES: Final = frozenset(("exact", "near"))
@@ -91,21 +91,26 @@ def estimate_evidence(evidence: Evidence | PageRecord, bits: int) -> Estimate | 
     )
 
 
-def split_block(fields: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[int, bytes]]]:
-    """The records in the fields of a block: slot, and the parts of the record there."""
-    slots: dict[int, dict[int, bytes]] = {}
-    for name, value in fields:
-        slots.setdefault(name >> 4, {})[name & 15] = value
-    yield from slots.items()
+def split_block(packed: bytes) -> Iterator[tuple[int, bytes]]:
+    """The records of a block as lua/read.lua tells them: place in the block, and the record."""
+    at, end = 0, len(packed)
+    while at < end:
+        slot, size = _PLACE.unpack_from(packed, at)
+        at += _PLACE.size
+        yield slot, packed[at : at + size]
+        at += size
 
 
-def parse_record(number: int, parts: dict[int, bytes], odd_bytes: int) -> PageRecord | None:
-    """The record of page `number` in its parts; None if it is not whole.
+def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | None:
+    """The record of page `number`; None if it is not whole.
 
-    A record may be longer than is known here: a later version may have added to it.
+    A record may say more than is known here: a later version may have added to it.
     """
-    meta, url = parts.get(_META, b""), parts.get(_URL)
-    if len(meta) < _BASE.size or url is None:
+    if len(packed) < _SIZES.size:
+        return None
+    size, url_size = _SIZES.unpack_from(packed)
+    meta, rest = packed[_SIZES.size : _SIZES.size + size], packed[_SIZES.size + size :]
+    if len(meta) < _BASE.size or len(rest) < url_size:
         return None
     standing, last, first_seen, last_seen, _, url_key, words, exact, level, sampled = (
         _BASE.unpack_from(meta)
@@ -123,11 +128,11 @@ def parse_record(number: int, parts: dict[int, bytes], odd_bytes: int) -> PageRe
             (gone,) = _COPY_MORE.unpack_from(meta, more)
     elif len(meta) >= more + _KEPT_MORE.size:
         date, canonical, gone, replaces = _KEPT_MORE.unpack_from(meta, more)
-    sketch = b"".join([parts[part] for part in range(_SKETCH, 16) if part in parts])
+    sketch = rest[url_size:]
     cut = max(0, len(sketch) - odd_bytes)
     return PageRecord(
         number,
-        url.decode("utf-8", "replace"),
+        rest[:url_size].decode("utf-8", "replace"),
         kind,
         KINDS.get(last, last.decode("latin-1")),
         first_seen,
@@ -192,18 +197,9 @@ async def read_blocks(
     count = len(store.shards)
     found = []
     for (shard, block), packed in zip(places, await store.packed_blocks(places), strict=True):
-        for slot, parts in sorted(split_block(_fields(packed))):
+        for slot, stored in split_block(packed):
             number = (block * PAGES_IN_BLOCK + slot) * count + shard
-            record = parse_record(number, parts, odd_bytes)
+            record = parse_record(number, stored, odd_bytes)
             if record is not None:
                 found.append(record)
     return found
-
-
-def _fields(packed: bytes) -> Iterator[tuple[int, bytes]]:
-    at, end = 0, len(packed)
-    while at < end:
-        name, size = _FIELD.unpack_from(packed, at)
-        at += _FIELD.size
-        yield name, packed[at : at + size]
-        at += size

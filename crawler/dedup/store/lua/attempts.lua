@@ -73,7 +73,7 @@ end
 local function keep_no_more(meta)
   state.kept = state.kept - 1
   if meta.words == 0 then return '' end
-  local rest = meta.exact .. string.sub(read_sketch(meta.id), 1, -odd_size - 1)
+  local rest = meta.exact .. string.sub(meta.sketch, 1, -odd_size - 1)
   redis.call('HSET', BURIED, string.format('%d', meta.id), rest)
   return rest
 end

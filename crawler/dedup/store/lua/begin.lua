@@ -24,7 +24,7 @@ local function touch(meta, page)
   if not meta.rep then
     meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
   end
-  rewrite_meta(meta)
+  rewrite_record(meta)
   count(page, meta)
 end
 
@@ -33,7 +33,7 @@ local function uncount(meta, page)
   if meta.token ~= page.token or meta.last ~= '=' then return end
   count(page, meta, nil, -1)
   meta.last = meta.standing
-  rewrite_meta(meta)
+  rewrite_record(meta)
 end
 
 local function begin(item)
@@ -49,8 +49,7 @@ local function begin(item)
     if attempt.deadline > clock then return struct.pack('>c1I4', 'b', attempt.deadline - clock) end
     end_attempt(attempt)
   end
-  local id = find_url(page.url, page.url_key)
-  local meta = id and read_meta(id, 0)
+  local meta = find_url(page.url, page.url_key)
   if meta and meta.last_seen < oldest then
     bury(meta)
     meta = nil
@@ -65,8 +64,7 @@ local function begin(item)
       .. (took and struct.pack('>I4', meta.replaces) or '')
   end
   if same_text then uncount(meta, page) end
-  id = state.next
-  state.next = id + 1
+  local id = new_number(#page.url + #page.bands + odd_size)
   redis.call('HSET', ATTEMPTS, string.format('%d', id), struct.pack(ATTEMPT, clock + lease, born,
     meta and meta.id or 0, same_text and 1 or 0, meta and meta.first_seen or now) .. packed,
     url_field(page.url_key), string.format('%d', id))

@@ -9,9 +9,8 @@ redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 
 local function forget(item)
-  local id = find_url(string.sub(item, 5), string.sub(item, 1, 4))
-  local meta = id and read_meta(id, 0)
-  return meta and struct.pack('>I4', id) .. bury(meta) or ''
+  local meta = find_url(string.sub(item, 5), string.sub(item, 1, 4))
+  return meta and struct.pack('>I4', meta.id) .. bury(meta) or ''
 end
 
 local replies = each(forget)

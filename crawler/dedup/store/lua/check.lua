@@ -102,7 +102,7 @@ end
 local function exact_copy(page)
   local ids = claim(page, 'exact', 'exact', string.sub(page.exact, 1, 4))
   for id in string.gmatch(ids or '', '%d+') do
-    local meta = read_meta(tonumber(id), oldest)
+    local meta = read_record(tonumber(id), oldest)
     if meta and meta.exact == page.exact then return meta end
   end
   return nil
@@ -127,8 +127,8 @@ end
 
 -- How many of the page's keys could be a candidate's: a candidate of very many shingles has keys
 -- below 2^26, 2^25, … only (see ModuloSample). Keys are sorted. nil if those are too few to tell.
-local function comparable_keys(page, id)
-  local keys = string.sub(read_sketch(id), 1, -odd_size - 1)
+local function comparable_keys(page, meta)
+  local keys = string.sub(meta.sketch, 1, -odd_size - 1)
   local count, all = 0, #page.names
   if #keys < 4 * CERTAIN then return all end
   local _, bits = math.frexp((struct.unpack('>I4', keys, #keys - 3)))
@@ -143,14 +143,14 @@ end
 -- what that rests on.
 local function similarity_of(page, meta, hits)
   if by_keys then
-    local available = comparable_keys(page, meta.id)
+    local available = comparable_keys(page, meta)
     if not available then return nil end
     meta.level, meta.odd_bits, meta.other_sampled = BY_KEYS, hits, available
     return hits / available
   end
   local sampled, sketch = sketch_at(page, meta.level)
   if not sketch then return nil end -- pages whose sizes have no level in common
-  meta.odd_bits = differing_bits(sketch, string.sub(read_sketch(meta.id), -odd_size))
+  meta.odd_bits = differing_bits(sketch, string.sub(meta.sketch, -odd_size))
   meta.other_sampled = sampled
   if meta.level == SIMHASH then return simhash_resemblance(meta.odd_bits) end
   return resemblance(meta.odd_bits, sampled, meta.sampled)
@@ -159,7 +159,7 @@ end
 -- Whether so many matches make a page a candidate.
 local function are_enough(matches, page, meta)
   return matches >= math.min(min_matches, #page.names)
-    or matches >= (#read_sketch(meta.id) - odd_size) / 4
+    or matches >= (#meta.sketch - odd_size) / 4
 end
 
 -- Whether the page takes the place of a kept page that it copies: that is gone, names the page as
@@ -177,7 +177,7 @@ local function near_copy(page, beaten)
   local best, best_similarity = nil, least
   local ids, hits = candidates(page)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
-    local meta = read_meta(tonumber(ids[i]), oldest)
+    local meta = read_record(tonumber(ids[i]), oldest)
     local matches = hits[ids[i]]
     local known = beaten[1] and meta and beaten[1].id == meta.id -- for its words are the same
     if meta and not known and are_enough(matches, page, meta) then
@@ -195,19 +195,17 @@ end
 
 -- Makes a kept page the copy of another that took its place.
 local function depose(original, meta, standing)
-  local url = read_url(original.id)
   unlist(original, odd_size)
-  erase(original.id)
   if original.level == BY_KEYS then original.sampled = original.other_sampled end
   original.standing, original.rep, original.rep_sampled = standing, meta.id, original.other_sampled
-  write_record(original, url, '')
+  original.sketch = ''
+  rewrite_record(original)
 end
 
 local function decide(page, known, same_text)
-  local meta = {id = state.next, first_seen = known and known.first_seen or now, last_seen = now,
-    token = page.token, url_key = page.url_key, words = page.words, exact = page.exact,
-    level = 0, sampled = 0, date = page.date, canonical = page.yields and page.canonical or nil}
-  state.next = state.next + 1
+  local meta = {id = new_number(#page.url + #page.bands + odd_size), first_seen = known and known.first_seen or now, last_seen = now,
+    token = page.token, url = page.url, url_key = page.url_key, words = page.words, exact = page.exact,
+    sketch = '', level = 0, sampled = 0, date = page.date, canonical = page.yields and page.canonical or nil}
   page.number, page.claims = string.format('%d', meta.id), {}
   local long_enough = #page.names > 0
   if long_enough then
@@ -228,7 +226,6 @@ local function decide(page, known, same_text)
   if page.wish == 'keep' then original = nil end
   if original or page.wish == 'keep' then beaten = {} end
   settle_claims(page, meta.id, not original)
-  local sketch = ''
   if original then
     meta.standing, meta.odd_bits = standing, original.odd_bits
     if standing == 'n' then meta.level, meta.sampled = original.level, original.other_sampled end
@@ -246,10 +243,10 @@ local function decide(page, known, same_text)
     if page.words > 0 then grow('exact', EXACT) end
     if long_enough then
       for _ = 1, rounds(#page.names) do grow('band', tables) end
-      sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size)
+      meta.sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size)
     end
   end
-  write_record(meta, page.url, sketch)
+  write_record(meta)
   add(meta.id, unpack(page.url_place))
   grow('url', URLS)
   count(page, meta, similarity)
@@ -272,9 +269,8 @@ local function stands(page, meta)
 end
 
 local function check(page)
-  local id, ids, hash, field = find_url(page.url, page.url_key)
+  local meta, ids, hash, field = find_url(page.url, page.url_key)
   page.url_place = {ids or false, hash, field}
-  local meta = id and read_meta(id, 0)
   if not meta then return decide(page, nil, false) end
   if meta.last_seen < oldest then
     forget(page, meta)
@@ -287,7 +283,7 @@ local function check(page)
     if not meta.rep then
       meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
     end
-    rewrite_meta(meta)
+    rewrite_record(meta)
     count(page, meta)
     return meta
   end
@@ -314,7 +310,7 @@ for i = 8, #ARGV do
   replies[#replies + 1] = news and {said, news} or said
 end
 if oldest > 0 then
-  expire(math.ceil((#ARGV - 7) / 4), oldest, function(meta) release(meta, odd_size) end)
+  expire(math.ceil((#ARGV - 7) / 8), oldest, function(meta) release(meta, odd_size) end)
 end
 save_state()
 save_counts()

@@ -13,13 +13,13 @@ load_state()
 local function depose(item)
   local id, exact, standing, rep, odd_bits, level, sampled, rep_sampled =
     struct.unpack('>I4c16c1I4I2BI2I2', item)
-  local meta = read_meta(id, 0)
+  local meta = read_record(id, 0)
   if not meta or meta.rep or meta.exact ~= exact then return '' end
-  local url, rest = read_url(id), keep_no_more(meta)
-  erase(id)
+  local rest = keep_no_more(meta)
   meta.standing, meta.rep, meta.odd_bits, meta.rep_sampled = standing, rep, odd_bits, rep_sampled
   meta.level, meta.sampled = level, sampled
-  write_record(meta, url, '')
+  meta.sketch = ''
+  rewrite_record(meta)
   return rest ~= '' and struct.pack('>I4', id) .. rest or ''
 end
 

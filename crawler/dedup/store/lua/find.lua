@@ -8,9 +8,8 @@
 load_state()
 
 return each(function(item)
-  local id = find_url(string.sub(item, 5), string.sub(item, 1, 4))
-  local meta = id and read_meta(id, 0)
+  local meta = find_url(string.sub(item, 5), string.sub(item, 1, 4))
   if not meta then return '' end
-  return struct.pack('>I4I4I4I4I4', id, meta.first_seen, meta.last_seen, meta.words, meta.gone or 0)
+  return struct.pack('>I4I4I4I4I4', meta.id, meta.first_seen, meta.last_seen, meta.words, meta.gone or 0)
     .. packed_evidence(meta)
 end)

@@ -8,8 +8,7 @@
 -- Returns 1, or 0 for a URL never seen.
 
 load_state()
-local id = find_url(ARGV[1], ARGV[2])
-local meta = id and read_meta(id, 0)
+local meta = find_url(ARGV[1], ARGV[2])
 if not meta then return 0 end
 save_state() -- a server that cannot write fails here, before anything has been changed
 release(meta, tonumber(ARGV[3]) / 8)

@@ -6,34 +6,42 @@
 --
 -- Tables. A table maps a 27-bit key to the numbers of the pages that have it: one table for URLs,
 -- one for exact hashes, one for each band. It is a linear hash table (Litwin, 1980) over small
--- hashes of the server: bucket B of table T is the hash "T:B", its field the upper 23 bits of the
--- key as a number (the low four follow from the bucket's number, as there are never fewer than 16
--- buckets), its value the page's number, or several with commas between them. The server keeps
--- numbers below 2^23 in four bytes. Buckets are split one at a time as pages come, so that each
--- stays small enough for the server's compact encoding at any size of the index. Keys come as four
--- bytes, of which the highest five bits are dropped.
+-- hashes of the server: bucket B of table T is the hash "T:B", its field what is left of the key as
+-- a number when the bits that follow from the bucket's number are taken away, its value the page's
+-- number, or several with commas between them. Buckets are split one at a time as pages come, so
+-- that each stays small enough for the server's compact encoding at any size of the index. The
+-- server keeps small numbers in fewer bytes, so that fields get shorter as the index grows: half of
+-- them are negative for the sake of that. Keys come as four bytes, of which the highest five bits
+-- are dropped.
 --
--- Records. Page N has the number of its record: 16 pages share the hash "page:<N / 16>", in which
--- the field (N % 16) * 16 + part holds one part of the record.
+-- Records. Page N has the number of its record: it is element N % 32 of the list "page:<N / 32>",
+-- '' where there is none. A list gets no more records when the next might not fit in 8 kB, which
+-- is a size that the server's allocator gives without rounding and a list lies in one piece; the
+-- numbers that it has left are skipped.
 
 local PREFIX = string.sub(KEYS[1], 1, -7)
 local STATE = PREFIX .. 'state'
 local OVERRIDES = PREFIX .. 'overrides' -- hash: URL -> keep or drop, what somebody wants of it
 local MIN_BUCKETS = 16
 local LOAD = 64 -- mean entries in a bucket; the fullest holds about 2.5 times as many
+local SLOTS = 32 -- records in a block
+local BLOCK_BYTES = 8170 -- of a full block
 local MAX_SKIPPED = 64 -- empty blocks of records passed at once when looking for expired ones
-local MAX_VALUE = 64 -- bytes of a value in the server's compact encoding
-local META, URL, SKETCH = 0, 1, 2 -- parts of a record; SKETCH and those after it hold the band
--- keys and then the odd sketch, MAX_VALUE bytes in each
+local MAX_VALUE = 64 -- bytes of the numbers under a key, in the server's compact encoding
+-- A record is: bytes of what it says (1) and of the URL (2); what it says; URL; of a kept page its
+-- band keys and then the odd sketch.
+local SIZES = '>BI2'
 -- What a record says of every page, then of a copy. Behind it stands, where there is something to
 -- say, when a copy was gone, and of a kept page its date, the table key of the URL that it names as
 -- canonical, when it was gone, and the number of the page whose place it took.
+local LAST_SEEN = 10 -- byte of a record where that stands
 local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c16BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
+local MORE_BYTES = 7 + struct.size(BASE) + struct.size(KEPT_MORE) -- at most, besides URL and sketch
 local NO_KEY = string.rep('\0', 4)
 local IS_COPY = {e = true, n = true}
 
 local state -- next: number of the next page; kept: pages that stand for themselves; hand: block of
--- records that is looked at next for what has expired;
+-- records that is looked at next for what has expired; fill: bytes of the newest block;
 -- <group>.n, <group>.size: entries and buckets of the tables of a group
 
 local TABLES -- tables of the group band: key i of a page stands in table i modulo TABLES; nil: each
@@ -41,8 +49,8 @@ local TABLES -- tables of the group band: key i of a page stands in table i modu
 
 local function load_state()
   TABLES = tonumber(redis.call('HGET', KEYS[1], 'tables') or nil)
-  local names = {'next', 'kept', 'hand', 'url.n', 'url.size', 'exact.n', 'exact.size', 'band.n',
-    'band.size'}
+  local names = {'next', 'fill', 'kept', 'hand', 'url.n', 'url.size', 'exact.n', 'exact.size',
+    'band.n', 'band.size'}
   local values = redis.call('HMGET', STATE, unpack(names))
   state = {}
   for i, name in ipairs(names) do
@@ -67,21 +75,23 @@ local function largest_power(size) -- of two, up to size
   return 2 ^ (exponent - 1)
 end
 
+local HALF_KEYS = 2 ^ 26
+
 local function key_number(a, b, c, d)
   return ((a % 8 * 256 + b) * 256 + c) * 256 + d
 end
 
-local SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}
+local GROUP_SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}
 
 -- The hash and field where a key stands.
 local function place(group, name, key)
   local number = key_number(string.byte(key, 1, 4))
-  local size = state[SIZES[group]]
-  local half = largest_power(size)
-  local bucket = number % (2 * half)
-  if bucket >= size then bucket = number % half end
-  return string.format('%s%s:%d', PREFIX, name, bucket),
-    string.format('%d', math.floor(number / MIN_BUCKETS))
+  local size = state[GROUP_SIZES[group]]
+  local weight = largest_power(size)
+  if number % weight + weight < size then weight = 2 * weight end -- that bucket has been split
+  local bucket = number % weight
+  return PREFIX .. name .. ':' .. bucket,
+    string.format('%d', (number - bucket) / weight - HALF_KEYS / weight)
 end
 
 -- The numbers of the pages that have a key, nil if none has; the hash and field where they stand.
@@ -113,22 +123,22 @@ local function remove(id, ids, hash, field)
 end
 
 -- Moves from one bucket of a table to the new bucket `size` what belongs there: the keys in which
--- the bit that now counts is set.
+-- the bit that now counts is set. It is the lowest of the fields, which lose it.
 local function split(name, size)
-  local half = largest_power(size)
-  local from = string.format('%s%s:%d', PREFIX, name, size - half)
+  local half, floor, format = largest_power(size), math.floor, string.format
+  local from = PREFIX .. name .. ':' .. size - half
   local entries = redis.call('HGETALL', from)
-  local kept, moved, floor, weight = {}, {}, math.floor, half / MIN_BUCKETS
+  local lists = {[0] = {}, {}}
+  local offset = HALF_KEYS / half
   for i = 1, #entries, 2 do
-    local list = floor(entries[i] / weight) % 2 == 1 and moved or kept
-    list[#list + 1] = entries[i]
+    local rest = entries[i] + offset
+    local list = lists[rest % 2]
+    list[#list + 1] = format('%d', floor(rest / 2) - offset / 2)
     list[#list + 1] = entries[i + 1]
   end
-  if #moved > 0 then
-    redis.call('DEL', from)
-    if #kept > 0 then redis.call('HSET', from, unpack(kept)) end
-    redis.call('HSET', string.format('%s%s:%d', PREFIX, name, size), unpack(moved))
-  end
+  redis.call('DEL', from)
+  if #lists[0] > 0 then redis.call('HSET', from, unpack(lists[0])) end
+  if #lists[1] > 0 then redis.call('HSET', PREFIX .. name .. ':' .. size, unpack(lists[1])) end
 end
 
 -- Counts one more entry in each table of a group; splits a bucket of each when they are full.
@@ -156,32 +166,49 @@ end
 
 -- records ----------------------------------------------------------------------------------------
 
+-- The list in which a record stands, and its place there.
 local function record(id)
-  return string.format('%spage:%d', PREFIX, math.floor(id / 16)), id % 16 * 16
+  local slot = id % SLOTS
+  return PREFIX .. 'page:' .. (id - slot) / SLOTS, slot
 end
 
-local function field_of(base, part)
-  return string.format('%d', base + part)
+-- Notes that a number is given to a page.
+local function take_number(id)
+  if math.floor(id / SLOTS) > math.floor((state.next - 1) / SLOTS) then state.fill = 0 end
+  state.next = id + 1
 end
 
-local function unpack_meta(id, packed)
-  local meta, at = {id = id}, nil
+-- Gives a number to a page with a URL and a sketch of so many bytes, or fewer.
+local function new_number(size)
+  local id = state.next
+  if state.fill + size + MORE_BYTES > BLOCK_BYTES then
+    id = math.ceil(id / SLOTS) * SLOTS
+  end
+  take_number(id)
+  return id
+end
+
+local function unpack_record(id, packed)
+  local size, url_size, at = struct.unpack(SIZES, packed)
+  local meta, url_at = {id = id}, at + size
+  meta.url = string.sub(packed, url_at, url_at + url_size - 1)
+  meta.sketch = string.sub(packed, url_at + url_size)
   meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.token, meta.url_key, meta.words,
-    meta.exact, meta.level, meta.sampled, at = struct.unpack(BASE, packed)
+    meta.exact, meta.level, meta.sampled, at = struct.unpack(BASE, packed, at)
   if IS_COPY[meta.standing] then
     meta.rep, meta.odd_bits, meta.rep_sampled, at = struct.unpack(COPY, packed, at)
-    if at <= #packed then meta.gone = struct.unpack(COPY_MORE, packed, at) end
-  elseif at <= #packed then
+    if at < url_at then meta.gone = struct.unpack(COPY_MORE, packed, at) end
+  elseif at < url_at then
     meta.date, meta.canonical, meta.gone, meta.replaces = struct.unpack(KEPT_MORE, packed, at)
   end
   return meta
 end
 
 -- The record of a page, nil if there is none or the page was last seen before `oldest`.
-local function read_meta(id, oldest)
-  local hash, base = record(id)
-  local packed = redis.call('HGET', hash, field_of(base, META))
-  local meta = packed and unpack_meta(id, packed)
+local function read_record(id, oldest)
+  local block, slot = record(id)
+  local packed = redis.call('LINDEX', block, slot)
+  local meta = packed and packed ~= '' and unpack_record(id, packed)
   if not meta or meta.last_seen < oldest then return nil end
   return meta
 end
@@ -199,42 +226,27 @@ local function packed_meta(meta)
   return base .. struct.pack(KEPT_MORE, date, canonical, gone, replaces)
 end
 
--- Writes a record; the sketch is '' for a page that is no original of others.
-local function write_record(meta, url, sketch)
-  local hash, base = record(meta.id)
-  local fields = {field_of(base, META), packed_meta(meta)}
-  if #url > MAX_VALUE then
-    redis.call('SET', string.format('%slong:%d', PREFIX, meta.id), url)
-  else
-    fields[3], fields[4] = field_of(base, URL), url
+local function packed_record(meta)
+  local said = packed_meta(meta)
+  return struct.pack(SIZES, #said, #meta.url) .. said .. meta.url .. meta.sketch
+end
+
+-- Writes the record of a page that has none.
+local function write_record(meta)
+  local block, slot = record(meta.id)
+  local packed = packed_record(meta)
+  local length = redis.call('RPUSH', block, packed)
+  if length ~= slot + 1 then -- on a cluster pages are not decided in the order of their numbers
+    redis.call('RPOP', block)
+    for _ = length, slot + 1 do redis.call('RPUSH', block, '') end
+    redis.call('LSET', block, slot, packed)
   end
-  local part = SKETCH
-  for at = 1, #sketch, MAX_VALUE do
-    fields[#fields + 1] = field_of(base, part)
-    fields[#fields + 1] = string.sub(sketch, at, at + MAX_VALUE - 1)
-    part = part + 1
-  end
-  redis.call('HSET', hash, unpack(fields))
+  if meta.id - slot + SLOTS >= state.next then state.fill = state.fill + #packed + 4 end
 end
 
-local function read_url(id)
-  local hash, base = record(id)
-  return redis.call('HGET', hash, field_of(base, URL))
-    or redis.call('GET', string.format('%slong:%d', PREFIX, id)) or ''
-end
-
-local function read_sketch(id)
-  local hash, base = record(id)
-  local fields = {}
-  for part = SKETCH, 15 do fields[#fields + 1] = field_of(base, part) end
-  local parts = redis.call('HMGET', hash, unpack(fields))
-  for i = 1, #parts do parts[i] = parts[i] or '' end
-  return table.concat(parts)
-end
-
-local function rewrite_meta(meta)
-  local hash, base = record(meta.id)
-  redis.call('HSET', hash, field_of(base, META), packed_meta(meta))
+local function rewrite_record(meta)
+  local block, slot = record(meta.id)
+  redis.call('LSET', block, slot, packed_record(meta))
 end
 
 local function is_gone(meta)
@@ -243,38 +255,35 @@ end
 
 -- The page that stands for a copy, nil if there is none any more.
 local function original_of(meta, oldest)
-  local original = read_meta(meta.rep, oldest)
+  local original = read_record(meta.rep, oldest)
   return original and not original.rep and original or nil
 end
 
--- The number of the page with this URL, nil if there is none; what find said of the URL's key.
+-- The record of the page with this URL, nil if there is none; what find said of the URL's key.
 local function find_url(url, key)
   local ids, hash, field = find('url', 'url', key)
   for id in string.gmatch(ids or '', '%d+') do
-    id = tonumber(id)
-    if read_url(id) == url then return id, ids, hash, field end
+    local meta = read_record(tonumber(id), 0)
+    if meta and meta.url == url then return meta, ids, hash, field end
   end
   return nil, ids, hash, field
 end
 
 -- Notes since when a URL is gone from the web; 0 for a URL never seen.
 local function note_gone(url, key, since)
-  local id = find_url(url, key)
-  local meta = id and read_meta(id, 0)
+  local meta = find_url(url, key)
   if not meta then return 0 end
   if not is_gone(meta) then
     meta.gone = since
-    rewrite_meta(meta)
+    rewrite_record(meta)
   end
   return 1
 end
 
 local function erase(id)
-  local hash, base = record(id)
-  local parts = {}
-  for part = META, 15 do parts[#parts + 1] = field_of(base, part) end
-  redis.call('HDEL', hash, unpack(parts))
-  redis.call('DEL', string.format('%slong:%d', PREFIX, id))
+  local block, slot = record(id)
+  redis.call('LSET', block, slot, '')
+  while redis.call('LINDEX', block, -1) == '' do redis.call('RPOP', block) end
 end
 
 -- Takes a kept page out of the tables where copies look for it; odd_size is the bytes of an odd
@@ -286,7 +295,7 @@ local function unlist(meta, odd_size)
     remove(id, find('exact', 'exact', string.sub(meta.exact, 1, 4)))
     state['exact.n'] = state['exact.n'] - 1
   end
-  local keys = string.sub(read_sketch(id), 1, -odd_size - 1)
+  local keys = string.sub(meta.sketch, 1, -odd_size - 1)
   if #keys > 0 then
     for i, name in ipairs(band_names(#keys / 4)) do
       remove(id, find('band', name, string.sub(keys, i * 4 - 3, i * 4)))
@@ -307,23 +316,20 @@ end
 -- exchange, so that it passes every page once while a quarter as many are checked. take_out(meta)
 -- releases one.
 local function expire(blocks, oldest, take_out)
-  local last = math.floor((state.next - 1) / 16)
+  local last = math.floor((state.next - 1) / SLOTS)
   for _ = 1, blocks do
     local skipped = 0
-    local fields = {}
-    for slot = 0, 15 do fields[slot + 1] = field_of(slot * 16, META) end
     repeat -- blocks of which nothing is left cost little: pass many of them
       state.hand = state.hand >= last and 0 or state.hand + 1
-      local hash = record(state.hand * 16)
-      local there = redis.call('EXISTS', hash) == 1
-      if there then
-        for slot, packed in ipairs(redis.call('HMGET', hash, unpack(fields))) do
-          local meta = packed and unpack_meta(state.hand * 16 + slot - 1, packed)
-          if meta and meta.last_seen < oldest then take_out(meta) end
+      local first = state.hand * SLOTS
+      local records = redis.call('LRANGE', (record(first)), 0, -1)
+      for i, packed in ipairs(records) do
+        if packed ~= '' and struct.unpack('>I4', packed, LAST_SEEN) < oldest then
+          take_out(unpack_record(first + i - 1, packed))
         end
       end
       skipped = skipped + 1
-    until there or skipped == MAX_SKIPPED
+    until #records > 0 or skipped == MAX_SKIPPED
   end
 end
 
@@ -344,8 +350,9 @@ end
 local function evidence(meta, flags)
   if meta.rep then
     local original = original_of(meta, 0)
-    return packed_evidence(meta, flags) .. (original and read_url(original.id) or '')
+    return packed_evidence(meta, flags) .. (original and original.url or '')
   end
   if (meta.replaces or 0) == 0 or meta.last == '=' then return packed_evidence(meta, flags) end
-  return packed_evidence(meta, (flags or 0) + REPLACES) .. read_url(meta.replaces)
+  local loser = read_record(meta.replaces, 0)
+  return packed_evidence(meta, (flags or 0) + REPLACES) .. (loser and loser.url or '')
 end

@@ -26,15 +26,14 @@ end
 
 local function look(item)
   local id, give_up = struct.unpack('>I4B', item)
-  local meta = read_meta(id, 0)
+  local meta = read_record(id, 0)
   if meta and (meta.rep or meta.last_seen < oldest) then return 'c' end
   if meta then
     local other = attempt_at(meta.url_key)
     other = other and other.replaces == id and alive(other, give_up) or nil
-    local url = read_url(id)
     return struct.pack(SEEN, 'k', other and other.id or 0, other and other.born or NEVER,
       meta.words, meta.exact, meta.level, meta.sampled, meta.date or 0, meta.canonical or NO_KEY,
-      is_gone(meta) and 1 or 0, #url) .. url .. read_sketch(id)
+      is_gone(meta) and 1 or 0, #meta.url) .. meta.url .. meta.sketch
   end
   local attempt = alive(read_attempt(id), give_up)
   if not attempt then return 'g' end

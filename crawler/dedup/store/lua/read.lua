@@ -1,33 +1,18 @@
 -- Reads blocks of records as they are stored; changes nothing.
 --
 -- KEYS[1]  "{namespace}:params"
--- ARGV     numbers of blocks; block N holds the records of pages 16 N to 16 N + 15, see layout.lua
+-- ARGV     numbers of blocks; block N holds the records of pages 32 N to 32 N + 31, see layout.lua
 --
--- Returns for each block one string: of each field its number (1 byte), the bytes of its value (2)
--- and the value. A URL that stands in a key of its own is put in its place.
+-- Returns for each block one string: of each record that is there its place in the block (1 byte),
+-- its bytes (4) and the record.
 
 local PREFIX = string.sub(KEYS[1], 1, -7)
-local META, URL = 0, 1
-
-local function packed(field, value)
-  return struct.pack('>BI2', field, #value) .. value
-end
 
 local blocks = {}
 for i, block in ipairs(ARGV) do
-  local fields = redis.call('HGETALL', PREFIX .. 'page:' .. block)
-  local parts, has_meta, has_url = {}, {}, {}
-  for j = 1, #fields, 2 do
-    local field = tonumber(fields[j])
-    local slot, part = math.floor(field / 16), field % 16
-    if part == META then has_meta[slot] = true elseif part == URL then has_url[slot] = true end
-    parts[#parts + 1] = packed(field, fields[j + 1])
-  end
-  for slot in pairs(has_meta) do
-    if not has_url[slot] then
-      local url = redis.call('GET', string.format('%slong:%d', PREFIX, block * 16 + slot))
-      if url then parts[#parts + 1] = packed(slot * 16 + URL, url) end
-    end
+  local parts = {}
+  for place, record in ipairs(redis.call('LRANGE', PREFIX .. 'page:' .. block, 0, -1)) do
+    if record ~= '' then parts[#parts + 1] = struct.pack('>BI4', place - 1, #record) .. record end
   end
   blocks[i] = table.concat(parts)
 end

@@ -43,16 +43,20 @@ local function restore(packed)
     meta.date, meta.canonical, meta.replaces, url_size, bands_size, at = struct.unpack(PAGE, packed)
   local url = string.sub(packed, at, at + url_size - 1)
   local bands = string.sub(packed, at + url_size, at + url_size + bands_size - 1)
+  meta.url, meta.sketch = url, string.sub(packed, at + url_size)
   local known, ids, hash, field = find_url(url, meta.url_key)
-  if known then return {known, 0} end
-  if meta.id == 0 then meta.id = state.next end
-  state.next = math.max(state.next, meta.id + 1)
+  if known then return {known.id, 0} end
+  if meta.id == 0 then
+    meta.id = new_number(#url + #meta.sketch)
+  elseif meta.id >= state.next then
+    take_number(meta.id)
+  end
   if not IS_COPY[meta.standing] then
     meta.rep = nil
     state.kept = state.kept + 1
     if ARGV[2] == 'all' then list(meta, bands) end
   end
-  write_record(meta, url, string.sub(packed, at + url_size))
+  write_record(meta)
   add(meta.id, ids, hash, field)
   grow('url', URLS)
   return {meta.id, 1}

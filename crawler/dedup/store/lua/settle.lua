@@ -18,17 +18,16 @@ local function settle(item)
     struct.unpack('>I4c4c1I4I2BI2I2BI4', item)
   local attempt = read_attempt(id)
   if not attempt or attempt.page.token ~= token then
-    local meta = read_meta(id, 0)
+    local meta = read_record(id, 0)
     return meta and meta.token == token and packed_evidence(meta) or ''
   end
   local page = attempt.page
   local copy = standing == 'e' or standing == 'n'
   local known, same_text = attempt.replaces > 0, attempt.same_text == 1
-  local old = known and read_meta(attempt.replaces, 0)
+  local old = known and read_record(attempt.replaces, 0)
   local meta = {id = id, standing = standing, first_seen = attempt.first_seen, last_seen = now,
-    token = token, url_key = page.url_key, words = page.words, exact = page.exact, level = level,
-    sampled = sampled}
-  local sketch = ''
+    token = token, url = page.url, url_key = page.url_key, words = page.words, exact = page.exact, level = level,
+    sampled = sampled, sketch = ''}
   if copy then
     meta.rep, meta.odd_bits, meta.rep_sampled = rep, odd_bits, rep_sampled
     meta.last = same_text and '=' or standing
@@ -37,10 +36,10 @@ local function settle(item)
     meta.last = as_before and '=' or known and '!' or standing
     meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
     meta.replaces = replaces
-    sketch = page.bands .. string.sub(page.odd, 4)
+    meta.sketch = page.bands .. string.sub(page.odd, 4)
     state.kept = state.kept + 1
   end
-  write_record(meta, page.url, sketch)
+  write_record(meta)
   local rest = old and bury(old) or ''
   add(id, find('url', 'url', page.url_key))
   grow('url', URLS)

@@ -8,7 +8,6 @@
 -- is gone, 0 if it is not}, or nothing for a URL never seen.
 
 load_state()
-local id = find_url(ARGV[1], ARGV[2])
-local meta = id and read_meta(id, 0)
+local meta = find_url(ARGV[1], ARGV[2])
 if not meta then return false end
 return {evidence(meta), meta.first_seen, meta.last_seen, meta.words, meta.gone or 0}
