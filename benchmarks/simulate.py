@@ -35,9 +35,11 @@ from crawler.dedup import DedupConfig
 from crawler.dedup.fingerprint import Fingerprint
 from crawler.dedup.lsh import row_bits
 from crawler.dedup.sketches import Sketcher
-from crawler.dedup.sketches.odd import OddSketch, compare_odd, odd_sketches
+from crawler.dedup.sketches.odd import compare_odd, odd_sketches
 from crawler.dedup.store.connect import open_server
 from crawler.dedup.store.embedded import server_binary
+from crawler.dedup.store.reading import Entry
+from crawler.dedup.store.records import read_pages
 from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
 
 KEY_BITS = 27
@@ -154,7 +156,7 @@ async def measure(config: DedupConfig, pages: int) -> list[dict[str, Any]]:
                     waiting = []
                 if number in marks:
                     seconds = time.perf_counter() - start
-                    found = await _probe(client, config, number)
+                    found = await _probe(store, config, number)
                     rows.append({"kept": number, "seconds": seconds, **found})
     return rows
 
@@ -220,43 +222,25 @@ async def _open(client: Any, config: DedupConfig) -> RedisIndex:
     return store
 
 
-async def _probe(client: Any, config: DedupConfig, kept: int) -> dict[str, Any]:
+async def _probe(store: RedisIndex, config: DedupConfig, kept: int) -> dict[str, Any]:
     """Whom pages that share nothing with any other meet, by the tables, and who passes."""
-    bands = config.banding.bands
-    prefix = f"{{{config.namespace}}}:"
-    size = int((await client.hget(prefix + "state", "band.size")) or 16)
+    bands, odd_bytes = config.banding.bands, config.verify_bits // 8
     web = Web(config, 2 + kept)
     probes = met = similar = 0
     for page, in_site in web.pages(2 * PROBES):
         if in_site:
             continue
         probes += 1
-        keys = np.frombuffer(page.bands, ">u4").tolist()
-        pipe = client.pipeline(transaction=False)
-        for band, key in enumerate(keys):
-            pipe.hget(f"{prefix}band{band}:{_bucket(key, size)}", str(key // 16))
-        lists = [value for value in await pipe.execute() if value]
-        ids = {number for value in lists for number in value.split(b",")}
-        met += len(ids)
-        for number in ids:
-            other = await _sketch(client, prefix, int(number), bands, config.verify_bits)
-            found = compare_odd(other, page.odd, bits=config.verify_bits)
+        keys = (page.bands[at : at + 4] for at in range(0, 4 * bands, 4))
+        lists = await store.under([Entry(0, f"band{n}", "band", k, 0) for n, k in enumerate(keys)])
+        others = await read_pages(
+            store, {number for one in lists for number in one}, odd_bytes=odd_bytes
+        )
+        met += len(others)
+        for other in others.values():
+            found = other.sketch and compare_odd(other.sketch, page.odd, bits=config.verify_bits)
             similar += found is not None and found.similarity >= config.threshold
     return {"met": met / probes, "similar": similar, "expected": by_chance(kept, bands)}
-
-
-def _bucket(key: int, size: int) -> int:
-    half = 1 << (size.bit_length() - 1)
-    bucket = key % (2 * half)
-    return bucket if bucket < size else key % half
-
-
-async def _sketch(client: Any, prefix: str, number: int, bands: int, bits: int) -> OddSketch:
-    base = number % 16 * 16
-    fields = [str(base + part) for part in range(2, 16)]
-    parts = await client.hmget(f"{prefix}page:{number // 16}", fields)
-    blob = b"".join(part or b"" for part in parts)
-    return OddSketch(0, SHINGLES, blob[bands * 4 : bands * 4 + bits // 8])
 
 
 def show(title: str, rows: list[dict[str, Any]]) -> None:

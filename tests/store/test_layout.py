@@ -10,6 +10,8 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.fingerprint import Fingerprint
 from crawler.dedup.sketches.odd import OddSketch
+from crawler.dedup.store.reading import PAGES_IN_BLOCK
+from crawler.dedup.store.records import split_block
 from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
 
 BITS = 512
@@ -52,9 +54,36 @@ async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> 
             assert evidence.kind == "unchanged"
         encodings = {
             await store._client.object("ENCODING", store.keys.numbered(family, 0))
-            for family in ("page", "url", "exact", "band0", "band1")
+            for family in ("url", "exact", "band0", "band1")
         }
         assert encodings <= {b"listpack", b"ziplist"}
+
+
+async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> None:
+    """However long addresses are, a list is one piece of up to 8 KB, without room for one more."""
+    chooser = random.Random(2)
+    requests = [
+        page._replace(url=page.url.ljust(chooser.randrange(20, 900), "x"))
+        for page in pages(600, 10)
+    ]
+    requests[300] = requests[300]._replace(url="http://host/".ljust(20_000, "x"))
+    config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_requests(requests)
+        store: RedisIndex = index._store
+        count = int((await store.counters())["state"]["next"]) // PAGES_IN_BLOCK
+        packed = await store.packed_blocks([(0, block) for block in range(count)])
+        blocks = [dict(split_block(block)) for block in packed]
+        sizes = [sum(len(record) + 4 for record in block.values()) for block in blocks]
+        assert all(
+            size < 8180 or len(block) == 1 for size, block in zip(sizes, blocks, strict=True)
+        )
+        assert sum(size > 8180 - 1200 for size in sizes) >= count - 2
+        assert (await index.verify()).faults == []
+        for request in requests[::40]:
+            shown = await store.show(request.url)
+            assert shown is not None
+            assert shown.evidence.kind == "unique"
 
 
 async def test_a_key_that_very_many_pages_have(index_url: str) -> None:

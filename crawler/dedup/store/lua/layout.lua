@@ -23,7 +23,7 @@ local PREFIX = string.sub(KEYS[1], 1, -7)
 local STATE = PREFIX .. 'state'
 local OVERRIDES = PREFIX .. 'overrides' -- hash: URL -> keep or drop, what somebody wants of it
 local MIN_BUCKETS = 16
-local LOAD = 64 -- mean entries in a bucket; the fullest holds about 2.5 times as many
+local LOAD = 32 -- mean entries in a bucket; the fullest holds about 2.5 times as many
 local SLOTS = 32 -- records in a block
 local BLOCK_BYTES = 8170 -- of a full block
 local MAX_SKIPPED = 64 -- empty blocks of records passed at once when looking for expired ones
@@ -31,10 +31,10 @@ local MAX_VALUE = 64 -- bytes of the numbers under a key, in the server's compac
 -- A record is: bytes of what it says (1) and of the URL (2); what it says; URL; of a kept page its
 -- band keys and then the odd sketch.
 local SIZES = '>BI2'
+local LAST_SEEN = 10 -- byte of a record where that stands
 -- What a record says of every page, then of a copy. Behind it stands, where there is something to
 -- say, when a copy was gone, and of a kept page its date, the table key of the URL that it names as
 -- canonical, when it was gone, and the number of the page whose place it took.
-local LAST_SEEN = 10 -- byte of a record where that stands
 local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c16BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
 local MORE_BYTES = 7 + struct.size(BASE) + struct.size(KEPT_MORE) -- at most, besides URL and sketch
 local NO_KEY = string.rep('\0', 4)
@@ -76,22 +76,19 @@ local function largest_power(size) -- of two, up to size
 end
 
 local HALF_KEYS = 2 ^ 26
-
-local function key_number(a, b, c, d)
-  return ((a % 8 * 256 + b) * 256 + c) * 256 + d
-end
-
 local GROUP_SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}
+local byte, format, floor = string.byte, string.format, math.floor
 
 -- The hash and field where a key stands.
 local function place(group, name, key)
-  local number = key_number(string.byte(key, 1, 4))
+  local a, b, c, d = byte(key, 1, 4)
+  local number = ((a % 8 * 256 + b) * 256 + c) * 256 + d
   local size = state[GROUP_SIZES[group]]
   local weight = largest_power(size)
   if number % weight + weight < size then weight = 2 * weight end -- that bucket has been split
   local bucket = number % weight
   return PREFIX .. name .. ':' .. bucket,
-    string.format('%d', (number - bucket) / weight - HALF_KEYS / weight)
+    format('%d', (number - bucket) / weight - HALF_KEYS / weight)
 end
 
 -- The numbers of the pages that have a key, nil if none has; the hash and field where they stand.
@@ -125,7 +122,7 @@ end
 -- Moves from one bucket of a table to the new bucket `size` what belongs there: the keys in which
 -- the bit that now counts is set. It is the lowest of the fields, which lose it.
 local function split(name, size)
-  local half, floor, format = largest_power(size), math.floor, string.format
+  local half = largest_power(size)
   local from = PREFIX .. name .. ':' .. size - half
   local entries = redis.call('HGETALL', from)
   local lists = {[0] = {}, {}}
