@@ -264,6 +264,24 @@ def test_nearby_words_are_all_that_there_are() -> None:
         assert found == {other for other in words if 0 < OSA.distance(word, other) <= most}
 
 
+def test_one_wrong_letter_is_found_in_rare_words_too() -> None:
+    """However long the word."""
+    words = dictionary()
+    rare = [word for word in words.words[40_000:60_000] if len(word) > 7][:50]
+    like = words.nearby.find([word[:3] + word[4:] for word in rare])
+    for place, word in enumerate(rare):
+        assert words.number[word] in like.numbers[like.asked == place]
+
+
+def test_a_repeated_name_is_rather_meant() -> None:
+    """On a page of errors, a name that comes once may be one of them."""
+    correct = corrector("typos")
+    once = MISREAD.replace("great civil", "great Moyer civil")
+    thrice = once.replace("a new", "a Moyer").replace("any nation", "any Moyer nation")
+    assert "Moyer" not in correct(once)
+    assert correct(thrice).count("Moyer") == 3
+
+
 def test_a_dictionary_of_ones_own(tmp_path: Path) -> None:
     """A file of words, with frequencies or in order."""
     path = tmp_path / "words.txt"

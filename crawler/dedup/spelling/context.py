@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -41,8 +42,9 @@ _UNKNOWN_LETTER: Final = -2.5
 _ROUNDS: Final = 3
 
 # Beside FEATURES, what speaks for a choice on one page: that the word as it stands is a name, the
-# logarithm of the page's share of errors, how often the page has what was chosen, and its fit.
-PAGE_FEATURES: Final = ("name", "log errors", "on the page", "context")
+# logarithm of the page's share of errors, how often the page has the unknown word itself and what
+# was chosen instead, and its fit.
+PAGE_FEATURES: Final = ("name", "log errors", "repeated", "on the page", "context")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +152,12 @@ class Reader:
         starts = np.cumsum(counts) - counts
         features = np.zeros((len(first), len(FEATURES) + len(PAGE_FEATURES) - 1), np.float32)
         features[:, : len(FEATURES)] = np.concatenate([choice.features for choice in choices])
-        name, log_errors, on_the_page = features[:, len(FEATURES) :].T
+        name, log_errors, repeated, on_the_page = features[:, len(FEATURES) :].T
         unknown = page.numbers[places] < 0
         name[starts[unknown]] = page.names(places[unknown])
         log_errors[starts] = np.log(errors)
+        times = Counter(words)
+        repeated[starts] = np.log([times[word] for word in words]) * unknown
         own, often = np.unique(page.numbers, return_counts=True)
         place = np.minimum(np.searchsorted(own, first), len(own) - 1)
         seen = often[place] * ((own[place] == first) & (first == last))

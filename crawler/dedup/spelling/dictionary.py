@@ -75,17 +75,20 @@ class Dictionary:
 
     def _read_pairs(self, pairs: Iterable[tuple[str, str, float]]) -> None:
         number = self.number
-        found = sorted(
-            (number[first] << _SHIFT | number[second], count)
-            for first, second, count in pairs
-            if first in number and second in number
+        found = np.fromiter(
+            (
+                (number[first] << _SHIFT | number[second], count)
+                for first, second, count in pairs
+                if first in number and second in number
+            ),
+            [("pair", np.int64), ("count", np.float64)],
         )
-        self._pairs = np.array([key for key, _ in found], np.int64)
+        found.sort(order="pair")
+        self._pairs = np.ascontiguousarray(found["pair"])
         self._listed = np.zeros(1 << _FILTER_BITS, np.bool_)
         self._listed[_hashed(self._pairs)] = True
-        if found:
-            counts = np.array([count for _, count in found])
-            logs = np.log(counts * (_COVERED / counts.sum()))
+        if found.size:
+            logs = np.log(found["count"] * (_COVERED / found["count"].sum()))
             first, second = self._pairs >> _SHIFT, self._pairs & ((1 << _SHIFT) - 1)
             self._gains = (logs - self.logs[first] - self.logs[second]).astype(np.float32)
             self._least = float(logs.min())
@@ -195,9 +198,9 @@ def _english() -> Dictionary:
     for word in counts:
         if len(word) == 1 and word not in "ai":
             counts[word] *= _LETTER
-    lines = (folder / _PAIRS).read_text("utf-8-sig").splitlines()
-    pairs = ((first, second, float(count)) for first, second, count in map(str.split, lines))
-    return Dictionary(counts, pairs)
+    with (folder / _PAIRS).open(encoding="utf-8-sig") as lines:
+        pairs = ((first, second, float(count)) for first, second, count in map(str.split, lines))
+        return Dictionary(counts, pairs)
 
 
 def _of_language(language: str, size: str) -> dict[str, float]:

@@ -84,15 +84,15 @@ class Nearby:
         asked, number = self._of_strokes.members(alike[known])
         found = [known[asked] << 32 | number]
         letters = _letters(words)
-        for allowed, groups in self._of_form.items():
-            place = np.flatnonzero(edits_of == allowed)
-            asked, forms = _forms([words[at] for at in place.tolist()], allowed)
+        for count, groups in self._of_form.items():
+            place = np.flatnonzero(edits_of >= count)
+            asked, forms = _forms([words[at] for at in place.tolist()], count)
             row, number = groups.members(forms)
             asked = place[asked[row]]
             # A letter that only one of them has takes an edit, which puts in and takes out one.
             differing = self._letters[number] ^ letters[asked]
             apart = _BITS_SET[differing & 0xFFFF] + _BITS_SET[differing >> 16]
-            found.append((asked << 32 | number)[apart <= 2 * allowed])
+            found.append((asked << 32 | number)[apart <= 2 * count])
         pairs = _sorted_set(np.concatenate(found))
         asked, number = pairs >> 32, pairs & 0xFFFFFFFF
         edits = of_pairs(
@@ -101,7 +101,8 @@ class Nearby:
             scorer=distance,
         )
         same = alike[asked] == self._number_alike[number]
-        near = ((edits <= edits_of[asked]) | same) & (edits > 0)
+        allowed = np.where(number < _FREQUENT, edits_of[asked], 1)
+        near = ((edits <= allowed) | same) & (edits > 0)
         asked, number, edits, same = asked[near], number[near], edits[near], same[near]
         apart = np.where(same, 0, edits)
         two = np.flatnonzero(apart == 2)

@@ -40,7 +40,6 @@ _LONG: Final = 8
 _BLURRED: Final = {False: (3,), True: (2, 5)}
 
 
-@lru_cache(1 << 16)
 def strokes(word: str) -> str:
     """The strokes of a lower-case *word*: ``i`` upright, ``c`` round, other letters themselves.
 
