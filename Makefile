@@ -13,7 +13,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 ARGS ?=
 export URL ?=
-SIDE_BY_SIDE = -n 2 --dist loadgroup --no-loadscope-reorder
+SIDE_BY_SIDE = -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: crawl test min pythons fuzz docs clean
 

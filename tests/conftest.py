@@ -26,18 +26,6 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
-# Files whose tests crawl the demo site on the ports it has by default.
-DEMO_SITE = {"test_commands_md.py", "test_readme.py"}
-
-
-@pytest.hookimpl(tryfirst=True)  # xdist reads the marks in a hook of its own
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Side by side run whole files: their tests share servers, clones and crawls."""
-    for item in items:
-        group = "demo site" if item.path.name in DEMO_SITE else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
-
-
 class Server:
     """A server that keeps nothing on disk, on a unix socket, or on a port of this machine too."""
 

@@ -7,11 +7,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,6 +95,14 @@ def examples(path: Path) -> list[Example]:
 def shape(output: str) -> set[str]:
     """Lines without what differs from run to run: figures, widths, and how many are alike."""
     return {re.sub(r"[\d.,:─━ +–█]+", "#", line) for line in output.splitlines()}
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Commands go one at a time: the demo site has its ports if no other test has them."""
+    with Path(__file__).open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def run_shell(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.markdown import ROOT, Example, examples, run_shell, shape, with_outputs
+from tests.markdown import ROOT, Example, alone, examples, run_shell, shape, with_outputs
 
 ENVIRONMENT = Path(sys.executable).parents[1]
 PAGE = ROOT / "docs" / "commands.md"
@@ -41,7 +41,8 @@ class Terminal:
         make = f"make -s -o {ENVIRONMENT}/crawl.stamp VENV={ENVIRONMENT} "
         commands = re.sub("^make ", make, commands, flags=re.MULTILINE)
         path = f"{ENVIRONMENT}/bin{os.pathsep}{os.environ['PATH']}"
-        text = run_shell(commands, self.folder, {**os.environ, "PATH": path})
+        with alone():
+            text = run_shell(commands, self.folder, {**os.environ, "PATH": path})
         if served := re.search(r"demo site: (.*)", text):
             self.ports = dict(zip(PORTS, re.findall(r":(\d+)/", served[1]), strict=True))
         for shown, real in self.ports.items():

@@ -20,7 +20,7 @@ from crawler.dedup.config import DedupConfig, setting_name
 from crawler.dedup.verdict import Kind
 from examples.demo_site.pages import pages
 from examples.demo_site.server import DemoSite
-from tests.markdown import ROOT, examples
+from tests.markdown import ROOT, alone, examples
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # It runs these very tests.
@@ -69,15 +69,16 @@ def run(project: Path, line: str) -> str:
     # The environment of these tests stands in for the one that make would set up.
     line = line.replace("make ", f"make -o {ENVIRONMENT}/crawl.stamp VENV={ENVIRONMENT} ", 1)
     path = f"{ENVIRONMENT}/bin{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        line,
-        shell=True,
-        cwd=project,
-        env={**os.environ, "PATH": path, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    with alone():
+        done = subprocess.run(
+            line,
+            shell=True,
+            cwd=project,
+            env={**os.environ, "PATH": path, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
     assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
     return done.stdout + done.stderr
 
