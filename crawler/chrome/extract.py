@@ -15,9 +15,11 @@ from .blocks import LIMIT, Flat
 from .document import Document, parse, read_tree
 from .document import title as title_of
 from .features import Floats, Ints, Wide, describe, first_equal, lengths
+from .template import LONG
 from .vocabulary import BIT
 
-PROSE: Final = 200  # characters; a kept block of this length is never learnt as chrome
+PROSE: Final = 200  # characters; kept blocks of this length are chrome only on nearly all pages
+_MOST_LONG: Final = 0.5  # of what a page alone would keep
 _TRUST: Final = 0.6
 _CAUTION: Final = 0.8
 _TINY: Final = 1e-6
@@ -40,7 +42,9 @@ class MainText:
     ``text`` has a block in each line, ``title`` is that of the page, white space made single.
     """
 
-    __slots__ = ("_flat", "_kept", "_known", "_likely", "_pairs", "_whole", "text", "title")
+    __slots__ = (
+        "_flat", "_kept", "_known", "_likely", "_pairs", "_sure", "_whole", "text", "title"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -52,6 +56,7 @@ class MainText:
         known: NDArray[np.bool_] | None = None,
         whole: str | None = None,
         pairs: list[int] | None = None,
+        sure: NDArray[np.bool_] | None = None,
     ) -> None:
         self.text = text
         self._whole = whole
@@ -61,6 +66,7 @@ class MainText:
         self._likely = likely
         self._known = known
         self._pairs = pairs
+        self._sure = sure
 
     def __repr__(self) -> str:
         return f"MainText(title={self.title!r}, text={self.text[:60]!r}…)"
@@ -76,10 +82,12 @@ class MainText:
     def hashes(self) -> list[tuple[int, bool]]:
         """Return a hash of every two neighbouring blocks, and whether they are surely content.
 
-        This is what `SiteTemplate.observe` learns from.  Sure is long running text that was
-        kept: it may come back in a print view or on page two without being chrome.
+        This is what `SiteTemplate.observe` learns from.  Sure is long running text that the page
+        alone would keep: it may come back in a print view or on page two without being chrome.
         """
-        sure = _sure(self._flat, self._kept)
+        if self._sure is None:
+            self._sure = _sure(self._flat, self._kept)
+        sure = self._sure
         if self._pairs is None:
             self._pairs = pair_hashes(self._flat.texts)
         return list(zip(self._pairs, (sure[:-1] | sure[1:]).tolist(), strict=True))
@@ -168,6 +176,24 @@ def pair_hashes(texts: list[str]) -> list[int]:
     return pairs
 
 
+def _known(
+    pairs: list[int], sure: NDArray[np.bool_], template: AbstractSet[int]
+) -> NDArray[np.bool_]:
+    """Return which blocks stand in a pair of the template; sure ones in one of running text.
+
+    Somebody may repeat another's paragraphs where they count as chrome, in a menu of theirs.
+    """
+    known, long = np.zeros(len(sure), bool), np.zeros(len(sure), bool)
+    for i, pair in enumerate(pairs):
+        if pair in template:
+            known[i : i + 2] = True
+    for i in np.flatnonzero(sure[:-1] | sure[1:]).tolist():
+        if pairs[i] | LONG in template:
+            long[i : i + 2] = True
+    both: NDArray[np.bool_] = np.where(sure, long, known)
+    return both
+
+
 def join(texts: list[str], kept: NDArray[np.bool_]) -> str:
     """Return the blocks that are kept, a line for each."""
     return "\n".join(compress(texts, kept.tolist()))
@@ -250,17 +276,16 @@ def strip_chrome(
         likely = np.concatenate((likely, rest), dtype=np.float32)
     settled = settle(likely, flat)
     kept = choose(settled, texts)
-    known = whole = pairs = None
+    known = whole = pairs = sure = None
     if template:
-        pairs, known = pair_hashes(texts), np.zeros(n, bool)
-        for i, pair in enumerate(pairs):
-            if pair in template:
-                known[i : i + 2] = True
-        # Somebody may repeat another's paragraphs where they count as chrome, in a menu of theirs.
-        known &= ~_sure(flat, kept)
+        pairs, sure = pair_hashes(texts), _sure(flat, kept)
+        known = _known(pairs, sure, template)
+        long, sizes = known & sure, lengths(texts)
+        if sizes[long].sum() > _MOST_LONG * sizes[kept].sum():  # another version of a page
+            known &= ~sure
         left = choose(np.where(known, 0, settled), texts) & ~known
         if left.any():
             kept, whole = left, join(texts, kept)
         else:  # a page must not end up empty because its site repeats it
             known[:] = False
-    return MainText(join(texts, kept), title, flat, kept, likely, known, whole, pairs)
+    return MainText(join(texts, kept), title, flat, kept, likely, known, whole, pairs, sure)

@@ -6,7 +6,7 @@ from array import array
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from .template import LEAST_PAGES, SiteTemplate
+from .template import LEAST_PAGES, LONG, SiteTemplate
 
 if TYPE_CHECKING:
     from .extract import MainText
@@ -41,10 +41,13 @@ class SharedTemplate:
             self.known = self._own.known() | self._log
 
     def offer(self) -> bytes:
-        """Pairs that the others do not know, four bytes each; none when their log is full."""
+        """Pairs that the others do not know, four bytes each; none when their log is full.
+
+        Those of running text are not among them: they may have to be unlearnt.
+        """
         if self.length >= _LONGEST_LOG:
             return b""
-        unknown = sorted(self.known - self._log)[:_OFFERED]
+        unknown = sorted(pair for pair in self.known - self._log if pair < LONG)[:_OFFERED]
         return b"".join(pair.to_bytes(_PAIR_BYTES) for pair in unknown)
 
     def take(self, start: int, pairs: bytes) -> None:

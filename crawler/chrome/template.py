@@ -8,8 +8,10 @@ from typing import Final
 
 LEAST_PAGES: Final = 3  # two would do for most sites, but for those with two versions of each page
 LEAST_SHARE: Final = 0.1
+LONG_SHARE: Final = 0.8
 MAX_PAIRS: Final = 4096
 MAX_CONTENTS: Final = 4096
+LONG: Final = 1 << 32  # in front of a pair's 32 bits: with running text that was kept
 
 
 class SiteTemplate:
@@ -17,8 +19,9 @@ class SiteTemplate:
 
     A pair is chrome from `least_pages` different contents on, and at least `least_share` of
     those seen.  A content is counted once: a page that stands on three addresses is one page.
-    Running text that was kept is never counted: copies of an article, its print view or its
-    second page do not make its paragraphs chrome, nor does a page that repeats another's text.
+    Running text that was kept counts by itself, and has to stand on nearly all: copies of an
+    article, its print view or its second page do not make its paragraphs chrome, nor do the
+    pages of somebody who repeats another's text.
 
     Memory is bounded: pairs that came back least recently are forgotten first.
 
@@ -34,11 +37,13 @@ class SiteTemplate:
         *,
         least_pages: int = LEAST_PAGES,
         least_share: float = LEAST_SHARE,
+        long_share: float = LONG_SHARE,
         max_pairs: int = MAX_PAIRS,
         max_contents: int = MAX_CONTENTS,
     ) -> None:
         self.least_pages = least_pages
         self.least_share = least_share
+        self.long_share = long_share
         self.max_pairs = max_pairs
         self.max_contents = max_contents
         self.contents = 0
@@ -58,12 +63,19 @@ class SiteTemplate:
             self._seen.popitem(last=False)
         self.contents += 1
         counts = self._counts
-        for pair in dict.fromkeys(pair for pair, sure in pairs if not sure):
-            counts[pair] = counts.pop(pair, 0) + 1
+        for pair, sure in dict(sorted(pairs)).items():  # sure if it is so anywhere
+            key = pair | LONG if sure else pair
+            counts[key] = counts.pop(key, 0) + 1
         while len(counts) > self.max_pairs:
             counts.popitem(last=False)
 
     def known(self) -> frozenset[int]:
-        """Return the hashes of the pairs that are chrome by now."""
+        """Return the hashes of the pairs that are chrome by now, with `LONG` of running text."""
+        counts = self._counts
         least = max(self.least_pages, self.least_share * self.contents)
-        return frozenset(pair for pair, count in self._counts.items() if count >= least)
+        least_long = max(self.least_pages, self.long_share * self.contents)
+        return frozenset(
+            pair
+            for pair, count in counts.items()
+            if (count >= least if pair < LONG else count + counts.get(pair ^ LONG, 0) >= least_long)
+        )

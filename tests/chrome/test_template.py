@@ -3,9 +3,20 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.chrome import SiteTemplate, block_hash, strip_chrome
+from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
+
+AUTHOR = (
+    "Ada Green has written about tea for twenty years, has travelled through all the lands where "
+    "it grows, and lives with two cats in a small house by the sea, where she keeps a garden, "
+    "writes books for children, and teaches whoever asks her how a good pot is made."
+)
+TOPICS = ("oolong", "assam", "sencha", "matcha", "pu-erh", "ceylon", "keemun", "gyokuro")
+
+
+def signed(topic: str) -> str:
+    return f"{article(topic).removesuffix('</main>')}<p>{AUTHOR}</p></main><footer>Tea</footer>"
 
 
 def article(topic: str, part: int = 1) -> str:
@@ -99,3 +110,50 @@ def test_nobody_can_have_the_text_of_others_cut() -> None:
     assert template.known()
     article = f"<main><h1>Tea</h1>{''.join(paragraphs)}</main>"
     assert strip_chrome(article, template=template.known()).text == strip_chrome(article).text
+
+
+def test_running_text_of_nearly_all_pages_is_chrome() -> None:
+    """What is said of the author below each article goes, though one page alone keeps it."""
+    template = SiteTemplate()
+    learn(template, *map(signed, TOPICS[:4]))
+    alone = strip_chrome(signed("pu-erh"))
+    found = strip_chrome(signed("pu-erh"), template=template.known())
+    assert AUTHOR in alone.text
+    assert AUTHOR not in found.text
+    assert "pu-erh of sort 3" in found.text
+    assert found.whole == alone.text
+
+
+def test_running_text_of_fewer_pages_stays() -> None:
+    """Running text that five of eight pages repeat is not taken from a ninth."""
+    template = SiteTemplate()
+    learn(template, *map(signed, TOPICS[:5]), *map(article, TOPICS[5:]))
+    assert AUTHOR in strip_chrome(signed("darjeeling"), template=template.known()).text
+
+
+def test_near_copies_keep_what_they_have_in_common() -> None:
+    """A site of nothing but versions of one page does not lose that page's text."""
+    template = SiteTemplate()
+    versions = [
+        article("oolong").replace("</main>", f"<p>{f'In {season} it was picked. ' * 12}</p></main>")
+        for season in ("spring", "summer", "autumn", "winter", "May", "June")
+    ]
+    learn(template, *versions)
+    found = strip_chrome(versions[0], template=template.known())
+    assert "oolong of sort 3" in found.text
+    assert "In spring it was picked" in found.text
+
+
+def test_running_text_is_unlearnt_and_not_told_to_others() -> None:
+    """The first pages of a host do not decide for good what of its running text is chrome."""
+    template = SharedTemplate()
+    for page in map(signed, TOPICS[:4]):
+        template.observe(strip_chrome(page))
+    assert AUTHOR not in strip_chrome(signed("yunnan"), template=template.known).text
+    other = SharedTemplate()
+    other.take(0, template.offer())
+    assert other.known
+    assert AUTHOR in strip_chrome(signed("yunnan"), template=other.known).text
+    for page in map(article, TOPICS[4:]):
+        template.observe(strip_chrome(page, template=template.known))
+    assert AUTHOR in strip_chrome(signed("yunnan"), template=template.known).text
