@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import platform
-import random
 import sys
 import time
 import warnings
@@ -28,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from lxml import etree, html
 
-from benchmarks import chrome_swap
+from benchmarks import chrome_first, chrome_swap
 from benchmarks.chrome_data import Page, load_manuals, load_pages, score
-from crawler.chrome import SiteTemplate, block_hash, strip_chrome
+from crawler.chrome import strip_chrome
 
 Tool = Callable[[str], str]
 OURS = "strip_chrome"
@@ -132,13 +131,15 @@ def table(pages: list[Page], rows: dict[str, Any], floor: np.ndarray) -> list[di
     return result
 
 
-def pairs(folder: Path, texts: dict[str, str]) -> float:
-    """Return F1 of finding the pairs whose gold texts have J ≥ 0.8, within each manual."""
-    near = set()
+def near_pairs(folder: Path) -> set[frozenset[str]]:
+    """Return the pairs of manuals' pages whose gold texts have J ≥ 0.8."""
     with (folder / "pairs.jsonl").open(encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            if row["j5"] >= 0.8:
-                near.add(frozenset((row["a"], row["b"])))
+        rows = map(json.loads, lines)
+        return {frozenset((row["a"], row["b"])) for row in rows if row["j5"] >= 0.8}
+
+
+def pairs(near: set[frozenset[str]], texts: dict[str, str]) -> float:
+    """Return F1 of finding the near pairs, within each manual."""
     families = defaultdict(list)
     for name, text in texts.items():
         families[name.partition("/")[0]].append((name, chrome_swap.shingles(text)))
@@ -149,20 +150,6 @@ def pairs(folder: Path, texts: dict[str, str]) -> float:
         if chrome_swap.jaccard(x, y) >= 0.8
     }
     return 2 * len(near & found) / (len(near) + len(found))
-
-
-def learnt(manuals: list[Page], seed: int) -> dict[str, str]:
-    """Return texts with each site's template learnt on the way, pages in a random order."""
-    order = manuals[:]
-    random.Random(seed).shuffle(order)
-    templates: dict[tuple[str, str], SiteTemplate] = defaultdict(SiteTemplate)
-    texts = {}
-    for page in order:
-        template = templates[page.site, page.source]
-        found = strip_chrome(page.html, template=template.known())
-        texts[page.id] = found.text
-        template.observe(found.hashes(), block_hash(found.text))
-    return texts
 
 
 def main() -> None:
@@ -207,13 +194,15 @@ def main() -> None:
 
     if options.manuals:
         manuals = list(load_manuals(options.manuals))
+        near = near_pairs(options.manuals)
         report["manuals"] = {}
         for name, tool in chosen.items():
             texts = {page.id: tool(page.html) for page in manuals}
-            report["manuals"][name] = (pairs(options.manuals, texts), _mean_f1(manuals, texts))
-        for seed in range(ORDERS):
-            texts = learnt(manuals, seed)
-            figures = (pairs(options.manuals, texts), _mean_f1(manuals, texts))
+            report["manuals"][name] = (pairs(near, texts), _mean_f1(manuals, texts))
+        orders = chrome_first.crawl(manuals, lambda page: (page.site, page.source), range(ORDERS))
+        for seed, met in enumerate(orders):
+            texts = {page.page.id: page.text for page in met}
+            figures = (pairs(near, texts), _mean_f1(manuals, texts))
             report["manuals"][f"{OURS} learning, order {seed}"] = figures
         print("\nmanuals: F1 of pairs at J ≥ .8, 4-shingle F1")
         for name, (paired, f1) in report["manuals"].items():

@@ -21,9 +21,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import chrome_swap
-from benchmarks.chrome import learnt, pairs
+from benchmarks import chrome_first, chrome_swap
+from benchmarks.chrome import near_pairs, pairs
 from benchmarks.chrome_data import Page, load_manuals, load_pages, score, tokens
+from benchmarks.chrome_first import Met
 from benchmarks.chrome_swap import Swapped
 from crawler.chrome import document, model, strip_chrome
 from crawler.chrome.blocks import LIMIT
@@ -35,7 +36,8 @@ EPOCHS = 15
 BATCH = 2048  # blocks, of whole pages
 RATE = 2e-3
 DECAY = 1 / 128
-ORDERS = 3  # of the pages of a manual, for learning its template
+ORDERS = 3  # in which a site's pages are met, for learning its template
+MORE = (11, 13, 17, 19, 23)  # other articles in each template, for a site of more pages
 DROPOUT = 0.3  # of hidden units
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
 SWAPPED_WEIGHT = 0.12  # and so are the same articles in other templates
@@ -166,6 +168,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--manuals", type=Path)
     parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0, help="of the fits")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     pages = list(load_pages(options.data))
@@ -184,29 +187,37 @@ def main() -> None:
         return
     texts: dict[str, str] = {}  # by HTML
     learning: dict[str, str] = {}
-    orders: list[dict[str, str]] = [{} for _ in range(ORDERS)]  # by page of a manual
+    orders: list[list[Met]] = [[] for _ in range(ORDERS)]  # of pages of manuals
+    met: list[list[Met]] = []
+    several = []
     for number in parts:
         train = [s for s in samples if fold(s.page.site, options.folds) != number]
         train += [s for i in parts if i != number for s in moved[i]]
-        fitted = fit(train)
+        fitted = fit(train, options.seed)
         model.load = lambda fitted=fitted: fitted  # strip_chrome takes its weights there
         unseen = [page for page in manuals if fold(page.site, options.folds) == number]
         for page in (*here[number], *unseen, *swapped[number]):
             texts[page.html] = strip_chrome(page.html).text
         learner = chrome_swap.learnt(swapped[number])
         learning |= {page.html: learner(page.html) for page in swapped[number]}
-        for seed, order in enumerate(orders):
-            order |= learnt(unseen, seed)
+        found = chrome_first.crawl(unseen, lambda page: (page.site, page.source), range(ORDERS))
+        for order, part in zip(orders, found, strict=True):
+            order += part
+        many = chrome_swap.swap(here[number], len(here[number]), others=MORE)
+        met += chrome_first.crawl(many, lambda page: page.template, range(ORDERS))
+        several += chrome_first.several(here[number])
     show(pages, texts)
     show(manuals, texts)
     articles = [page for part in swapped for page in part]
     for name, known in (("", texts), (", templates learnt", learning)):
         shares = chrome_swap.judge(articles, known.__getitem__)
         print(f"articles in other chrome{name}:", {k: round(v, 3) for k, v in shares.items()})
+    near = near_pairs(options.manuals) if manuals else set()
     if manuals:
-        found = [pairs(options.manuals, {page.id: texts[page.html] for page in manuals})]
-        found += [pairs(options.manuals, order) for order in orders]
+        found = [pairs(near, {page.id: texts[page.html] for page in manuals})]
+        found += [pairs(near, {m.page.id: m.text for m in order}) for order in orders]
         print("manuals, F1 of pairs at J ≥ .8, then with templates learnt:", np.round(found, 4))
+    chrome_first.report(met, orders if manuals else [], near, several)
 
 
 def show(pages: list[Page], texts: dict[str, str]) -> None:

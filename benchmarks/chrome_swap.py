@@ -83,8 +83,13 @@ def _fill(template: tuple[Page, str], *, node: Any = None, gold: str = "") -> st
     return f"<!doctype html>\n{html}"
 
 
-def swap(pages: Iterable[Page], count: int, seed: int = 7) -> list[Swapped]:
-    """Return articles as they stand, moved as they are, and moved as plain paragraphs."""
+def swap(
+    pages: Iterable[Page], count: int, seed: int = 7, *, others: Iterable[int] = (11,)
+) -> list[Swapped]:
+    """Return articles as they stand, moved as they are, and moved as plain paragraphs.
+
+    Each template holds `others` besides, as paragraphs: articles that are so many further on.
+    """
     articles = [page for page in pages if page.kind == "article"]
     random.Random(seed).shuffle(articles)
     usable = []
@@ -104,7 +109,7 @@ def swap(pages: Iterable[Page], count: int, seed: int = 7) -> list[Swapped]:
             return usable[(i + step) % len(usable)][:2]
 
         swapped.append(Swapped(page.id, page.id, "as it stands", page.html))
-        for step, how in ((1, "moved"), (7, "paragraphs"), (11, "other")):
+        for step, how in ((1, "moved"), (7, "paragraphs"), *((step, "other") for step in others)):
             template = other(step)
             html = _fill(template, node=node) if how == "moved" else _fill(template, gold=page.gold)
             swapped.append(Swapped(page.id, template[0].id, how, html))
