@@ -20,6 +20,8 @@ from .vocabulary import BIT
 
 PROSE: Final = 200  # characters; kept blocks of this length are chrome only on nearly all pages
 _MOST_LONG: Final = 0.5  # of what a page alone would keep
+_MOSTLY: Final = 0.5  # of the text between two blocks of the template
+_BONUS: Final = 0.5  # of log-odds
 _TRUST: Final = 0.6
 _CAUTION: Final = 0.8
 _TINY: Final = 1e-6
@@ -194,6 +196,19 @@ def _known(
     return both
 
 
+def _between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], sizes: Wide) -> Wide:
+    """Return the likelihoods of a page's blocks, those of its template 0.
+
+    What stands between two blocks of the template belongs together: if most of it would be kept,
+    the rest is likelier to be main text, too.
+    """
+    gap, new = np.cumsum(known), np.where(known, 0, sizes)
+    share = np.bincount(gap, new * kept) / np.maximum(np.bincount(gap, new), 1)
+    odds = settled / (1 - settled) * np.where(share >= _MOSTLY, np.exp(_BONUS), 1)[gap]
+    judged: Wide = np.where(known, 0, odds / (1 + odds))
+    return judged
+
+
 def join(texts: list[str], kept: NDArray[np.bool_]) -> str:
     """Return the blocks that are kept, a line for each."""
     return "\n".join(compress(texts, kept.tolist()))
@@ -283,7 +298,7 @@ def strip_chrome(
         long, sizes = known & sure, lengths(texts)
         if sizes[long].sum() > _MOST_LONG * sizes[kept].sum():  # another version of a page
             known &= ~sure
-        left = choose(np.where(known, 0, settled), texts) & ~known
+        left = choose(_between(settled, kept, known, sizes), texts) & ~known
         if left.any():
             kept, whole = left, join(texts, kept)
         else:  # a page must not end up empty because its site repeats it
