@@ -196,7 +196,7 @@ def _known(
     return both
 
 
-def _between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], sizes: Wide) -> Wide:
+def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], sizes: Wide) -> Wide:
     """Return the likelihoods of a page's blocks, those of its template 0.
 
     What stands between two blocks of the template belongs together: if most of it would be kept,
@@ -298,7 +298,7 @@ def strip_chrome(
         long, sizes = known & sure, lengths(texts)
         if sizes[long].sum() > _MOST_LONG * sizes[kept].sum():  # another version of a page
             known &= ~sure
-        left = choose(_between(settled, kept, known, sizes), texts) & ~known
+        left = choose(between(settled, kept, known, sizes), texts) & ~known
         if left.any():
             kept, whole = left, join(texts, kept)
         else:  # a page must not end up empty because its site repeats it

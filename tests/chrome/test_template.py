@@ -1,9 +1,11 @@
 """What is learnt as a site's chrome, and what never is."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
+from crawler.chrome.extract import between
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
 
@@ -157,3 +159,14 @@ def test_running_text_is_unlearnt_and_not_told_to_others() -> None:
     for page in map(article, TOPICS[4:]):
         template.observe(strip_chrome(page, template=template.known))
     assert AUTHOR in strip_chrome(signed("yunnan"), template=template.known).text
+
+
+def test_what_stands_among_main_text_is_kept_more_readily() -> None:
+    """Between two blocks of the template, most text being kept, the rest gets likelier."""
+    likely = np.array([0.9, 0.3, 0.2, 0.3])
+    kept, known = np.array([1, 0, 0, 0], bool), np.array([0, 0, 1, 0], bool)
+    judged = between(likely, kept, known, np.array([100.0, 20, 10, 20]))
+    assert judged[0] > 0.9
+    assert judged[1] > 0.3
+    assert judged[2] == 0
+    assert np.isclose(judged[3], 0.3)
