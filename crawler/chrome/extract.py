@@ -21,7 +21,7 @@ from .vocabulary import BIT
 PROSE: Final = 200  # characters; kept blocks of this length are chrome only on nearly all pages
 _MOST_LONG: Final = 0.5  # of what a page alone would keep
 _MOSTLY: Final = 0.5  # of the text between two blocks of the template
-_BONUS: Final = 0.5  # of log-odds
+_BONUS: Final = 0.25  # of log-odds
 _TRUST: Final = 0.6
 _CAUTION: Final = 0.8
 _TINY: Final = 1e-6
