@@ -111,9 +111,9 @@ class DuplicateIndex:
         `canonical` is the URL that the page names as canonical, `date` when its text was published,
         in local time if it names no zone; what they decide is up to ``DEDUP_PREFER``. A `preferred`
         page takes the place of the one that it copies. `whole` is the main text as the page alone
-        gives it, whatever is known of its site: by that a page is exact or unchanged, so that neither
-        depends on how well the template is known. What is known of that is exchanged with other
-        workers through `template`.
+        gives it, whatever is known of its site: by that a page is exact or unchanged, so that
+        neither depends on how well the site's template is known. What is known of that is exchanged
+        with other workers through `template`.
         """
         fingerprint = await self._fingerprinted(text, whole)
         request = self._request(url, fingerprint)
