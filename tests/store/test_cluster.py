@@ -92,8 +92,10 @@ async def test_a_worker_may_die_after_any_call(cluster_url: str) -> None:
                      (f"http://b/{last}", text(words))]  # fmt: skip
             checks = [asyncio.create_task(doomed.check(*page)) for page in pages]
             await asyncio.sleep(0.05)
-            for check in (*checks, *doomed._store._tasks):
-                check.cancel()
+            ended = [*checks, *doomed._store._tasks]
+            for one in ended:
+                one.cancel()
+            await asyncio.gather(*ended, return_exceptions=True)
         async with DuplicateIndex.open(config) as index:
             kinds = [(await index.check(*page)).duplicate_of for page in pages]
             same = [text(changed(article(last), 1, seed=s)) for s in range(3)]
