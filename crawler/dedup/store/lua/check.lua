@@ -203,9 +203,10 @@ local function depose(original, meta, standing)
 end
 
 local function decide(page, known, same_text)
-  local meta = {id = new_number(#page.url + #page.bands + odd_size), first_seen = known and known.first_seen or now, last_seen = now,
-    token = page.token, url = page.url, url_key = page.url_key, words = page.words, exact = page.exact,
-    sketch = '', level = 0, sampled = 0, date = page.date, canonical = page.yields and page.canonical or nil}
+  local meta = {id = new_number(#page.url + #page.bands + odd_size),
+    first_seen = known and known.first_seen or now, last_seen = now, token = page.token,
+    url = page.url, url_key = page.url_key, words = page.words, exact = page.exact, sketch = '',
+    level = 0, sampled = 0, date = page.date, canonical = page.yields and page.canonical or nil}
   page.number, page.claims = string.format('%d', meta.id), {}
   local long_enough = #page.names > 0
   if long_enough then
