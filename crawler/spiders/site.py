@@ -92,7 +92,7 @@ class SiteSpider(Spider):
         self.stats = self.crawler.stats
 
     async def start(self) -> AsyncIterator[Request]:
-        """Begin with the addresses given, then with the sitemaps asked for."""
+        """Begin with the addresses given, of pages and of sitemaps."""
         if hasattr(self, "state"):  # Scrapy keeps it in a JOBDIR
             self.hosts |= self.state.get("hosts", set())
             self.state["hosts"] = self.hosts
@@ -100,14 +100,6 @@ class SiteSpider(Spider):
             yield self._page(url)
         for url in self.arguments.sitemaps:
             yield self._sitemap(url)
-        if self.arguments.find_sitemaps:
-            for url in self.arguments.urls:
-                yield Request(
-                    urljoin(url, "/robots.txt"),
-                    self.parse_robots_file,
-                    errback=self.no_robots_file,
-                    meta={"dont_obey_robotstxt": True},
-                )
 
     def _page(self, url: str) -> Request:
         return Request(url, self.parse, errback=self.not_fetched)
@@ -116,12 +108,26 @@ class SiteSpider(Spider):
         # A page may link to it, and then it was asked for as a page.
         return Request(url, self.parse_sitemap, errback=self.not_fetched, dont_filter=True)
 
+    def _find_sitemaps(self, url: str, depth: int) -> None:
+        # A start page has come, or failed: the host that it leads to is known by now.
+        if self.arguments.find_sitemaps and not depth:
+            request = Request(
+                urljoin(url, "/robots.txt"),
+                self.parse_robots_file,
+                errback=self.no_robots_file,
+                meta={"dont_obey_robotstxt": True},
+            )
+            self.crawler.engine.crawl(request)  # it is no link of the page, one level deeper
+
     async def parse(self, response: Response) -> AsyncIterator[Page | Request]:
         """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
         self.failures.answered = True
+        self._find_sitemaps(response.url, response.meta.get("depth", 0))
         if self.pages == self.arguments.max_pages:
             self.stats.inc_value("site/beyond_max_pages")
-            return
+            if response.request is not None:  # a JOBDIR keeps it for the next run
+                self.crawler.engine.crawl(response.request.replace(dont_filter=True))
+            raise CloseSpider("max_pages")
         header = header_of(response.headers, b"Content-Type")
         if not self._is_html(response):
             kind = media_type(header)
@@ -220,6 +226,8 @@ class SiteSpider(Spider):
         A queue outside of this process holds callbacks by their names: they are the spider's own.
         """
         self.failures.failed(failure)
+        request: Request = failure.request  # type: ignore[attr-defined]
+        self._find_sitemaps(request.url, request.meta.get("depth", 0))
 
     def item_failed(self) -> None:
         """Count a page that was lost in a pipeline."""
@@ -231,7 +239,7 @@ class SiteSpider(Spider):
         The one exception: where an address given with ``url`` itself leads to the same name with
         ``www.`` or without it, that is the site which was meant.
         """
-        if self._is_here(request.url):
+        if self._is_here(request.url) or request.url in self.arguments.sitemaps:
             return
         came_from = request.meta.get("redirect_urls", [])
         host = host_of(request.url)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
@@ -192,34 +191,6 @@ async def test_nofollow_links_are_not_followed(web: Web, crawl: Crawl, where: st
     assert (await crawl(SITE_META_ROBOTS_OBEY=False)).paths == ["/", "/leaf"]
 
 
-async def test_max_pages_is_exact(web: Web, crawl: Crawl) -> None:
-    """The crawl ends with that many pages, whatever was under way."""
-    web.page("/", *(f"/{n}" for n in range(100)))
-    for n in range(100):
-        web.page(f"/{n}")
-    result = await crawl(max_pages="7")
-    assert len(result.items) == 7
-    assert result.stats["site/pages"] == 7
-    assert result.stats["finish_reason"] == "max_pages"
-    assert len(web.seen) < 50
-
-
-async def test_a_link_at_the_limit_is_not_taken_as_met(web: Web, crawl: Crawl) -> None:
-    """An index that comes late, but is nearer to the start, still leads to all its pages."""
-    paths = [f"/{n}" for n in range(20)]
-    web.page("/", "/a")
-    web.page("/a", *paths)
-    web.page("/index", *paths)
-    for path in paths:
-        web.page(path, *paths, "/deep")
-    web.page("/deep")
-    web.answers["/late"] = Answer(status=302, headers={"Location": "/index"})
-    order = {"CONCURRENT_REQUESTS": 1, "DEPTH_PRIORITY": -5, "REDIRECT_PRIORITY_ADJUST": -5}
-    result = await crawl(url=f"{web.url}/ {web.url}/late", DEPTH_LIMIT=1, **order)
-    assert web.seen.index("/a") < web.seen.index("/index")
-    assert result.paths == sorted(["/", "/a", "/index", *paths])
-
-
 async def test_allow_and_deny_choose_links(web: Web, crawl: Crawl) -> None:
     """Both are searched in the whole address; the start address needs no permission."""
     web.page("/", "/docs/a", "/docs/a?print=1", "/blog")
@@ -227,51 +198,6 @@ async def test_allow_and_deny_choose_links(web: Web, crawl: Crawl) -> None:
         web.page(path)
     result = await crawl(allow="/docs/", deny=r"[?&]print=")
     assert result.paths == ["/", "/docs/a"]
-
-
-async def test_a_sitemap_adds_pages_that_nothing_links_to(web: Web, crawl: Crawl) -> None:
-    """``sitemap=true`` reads the sitemaps named in robots.txt, indexes and gzip included."""
-    web.answers["/robots.txt"] = Answer(b"Sitemap: /index.xml", {"Content-Type": "text/plain"})
-    index = f"<sitemapindex><sitemap><loc>{web.url}/pages.xml.gz</loc></sitemap></sitemapindex>"
-    pages = f"<urlset><url><loc>{web.url}/lonely</loc></url></urlset>"
-    web.answers["/index.xml"] = Answer(index.encode(), {"Content-Type": "application/xml"})
-    web.answers["/pages.xml.gz"] = Answer(
-        gzip.compress(pages.encode()), {"Content-Type": "application/gzip"}
-    )
-    web.page("/")
-    web.page("/lonely")
-    assert (await crawl()).paths == ["/"]
-    assert (await crawl(sitemap="true")).paths == ["/", "/lonely"]
-    assert (await crawl(sitemap=f"{web.url}/index.xml")).paths == ["/", "/lonely"]
-
-
-async def test_a_sitemap_that_pages_link_to_is_read(web: Web, crawl: Crawl) -> None:
-    """A link to a sitemap, met before the sitemap is asked for, does not take its place.
-
-    Neither does what stands for one in robots.txt and is no address.
-    """
-    sitemap = "<urlset><url><loc>{}</loc></url></urlset>"
-    index = "<sitemapindex><sitemap><loc>{}</loc></sitemap></sitemapindex>"
-    robots = "Sitemap: http://[::1\nSitemap: javascript:x\nSitemap: /1.xml"
-    bodies = {"/robots.txt": robots, "/1.xml": index.format("/2.xml")}
-    bodies |= {"/2.xml": index.format("/3.xml"), "/3.xml": sitemap.format("/lonely")}
-    for path, body in bodies.items():
-        web.answers[path] = Answer(body.encode(), {"Content-Type": "application/xml"})
-    web.page("/", *bodies)
-    web.page("/lonely")
-    assert (await crawl(sitemap="true", ROBOTSTXT_OBEY=False)).paths == ["/", "/lonely"]
-
-
-@pytest.mark.parametrize("body", [b"", b"<html>", b"\x1f\x8b broken", b"not xml at all"])
-async def test_a_broken_sitemap_does_not_stop_the_crawl(
-    web: Web, crawl: Crawl, body: bytes
-) -> None:
-    """What is no sitemap is said in the log and left."""
-    web.page("/")
-    web.answers["/sitemap.xml"] = Answer(body, {"Content-Type": "application/xml"})
-    result = await crawl(sitemap="true")
-    assert result.paths == ["/"]
-    assert "spider_exceptions/count" not in result.stats
 
 
 async def test_what_could_not_be_had_is_counted(web: Web, crawl: Crawl) -> None:

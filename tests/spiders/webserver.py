@@ -19,7 +19,10 @@ class Answer(NamedTuple):
 
 
 class Web:
-    """Paths and what stands there; ``seen`` lists what was asked for, ``open`` lets answers out."""
+    """Paths, or whole addresses, and what stands there.
+
+    ``seen`` lists the paths that were asked for, ``open`` lets answers out.
+    """
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}
@@ -54,6 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.web.seen.append(self.path)
         self.web.open.wait()
         answer = self.web.answers.get(self.path, Answer(b"", {"Content-Type": "text/html"}, 404))
+        answer = self.web.answers.get(f"http://{self.headers['Host']}{self.path}", answer)
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)

@@ -1,0 +1,79 @@
+"""Where a crawl ends before it has seen all: ``max_pages`` and the depth limit."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.http import Response
+
+from crawler.items import Page
+from crawler.spiders import site
+from tests.spiders.webserver import Answer, Result, Web
+
+Crawl = Callable[..., Awaitable[Result]]
+
+
+async def test_max_pages_is_exact(web: Web, crawl: Crawl) -> None:
+    """The crawl ends with that many pages, whatever was under way."""
+    web.page("/", *(f"/{n}" for n in range(100)))
+    for n in range(100):
+        web.page(f"/{n}")
+    result = await crawl(max_pages="7")
+    assert len(result.items) == 7
+    assert result.stats["site/pages"] == 7
+    assert result.stats["finish_reason"] == "max_pages"
+    assert len(web.seen) < 50
+
+
+async def test_what_was_under_way_at_the_limit_comes_in_the_next_run(
+    web: Web, crawl: Crawl, tmp_path: Path
+) -> None:
+    """Runs of one JOBDIR give each page once, whatever was under way when one reached its limit."""
+    paths = ["/", *(f"/{n}" for n in range(60))]
+    for path in paths:
+        web.page(path, *paths)
+    options = {"JOBDIR": str(tmp_path), "CONCURRENT_REQUESTS_PER_DOMAIN": 8}
+    first = await crawl(max_pages="7", **options)
+    assert first.stats["site/beyond_max_pages"] > 0
+    second = await crawl(max_pages="7", **options)
+    rest = await crawl(**options)
+    assert sorted(first.paths + second.paths + rest.paths) == sorted(paths)
+
+
+async def test_a_limit_holds_after_a_page_that_failed(
+    web: Web, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that cannot be worked on, and is the last one, is not followed by all the others."""
+    web.page("/", *(f"/{n}" for n in range(200)))
+    for n in range(200):
+        web.page(f"/{n}")
+    page_of = site.page_of
+
+    def fail(response: Response, *parts: Any) -> Page:
+        if response.url != f"{web.url}/":
+            raise MemoryError
+        return page_of(response, *parts)
+
+    monkeypatch.setattr(site, "page_of", fail)
+    result = await crawl(max_pages="20")
+    assert result.stats["finish_reason"] == "max_pages"
+    assert len(web.seen) < 100
+
+
+async def test_a_link_at_the_limit_is_not_taken_as_met(web: Web, crawl: Crawl) -> None:
+    """An index that comes late, but is nearer to the start, still leads to all its pages."""
+    paths = [f"/{n}" for n in range(20)]
+    web.page("/", "/a")
+    web.page("/a", *paths)
+    web.page("/index", *paths)
+    for path in paths:
+        web.page(path, *paths, "/deep")
+    web.page("/deep")
+    web.answers["/late"] = Answer(status=302, headers={"Location": "/index"})
+    order = {"CONCURRENT_REQUESTS": 1, "DEPTH_PRIORITY": -5, "REDIRECT_PRIORITY_ADJUST": -5}
+    result = await crawl(url=f"{web.url}/ {web.url}/late", DEPTH_LIMIT=1, **order)
+    assert web.seen.index("/a") < web.seen.index("/index")
+    assert result.paths == sorted(["/", "/a", "/index", *paths])

@@ -1,0 +1,104 @@
+"""Sitemaps: which of them are read, and what of their pages is crawled."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from tests.spiders.webserver import Answer, Result, Web
+
+Crawl = Callable[..., Awaitable[Result]]
+
+
+@pytest.fixture
+def www(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name www.localhost, which not every machine knows."""
+    look_up = socket.getaddrinfo
+
+    def known(host: Any, *rest: Any, **options: Any) -> Any:
+        here = host in ("www.localhost", b"www.localhost")
+        return look_up("localhost" if here else host, *rest, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", known)
+
+
+async def test_a_sitemap_adds_pages_that_nothing_links_to(web: Web, crawl: Crawl) -> None:
+    """``sitemap=true`` reads the sitemaps named in robots.txt, indexes and gzip included."""
+    web.answers["/robots.txt"] = Answer(b"Sitemap: /index.xml", {"Content-Type": "text/plain"})
+    index = f"<sitemapindex><sitemap><loc>{web.url}/pages.xml.gz</loc></sitemap></sitemapindex>"
+    pages = f"<urlset><url><loc>{web.url}/lonely</loc></url></urlset>"
+    web.answers["/index.xml"] = Answer(index.encode(), {"Content-Type": "application/xml"})
+    web.answers["/pages.xml.gz"] = Answer(
+        gzip.compress(pages.encode()), {"Content-Type": "application/gzip"}
+    )
+    web.page("/")
+    web.page("/lonely")
+    assert (await crawl()).paths == ["/"]
+    assert (await crawl(sitemap="true")).paths == ["/", "/lonely"]
+    assert (await crawl(sitemap=f"{web.url}/index.xml")).paths == ["/", "/lonely"]
+
+
+async def test_a_sitemap_that_pages_link_to_is_read(web: Web, crawl: Crawl) -> None:
+    """A link to a sitemap, met before the sitemap is asked for, does not take its place.
+
+    Neither does what stands for one in robots.txt and is no address.
+    """
+    sitemap = "<urlset><url><loc>{}</loc></url></urlset>"
+    index = "<sitemapindex><sitemap><loc>{}</loc></sitemap></sitemapindex>"
+    robots = "Sitemap: http://[::1\nSitemap: javascript:x\nSitemap: /1.xml"
+    bodies = {"/robots.txt": robots, "/1.xml": index.format("/2.xml")}
+    bodies |= {"/2.xml": index.format("/3.xml"), "/3.xml": sitemap.format("/lonely")}
+    for path, body in bodies.items():
+        web.answers[path] = Answer(body.encode(), {"Content-Type": "application/xml"})
+    web.page("/", *bodies)
+    web.page("/lonely")
+    assert (await crawl(sitemap="true", ROBOTSTXT_OBEY=False)).paths == ["/", "/lonely"]
+
+
+@pytest.mark.parametrize("robots", ["", "Sitemap: http://www.{host}/sitemap.xml"])
+async def test_sitemaps_of_the_name_with_www(
+    web: Web, crawl: Crawl, www: None, robots: str
+) -> None:
+    """Where the start page leads to www., sitemaps are looked for there."""
+    for path in ("/", "/robots.txt", "/sitemap.xml"):
+        web.answers[path] = Answer(status=301, headers={"Location": f"http://www.{web.host}{path}"})
+    url = f"http://www.{web.host}"
+    web.answers[f"{url}/robots.txt"] = Answer()
+    if robots:
+        web.answers["/robots.txt"] = Answer(robots.format(host=web.host).encode())
+    web.answers[f"{url}/sitemap.xml"] = Answer(
+        f"<urlset><url><loc>{url}/lonely</loc></url></urlset>".encode()
+    )
+    web.page(f"{url}/")
+    web.page(f"{url}/lonely")
+    assert (await crawl(sitemap="true")).paths == ["/", "/lonely"]
+
+
+async def test_a_sitemap_that_is_named_may_be_anywhere(web: Web, crawl: Crawl) -> None:
+    """The address given is fetched, on whatever host it is; its pages are those of the site."""
+    other = Web()
+    try:
+        sitemap = f"<urlset><url><loc>{web.url}/lonely</loc></url></urlset>"
+        other.answers["/sitemap.xml"] = Answer(sitemap.encode())
+        web.page("/")
+        web.page("/lonely")
+        result = await crawl(sitemap=f"{other.url}/sitemap.xml", ROBOTSTXT_OBEY=False)
+        assert result.paths == ["/", "/lonely"]
+    finally:
+        other.close()
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"\x1f\x8b broken", b"not xml at all"])
+async def test_a_broken_sitemap_does_not_stop_the_crawl(
+    web: Web, crawl: Crawl, body: bytes
+) -> None:
+    """What is no sitemap is said in the log and left."""
+    web.page("/")
+    web.answers["/sitemap.xml"] = Answer(body, {"Content-Type": "application/xml"})
+    result = await crawl(sitemap="true")
+    assert result.paths == ["/"]
+    assert "spider_exceptions/count" not in result.stats
