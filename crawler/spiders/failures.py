@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# They tell of what could not be fetched with a traceback. Scrapy reads cookies with tldextract,
+# which asks the internet for a list and has one of its own.
+_TALKATIVE = ("scrapy.downloadermiddlewares.robotstxt", "tldextract")
+
 
 class Failures:
     """Counts what failed in a crawl; `starts` are the addresses it begins with."""
@@ -29,7 +33,8 @@ class Failures:
         self._crawler = crawler
         self._starts = starts
         self._reasons: dict[str, str] = {}
-        logging.getLogger("scrapy.downloadermiddlewares.robotstxt").addFilter(_one_line)
+        for name in _TALKATIVE:
+            logging.getLogger(name).addFilter(_one_line)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
         crawler.signals.connect(self.closed, signal=signals.spider_closed)
 

@@ -39,6 +39,8 @@ HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 # Stopping a download costs the connection; up to this many bytes reading on is cheaper.
 _READ_ON = 64 * 1024
 
+_ASKED_AGAIN = "site_asked_again"  # in the meta of a request
+
 _TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}", re.ASCII)
 
 
@@ -239,9 +241,15 @@ class SiteSpider(Spider):
         The one exception: where an address given with ``url`` itself leads to the same name with
         ``www.`` or without it, that is the site which was meant.
         """
-        if self._is_here(request.url) or request.url in self.arguments.sitemaps:
-            return
         came_from = request.meta.get("redirect_urls", [])
+        if self._is_here(request.url) or request.url in self.arguments.sitemaps:
+            # What leads back to itself may have set a cookie by which it lets pass: it is asked
+            # once more. Redirects from there are as any others again.
+            if request.meta.pop(_ASKED_AGAIN, False):
+                request.dont_filter = False
+            if came_from.count(request.url) == 1:
+                request.dont_filter = request.meta[_ASKED_AGAIN] = True
+            return
         host = host_of(request.url)
         if came_from and came_from[0] in self.arguments.urls and _is_sibling(host, self.hosts):
             logger.warning("%s leads to %s, which is crawled as well", came_from[0], host)

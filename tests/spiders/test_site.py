@@ -122,6 +122,21 @@ async def test_redirects_without_end_are_counted(web: Web, crawl: Crawl) -> None
     assert result.stats["site/known_redirects"] == 1
 
 
+@pytest.mark.parametrize("path", ["/", "/page"])
+async def test_a_redirect_may_set_the_cookie_that_lets_pass(
+    web: Web, crawl: Crawl, path: str
+) -> None:
+    """A page that leads to itself until its cookie comes back is fetched, as browsers do it."""
+    web.page("/", "/page")
+    web.page("/page")
+    web.answers[f"with cookie {path}"] = web.answers[path]
+    cookie = {"Location": path, "Set-Cookie": "seen=1; Path=/"}
+    web.answers[path] = Answer(status=302, headers=cookie)
+    result = await crawl()
+    assert result.paths == ["/", "/page"]
+    assert "site/endless_redirects" not in result.stats
+
+
 async def test_only_html_becomes_a_page(web: Web, crawl: Crawl) -> None:
     """Other content types are counted under their names and skipped."""
     web.page("/", "/file", "/picture", "/xhtml", "/none")

@@ -19,7 +19,7 @@ class Answer(NamedTuple):
 
 
 class Web:
-    """Paths, or whole addresses, and what stands there.
+    """Paths, whole addresses, or ``with cookie /path``, and what stands there.
 
     ``seen`` lists the paths that were asked for, ``open`` lets answers out.
     """
@@ -58,6 +58,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.web.open.wait()
         answer = self.web.answers.get(self.path, Answer(b"", {"Content-Type": "text/html"}, 404))
         answer = self.web.answers.get(f"http://{self.headers['Host']}{self.path}", answer)
+        if "Cookie" in self.headers:
+            answer = self.web.answers.get(f"with cookie {self.path}", answer)
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
