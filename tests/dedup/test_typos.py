@@ -153,6 +153,11 @@ def test_other_languages_stay(name: str, language: str) -> None:
     assert text[len(text) // 4 : -len(text) // 4] in correct(f"{CLEAN}\n\n{text}\n\n{CLEAN}")
 
 
+def test_a_dictionary_is_read_once() -> None:
+    """By whatever name, it is in memory once: English takes some tens of megabytes."""
+    assert dictionary() is dictionary("en") is dictionary(source="en")
+
+
 def test_a_page_of_nothing_but_errors_stays() -> None:
     """More corrections than a third of the words: that is no English text with typos."""
     text = " ".join(f"the {word}x" for word in dictionary().words[300:400])

@@ -159,7 +159,6 @@ def _stems(word: str) -> list[str]:
     return stems + [stem[size:] for stem, size in begun]
 
 
-@lru_cache(maxsize=4)
 def dictionary(source: str = "en") -> Dictionary:
     """The dictionary of a language (a code such as ``"de"``) or of a file.
 
@@ -175,6 +174,11 @@ def dictionary(source: str = "en") -> Dictionary:
     InputError
         There is no such language or file.
     """
+    return _dictionary(source)
+
+
+@lru_cache(maxsize=4)
+def _dictionary(source: str) -> Dictionary:
     if "/" in source or "." in source:
         return Dictionary(_of_file(Path(source)))
     if source == "en":
