@@ -84,6 +84,7 @@ class DuplicatePipeline:
         self._template = template
         self._stopped = False
         self._quiet_until = 0.0
+        self._foreign = 0  # pages in the spool that only another index can check, as far as said
         self._resources = AsyncExitStack()
         self._index: DuplicateIndex | None = None
         self._archive = ArchiveWriter.of(config)
@@ -243,7 +244,8 @@ class DuplicatePipeline:
         except OSError as error:
             logger.error("Pages that passed unchecked cannot be read: %s", error)
             return
-        if foreign:
+        if foreign > self._foreign:
+            self._foreign = foreign
             logger.warning(
                 "%d pages passed unchecked in crawls with another index: only a new crawl can "
                 "check them; unchecked.jsonl in DEDUP_DATA_DIR names them",

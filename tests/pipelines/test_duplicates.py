@@ -382,6 +382,21 @@ async def test_a_spool_that_cannot_be_read(open_bench, tmp_path, caplog):
     assert said == ["Pages that passed unchecked cannot be read", "Pages"]
 
 
+async def test_pages_of_another_index_are_told_once(open_bench, start_server, caplog):
+    """The start of a crawl says that pages wait in vain, its end only if there are more."""
+    server = start_server()
+    other = await open_bench(redis_url=server.url, timeout=0.2, seed=8)
+    server.process.send_signal(signal.SIGSTOP)
+    await other.process({"url": "/a", "text": ARTICLE})
+    bench, second = await open_bench(), await open_bench()
+    await bench.pipeline.close_spider()
+    assert caplog.text.count("1 pages passed unchecked in crawls with another index") == 2
+    await other.process({"url": "/b", "text": ARTICLE})
+    await second.pipeline.close_spider()
+    assert caplog.text.count("2 pages passed unchecked in crawls with another index") == 1
+    server.process.send_signal(signal.SIGCONT)
+
+
 async def test_pages_of_an_earlier_crawl_are_checked_first(open_bench, start_server):
     """What passed unchecked in one crawl does not take the place of what the next one finds."""
     server = start_server()
