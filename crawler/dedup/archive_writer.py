@@ -30,6 +30,7 @@ _MOST_TITLE: Final = 1000
 
 _MOST_WAITING: Final = 1000  # pages that wait to be written; more are not archived
 _BATCH: Final = 64
+_SURPLUS: Final = 0.01  # of the limit: finding what goes walks over all that stays
 _PAUSE: Final = 0.5  # seconds after a batch, so that the next one is large
 _LAST_MOMENT: Final = 10.0  # seconds that the end of a crawl waits for the last batch
 
@@ -48,6 +49,7 @@ class ArchiveWriter:
         self._queue: Queue[dict[str, Any] | None] = Queue(_MOST_WAITING)
         self._thread = Thread(target=self._work, name="dedup-archive", daemon=True)
         self._left_out = 0
+        self._surplus = 0
         self._warned = False
 
     @classmethod
@@ -105,7 +107,7 @@ class ArchiveWriter:
             ended = self._gather(batch)
             try:
                 connection = connection or self._create()
-                self._write(connection, batch)
+                self._write(connection, batch, last=ended)
             except Exception as error:  # the archive is a help, a crawl needs none
                 self.warn(str(error))
             batch.clear()
@@ -132,7 +134,9 @@ class ArchiveWriter:
         connection.executescript(SCHEMA)
         return connection
 
-    def _write(self, connection: sqlite3.Connection, batch: list[dict[str, Any]]) -> None:
+    def _write(
+        self, connection: sqlite3.Connection, batch: list[dict[str, Any]], *, last: bool
+    ) -> None:
         for page in batch:
             page["text"] = zlib.compress(page["text"].encode("utf-8", "replace"))
             page["cut"] = zlib.compress(json.dumps(page["cut"]).encode())
@@ -151,11 +155,14 @@ class ArchiveWriter:
                     f"INSERT OR REPLACE INTO page ({', '.join(page)}, used) VALUES ({places}, ?)",
                     [*page.values(), used],
                 )
-            connection.execute(
-                "DELETE FROM page WHERE url IN (SELECT url FROM page ORDER BY used DESC "
-                "LIMIT -1 OFFSET ?)",
-                [self._limit],
-            )
+            self._surplus += len(batch)
+            if last or self._surplus > _SURPLUS * self._limit:
+                self._surplus = 0
+                connection.execute(
+                    "DELETE FROM page WHERE url IN (SELECT url FROM page ORDER BY used DESC "
+                    "LIMIT -1 OFFSET ?)",
+                    [self._limit],
+                )
 
     def warn(self, reason: str) -> None:
         """Say, once, why pages are missing."""

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from crawler.dedup import archive_writer
 from crawler.dedup.archive import (
     Archive,
     archive_path,
     clear_archive,
+    connect,
     copy_archive,
     forget_page,
 )
@@ -78,6 +80,46 @@ def test_oldest_goes_but_the_original_of_a_copy_stays(path: Path) -> None:
     with Archive.open(path) as archive:
         left = {page.url for page in archive.latest(99)}
     assert left == {"http://0/", "http://8/", "http://copy/", "http://last/"}
+
+
+def test_a_page_costs_no_more_in_a_large_archive(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The work of the database for a page, in its own steps, does not grow with the limit."""
+    steps = 0
+
+    def step() -> int:
+        nonlocal steps
+        steps += 100
+        return 0
+
+    def counted(file: Path) -> sqlite3.Connection:
+        connection = connect(file)
+        connection.set_progress_handler(step, 100)
+        return connection
+
+    taken = []
+    for limit in (10_000, 40_000):
+        file = path.with_name(f"{limit}.sqlite")
+        write(file, [("http://a/", "x", None)])
+        with closing(sqlite3.connect(file)) as filled, filled:
+            filled.execute(
+                "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <= ?) "
+                "INSERT INTO page SELECT 'http://' || i, i, title, text, characters, cut, kind, "
+                "standing, duplicate_of, similarity, low, high, cluster, checked FROM page, n",
+                [limit],
+            )
+        monkeypatch.setattr(archive_writer, "connect", counted)
+        steps = 0
+        new: list[tuple[str, str, Verdict | None]] = [
+            (f"http://n/{i}", "x", None) for i in range(900)
+        ]
+        write(path.with_name(f"{limit}.sqlite"), new, limit=limit)
+        taken.append(steps)
+        monkeypatch.undo()
+        with Archive.open(file) as archive:
+            assert len(archive) == limit
+    assert taken[1] < 2 * taken[0], taken
 
 
 def test_large_pages_are_cut(path: Path) -> None:
