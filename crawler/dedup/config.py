@@ -18,8 +18,10 @@ from .verdict import Kind
 PREFIX = "DEDUP_"
 
 
-def _setting(default: Any, parse: Callable[[Any], Any], doc: str) -> Any:
-    return field(default=default, metadata={"parse": parse, "doc": doc})
+def _setting(
+    default: Any, parse: Callable[[Any], Any], doc: str, *, is_secret: bool = False
+) -> Any:
+    return field(default=default, metadata={"parse": parse, "doc": doc}, repr=not is_secret)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,7 @@ class DedupConfig:
         parsing.optional_text,
         "Server that holds the index: redis://, rediss://, unix://, redis+sentinel:// or "
         "redis+cluster://. Unset: a private server of the project, its data in DEDUP_DATA_DIR.",
+        is_secret=True,
     )
     namespace: str = _setting(
         "dedup", parsing.text, "Name of the index; spiders with the same name share one index."
@@ -192,6 +195,7 @@ class DedupConfig:
         parsing.optional(parsing.integer(0, 2**63 - 1)),
         "Seed of all hash functions. Unset: each index draws its own and stores it. Set it to keep "
         "it out of the index: only a digest is stored then.",
+        is_secret=True,
     )
 
     def __post_init__(self) -> None:
@@ -302,4 +306,5 @@ def _parsed(item: Field[Any], value: Any) -> Any:
     except (TypeError, ValueError, OverflowError) as error:
         # int("x") and its like speak of Python, not of the setting.
         reason = str(error) if str(error).startswith("expects") else "has the wrong type"
-        raise ConfigError(f"{setting_name(item)} {reason}, not {value!r}") from None
+        shown = f", not {value!r}" if item.repr else ""
+        raise ConfigError(f"{setting_name(item)} {reason}{shown}") from None

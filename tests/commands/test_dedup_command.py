@@ -180,6 +180,17 @@ def test_settings_are_listed(dedup):
     assert all(row["doc"] for row in found.values())
 
 
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_secrets_are_not_listed(dedup, form):
+    """Whoever shows others the list gives away neither the password nor a secret seed."""
+    secret = ["-s", "DEDUP_REDIS_URL=redis://me:hush@example.com/2", "-s", "DEDUP_SEED=918273645"]
+    code, out, _ = dedup("settings", *form, *secret)
+    assert code == Exit.FOUND
+    assert "redis://***@example.com/2" in out
+    assert "hush" not in out
+    assert "918273645" not in out
+
+
 def test_the_settings_reference_is_the_code(dedup):
     """docs/settings.md has the table that `scrapy dedup settings --markdown` writes."""
     _, out, _ = dedup("settings", "--markdown")

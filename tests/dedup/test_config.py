@@ -72,6 +72,17 @@ def test_an_error_names_its_setting(name: str, value: object) -> None:
         DedupConfig.from_settings({f"DEDUP_{name}": value})
 
 
+def test_secrets_are_not_shown() -> None:
+    """Neither what a debugger or a tool that reports errors shows, nor an error has a secret."""
+    config = DedupConfig(redis_url="redis://:hush@example.com", seed=918273645)
+    assert "hush" not in repr(config)
+    assert "918273645" not in repr(config)
+    for name, value in {"REDIS_URL": ["redis://:hush@example.com"], "SEED": "hush"}.items():
+        with pytest.raises(ConfigError, match=f"^DEDUP_{name} ") as error:
+            DedupConfig.from_settings({f"DEDUP_{name}": value})
+        assert "hush" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("value", "seconds"), [(90, 90), ("90", 90), ("2h", 7200), ("1.5d", 129_600), ("", None)]
 )

@@ -28,7 +28,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     rows = [
         (
             setting_name(item),
-            _plain(getattr(config, item.name)),
+            _plain(getattr(config, item.name))
+            if item.repr
+            else _masked(getattr(config, item.name)),
             _plain(getattr(defaults, item.name)),
             item.metadata["doc"],
         )
@@ -43,6 +45,14 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     else:
         print_table("", ["setting", "value", "default", "meaning"], rows)
     return Exit.FOUND
+
+
+def _masked(value: str | int | None) -> str:
+    from ...dedup.store.address import mask
+
+    if value is None:
+        return ""
+    return mask(value) if isinstance(value, str) else "***"
 
 
 def _plain(value: Any) -> Any:

@@ -35,6 +35,8 @@ _OPTIONS = (
     "password",
 )
 _HOST = re.compile(r"(\[[^\[\]]+\]|[^:\[\]\s]+)(?::(\d{1,5}))?")
+# Where the port of a host would stand: a password whose host was forgotten.
+_NO_PORT = re.compile(r"((?://|,)(?:\[[^\]]*\]|[^:/,\[]*)):(?!\d{1,5}(?:[,/]|\Z))[^,/]+")
 _DEFAULT_PORTS = {"server": 6379, "cluster": 6379, "sentinel": 26379}
 
 
@@ -82,8 +84,11 @@ def mask(url: str) -> str:
 
     >>> mask("rediss://crawl:pa/ss@cache.example:6380/0?ssl_password=x")
     'rediss://***@cache.example:6380/0'
+    >>> mask("redis://crawl:password")
+    'redis://crawl:***'
     """
-    return re.sub(r"(?s)^(\w[\w+.-]*://)?.*@", r"\1***@", url).split("?")[0]
+    shown = re.sub(r"(?s)^(\w[\w+.-]*://)?.*@", r"\1***@", url).split("?")[0]
+    return _NO_PORT.sub(r"\1:***", shown)
 
 
 class _Malformed(ValueError):
