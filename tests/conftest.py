@@ -173,10 +173,19 @@ def others(start_server: Callable[..., Server]) -> Callable[[str], Server]:
     return cache(lambda name: start_server(program=other_programs()[name]))
 
 
+@pytest.fixture
+def restricted_url(server: Server, redis_url: str) -> str:
+    """The address of an empty server for a user with the permissions that the guide asks for."""
+    guide = (Path(__file__).parents[1] / "docs" / "server.md").read_text(encoding="utf-8")
+    rule = next(line for line in guide.splitlines() if "ACL SETUSER crawl" in line)
+    server.ask(*rule.replace("~{dedup}:*", "~{*").split())  # indexes have many names here
+    return redis_url.replace("//", "//crawl:password@")
+
+
 @pytest.fixture(params=["server", "cluster", *other_programs()])
 def index_url(request: pytest.FixtureRequest) -> str:
     """The address of an empty server, that of an empty cluster, those of other servers."""
-    names = {"server": "redis_url", "cluster": "cluster_url"}
+    names = {"server": "restricted_url", "cluster": "cluster_url"}
     if name := names.get(request.param):
         found: str = request.getfixturevalue(name)
         return found
