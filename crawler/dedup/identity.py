@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import xxhash
 from w3lib.url import canonicalize_url
 
 _LONG_URL = 2_000
+# To take apart a million characters takes half a second; browsers and servers take less by far.
+LONGEST_URL = 100_000
 
 
 def identity(url: str, *, canonical: bool) -> str:
@@ -18,12 +20,26 @@ def identity(url: str, *, canonical: bool) -> str:
     'https://example.com/?a=1&b=2'
     """
     url = url.encode("utf-8", "replace").decode()  # lone surrogates become question marks
-    if canonical:
+    if canonical and len(url) <= LONGEST_URL:
         with suppress(ValueError):  # no URL at all, as "http://[": it is itself
             url = canonicalize_url(url)
     if len(url) > _LONG_URL:
         url = f"{url[:_LONG_URL]}~{xxhash.xxh3_128_hexdigest(url.encode())}"
     return url
+
+
+def resolved(base: str, url: str) -> str | None:
+    """The address that a link in the page at `base` means, if any.
+
+    >>> resolved("https://example.com/a/b", "../c")
+    'https://example.com/c'
+    >>> resolved("https://example.com/", "http://[") is None
+    True
+    """
+    try:
+        return urljoin(base, url) if len(url) <= LONGEST_URL else None
+    except ValueError:
+        return None
 
 
 def is_whole(url: str) -> bool:

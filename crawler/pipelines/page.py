@@ -7,13 +7,13 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urljoin
 
 from itemadapter import ItemAdapter
 
 from ..chrome import Document, MainText
 from ..chrome.document import TREES
 from ..dedup.config import DedupConfig
+from ..dedup.identity import resolved
 
 logger = logging.getLogger(__name__)
 
@@ -67,10 +67,7 @@ class PageFields:
     def canonical(self, item: Any, url: str) -> str | None:
         """The address that the page at `url` names as canonical, None if it names none."""
         named = ItemAdapter(item).get(self.config.canonical_field)
-        try:
-            return urljoin(url, named) if isinstance(named, str) and named.strip() else None
-        except ValueError:  # no address at all
-            return None
+        return resolved(url, named) if isinstance(named, str) and named.strip() else None
 
     def date(self, item: Any) -> datetime | None:
         """When the page's text was published, None if that is not known."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
+
+from ..dedup.identity import resolved
 
 _MOST_TEXTS = 1 << 19  # of links as they stand in pages
 _SCHEMES = ("http://", "https://")
@@ -60,9 +62,8 @@ class NewLinks:
             self._texts.add(key)
             if absolute and not self._is_here(text):
                 continue  # most links to elsewhere need not be taken apart
-            try:
-                url = urljoin(base, text)
-            except ValueError:  # "http://[" and its like
+            url = resolved(base, text)
+            if url is None:
                 continue
             if url.count("/") == 2:
                 url += "/"  # a bare host

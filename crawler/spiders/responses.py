@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from .. import chrome
+from ..dedup.identity import resolved
 from ..items import Page
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def page_of(response: Response, document: chrome.Document, content: chrome.MainT
         fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
         status=response.status,
         title=content.title,
-        canonical=join(response.url, canonical) if canonical else None,
+        canonical=resolved(response.url, canonical) if canonical else None,
         date=chrome.published(document),
         text=content.text,
         html=response.body.decode(document.encoding, "replace"),
@@ -42,11 +42,3 @@ def media_type(header: str) -> str:
     'text/html'
     """
     return header.partition(";")[0].strip().lower()
-
-
-def join(base: str, url: str) -> str | None:
-    """The address a link means, if any."""
-    try:
-        return urljoin(base, url)
-    except ValueError:
-        return None

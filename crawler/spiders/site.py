@@ -17,6 +17,7 @@ from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
 
 from .. import chrome
+from ..dedup.identity import resolved
 from ..items import Page
 from ..long_pages import LONG_PAGE, parse
 from ..project import site_template
@@ -24,7 +25,7 @@ from ..start_errors import speak_plainly
 from .arguments import Arguments, host_of
 from .failures import Failures
 from .links import NewLinks
-from .responses import header_of, join, media_type, page_of
+from .responses import header_of, media_type, page_of
 from .robots import header_directives, product
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class SiteSpider(Spider):
         )
 
     def _new_links(self, response: Response, document: chrome.Document) -> Iterator[str]:
-        base = join(response.url, chrome.base(document) or "") or response.url
+        base = resolved(response.url, chrome.base(document) or "") or response.url
         hrefs = (
             link.href for link in chrome.links(document) if not (link.nofollow and self.obeys_tags)
         )
