@@ -82,6 +82,13 @@ class PageFields:
         html: str | bytes | Tree | None = self._read(item, name, self._html_types)
         if html is None or (isinstance(html, (str, bytes)) and not html.strip()):
             self._count(f"dedup/missing_field/{name}")
+        if html is None:
+            self._warn_once(
+                item,
+                name,
+                "%s has no HTML (str, bytes or an lxml tree) in the field %r and no text: such "
+                "items pass unchecked. Name the fields in DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD.",
+            )
         return html
 
     def fill(self, item: Any, *, text: str, title: str) -> None:

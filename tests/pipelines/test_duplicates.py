@@ -14,6 +14,7 @@ import attrs
 import pytest
 import scrapy
 from itemadapter import ItemAdapter
+from parsel import Selector
 from scrapy.http import Request, Response
 
 from crawler.chrome import strip_chrome
@@ -208,6 +209,23 @@ async def test_wrong_types(bench, make, values, wrong):
     assert ItemAdapter(item)["dedup"]["kind"] == "unchecked"
     assert bench.stats[f"dedup/wrong_type/{wrong}"] == 1
     assert bench.stats["dedup/unchecked"] == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "setting"),
+    [
+        ({"link": "/a", "text": ARTICLE}, "DEDUP_URL_FIELD"),
+        ({"url": "/a", "body": html(ARTICLE)}, "DEDUP_HTML_FIELD"),
+        ({"url": "/a", "html": Selector(html(ARTICLE))}, "DEDUP_HTML_FIELD"),
+        ({"url": "/a", "text": ARTICLE.encode()}, "DEDUP_TEXT_FIELD"),
+    ],
+)
+async def test_fields_of_other_names_are_told_once(bench, caplog, values, setting):
+    """Whoever has the page elsewhere is not left to wonder why nothing is dropped."""
+    for _ in range(3):
+        await bench.process(values.copy())
+    (message,) = caplog.messages
+    assert setting in message
 
 
 @pytest.mark.parametrize("date", ["1 May {} 10:00:00", "1 May 2026 {}:00", "1 May 2026 10:00 +{}"])
