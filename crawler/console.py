@@ -77,7 +77,7 @@ class Console:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Connect to a crawl of the site spider; of others there is nothing to tell."""
         if not isinstance(crawler.spider, SiteSpider):
-            raise NotConfigured("the console reports on the site spider only")
+            raise NotConfigured  # a reason would be a warning in every other crawl
         interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
         console = cls(crawler, interval, _Terminal(sys.stderr))
         connect = crawler.signals.connect
