@@ -142,7 +142,7 @@ class PhoneticCorrector:
         return page.rewritten(list(self._corrections(page)), _MOST_CORRECTED)
 
     def _corrections(self, page: Page) -> Iterator[Correction]:
-        for place in page.touchable(np.flatnonzero(page.numbers < 0)):
+        for place in page.touchable(np.flatnonzero(page.numbers < 0)).tolist():
             word = self._repair(page.words[place])
             if word is not None:
                 yield place, place + 1, word

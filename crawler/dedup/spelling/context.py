@@ -24,6 +24,11 @@ _NOISY: Final = 0.015
 _SELDOM: Final = -10.5
 _SHORT: Final = 5
 _UNLIKELY: Final = -3.0
+# … and unless a score of the word as it stands above this, which is hardly ever beaten. Frequent
+# words, which are like many others that are frequent, are beaten more often.
+_HARDLY_BEATEN: Final = -5.5
+_FREQUENT: Final = 200
+_HARDLY_BEATEN_FREQUENT: Final = -4.0
 # A page of more different doubtful words is a book or an attack; each takes some 20 microseconds
 # when first seen.
 _MOST_DOUBTFUL: Final = 3_000
@@ -86,7 +91,7 @@ class Reader:
         unknown = np.flatnonzero(page.numbers < 0)
         if len(unknown) <= _NOISY * len(page.words):
             return 0.0
-        strange = {page.words[place] for place in page.touchable(unknown)}
+        strange = {page.words[place] for place in page.touchable(unknown).tolist()}
         share = sum(not derives(word) for word in strange) / max(1, len(page.words))
         return share if share > _NOISY else 0.0
 
@@ -113,7 +118,8 @@ class Reader:
             and self._parted(page, place)
             and self._better_joined(page, place, number[whole])
         ]
-        touchable = set(page.touchable(np.array([place for place, _ in halves], int), noisy=True))
+        places = np.array([place for place, _ in halves], int)
+        touchable = set(page.touchable(places, noisy=True).tolist())
         after = 0
         for place, whole in halves:
             if place >= after and place in touchable:
@@ -142,7 +148,7 @@ class Reader:
 
     def doubts(self, page: Page, errors: float) -> Doubts | None:
         """The words that may be wrong on a page with that share of errors; None: none of them."""
-        places = self._doubtful(page)
+        places = self._doubtful(page, errors)
         words = [page.words[place] for place in places.tolist()]
         if not 0 < len(set(words)) <= _MOST_DOUBTFUL:
             return None
@@ -165,26 +171,32 @@ class Reader:
         on_the_page[starts] = 0
         return Doubts(page.numbers, places, first, last, features, counts, starts)
 
-    def _doubtful(self, page: Page) -> NDArray[np.int64]:
-        """Places of unknown words, of short ones that are seldom, and of unlikely ones."""
+    def _doubtful(self, page: Page, errors: float) -> NDArray[np.int64]:
+        """Places of unknown words, and of short ones that are seldom and unlikely ones, unless
+        too much speaks for them.
+        """
         dictionary, numbers = self._dictionary, page.numbers
         around = np.concatenate(([-1], numbers, [-1]))
         gains = dictionary.gain(around[:-1], around[1:])
-        unlikely = gains[:-1] + gains[1:] < _UNLIKELY
-        lengths = page.ends - page.starts
-        seldom = (dictionary.logs[numbers] < _SELDOM) & (lengths <= _SHORT)
-        doubtful = np.flatnonzero((numbers < 0) | seldom | unlikely)
-        places = page.touchable(doubtful, noisy=True)
-        words, derives = page.words, dictionary.derives
-        known = (numbers[places] >= 0).tolist()
-        return np.array(
-            [
-                place
-                for place, right in zip(places, known, strict=True)
-                if right or not derives(words[place])
-            ],
-            np.int64,
+        fit = gains[:-1] + gains[1:]
+        lengths, logs = page.ends - page.starts, dictionary.logs[numbers]
+        suspected = (fit < _UNLIKELY) | ((logs < _SELDOM) & (lengths <= _SHORT))
+        own = WEIGHTS["known"] + WEIGHTS["log errors"] * np.log(errors)
+        scores = (
+            own
+            + WEIGHTS["known letters"] * lengths
+            + WEIGHTS["frequency"] * logs
+            + self._context * fit
         )
+        frequent = numbers < _FREQUENT
+        suspected &= scores < np.where(frequent, _HARDLY_BEATEN_FREQUENT, _HARDLY_BEATEN)
+        places = page.touchable(np.flatnonzero((numbers < 0) | suspected), noisy=True)
+        words, derives = page.words, dictionary.derives
+        wrong = [
+            number >= 0 or not derives(words[place])
+            for place, number in zip(places.tolist(), numbers[places].tolist(), strict=True)
+        ]
+        return places[np.array(wrong, np.bool_)]
 
     def replaced(self, page: Page, errors: float) -> list[Correction]:
         """Words instead of which others were meant, on a page with that share of errors."""

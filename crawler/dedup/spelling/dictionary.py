@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..errors import InputError, MissingExtra
-from .nearby import Nearby
+from .nearby import Nearby, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,10 +27,10 @@ _OFFERED: Final = 80_000
 # Single letters are counted in book corpora as initials, formulas and list marks.
 _LETTER: Final = 0.02
 _SHIFT: Final = 20
-# Most pairs of a text full of errors are not listed. Of these all but one in 17 are told by a hash
-# (Fibonacci's, see Knuth 6.4), which is faster than to look for them.
-_FILTER_BITS: Final = 22
-_UNUSED_BITS: Final = np.uint64(64 - _FILTER_BITS)
+# Pairs are found by a hash (Fibonacci's, see Knuth 6.4), four times as many buckets as pairs: most
+# pairs of a text full of errors are not listed, and meet an empty one.
+_BUCKET_BITS: Final = 20
+_UNUSED_BITS: Final = np.uint64(64 - _BUCKET_BITS)
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 # English word formation. With shorter stems, too many misspellings would be derivations.
 _ENDINGS: Final = frozenset(
@@ -83,12 +83,13 @@ class Dictionary:
             ),
             [("pair", np.int64), ("count", np.float64)],
         )
-        found.sort(order="pair")
-        self._pairs = np.ascontiguousarray(found["pair"])
-        self._listed = np.zeros(1 << _FILTER_BITS, np.bool_)
-        self._listed[_hashed(self._pairs)] = True
+        bucket = _hashed(found["pair"])
+        order = np.argsort(bucket, kind="stable")
+        self._pairs = found["pair"][order]
+        ends = np.cumsum(np.bincount(bucket, minlength=1 << _BUCKET_BITS))
+        self._ends = np.concatenate(([0], ends)).astype(np.uint32)
         if found.size:
-            logs = np.log(found["count"] * (_COVERED / found["count"].sum()))
+            logs = np.log(found["count"][order] * (_COVERED / found["count"].sum()))
             first, second = self._pairs >> _SHIFT, self._pairs & ((1 << _SHIFT) - 1)
             self._gains = (logs - self.logs[first] - self.logs[second]).astype(np.float32)
             self._least = float(logs.min())
@@ -139,18 +140,19 @@ class Dictionary:
         gained += _UNSEEN
         gained[(first < 0) | (second < 0)] = 0.0
         key = first << _SHIFT | second
-        perhaps = np.flatnonzero(self._listed[_hashed(key)])
-        perhaps = perhaps[np.argsort(key[perhaps])]  # in order, they are found several times faster
-        key = key[perhaps]
-        place = np.minimum(np.searchsorted(self._pairs, key), self._pairs.size - 1)
-        listed = self._pairs[place] == key
-        gained[perhaps[listed]] = self._gains[place[listed]]
+        bucket = _hashed(key)
+        met = np.flatnonzero(self._ends[bucket] != self._ends[bucket + 1])
+        bucket = bucket[met]
+        starts = self._ends[bucket].astype(np.int64)
+        counts = self._ends[bucket + 1] - starts
+        place, met = ranges(starts, counts), np.repeat(met, counts)
+        listed = self._pairs[place] == key[met]
+        gained[met[listed]] = self._gains[place[listed]]
         return gained
 
 
-def _hashed(pairs: NDArray[np.int64]) -> NDArray[np.uint64]:
-    hashed: NDArray[np.uint64] = (pairs.view(np.uint64) * _ODD) >> _UNUSED_BITS
-    return hashed
+def _hashed(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    return ((pairs.view(np.uint64) * _ODD) >> _UNUSED_BITS).view(np.int64)
 
 
 def _stems(word: str) -> list[str]:

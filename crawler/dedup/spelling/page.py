@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 _WORD: Final = re.compile(r"[^\W_]+")
 _CODE: Final = "utf-32-le"
 _SPACE: Final = np.uint32(32)
-# Kinds of characters; all others are 0.
-_ALPHANUMERIC, _TECHNICAL, _APOSTROPHE, _DOT, _LINE_END = range(1, 6)
+# Kinds of characters; all others are 0. The last two are those of words: lower-case letters, and
+# capitals, digits and letters without case.
+_TECHNICAL, _APOSTROPHE, _DOT, _LINE_END, _ALPHANUMERIC, _LOWER = range(1, 7)
 # Beside a technical one, a word is part of a number, a name of a program, an address or markup.
 _KINDS: Final = {
     _TECHNICAL: "_@#/\\<>{}=$[]|~`^*+%&",
@@ -77,7 +78,7 @@ class Page:
         # What stands before the first character and up to two after the last can be asked for.
         codes = np.frombuffer(f" {text}  ".encode(_CODE, "surrogatepass"), "<u4")
         self._kinds = _kinds().take(codes)
-        within = self._kinds == _ALPHANUMERIC
+        within = self._kinds >= _ALPHANUMERIC
         bounds = np.flatnonzero(within[1:] != within[:-1])
         self.starts, self.ends = bounds[::2], bounds[1::2]
         if words is None:
@@ -87,7 +88,7 @@ class Page:
             numbers = np.fromiter(known, np.int64, len(words))
         self._dictionary, self.words, self.numbers = dictionary, words, numbers
 
-    def touchable(self, places: NDArray[np.int64], *, noisy: bool = False) -> list[int]:
+    def touchable(self, places: NDArray[np.int64], *, noisy: bool = False) -> NDArray[np.int64]:
         """Those of the words at *places* that may be corrected, were they wrong.
 
         Names may be if the page is *noisy*, and less need be left of the language.
@@ -102,21 +103,14 @@ class Page:
             & (known[last] - known[first] >= least_known * count)
         ]
         places = places[self._apart(places)]
-        text = self.text
-        return [
-            place
-            for place, start, end in zip(
-                places.tolist(),
-                self.starts[places].tolist(),
-                self.ends[places].tolist(),
-                strict=True,
+        starts, ends = self.starts[places], self.ends[places]
+        right = self._others[ends] == self._others[starts]
+        for row in np.flatnonzero(~right).tolist():
+            place, word = int(places[row]), self.text[starts[row] : ends[row]]
+            right[row] = self._plain(place, word, noisy) and (
+                noisy or not word[0].isupper() or self._begins_sentence(place)
             )
-            if ((word := text[start:end]).islower() and word.isalpha())
-            or (
-                self._plain(place, word, noisy)
-                and (noisy or not word[0].isupper() or self._begins_sentence(place))
-            )
-        ]
+        return places[right]
 
     @cached_property
     def _language(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -124,6 +118,11 @@ class Page:
         known = self.numbers >= 0
         frequent = known & (self.numbers < _FUNCTION_WORDS)
         return _before(frequent), _before(known)
+
+    @cached_property
+    def _others(self) -> NDArray[np.int64]:
+        """Before each character and after the last, how many were no lower-case letters."""
+        return _before(self._kinds[1:-2] != _LOWER)
 
     def _apart(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether words are neither short nor long, nor part of something longer."""
@@ -133,8 +132,8 @@ class Page:
         further_before, further_after = self._kinds[starts - 1], self._kinds[ends + 2]
         apart = (lengths >= 2) & (lengths <= _LONGEST)
         apart &= (before != _TECHNICAL) & (after != _TECHNICAL) & (before != _APOSTROPHE)
-        apart &= (before != _DOT) | (further_before != _ALPHANUMERIC)
-        apart &= (after != _DOT) | (further_after != _ALPHANUMERIC)
+        apart &= (before != _DOT) | (further_before < _ALPHANUMERIC)
+        apart &= (after != _DOT) | (further_after < _ALPHANUMERIC)
         for row in np.flatnonzero(apart & (after == _APOSTROPHE)).tolist():
             # the "wasn" of "wasn't"
             apart[row] = not self.text.startswith("t", int(ends[row]) + 1)
@@ -219,7 +218,9 @@ def _kinds() -> NDArray[np.uint8]:
     found = np.zeros(sys.maxunicode + 1, np.uint8)
     characters = np.arange(len(found), dtype="<u4").tobytes().decode(_CODE, "surrogatepass")
     for run in _WORD.finditer(characters):
-        found[run.start() : run.end()] = _ALPHANUMERIC
+        found[run.start() : run.end()] = [
+            _LOWER if letter.islower() and letter.isalpha() else _ALPHANUMERIC for letter in run[0]
+        ]
     for kind, members in _KINDS.items():
         found[list(map(ord, members))] = kind
     return found
