@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from .nearby import ranges
 from .shape import skeletons
 
 if TYPE_CHECKING:
@@ -39,20 +42,28 @@ WEIGHTS: Final[dict[str, float]] = json.loads(
 _AT: Final = {name: column for column, name in enumerate(FEATURES)}
 _MOST: Final = 8
 _MOST_KEPT: Final = 1 << 15
+# A word has up to _MOST choices, itself and its two parts.
+_COUNT_BITS: Final = 4
+_MOST_COUNTED: Final = (1 << _COUNT_BITS) - 1
+# More than any two scores differ by.
+_FAR_APART: Final = 1e4
 # A word that was run together with another is more frequent than one in 60,000 words.
 _PART_SELDOM: Final = -11.0
 
 
 class Choice(NamedTuple):
-    """What one word may have been meant to be, the word itself before all others.
+    """What words may have been meant to be, each word itself before all others that it may be.
 
+    ``counts``
+        How many choices each word has, itself among them.
     ``numbers``
-        Of the first and the last word of each in the dictionary, which are one word or two; -1
-        for a word itself that is not there. Of shape (choices, 2).
+        Of the first and the last word of each choice in the dictionary, which are one word or two;
+        -1 for a word itself that is not there. Of shape (choices, 2).
     ``features``
         What speaks for or against each, on whatever page; of shape (choices, ``len(FEATURES)``).
     """
 
+    counts: NDArray[np.int64]
     numbers: NDArray[np.int32]
     features: NDArray[np.float32]
 
@@ -69,26 +80,28 @@ class Choices:
         self._first_letters = _letters_at(offered, 0)
         self._last_letters = _letters_at(offered, -1)
         self._skeletons = skeletons(offered)
-        self._kept: dict[str, Choice] = {}
+        self._kept = _Kept()
 
-    def __call__(self, words: Sequence[str]) -> list[Choice]:
-        """The choices of each of *words*."""
-        kept = self._kept
-        wanted = list(dict.fromkeys(word for word in words if word not in kept))
+    def __call__(self, words: Sequence[str]) -> Choice:
+        """The choices of all *words*, in one row."""
+        kept, different = self._kept, list(dict.fromkeys(words))
+        wanted = [word for word in different if word not in kept.spans]
+        if len(kept.spans) + len(wanted) > _MOST_KEPT:
+            # Another thread may still read of the one before.
+            kept = self._kept = _Kept()
+            wanted = different
         if wanted:
-            kept |= self._found(wanted)
-        found = [kept[word] for word in words]
-        if len(kept) > _MOST_KEPT:
-            self._kept = {}
-        return found
+            kept.add(wanted, self._found(wanted))
+        return kept.of(words)
 
     @property
     def kept(self) -> int:
         """How many words are remembered."""
-        return len(self._kept)
+        return len(self._kept.spans)
 
-    def _found(self, words: list[str]) -> dict[str, Choice]:
-        own = np.array([self._dictionary.number.get(word, -1) for word in words])
+    def _found(self, words: list[str]) -> Choice:
+        known_words = map(self._dictionary.number.get, words, repeat(-1))
+        own = np.fromiter(known_words, np.int64, len(words))
         known = own >= 0
         # A word that is itself in the dictionary is not two errors away from what was meant.
         like = self._nearby.find(words, np.where(known, 1, 2))
@@ -102,14 +115,15 @@ class Choices:
             "frequency": self._dictionary.logs[number],
         }
         score = sum(WEIGHTS[name] * values for name, values in features.items())
-        order = np.lexsort((-score, asked))
-        rank = np.arange(len(order)) - np.searchsorted(asked, asked)
+        order = np.argsort(asked * _FAR_APART - score, kind="stable")
+        count = np.bincount(asked, minlength=len(words))
+        rank = np.arange(len(order)) - (np.cumsum(count) - count)[asked]
         order, rank = order[rank < _MOST], rank[rank < _MOST]
         asked, number = asked[order], number[order]
         parts, likely = self._parts(words)
         two = np.flatnonzero(parts[:, 0] >= 0)
         # Of each word one row for itself, then those that are like it, then its two parts.
-        counts = 1 + np.bincount(asked, minlength=len(words)) + (parts[:, 0] >= 0)
+        counts = 1 + np.minimum(count, _MOST) + (parts[:, 0] >= 0)
         ends = np.cumsum(counts)
         starts = ends - counts
         rows = np.zeros((ends[-1], len(FEATURES)), np.float32)
@@ -128,10 +142,7 @@ class Choices:
         numbers[ends[two] - 1] = parts[two]
         rows[ends[two] - 1, _AT["frequency"]] = likely[two]
         rows[ends[two] - 1, _AT["two words"]] = 1
-        return {
-            word: Choice(numbers[start:end], rows[start:end])
-            for word, start, end in zip(words, starts.tolist(), ends.tolist(), strict=True)
-        }
+        return Choice(counts, numbers, rows)
 
     def _parts(self, words: list[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The likeliest two frequent words that each of *words* is made of, and how likely.
@@ -157,6 +168,42 @@ class Choices:
             found[place[best]] = np.column_stack((first, second))[best]
             likely[place[best]] = score[best]
         return found, likely
+
+
+class _Kept:
+    """The choices of many words, one after another in arrays that grow."""
+
+    def __init__(self) -> None:
+        # Of each word, where its choices begin, and how many they are.
+        self.spans: dict[str, int] = {}
+        self._numbers = np.zeros((0, 2), np.int32)
+        self._features = np.zeros((0, len(FEATURES)), np.float32)
+        self._used = 0
+        self._adding = Lock()
+
+    def add(self, words: Sequence[str], choices: Choice) -> None:
+        with self._adding:
+            starts = self._used + np.cumsum(choices.counts) - choices.counts
+            self._numbers = self._extended(self._numbers, choices.numbers)
+            self._features = self._extended(self._features, choices.features)
+            self._used += len(choices.numbers)
+            spans = starts << _COUNT_BITS | choices.counts
+            self.spans |= zip(words, spans.tolist(), strict=True)
+
+    def _extended(self, rows: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+        end = self._used + len(more)
+        if end > len(rows):
+            # A new array, for threads that read of the one before.
+            before, rows = rows, np.empty((end + end // 4, *rows.shape[1:]), rows.dtype)
+            rows[: self._used] = before[: self._used]
+        rows[self._used : end] = more
+        return rows
+
+    def of(self, words: Sequence[str]) -> Choice:
+        spans = np.fromiter(map(self.spans.__getitem__, words), np.int64, len(words))
+        counts = spans & _MOST_COUNTED
+        rows = ranges(spans >> _COUNT_BITS, counts)
+        return Choice(counts, self._numbers[rows], self._features[rows])
 
 
 def _letters_at(words: Sequence[str], place: int) -> NDArray[np.int64]:

@@ -152,12 +152,11 @@ class Reader:
         words = [page.words[place] for place in places.tolist()]
         if not 0 < len(set(words)) <= _MOST_DOUBTFUL:
             return None
-        choices = self._choices(words)
-        first, last = np.concatenate([choice.numbers for choice in choices], dtype=np.int64).T
-        counts = np.array([len(choice.numbers) for choice in choices])
+        counts, numbers, of_words = self._choices(words)
+        first, last = numbers.astype(np.int64).T
         starts = np.cumsum(counts) - counts
         features = np.zeros((len(first), len(FEATURES) + len(PAGE_FEATURES) - 1), np.float32)
-        features[:, : len(FEATURES)] = np.concatenate([choice.features for choice in choices])
+        features[:, : len(FEATURES)] = of_words
         name, log_errors, repeated, on_the_page = features[:, len(FEATURES) :].T
         unknown = page.numbers[places] < 0
         name[starts[unknown]] = page.names(places[unknown])

@@ -202,6 +202,7 @@ def _of_forms(words: Sequence[str], most: int, shortest: int) -> _Groups:
     return _Groups.of(np.concatenate(pairs), 1 << _BUCKET_BITS)
 
 
+@cache
 def _rapidfuzz() -> tuple[Callable[..., Any], Callable[..., Any]]:
     try:
         from rapidfuzz.distance import OSA

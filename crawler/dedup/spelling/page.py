@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _WORD: Final = re.compile(r"[^\W_]+")
 _CODE: Final = "utf-32-le"
 _SPACE: Final = np.uint32(32)
-# Kinds of characters; all others are 0. The last two are those of words: lower-case letters, and
-# capitals, digits and letters without case.
-_TECHNICAL, _APOSTROPHE, _DOT, _LINE_END, _ALPHANUMERIC, _LOWER = range(1, 7)
+# Kinds of characters; all others are 0. The last three are those of words: digits and letters
+# without case, capital letters and lower-case ones.
+_TECHNICAL, _APOSTROPHE, _DOT, _LINE_END, _ALPHANUMERIC, _CAPITAL, _LOWER = range(1, 8)
 # Beside a technical one, a word is part of a number, a name of a program, an address or markup.
 _KINDS: Final = {
     _TECHNICAL: "_@#/\\<>{}=$[]|~`^*+%&",
@@ -104,13 +104,18 @@ class Page:
         ]
         places = places[self._apart(places)]
         starts, ends = self.starts[places], self.ends[places]
-        right = self._others[ends] == self._others[starts]
+        others = self._others[ends]
+        right = others == self._others[starts]
+        if noisy:
+            capital = self._kinds[starts + 1] == _CAPITAL
+            right |= capital & (others == self._others[starts + 1])
         for row in np.flatnonzero(~right).tolist():
             place, word = int(places[row]), self.text[starts[row] : ends[row]]
             right[row] = self._plain(place, word, noisy) and (
                 noisy or not word[0].isupper() or self._begins_sentence(place)
             )
-        return places[right]
+        found: NDArray[np.int64] = places[right]
+        return found
 
     @cached_property
     def _language(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -141,10 +146,10 @@ class Page:
 
     def names(self, places: NDArray[np.int64]) -> list[bool]:
         """Whether words begin with a capital letter though they begin no sentence."""
-        text, starts = self.text, self.starts[places].tolist()
+        capital = self._kinds[self.starts[places] + 1] == _CAPITAL
         return [
-            text[start].isupper() and not self._begins_sentence(place)
-            for place, start in zip(places.tolist(), starts, strict=True)
+            first and not self._begins_sentence(place)
+            for place, first in zip(places.tolist(), capital.tolist(), strict=True)
         ]
 
     def gap(self, place: int) -> str:
@@ -219,7 +224,8 @@ def _kinds() -> NDArray[np.uint8]:
     characters = np.arange(len(found), dtype="<u4").tobytes().decode(_CODE, "surrogatepass")
     for run in _WORD.finditer(characters):
         found[run.start() : run.end()] = [
-            _LOWER if letter.islower() and letter.isalpha() else _ALPHANUMERIC for letter in run[0]
+            _ALPHANUMERIC + letter.isalpha() * (2 * letter.islower() + letter.isupper())
+            for letter in run[0]
         ]
     for kind, members in _KINDS.items():
         found[list(map(ord, members))] = kind
