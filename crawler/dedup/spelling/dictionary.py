@@ -33,11 +33,19 @@ _BUCKET_BITS: Final = 20
 _UNUSED_BITS: Final = np.uint64(64 - _BUCKET_BITS)
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 # English word formation. With shorter stems, too many misspellings would be derivations.
-_ENDINGS: Final = frozenset(
-    ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
-)
-_BEGINNINGS: Final = frozenset(
-    ("re", "un", "de", "non", "pre", "sub", "co", "dis", "inter", "over", "multi")
+_ENDINGS: Final = ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
+_BEGINNINGS: Final = (
+    "re",
+    "un",
+    "de",
+    "non",
+    "pre",
+    "sub",
+    "co",
+    "dis",
+    "inter",
+    "over",
+    "multi",
 )
 _SHORTEST_STEM: Final = 6
 _MOST_KEPT: Final = 1 << 15
@@ -156,9 +164,13 @@ def _hashed(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _stems(word: str) -> list[str]:
-    stems = [word, *(word[:-size] for size in (1, 2, 3, 4) if word[-size:] in _ENDINGS)]
-    begun = [(stem, size) for stem in stems for size in (2, 3, 4, 5) if stem[:size] in _BEGINNINGS]
-    return stems + [stem[size:] for stem, size in begun]
+    stems = [word]
+    if word.endswith(_ENDINGS):
+        stems += [word[:-size] for size in (1, 2, 3, 4) if word[-size:] in _ENDINGS]
+    if word.startswith(_BEGINNINGS):
+        sizes = [size for size in (2, 3, 4, 5) if word[:size] in _BEGINNINGS]
+        stems += [stem[size:] for stem in stems for size in sizes]
+    return stems
 
 
 def dictionary(source: str = "en") -> Dictionary:

@@ -64,7 +64,8 @@ def skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
 
 
 def _skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
-    first, *_ = codes = code_points(words, _LONGEST).T
+    width = min(_LONGEST, max(map(len, words), default=1) + 1)
+    first, *_ = codes = code_points(words, width).T
     rest, after = codes[1:-1].copy(), codes[2:]
     rest[(rest == _P) & (after == _H)] = _F
     sounds = np.where(rest < len(_SOUNDS), _SOUNDS[np.minimum(rest, len(_SOUNDS) - 1)], rest)
