@@ -227,10 +227,10 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many pages a crawl has, and pages are corrected no otherwise for it."""
     monkeypatch.setattr("crawler.dedup.spelling.choices._MOST_KEPT", 5)
     choices = Choices(dictionary())
-    once, *_ = choices(["enndure", "poriton", "brougth"])
+    once = choices(["enndure", "poriton", "brougth"])
     choices(["ressting", "alltogether", "concieved"])
     assert choices.kept <= 5
-    (again,) = choices(["enndure"])
+    again = choices(["enndure", "poriton", "brougth"])
     assert dictionary().words[once.numbers[1, 0]] == "endure"
     assert np.array_equal(once.numbers, again.numbers)
     assert np.array_equal(once.features, again.features)
@@ -254,8 +254,10 @@ def test_the_same_code_comes_before_a_closer_word() -> None:
     assert repair("rogers") is None
 
 
-def test_nearby_words_are_all_that_there_are() -> None:
-    """The look-up finds what comparing with every word would find."""
+def test_nearby_words_are_the_most_frequent_that_there_are() -> None:
+    """The look-up finds no other words than comparing with every word would find, of those one
+    edit away all, and of those two edits away the most frequent.
+    """
     from rapidfuzz.distance import OSA
 
     words = dictionary().words[:3000]
@@ -263,10 +265,9 @@ def test_nearby_words_are_all_that_there_are() -> None:
     like = Nearby(words).find(asked)
     for place, word in enumerate(asked):
         most = 2 if len(word) > 4 else 1
-        found = {
-            words[number] for number in like.numbers[(like.asked == place) & (like.edits <= most)]
-        }
-        assert found == {other for other in words if 0 < OSA.distance(word, other) <= most}
+        found = like.numbers[(like.asked == place) & (like.edits <= most)].tolist()
+        near = [[n for n, w in enumerate(words) if OSA.distance(word, w) == m] for m in (1, 2)]
+        assert set(near[0] + near[1][:4] * (most == 2)) <= set(found) <= set(near[0] + near[1])
 
 
 def test_one_wrong_letter_is_found_in_rare_words_too() -> None:

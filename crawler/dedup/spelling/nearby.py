@@ -25,14 +25,10 @@ _SHORT: Final = 4
 _FREQUENT: Final = 20_000
 # Of the words with the same strokes, the most frequent; of short ones there are up to 160.
 _MOST_OF_STROKES: Final = 8
-# Kinds of pairs "asked << 32 | kind | number": of the same strokes, with up to two letters that
-# only one of them has, with more. To compare them letter by letter takes the most time, and is
-# done with so many of each kind, the most frequent.
-_NUMBER_BITS: Final = 30
-_NUMBER: Final = (1 << _NUMBER_BITS) - 1
-_ALIKE, _CLOSE, _FAR = (kind << _NUMBER_BITS for kind in range(3))
-_KIND: Final = 3 << _NUMBER_BITS
-_MOST_OF_KIND: Final = np.array([1 << 20, 24, 12])
+# To compare words letter by letter takes the most time. Of those that may be two edits away it is
+# done with so many, the most frequent: with up to two letters that only one of them has, and more.
+_MOST_COMPARED: Final = np.array([24, 12])
+_FAR: Final = 1 << 31
 _29: Final = np.uint64(29)
 # Two buckets for each form: few words share a bucket and no form.
 _BUCKET_BITS: Final = 20
@@ -90,7 +86,7 @@ class Nearby:
         alike = np.fromiter(map(self._alike.get, own, repeat(-1)), np.int64, len(words))
         known = np.flatnonzero(alike >= 0)
         asked, number = self._of_strokes.members(alike[known])
-        pairs = [known[asked] << 32 | _ALIKE | number]
+        found = [known[asked] << 32 | number]
         letters = _letters(words)
         for count, groups in self._of_form.items():
             place = np.flatnonzero(edits_of >= count)
@@ -100,19 +96,17 @@ class Nearby:
             # A letter that only one of them has takes an edit, which puts in and takes out one.
             differing = self._letters[number] ^ letters[asked]
             apart = _BITS_SET[differing & 0xFFFF] + _BITS_SET[differing >> 16]
-            close = np.flatnonzero(apart <= 2 * count)
-            asked, number, apart = asked[close], number[close], apart[close]
-            same = alike[asked] == self._number_alike[number]
-            kind = np.where(same, _ALIKE, np.where(apart > 2, _FAR, _CLOSE))
-            pairs.append(asked << 32 | kind | number)
-        found = _most_frequent(_sorted_set(np.concatenate(pairs)))
-        asked, kind, number = found >> 32, found & _KIND, found & _NUMBER
+            near = apart <= 2 * count
+            pairs, apart = (asked << 32 | number)[near], apart[near]
+            found.append(pairs if count == 1 else _most_frequent(pairs, apart > 2))
+        pairs = _sorted_set(np.concatenate(found))
+        asked, number = pairs >> 32, pairs & 0xFFFFFFFF
         edits = of_pairs(
             np.array(words, np.object_)[asked].tolist(),
             self._texts[number].tolist(),
             scorer=distance,
         )
-        same = kind == _ALIKE
+        same = alike[asked] == self._number_alike[number]
         allowed = np.where(number < _FREQUENT, edits_of[asked], 1)
         near = ((edits <= allowed) | same) & (edits > 0)
         asked, number, edits, same = asked[near], number[near], edits[near], same[near]
@@ -152,13 +146,14 @@ class _Groups(NamedTuple):
         return place, self.numbers[ranges(first, counts)].astype(np.int64)
 
 
-def _most_frequent(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of sorted *pairs*, the most frequent of each kind for each word that was asked for."""
-    group = pairs >> _NUMBER_BITS
+def _most_frequent(pairs: NDArray[np.int64], far: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The most frequent ones for each word that was asked for, of those that are *far* and not."""
+    pairs = _sorted_set(pairs | far * _FAR)
+    group = pairs >> 31
     place = np.arange(len(pairs))
-    rank = place - np.maximum.accumulate(np.where(np.diff(group, prepend=-1) > 0, place, 0))
-    found: NDArray[np.int64] = pairs[rank < _MOST_OF_KIND[group & 3]]
-    return found
+    first = np.maximum.accumulate(np.where(np.diff(group, prepend=-1) > 0, place, 0))
+    found: NDArray[np.int64] = pairs[place - first < _MOST_COMPARED[group & 1]]
+    return found & ~_FAR
 
 
 def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
