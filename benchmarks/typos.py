@@ -132,7 +132,7 @@ def altered(texts: list[str]) -> dict[str, float]:
     correct = ContextCorrector()
     total = changed = joined = touched = 0
     for text in texts:
-        total += len(Page(text, dictionary()).words)
+        total += len(Page(text, dictionary()))
         steps = [corrections for _, corrections in correct.steps(text)]
         touched += any(steps)
         joined += 2 * sum(map(len, steps[:1]))

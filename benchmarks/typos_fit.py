@@ -82,8 +82,9 @@ def spoilt(texts: Sequence[str], misspellings: Mapping[str, Sequence[str]]) -> I
 def meant(clean: Page, noisy: Page) -> dict[int, str]:
     """By place in *noisy*, the word or the two words of *clean* that stand there."""
     found = {}
-    for right, wrong in spans(Levenshtein.opcodes(clean.words, noisy.words)):
-        words, read = clean.words[right], noisy.words[wrong]
+    source, destination = clean.words(), noisy.words()
+    for right, wrong in spans(Levenshtein.opcodes(source, destination)):
+        words, read = source[right], destination[wrong]
         offers = [words] if len(words) == len(read) else []
         if len(words) == len(read) + 1:  # two of them were run together
             offers = [
@@ -121,7 +122,7 @@ def sample(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
         errors = reader.errors(page)
         if not errors:
             continue
-        page = page.joined(reader.joined(page), MOST_CORRECTED)
+        page = Page(page.rewritten(reader.joined(page), MOST_CORRECTED), words)
         doubts = reader.doubts(page, errors)
         if doubts is None:
             continue
@@ -131,7 +132,7 @@ def sample(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
             doubts.places.tolist(), doubts.counts.tolist(), doubts.starts.tolist(), strict=True
         ):
             span = slice(start, start + count)
-            offered = [page.words[place]]
+            offered = page.words(slice(place, place + 1))
             offered += [reader.text(doubts, row) for row in range(start + 1, start + count)]
             if truth.get(place) in offered:
                 features.append(np.column_stack((doubts.features[span], fit[span])))

@@ -123,7 +123,7 @@ class ContextCorrector:
         joined = reader.joined(page)
         yield page, joined
         if errors:
-            page = page.joined(joined, _MOST_CORRECTED)
+            page = Page(page.rewritten(joined, _MOST_CORRECTED), self.dictionary)
             yield page, reader.replaced(page, errors)
 
 
@@ -142,8 +142,9 @@ class PhoneticCorrector:
         return page.rewritten(list(self._corrections(page)), _MOST_CORRECTED)
 
     def _corrections(self, page: Page) -> Iterator[Correction]:
-        for place in page.touchable(np.flatnonzero(page.numbers < 0)).tolist():
-            word = self._repair(page.words[place])
+        places = page.touchable(np.flatnonzero(page.numbers < 0))
+        for place, wrong in zip(places.tolist(), page.words(places), strict=True):
+            word = self._repair(wrong)
             if word is not None:
                 yield place, place + 1, word
 
@@ -163,18 +164,18 @@ def hybrid(
     """
     words = dictionary(source)
     repair = PhoneticRepair(words, name)
-    page, other = Page(text, words), Page(reference, words)
-    matched = set(_runs(other.words, size))
+    page, other = Page(text, words), Page(reference, words).words()
+    matched, read = set(_runs(other, size)), page.words()
     unmatched = {
         place + offset
-        for place, run in enumerate(_runs(page.words, size))
+        for place, run in enumerate(_runs(read, size))
         if run not in matched
         for offset in range(size)
     }
-    right = set(other.words)
+    right = set(other)
     found = []
     for place in sorted(unmatched):
-        word = page.words[place] if place < len(page.words) else ""
+        word = read[place] if place < len(read) else ""
         instead = repair(word) if word and word not in right else None
         if instead is not None:
             found.append((place, place + 1, instead))

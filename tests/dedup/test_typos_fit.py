@@ -49,7 +49,7 @@ def test_what_was_meant_is_found_beside_what_was_read() -> None:
     )
     found = meant(clean, noisy)
     assert {1: "met", 3: "a great", 4: "field"}.items() <= found.items()
-    assert noisy.words[6] == "war" == found[6]
+    assert noisy.words()[6] == "war" == found[6]
 
 
 def test_examples_are_doubtful_words_with_their_right_choice() -> None:

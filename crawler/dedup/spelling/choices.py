@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from .nearby import ranges
 from .shape import skeletons
+from .table import ranges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .choices import FEATURES, WEIGHTS, Choices
+from .table import whole_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,34 +90,39 @@ class Reader:
         """Share of the words that are probably errors; 0 for a page that is to be left alone."""
         derives = self._dictionary.derives
         unknown = np.flatnonzero(page.numbers < 0)
-        if len(unknown) <= _NOISY * len(page.words):
+        if len(unknown) <= _NOISY * len(page):
             return 0.0
-        strange = {page.words[place] for place in page.touchable(unknown).tolist()}
-        share = sum(not derives(word) for word in strange) / max(1, len(page.words))
+        strange = set(page.words(page.touchable(unknown)))
+        share = sum(not derives(word) for word in strange) / max(1, len(page))
         return share if share > _NOISY else 0.0
 
     def broken(self, page: Page) -> bool:
         """Whether words are broken at the ends of lines, as in print."""
         numbers, places = page.numbers, page.partings
         places = places[np.minimum(numbers[places], numbers[places + 1]) < 0]
-        halves = (
-            page.words[place] + page.words[place + 1]
-            for place in places.tolist()
-            if (gap := page.gap(place))[0] in _HYPHENS and "\n" in gap and _nothing_else(gap)
-        )
-        return sum(whole in self._dictionary for whole in halves) >= _BROKEN
+        places = places[self._wholes(page, places) >= 0]
+        gaps = map(page.gap, places.tolist())
+        broken = (gap[0] in _HYPHENS and "\n" in gap and _nothing_else(gap) for gap in gaps)
+        return sum(broken) >= _BROKEN
+
+    def _wholes(self, page: Page, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of what the words at *places* make with the next ones; -1: no word."""
+        lengths = page.ends[places] - page.starts[places]
+        wholes = whole_hashes(page.hashes[places], lengths, page.hashes[places + 1])
+        return self._dictionary.numbers(wholes)
 
     def joined(self, page: Page) -> list[Correction]:
         """Words whose halves stand apart: at the ends of lines, or where a scanner saw a gap."""
         found: list[Correction] = []
-        number, words = self._dictionary.number, page.words
+        places = page.partings
+        wholes = self._wholes(page, places)
+        lengths = page.ends - page.starts
+        long = lengths[places] + lengths[places + 1] >= _SHORTEST_JOINED
+        kept = np.flatnonzero((wholes >= 0) & long)
         halves = [
-            (place, number[whole])
-            for place in page.partings.tolist()
-            if (whole := words[place] + words[place + 1]) in number
-            and len(whole) >= _SHORTEST_JOINED
-            and self._parted(page, place)
-            and self._better_joined(page, place, number[whole])
+            (place, whole)
+            for place, whole in zip(places[kept].tolist(), wholes[kept].tolist(), strict=True)
+            if self._parted(page, place) and self._better_joined(page, place, whole)
         ]
         places = np.array([place for place, _ in halves], int)
         touchable = set(page.touchable(places, noisy=True).tolist())
@@ -140,7 +146,9 @@ class Reader:
         if min(first, second) < 0:
             apart = sum(
                 logs[half] if half >= 0 else _UNKNOWN + _UNKNOWN_LETTER * len(word)
-                for half, word in zip((first, second), page.words[place : place + 2], strict=True)
+                for half, word in zip(
+                    (first, second), page.words(slice(place, place + 2)), strict=True
+                )
             )
             return bool(logs[whole] - _JOIN > apart)
         together = self._dictionary.gain(np.array([first]), np.array([second]))[0]
@@ -149,7 +157,7 @@ class Reader:
     def doubts(self, page: Page, errors: float) -> Doubts | None:
         """The words that may be wrong on a page with that share of errors; None: none of them."""
         places = self._doubtful(page, errors)
-        words = [page.words[place] for place in places.tolist()]
+        words = page.words(places)
         if not 0 < len(set(words)) <= _MOST_DOUBTFUL:
             return None
         counts, numbers, of_words = self._choices(words)
@@ -190,10 +198,10 @@ class Reader:
         frequent = numbers < _FREQUENT
         suspected &= scores < np.where(frequent, _HARDLY_BEATEN_FREQUENT, _HARDLY_BEATEN)
         places = page.touchable(np.flatnonzero((numbers < 0) | suspected), noisy=True)
-        words, derives = page.words, dictionary.derives
+        derives = dictionary.derives
         wrong = [
-            number >= 0 or not derives(words[place])
-            for place, number in zip(places.tolist(), numbers[places].tolist(), strict=True)
+            number >= 0 or not derives(word)
+            for word, number in zip(page.words(places), numbers[places].tolist(), strict=True)
         ]
         return places[np.array(wrong, np.bool_)]
 

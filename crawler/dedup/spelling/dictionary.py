@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..errors import InputError, MissingExtra
-from .nearby import Nearby, ranges
+from .nearby import Nearby
+from .table import Table, word_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,11 +28,6 @@ _OFFERED: Final = 80_000
 # Single letters are counted in book corpora as initials, formulas and list marks.
 _LETTER: Final = 0.02
 _SHIFT: Final = 20
-# Pairs are found by a hash (Fibonacci's, see Knuth 6.4), four times as many buckets as pairs: most
-# pairs of a text full of errors are not listed, and meet an empty one.
-_BUCKET_BITS: Final = 20
-_UNUSED_BITS: Final = np.uint64(64 - _BUCKET_BITS)
-_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 # English word formation. With shorter stems, too many misspellings would be derivations.
 _ENDINGS: Final = ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
 _BEGINNINGS: Final = (
@@ -78,6 +74,11 @@ class Dictionary:
         self.words = ordered
         self.number = {word: place for place, word in enumerate(ordered)}
         self.logs = np.log(np.array([frequencies[word] for word in ordered]) / total)
+        letters = np.frombuffer("".join(ordered).encode("utf-32-le"), "<u4")
+        lengths = np.fromiter(map(len, ordered), np.int64, len(ordered))
+        numbers = np.arange(len(ordered), dtype=np.int32)
+        self._numbers = Table(word_hashes(letters, lengths), numbers)
+        self._gains: Table | None = None
         self._derived: dict[str, bool] = {}
         self._read_pairs(pairs)
 
@@ -91,16 +92,18 @@ class Dictionary:
             ),
             [("pair", np.int64), ("count", np.float64)],
         )
-        bucket = _hashed(found["pair"])
-        order = np.argsort(bucket, kind="stable")
-        self._pairs = found["pair"][order]
-        ends = np.cumsum(np.bincount(bucket, minlength=1 << _BUCKET_BITS))
-        self._ends = np.concatenate(([0], ends)).astype(np.uint32)
         if found.size:
-            logs = np.log(found["count"][order] * (_COVERED / found["count"].sum()))
-            first, second = self._pairs >> _SHIFT, self._pairs & ((1 << _SHIFT) - 1)
-            self._gains = (logs - self.logs[first] - self.logs[second]).astype(np.float32)
+            logs = np.log(found["count"] * (_COVERED / found["count"].sum()))
+            first, second = found["pair"] >> _SHIFT, found["pair"] & ((1 << _SHIFT) - 1)
+            gains = (logs - self.logs[first] - self.logs[second]).astype(np.float32)
+            self._gains = Table(found["pair"].astype(np.uint64), gains)
             self._least = float(logs.min())
+
+    def numbers(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The numbers of words with these *hashes*; -1 for other words."""
+        found = np.full(len(hashes), -1)
+        self._numbers.fill(hashes, found)
+        return found
 
     def __contains__(self, word: str) -> bool:
         return word in self.number
@@ -141,26 +144,14 @@ class Dictionary:
             log P(second | first) / P(second), of that length; 0 where either is -1. That a pair is
             not listed says the more, the more often it would occur by chance.
         """
-        if not self._pairs.size:
+        if self._gains is None:
             return np.zeros(len(first))
         gained = np.minimum(0.0, self._least - self.logs[first] - self.logs[second])
         gained *= _UNSEEN_RAREST
         gained += _UNSEEN
         gained[(first < 0) | (second < 0)] = 0.0
-        key = first << _SHIFT | second
-        bucket = _hashed(key)
-        met = np.flatnonzero(self._ends[bucket] != self._ends[bucket + 1])
-        bucket = bucket[met]
-        starts = self._ends[bucket].astype(np.int64)
-        counts = self._ends[bucket + 1] - starts
-        place, met = ranges(starts, counts), np.repeat(met, counts)
-        listed = self._pairs[place] == key[met]
-        gained[met[listed]] = self._gains[place[listed]]
+        self._gains.fill((first << _SHIFT | second).view(np.uint64), gained)
         return gained
-
-
-def _hashed(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    return ((pairs.view(np.uint64) * _ODD) >> _UNUSED_BITS).view(np.int64)
 
 
 def _stems(word: str) -> list[str]:

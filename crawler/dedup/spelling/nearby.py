@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ..errors import MissingExtra
-from .shape import FACTORS, code_points, parts, strokes
+from .shape import code_points, parts, strokes
+from .table import FACTORS, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,16 +155,6 @@ def _most_frequent(pairs: NDArray[np.int64], far: NDArray[np.bool_]) -> NDArray[
     first = np.maximum.accumulate(np.where(np.diff(group, prepend=-1) > 0, place, 0))
     found: NDArray[np.int64] = pairs[place - first < _MOST_COMPARED[group & 1]]
     return found & ~_FAR
-
-
-def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """As many consecutive numbers from each *first* on, one range after another.
-
-    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
-    [7, 8, 2, 3, 4]
-    """
-    before = np.cumsum(counts) - counts
-    return np.repeat(first - before, counts) + np.arange(counts.sum())
 
 
 def _sorted_set(values: NDArray[np.int64]) -> NDArray[np.int64]:

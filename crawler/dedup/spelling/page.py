@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from functools import cache, cached_property
-from itertools import repeat
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+
+from .table import word_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _CODE: Final = "utf-32-le"
-_SPACE: Final = np.uint32(32)
+_ALL: Final = slice(None)
 # Kinds of characters; all others are 0. The last three are those of words: digits and letters
 # without case, capital letters and lower-case ones.
 _TECHNICAL, _APOSTROPHE, _DOT, _LINE_END, _ALPHANUMERIC, _CAPITAL, _LOWER = range(1, 8)
@@ -61,32 +62,33 @@ class Page:
     ----------
     starts, ends
         Where each begins and ends in the text.
-    words
-        The words, in lower case.
+    hashes
+        Those of the words in lower case, see :func:`~.table.word_hashes`.
     numbers
         Their numbers in the dictionary; -1: not in it.
     """
 
-    def __init__(
-        self,
-        text: str,
-        dictionary: Dictionary,
-        words: list[str] | None = None,
-        numbers: NDArray[np.int64] | None = None,
-    ) -> None:
+    def __init__(self, text: str, dictionary: Dictionary) -> None:
         self.text = text
         # What stands before the first character and up to two after the last can be asked for.
-        codes = np.frombuffer(f" {text}  ".encode(_CODE, "surrogatepass"), "<u4")
-        self._kinds = _kinds().take(codes)
+        self._kinds = _kinds().take(_codes(f" {text}  "))
         within = self._kinds >= _ALPHANUMERIC
         bounds = np.flatnonzero(within[1:] != within[:-1])
         self.starts, self.ends = bounds[::2], bounds[1::2]
-        if words is None:
-            words = np.where(within, codes, _SPACE).tobytes().decode(_CODE).lower().split()
-        if numbers is None:
-            known = map(dictionary.number.get, words, repeat(-1))
-            numbers = np.fromiter(known, np.int64, len(words))
-        self._dictionary, self.words, self.numbers = dictionary, words, numbers
+        self._lower = _lower(text)
+        letters = _codes(self._lower)[within[1:-2]]
+        self.hashes = word_hashes(letters, self.ends - self.starts)
+        self.numbers = dictionary.numbers(self.hashes)
+        self._dictionary = dictionary
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def words(self, places: NDArray[np.int64] | slice = _ALL) -> list[str]:
+        """The words at *places*, in lower case."""
+        starts, ends = self.starts[places].tolist(), self.ends[places].tolist()
+        text = self._lower
+        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
     def touchable(self, places: NDArray[np.int64], *, noisy: bool = False) -> NDArray[np.int64]:
         """Those of the words at *places* that may be corrected, were they wrong.
@@ -96,7 +98,7 @@ class Page:
         least, least_known = _BADLY_READ if noisy else _OWN_LANGUAGE
         frequent, known = self._language
         first = np.maximum(places - _AROUND, 0)
-        last = np.minimum(places + _AROUND + 1, len(self.words))
+        last = np.minimum(places + _AROUND + 1, len(self))
         count = last - first
         places = places[
             (frequent[last] - frequent[first] >= least * count)
@@ -163,7 +165,7 @@ class Page:
         lines = np.flatnonzero(self._kinds == _LINE_END) - 1
         ended = np.searchsorted(self.starts, lines) - 1
         found = np.unique(np.concatenate((unknown - 1, unknown, ended)))
-        return found[(found >= 0) & (found < len(self.words) - 1)]
+        return found[(found >= 0) & (found < len(self) - 1)]
 
     def _plain(self, place: int, word: str, noisy: bool) -> bool:
         """Whether it has the letters and capitals of a word."""
@@ -179,7 +181,7 @@ class Page:
 
     def _in_capitals(self, place: int) -> bool:
         """Whether there is a word that begins with three capital letters, as in a headline."""
-        return 0 <= place < len(self.words) and bool(_CAPITALS.match(self.text, self.starts[place]))
+        return 0 <= place < len(self) and bool(_CAPITALS.match(self.text, self.starts[place]))
 
     def _begins_sentence(self, place: int) -> bool:
         if not place:
@@ -193,7 +195,7 @@ class Page:
 
     def rewritten(self, corrections: Sequence[Correction], most: float) -> str:
         """The text with *corrections*, in order, unless they are more than that share of it."""
-        if sum(last - first for first, last, _ in corrections) > most * len(self.words):
+        if sum(last - first for first, last, _ in corrections) > most * len(self):
             return self.text
         parts = []
         end = 0
@@ -203,18 +205,6 @@ class Page:
             parts.append(word.capitalize() if self.text[start].isupper() else word)
             end = self.ends[last - 1]
         return "".join([*parts, self.text[end:]])
-
-    def joined(self, halves: Sequence[Correction], most: float) -> Page:
-        """The page with two *halves* made one in some places, within the same bounds."""
-        text = self.rewritten(halves, most)
-        if text is self.text:
-            return self
-        words, numbers = self.words.copy(), self.numbers.copy()
-        for first, _, whole in reversed(halves):
-            words[first : first + 2] = [whole]
-            numbers[first] = self._dictionary.number[whole]
-        numbers = np.delete(numbers, [first + 1 for first, _, _ in halves])
-        return Page(text, self._dictionary, words, numbers)
 
 
 @cache
@@ -230,6 +220,18 @@ def _kinds() -> NDArray[np.uint8]:
     for kind, members in _KINDS.items():
         found[list(map(ord, members))] = kind
     return found
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode(_CODE, "surrogatepass"), "<u4")
+
+
+def _lower(text: str) -> str:
+    """*text* in lower case, but for letters that become two."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+    return lower
 
 
 def _before(flags: NDArray[np.bool_]) -> NDArray[np.int64]:

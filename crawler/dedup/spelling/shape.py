@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from .table import FACTORS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -28,9 +30,6 @@ _C, _F, _H, _K, _P = map(ord, "cfhkp")
 # Of longer words the beginnings are compared.
 _LONGEST: Final = 24
 _WORDS_AT_A_TIME: Final = 8192
-# Powers of an odd number (splitmix64's increment), for polynomial hashes. Multiples of one would
-# leave but ten thousand different hashes.
-FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in range(_LONGEST)], "u8")
 _ROUNDS: Final = re.compile(r"cc+")
 _UPRIGHTS: Final = re.compile(r"i+")
 _REPEATED: Final = re.compile(r"([^ic])\1+")

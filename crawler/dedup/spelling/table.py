@@ -1,0 +1,77 @@
+"""Hashes of the words of a text, all at once, and a table of what belongs to hashes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LONGEST: Final = 64
+# Powers of an odd number (splitmix64's increment), for polynomial hashes. Multiples of one would
+# leave but ten thousand different hashes.
+FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in range(_LONGEST)], "u8")
+# Fibonacci's hash, see Knuth 6.4.
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
+_BUCKETS_A_KEY: Final = 3
+
+
+def word_hashes(letters: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """For each word a hash of its *letters*, code points of one word after another.
+
+    Letters of one word from the 65th on count as if they stood further before.
+    """
+    if not len(lengths):
+        return FACTORS[:0]  # no place at which to begin a sum
+    starts = np.cumsum(lengths) - lengths
+    place = np.arange(len(letters)) - np.repeat(starts, lengths)
+    place &= _LONGEST - 1
+    hashed: NDArray[np.uint64] = np.add.reduceat(letters * FACTORS[place], starts)
+    return hashed
+
+
+def whole_hashes(
+    first: NDArray[np.uint64], lengths: NDArray[np.int64], second: NDArray[np.uint64]
+) -> NDArray[np.uint64]:
+    """The hashes of *first* words of those *lengths*, with *second* words right behind them."""
+    return first + second * FACTORS[(lengths - 1) & (_LONGEST - 1)]
+
+
+class Table:
+    """A value for each of many different *keys*, 64-bit integers."""
+
+    def __init__(self, keys: NDArray[np.uint64], values: NDArray[np.float32 | np.int32]) -> None:
+        bits = max(1, (_BUCKETS_A_KEY * len(keys)).bit_length())
+        self._unused = np.uint64(64 - bits)
+        bucket = self._bucket(keys)
+        order = np.argsort(bucket, kind="stable")
+        self._keys, self._values = keys[order], values[order]
+        ends = np.cumsum(np.bincount(bucket, minlength=1 << bits))
+        self._ends = np.concatenate(([0], ends)).astype(np.uint32)
+
+    def _bucket(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        found: NDArray[np.uint64] = (keys * _ODD) >> self._unused
+        return found.view(np.int64)
+
+    def fill(self, keys: NDArray[np.uint64], found: NDArray[np.float64 | np.int64]) -> None:
+        """Put the values of those *keys* that there are into their places in *found*."""
+        bucket = self._bucket(keys)
+        met = np.flatnonzero(self._ends[bucket] != self._ends[bucket + 1])
+        bucket = bucket[met]
+        starts = self._ends[bucket].astype(np.int64)
+        counts = self._ends[bucket + 1] - starts
+        place, met = ranges(starts, counts), np.repeat(met, counts)
+        same = self._keys[place] == keys[met]
+        found[met[same]] = self._values[place[same]]
+
+
+def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """As many consecutive numbers from each *first* on, one range after another.
+
+    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
+    [7, 8, 2, 3, 4]
+    """
+    before = np.cumsum(counts) - counts
+    return np.repeat(first - before, counts) + np.arange(counts.sum())
