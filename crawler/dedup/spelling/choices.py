@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from .shape import skeletons
-from .table import ranges
+from .shape import code_points, skeletons
+from .table import hashes_of_cuts, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,7 +75,6 @@ class Choices:
         self._dictionary = dictionary
         self._nearby = dictionary.nearby
         self._frequent = int(np.searchsorted(-dictionary.logs, -_PART_SELDOM))
-        self._parts_of = dict(zip(dictionary.words, range(self._frequent), strict=False))
         offered = self._nearby.words
         self._first_letters = _letters_at(offered, 0)
         self._last_letters = _letters_at(offered, -1)
@@ -120,7 +119,7 @@ class Choices:
         rank = np.arange(len(order)) - (np.cumsum(count) - count)[asked]
         order, rank = order[rank < _MOST], rank[rank < _MOST]
         asked, number = asked[order], number[order]
-        parts, likely = self._parts(words)
+        parts, likely = self._parts(words, known)
         two = np.flatnonzero(parts[:, 0] >= 0)
         # Of each word one row for itself, then those that are like it, then its two parts.
         counts = 1 + np.minimum(count, _MOST) + (parts[:, 0] >= 0)
@@ -144,29 +143,30 @@ class Choices:
         rows[ends[two] - 1, _AT["two words"]] = 1
         return Choice(counts, numbers, rows)
 
-    def _parts(self, words: list[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _parts(
+        self, words: list[str], known: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The likeliest two frequent words that each of *words* is made of, and how likely.
 
-        Their numbers, of shape (words, 2); -1 for a word that the dictionary has or that is not
-        made of such.
+        Their numbers, of shape (words, 2); -1 for a word that is *known* or not made of such.
         """
-        number, logs = self._parts_of, self._dictionary.logs
+        dictionary, logs = self._dictionary, self._dictionary.logs
         found = np.full((len(words), 2), -1, np.int64)
         likely = np.zeros(len(words))
-        cuts = [
-            (place, number[first], number[second])
-            for place, word in enumerate(words)
-            if word not in self._dictionary
-            for cut in range(1, len(word))
-            if (first := word[:cut]) in number and (second := word[cut:]) in number
-        ]
-        if cuts:
-            place, first, second = np.array(cuts).T
-            score = logs[first] + logs[second] + self._dictionary.gain(first, second)
-            best = np.lexsort((-score, place))
-            best = best[np.diff(place[best], prepend=-1) > 0]
-            found[place[best]] = np.column_stack((first, second))[best]
-            likely[place[best]] = score[best]
+        letters = code_points(words, max(map(len, words)))
+        letters[known] = 0
+        firsts, seconds = hashes_of_cuts(letters)
+        row, cut = np.nonzero(letters[:, 1:])
+        first = dictionary.numbers(firsts[row, cut])
+        cuts = np.flatnonzero((first >= 0) & (first < self._frequent))
+        second = dictionary.numbers(seconds[row[cuts], cut[cuts]])
+        both = (second >= 0) & (second < self._frequent)
+        place, first, second = row[cuts[both]], first[cuts[both]], second[both]
+        score = logs[first] + logs[second] + dictionary.gain(first, second)
+        best = np.lexsort((-score, place))
+        best = best[np.diff(place[best], prepend=-1) > 0]
+        found[place[best]] = np.column_stack((first, second))[best]
+        likely[place[best]] = score[best]
         return found, likely
 
 

@@ -44,7 +44,6 @@ _BEGINNINGS: Final = (
     "multi",
 )
 _SHORTEST_STEM: Final = 6
-_MOST_KEPT: Final = 1 << 15
 # About half of the pairs in a text are among those that are listed.
 _COVERED: Final = 0.5
 # Of a pair that is not listed: what it gains, and the weight of how much rarer than by chance it
@@ -79,7 +78,6 @@ class Dictionary:
         numbers = np.arange(len(ordered), dtype=np.int32)
         self._numbers = Table(word_hashes(letters, lengths), numbers)
         self._gains: Table | None = None
-        self._derived: dict[str, bool] = {}
         self._read_pairs(pairs)
 
     def _read_pairs(self, pairs: Iterable[tuple[str, str, float]]) -> None:
@@ -114,16 +112,17 @@ class Dictionary:
         >>> dictionary().derives("redistributions"), dictionary().derives("redistribusions")
         (True, False)
         """
-        if len(word) <= _SHORTEST_STEM:
+        if len(word) <= _SHORTEST_STEM or not (
+            word.endswith(_ENDINGS) or word.startswith(_BEGINNINGS)
+        ):
             return False
-        known = self._derived.get(word)
-        if known is None:
-            if len(self._derived) > _MOST_KEPT:
-                self._derived.clear()
-            known = self._derived[word] = any(
-                len(stem) >= _SHORTEST_STEM and stem in self.number for stem in _stems(word)
-            )
-        return known
+        stems = [word]
+        if word.endswith(_ENDINGS):
+            stems += [word[:-size] for size in (1, 2, 3, 4) if word[-size:] in _ENDINGS]
+        if word.startswith(_BEGINNINGS):
+            sizes = [size for size in (2, 3, 4, 5) if word[:size] in _BEGINNINGS]
+            stems += [stem[size:] for stem in stems for size in sizes]
+        return any(stem in self.number for stem in stems if len(stem) >= _SHORTEST_STEM)
 
     @cached_property
     def nearby(self) -> Nearby:
@@ -152,16 +151,6 @@ class Dictionary:
         gained[(first < 0) | (second < 0)] = 0.0
         self._gains.fill((first << _SHIFT | second).view(np.uint64), gained)
         return gained
-
-
-def _stems(word: str) -> list[str]:
-    stems = [word]
-    if word.endswith(_ENDINGS):
-        stems += [word[:-size] for size in (1, 2, 3, 4) if word[-size:] in _ENDINGS]
-    if word.startswith(_BEGINNINGS):
-        sizes = [size for size in (2, 3, 4, 5) if word[:size] in _BEGINNINGS]
-        stems += [stem[size:] for stem in stems for size in sizes]
-    return stems
 
 
 def dictionary(source: str = "en") -> Dictionary:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ..errors import MissingExtra
-from .shape import code_points, parts, strokes
+from .shape import code_points, parts, strokes_of
 from .table import FACTORS, ranges
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Nearby:
     def __init__(self, words: Sequence[str]) -> None:
         self.words = words
         self._texts = np.array(words, np.object_)
-        self._strokes = np.array([strokes(word) for word in words], np.object_)
+        self._strokes = np.array(strokes_of(words), np.object_)
         self._alike: dict[str, int] = {}
         number = self._alike.setdefault
         self._number_alike = np.array([number(form, len(self._alike)) for form in self._strokes])
@@ -83,7 +83,7 @@ class Nearby:
         """
         distance, of_pairs = _rapidfuzz()
         edits_of = np.minimum(most, [1 + (len(word) > _SHORT) for word in words])
-        own = np.array([strokes(word) for word in words], np.object_)
+        own = np.array(strokes_of(words), np.object_)
         alike = np.fromiter(map(self._alike.get, own, repeat(-1)), np.int64, len(words))
         known = np.flatnonzero(alike >= 0)
         asked, number = self._of_strokes.members(alike[known])

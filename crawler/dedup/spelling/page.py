@@ -23,13 +23,14 @@ _CODE: Final = "utf-32-le"
 _ALL: Final = slice(None)
 # Kinds of characters; all others are 0. The last three are those of words: digits and letters
 # without case, capital letters and lower-case ones.
-_TECHNICAL, _APOSTROPHE, _DOT, _LINE_END, _ALPHANUMERIC, _CAPITAL, _LOWER = range(1, 8)
+_TECHNICAL, _APOSTROPHE, _DOT, _LINE_END, _SPACE, _ALPHANUMERIC, _CAPITAL, _LOWER = range(1, 9)
 # Beside a technical one, a word is part of a number, a name of a program, an address or markup.
 _KINDS: Final = {
     _TECHNICAL: "_@#/\\<>{}=$[]|~`^*+%&",
     _APOSTROPHE: "'’",
     _DOT: ".:",
     _LINE_END: "\n",
+    _SPACE: " ",
 }
 _LONGEST: Final = 24
 _CAMEL_CASE: Final = re.compile(r"[a-z]{2}[A-Z]+[a-z]{2}")
@@ -107,11 +108,12 @@ class Page:
         places = places[self._apart(places)]
         starts, ends = self.starts[places], self.ends[places]
         others = self._others[ends]
-        right = others == self._others[starts]
-        if noisy:
-            capital = self._kinds[starts + 1] == _CAPITAL
-            right |= capital & (others == self._others[starts + 1])
-        for row in np.flatnonzero(~right).tolist():
+        lower = others == self._others[starts]
+        name = (self._kinds[starts + 1] == _CAPITAL) & (others == self._others[starts + 1])
+        right = lower | (name & noisy)
+        # In the middle of a sentence, as most of them.
+        name &= (self._kinds[starts] == _SPACE) & (self._kinds[starts - 1] >= _ALPHANUMERIC)
+        for row in np.flatnonzero(~(right | name)).tolist():
             place, word = int(places[row]), self.text[starts[row] : ends[row]]
             right[row] = self._plain(place, word, noisy) and (
                 noisy or not word[0].isupper() or self._begins_sentence(place)

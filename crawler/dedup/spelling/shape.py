@@ -51,6 +51,11 @@ def strokes(word: str) -> str:
     return word.translate(_LETTERS)
 
 
+def strokes_of(words: Sequence[str]) -> list[str]:
+    """The :func:`strokes` of all *words*, of which none has a line end."""
+    return strokes("\n".join(words)).split("\n") if words else []
+
+
 def skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
     """For each lower-case word a hash of its first letter and its consonants, those that sound
     alike as one; of shape (words,).

@@ -13,9 +13,14 @@ _LONGEST: Final = 64
 # Powers of an odd number (splitmix64's increment), for polynomial hashes. Multiples of one would
 # leave but ten thousand different hashes.
 FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in range(_LONGEST)], "u8")
+_INVERSES: Final = np.array([pow(int(factor), -1, 1 << 64) for factor in FACTORS], "u8")
 # Fibonacci's hash, see Knuth 6.4.
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 _BUCKETS_A_KEY: Final = 3
+# A bucket's keys: where they begin, and how many they are. Of a million keys in three million
+# buckets hardly ever eight meet in one.
+_COUNT_BITS: Final = 6
+_MOST_COUNTED: Final = (1 << _COUNT_BITS) - 1
 
 
 def word_hashes(letters: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -32,11 +37,25 @@ def word_hashes(letters: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDAr
     return hashed
 
 
+def hashes_of_cuts(
+    letters: NDArray[np.uint32],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The hashes of the beginnings and the ends of words, cut after each letter.
+
+    *letters* of shape (words, most letters), filled up with 0; so are both results, in which a cut
+    behind the word gives the whole and nothing.
+    """
+    places = np.arange(letters.shape[1]) & (_LONGEST - 1)
+    first: NDArray[np.uint64] = np.cumsum(letters * FACTORS[places], axis=1, dtype=np.uint64)
+    return first, (first[:, -1:] - first) * _INVERSES[places]
+
+
 def whole_hashes(
     first: NDArray[np.uint64], lengths: NDArray[np.int64], second: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
     """The hashes of *first* words of those *lengths*, with *second* words right behind them."""
-    return first + second * FACTORS[(lengths - 1) & (_LONGEST - 1)]
+    hashed: NDArray[np.uint64] = first + second * FACTORS[(lengths - 1) & (_LONGEST - 1)]
+    return hashed
 
 
 class Table:
@@ -48,20 +67,19 @@ class Table:
         bucket = self._bucket(keys)
         order = np.argsort(bucket, kind="stable")
         self._keys, self._values = keys[order], values[order]
-        ends = np.cumsum(np.bincount(bucket, minlength=1 << bits))
-        self._ends = np.concatenate(([0], ends)).astype(np.uint32)
+        counts = np.bincount(bucket, minlength=1 << bits)
+        self._spans = ((np.cumsum(counts) - counts) << _COUNT_BITS | counts).astype(np.uint32)
 
     def _bucket(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-        found: NDArray[np.uint64] = (keys * _ODD) >> self._unused
-        return found.view(np.int64)
+        found: NDArray[np.int64] = ((keys * _ODD) >> self._unused).view(np.int64)
+        return found
 
     def fill(self, keys: NDArray[np.uint64], found: NDArray[np.float64 | np.int64]) -> None:
         """Put the values of those *keys* that there are into their places in *found*."""
-        bucket = self._bucket(keys)
-        met = np.flatnonzero(self._ends[bucket] != self._ends[bucket + 1])
-        bucket = bucket[met]
-        starts = self._ends[bucket].astype(np.int64)
-        counts = self._ends[bucket + 1] - starts
+        spans = self._spans[self._bucket(keys)].astype(np.int64)
+        counts = spans & _MOST_COUNTED
+        met = np.flatnonzero(counts)
+        starts, counts = spans[met] >> _COUNT_BITS, counts[met]
         place, met = ranges(starts, counts), np.repeat(met, counts)
         same = self._keys[place] == keys[met]
         found[met[same]] = self._values[place[same]]
