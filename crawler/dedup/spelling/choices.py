@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from .shape import code_points, skeletons
-from .table import hashes_of_cuts, ranges
+from .table import begins, hashes_of_cuts, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,9 +164,9 @@ class Choices:
         place, first, second = row[cuts[both]], first[cuts[both]], second[both]
         score = logs[first] + logs[second] + dictionary.gain(first, second)
         best = np.lexsort((-score, place))
-        best = best[np.diff(place[best], prepend=-1) > 0]
-        found[place[best]] = np.column_stack((first, second))[best]
-        likely[place[best]] = score[best]
+        best = best[begins(place[best])]
+        place = place[best]
+        found[place, 0], found[place, 1], likely[place] = first[best], second[best], score[best]
         return found, likely
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import MissingExtra
 from .shape import code_points, parts, strokes_of
-from .table import FACTORS, ranges
+from .table import FACTORS, begins, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,14 +152,14 @@ def _most_frequent(pairs: NDArray[np.int64], far: NDArray[np.bool_]) -> NDArray[
     pairs = _sorted_set(pairs | far * _FAR)
     group = pairs >> 31
     place = np.arange(len(pairs))
-    first = np.maximum.accumulate(np.where(np.diff(group, prepend=-1) > 0, place, 0))
+    first = np.maximum.accumulate(place * begins(group))
     found: NDArray[np.int64] = pairs[place - first < _MOST_COMPARED[group & 1]]
     return found & ~_FAR
 
 
 def _sorted_set(values: NDArray[np.int64]) -> NDArray[np.int64]:
     values.sort()
-    return values[np.diff(values, prepend=-1) > 0]
+    return values[begins(values)]
 
 
 def _letters(words: Sequence[str]) -> NDArray[np.uint32]:

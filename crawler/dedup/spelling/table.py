@@ -93,3 +93,14 @@ def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.in
     """
     before = np.cumsum(counts) - counts
     return np.repeat(first - before, counts) + np.arange(counts.sum())
+
+
+def begins(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each of *values* differs from the one before.
+
+    >>> begins(np.array([7, 7, 2])).tolist()
+    [True, False, True]
+    """
+    found = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=found[1:])
+    return found
