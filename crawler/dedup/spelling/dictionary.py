@@ -12,7 +12,8 @@ import numpy as np
 
 from ..errors import InputError, MissingExtra
 from .nearby import Nearby
-from .table import Table, word_hashes
+from .shape import parts
+from .table import Table, hashes_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,14 +74,11 @@ class Dictionary:
         self.words = ordered
         self.number = {word: place for place, word in enumerate(ordered)}
         self.logs = np.log(np.array([frequencies[word] for word in ordered]) / total)
-        letters = np.frombuffer("".join(ordered).encode("utf-32-le"), "<u4")
-        lengths = np.fromiter(map(len, ordered), np.int64, len(ordered))
-        numbers = np.arange(len(ordered), dtype=np.int32)
-        self._numbers = Table(word_hashes(letters, lengths), numbers)
-        self._gains: Table | None = None
-        self._read_pairs(pairs)
+        hashes = np.concatenate([hashes_of(part) for part in parts(ordered)])
+        self._numbers = Table(hashes, np.arange(len(ordered), dtype=np.int32))
+        self._gains = self._read(pairs)
 
-    def _read_pairs(self, pairs: Iterable[tuple[str, str, float]]) -> None:
+    def _read(self, pairs: Iterable[tuple[str, str, float]]) -> Table | None:
         number = self.number
         found = np.fromiter(
             (
@@ -90,12 +88,13 @@ class Dictionary:
             ),
             [("pair", np.int64), ("count", np.float64)],
         )
-        if found.size:
-            logs = np.log(found["count"] * (_COVERED / found["count"].sum()))
-            first, second = found["pair"] >> _SHIFT, found["pair"] & ((1 << _SHIFT) - 1)
-            gains = (logs - self.logs[first] - self.logs[second]).astype(np.float32)
-            self._gains = Table(found["pair"].astype(np.uint64), gains)
-            self._least = float(logs.min())
+        if not found.size:
+            return None
+        logs = np.log(found["count"] * (_COVERED / found["count"].sum()))
+        first, second = found["pair"] >> _SHIFT, found["pair"] & ((1 << _SHIFT) - 1)
+        self._least = float(logs.min())
+        gains = (logs - self.logs[first] - self.logs[second]).astype(np.float32)
+        return Table(found["pair"].astype(np.uint64), gains)
 
     def numbers(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The numbers of words with these *hashes*; -1 for other words."""

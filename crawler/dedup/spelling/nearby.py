@@ -69,7 +69,10 @@ class Nearby:
         self._of_strokes = _Groups.of(
             self._number_alike << 32 | np.arange(len(words)), len(self._alike), _MOST_OF_STROKES
         )
-        self._letters = _letters(words)
+        width = max(map(len, words), default=0)
+        self._letters = np.concatenate(
+            [_letters(code_points(part, width)) for part in parts(words)]
+        )
         self._of_form = {
             1: _of_forms(words, 1, shortest=1),
             2: _of_forms(words[:_FREQUENT], 2, shortest=_SHORT - 1),
@@ -88,10 +91,11 @@ class Nearby:
         known = np.flatnonzero(alike >= 0)
         asked, number = self._of_strokes.members(alike[known])
         found = [known[asked] << 32 | number]
-        letters = _letters(words)
+        codes = code_points(words, max(_PREFIX, *map(len, words)))
+        letters = _letters(codes)
         for count, groups in self._of_form.items():
             place = np.flatnonzero(edits_of >= count)
-            asked, forms = _forms([words[at] for at in place.tolist()], count)
+            asked, forms = _forms(codes[place, :_PREFIX], count)
             row, number = groups.members(forms)
             asked = place[asked[row]]
             # A letter that only one of them has takes an edit, which puts in and takes out one.
@@ -162,20 +166,20 @@ def _sorted_set(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return values[begins(values)]
 
 
-def _letters(words: Sequence[str]) -> NDArray[np.uint32]:
-    """Which letters each word has, a bit for each; others than a to z share the bits."""
-    width = max(map(len, words), default=1)
-    found = [
-        np.bitwise_or.reduce(np.uint32(1) << (code_points(part, width) & 31), axis=1)
-        for part in parts(words)
-    ]
-    return np.concatenate(found) & ~np.uint32(1)  # which is what fills up
+def _letters(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Which letters words of those *codes* have, a bit for each; those but a to z share bits."""
+    bits = np.uint32(1) << (codes & 31)
+    bits &= ~np.uint32(1)  # which is what fills up
+    found: NDArray[np.uint32] = np.bitwise_or.reduce(bits, axis=1)
+    return found
 
 
-def _forms(words: Sequence[str], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Forms of *words*, up to *most* letters left out: of which word, and number of the bucket."""
+def _forms(codes: NDArray[np.uint32], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Forms of words, up to *most* letters left out: of which word, and number of the bucket.
+
+    *codes* of shape (words, ``_PREFIX``).
+    """
     factors, fewest = _left_out(most)
-    codes = code_points(words, _PREFIX)
     place, form = np.nonzero(np.count_nonzero(codes, axis=1)[:, None] >= fewest)
     hashed = (codes.astype(np.uint64) @ factors)[place, form]
     hashed ^= hashed >> _29
@@ -202,7 +206,7 @@ def _of_forms(words: Sequence[str], most: int, shortest: int) -> _Groups:
     pairs = []
     before = 0
     for part in parts(words):
-        place, bucket = _forms(part, most)
+        place, bucket = _forms(code_points(part, _PREFIX), most)
         long = np.array([len(word) >= shortest for word in part])[place]
         pairs.append(bucket[long] << 32 | place[long] + before)
         before += len(part)

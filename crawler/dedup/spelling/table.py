@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,7 +17,7 @@ FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in rang
 _INVERSES: Final = np.array([pow(int(factor), -1, 1 << 64) for factor in FACTORS], "u8")
 # Fibonacci's hash, see Knuth 6.4.
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
-_BUCKETS_A_KEY: Final = 3
+_BUCKETS_A_KEY: Final = 2
 # A bucket's keys: where they begin, and how many they are. Of a million keys in three million
 # buckets hardly ever eight meet in one.
 _COUNT_BITS: Final = 6
@@ -35,6 +36,12 @@ def word_hashes(letters: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDAr
     place &= _LONGEST - 1
     hashed: NDArray[np.uint64] = np.add.reduceat(letters * FACTORS[place], starts)
     return hashed
+
+
+def hashes_of(words: Sequence[str]) -> NDArray[np.uint64]:
+    """The :func:`word_hashes` of *words*."""
+    letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), "<u4")
+    return word_hashes(letters, np.fromiter(map(len, words), np.int64, len(words)))
 
 
 def hashes_of_cuts(
