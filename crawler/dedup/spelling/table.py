@@ -18,8 +18,7 @@ _INVERSES: Final = np.array([pow(int(factor), -1, 1 << 64) for factor in FACTORS
 # Fibonacci's hash, see Knuth 6.4.
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 _BUCKETS_A_KEY: Final = 2
-# A bucket's keys: where they begin, and how many they are. Of a million keys in three million
-# buckets hardly ever eight meet in one.
+# A bucket's keys: where they begin, and how many they are, which is hardly ever more than eight.
 _COUNT_BITS: Final = 6
 _MOST_COUNTED: Final = (1 << _COUNT_BITS) - 1
 
@@ -27,7 +26,7 @@ _MOST_COUNTED: Final = (1 << _COUNT_BITS) - 1
 def word_hashes(letters: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
     """For each word a hash of its *letters*, code points of one word after another.
 
-    Letters of one word from the 65th on count as if they stood further before.
+    Words of more than 64 letters have one, too, but not that of two words put together.
     """
     if not len(lengths):
         return FACTORS[:0]  # no place at which to begin a sum

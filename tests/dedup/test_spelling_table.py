@@ -1,0 +1,62 @@
+"""Words by their hashes: whatever is put together or cut has the hash of the result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crawler.dedup.spelling.dictionary import Dictionary
+from crawler.dedup.spelling.page import Page
+from crawler.dedup.spelling.shape import code_points
+from crawler.dedup.spelling.table import Table, hashes_of, hashes_of_cuts, whole_hashes
+
+WORDS = ["a", "no", "on", "nation", "conceived", "überall", "x" * 30, "ab" * 16]
+
+
+def test_a_table_has_its_keys_and_no_others() -> None:
+    """However many fall into one bucket."""
+    keys = np.random.default_rng(1).integers(0, 1 << 63, 20_000).astype(np.uint64)
+    table = Table(keys[:10_000], np.arange(10_000, dtype=np.int32))
+    found = np.full(len(keys), -1)
+    table.fill(keys, found)
+    assert found[:10_000].tolist() == list(range(10_000))
+    assert set(found[10_000:].tolist()) == {-1}
+    for size in (0, 1):
+        found = np.full(2, -1)
+        Table(keys[:size], np.zeros(size, np.int32)).fill(keys[:2], found)
+        assert found.tolist() == [size - 1, -1]
+
+
+def test_words_put_together_and_cut() -> None:
+    """Two words have the hash of the whole, and a word's two parts have their own."""
+    hashes = hashes_of(WORDS)
+    assert len(set(hashes.tolist())) == len(WORDS)
+    lengths = np.array([len(word) for word in WORDS])
+    for word, hashed in zip(WORDS, hashes, strict=True):
+        wholes = whole_hashes(hashes, lengths, np.full(len(WORDS), hashed))
+        assert wholes.tolist() == hashes_of([first + word for first in WORDS]).tolist()
+    first, second = hashes_of_cuts(code_points(WORDS, 32))
+    for row, word in enumerate(WORDS):
+        cuts = range(1, len(word))
+        assert first[row, : len(word) - 1].tolist() == hashes_of([word[:c] for c in cuts]).tolist()
+        assert second[row, : len(word) - 1].tolist() == hashes_of([word[c:] for c in cuts]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", []),
+        (" ... ", []),
+        ("The NATION, conceived", ["the", "nation", "conceived"]),
+        # its lower case has two letters
+        ("Die İSTANBUL-Nation", ["die", "İstanbul", "nation"]),
+        ("no\ud800nation \U0001d7d9a", ["no", "nation", "\U0001d7d9a"]),
+    ],
+)
+def test_a_page_finds_its_words_in_the_dictionary(text: str, words: list[str]) -> None:
+    """In lower case, whatever stands between them."""
+    known = Dictionary({"nation": 5.0, "conceived": 2.0, "the": 9.0})
+    page = Page(text, known)
+    assert page.words() == words
+    assert page.numbers.tolist() == [known.number.get(word, -1) for word in words]
+    assert page.hashes.tolist() == hashes_of(words).tolist()
