@@ -82,3 +82,12 @@ def test_the_core_needs_no_scrapy(installed: str) -> None:
     words = "import sys, scrapy_neardup.dedup, scrapy_neardup.chrome"
     check = "assert not {'scrapy', 'twisted'} & set(sys.modules)"
     subprocess.run([installed, "-c", f"{words}; {check}"], check=True)
+
+
+def test_a_missing_library_is_an_extra_of_the_package(installed: str) -> None:
+    """What is said to be installed is the package by its name; in a clone it is the clone."""
+    words = (
+        "from scrapy_neardup.dedup.errors import MissingExtra as M; print(M('x', 'report', 'y'))"
+    )
+    run = subprocess.run([installed, "-c", words], check=True, capture_output=True, text=True)
+    assert run.stdout == 'x needs pip install "scrapy-neardup[report]" (y)\n'

@@ -23,8 +23,12 @@ class ServerError(DedupError):
     """The server that holds the index cannot be reached or cannot do its work."""
 
 
+# In a clone, where the package has another name, pip installs it from the folder.
+_PACKAGE = "scrapy-neardup" if __name__.startswith("scrapy_neardup") else "."
+
+
 class MissingExtra(DedupError):
     """A library that an optional part needs is not installed."""
 
     def __init__(self, part: str, extra: str, cause: ImportError) -> None:
-        super().__init__(f"{part} needs pip install scrapy-neardup[{extra}] ({cause})")
+        super().__init__(f'{part} needs pip install "{_PACKAGE}[{extra}]" ({cause})')

@@ -168,5 +168,5 @@ def test_a_library_that_is_missing(
 ) -> None:
     """The error says what to install."""
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtra, match=r"pip install scrapy-neardup\[typos\]"):
+    with pytest.raises(MissingExtra, match=r'pip install "\.\[typos\]"'):
         code(name)("word")

@@ -104,7 +104,7 @@ def test_what_is_no_function_is_refused(path: str) -> None:
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
-    with pytest.raises(MissingExtra, match=r"pip install scrapy-neardup\[segment\]"):
+    with pytest.raises(MissingExtra, match=r'pip install "\.\[segment\]"'):
         make_segmenter("icu")
 
 

@@ -142,7 +142,7 @@ def test_without_the_extra(
     monkeypatch.setitem(sys.modules, library, None)
     code, _, errors = dedup(command, "-s", f"DEDUP_DATA_DIR={tmp_path}")
     assert code != 0
-    assert "pip install scrapy-neardup[report]" in errors
+    assert 'pip install ".[report]"' in errors
     assert errors.count("\n") == 1
 
 
