@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -24,6 +25,8 @@ logger = logging.getLogger(__name__)
 # which asks the internet for a list and has one of its own.
 _TALKATIVE = ("scrapy.downloadermiddlewares.robotstxt", "tldextract")
 
+_WRAPPED = re.compile(r"\[<twisted\.python\.failure\.Failure [\w.]+: (.*)>\]")
+
 
 class Failures:
     """Counts what failed in a crawl; `starts` are the addresses it begins with."""
@@ -42,7 +45,7 @@ class Failures:
         """Count a page that could not be had. What robots.txt forbids Scrapy has counted."""
         error = failure.value
         request: Request = failure.request  # type: ignore[attr-defined]
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = plain(str(error)) or type(error).__name__
         if isinstance(error, HttpError):
             reason = f"HTTP {error.response.status}"
             self._count(f"site/http_errors/{error.response.status}")
@@ -76,6 +79,15 @@ class Failures:
         url = request.meta.get("redirect_urls", [request.url])[0]
         if url in self._starts:
             self._reasons[url] = reason
+
+
+def plain(text: str) -> str:
+    """What a downloader says of a failure, without the wrapping that Twisted gives it.
+
+    >>> plain("[<twisted.python.failure.Failure twisted.web.X: The connection\\nwas closed.>]")
+    'The connection was closed.'
+    """
+    return _WRAPPED.sub(r"\1", " ".join(text.split()))
 
 
 def _one_line(record: logging.LogRecord) -> bool:

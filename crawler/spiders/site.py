@@ -250,6 +250,8 @@ class SiteSpider(Spider):
                 request.dont_filter = False
             if came_from.count(request.url) == 1:
                 request.dont_filter = request.meta[_ASKED_AGAIN] = True
+                if request.meta["redirect_reasons"][-1] == "meta refresh":
+                    request.meta["dont_redirect"] = True  # it loads itself anew, as news do
             return
         host = host_of(request.url)
         if came_from and came_from[0] in self.arguments.urls and _is_sibling(host, self.hosts):

@@ -137,6 +137,17 @@ async def test_a_redirect_may_set_the_cookie_that_lets_pass(
     assert "site/endless_redirects" not in result.stats
 
 
+async def test_a_page_that_loads_itself_anew_is_a_page(web: Web, crawl: Crawl) -> None:
+    """As front pages of newspapers do; a page that goes on to another by that still leads there."""
+    web.page("/", "/news", "/on")
+    web.page("/news", "/more", head='<meta http-equiv="refresh" content="60; url=/news">')
+    web.page("/on", head='<meta http-equiv="refresh" content="0; url=/next">')
+    for path in ("/more", "/next"):
+        web.page(path)
+    result = await crawl()
+    assert result.paths == ["/", "/more", "/news", "/next"]
+
+
 async def test_only_html_becomes_a_page(web: Web, crawl: Crawl) -> None:
     """Other content types are counted under their names and skipped."""
     web.page("/", "/file", "/picture", "/xhtml", "/none")
