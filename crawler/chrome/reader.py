@@ -112,7 +112,7 @@ class Reader:
                 pieces.append("\n")
             elif kind == _TIME:
                 head.time(attributes)
-            else:
+            elif tag != "template" or "shadowrootmode" not in attributes:  # which browsers show
                 skipped = 1
                 skipped_from = len(pieces)
                 if kind == _HEAD:

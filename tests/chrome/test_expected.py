@@ -3,6 +3,7 @@
 Each page has navigation and a footer, of which nothing may come along; the content is what matters.
 """
 
+import lxml.html
 import pytest
 
 from crawler.chrome import strip_chrome
@@ -175,4 +176,18 @@ def test_hidden_texts(start: str) -> None:
         f"<main><h1>Tea</h1><p>{LEAVES}</p><p>{WATER}</p></main>{start}<p>Buy more now.</p>{end}",
         LEAVES, WATER,
     )  # fmt: skip
+    assert "Buy more" not in found
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_a_shadow_tree_is_seen(tree: bool) -> None:
+    """Web components that a server has drawn stand in templates that browsers show."""
+    html = (
+        '<body><app-menu><template shadowrootmode="open"><nav><a href="/">Home</a></nav></template>'
+        f'</app-menu><app-page><template shadowrootmode="open"><main><p>{LEAVES}</p><p>{WATER}</p>'
+        "<template><p>Buy more now.</p></template></main></template></app-page>"
+    )
+    found = strip_chrome(lxml.html.fromstring(html) if tree else html).text
+    assert LEAVES in found
+    assert WATER in found
     assert "Buy more" not in found
