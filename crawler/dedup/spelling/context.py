@@ -124,7 +124,9 @@ class Reader:
             for place, whole in zip(places[kept].tolist(), wholes[kept].tolist(), strict=True)
             if self._parted(page, place) and self._better_joined(page, place, whole)
         ]
-        places = np.array([place for place, _ in halves], int)
+        if not halves:
+            return found
+        places = np.array([place for place, _ in halves])
         touchable = set(page.touchable(places, noisy=True).tolist())
         after = 0
         for place, whole in halves:

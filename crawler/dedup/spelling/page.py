@@ -111,8 +111,7 @@ class Page:
         lower = others == self._others[starts]
         name = (self._kinds[starts + 1] == _CAPITAL) & (others == self._others[starts + 1])
         right = lower | (name & noisy)
-        # In the middle of a sentence, as most of them.
-        name &= (self._kinds[starts] == _SPACE) & (self._kinds[starts - 1] >= _ALPHANUMERIC)
+        name &= self._follows(starts)
         for row in np.flatnonzero(~(right | name)).tolist():
             place, word = int(places[row]), self.text[starts[row] : ends[row]]
             right[row] = self._plain(place, word, noisy) and (
@@ -148,13 +147,20 @@ class Page:
             apart[row] = not self.text.startswith("t", int(ends[row]) + 1)
         return apart
 
-    def names(self, places: NDArray[np.int64]) -> list[bool]:
+    def names(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether words begin with a capital letter though they begin no sentence."""
-        capital = self._kinds[self.starts[places] + 1] == _CAPITAL
-        return [
-            first and not self._begins_sentence(place)
-            for place, first in zip(places.tolist(), capital.tolist(), strict=True)
-        ]
+        starts = self.starts[places]
+        capital = self._kinds[starts + 1] == _CAPITAL
+        found: NDArray[np.bool_] = capital & self._follows(starts)
+        for row in np.flatnonzero(capital & ~found).tolist():
+            found[row] = not self._begins_sentence(int(places[row]))
+        return found
+
+    def _follows(self, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether there is but a space between words and those before, as within a sentence."""
+        found: NDArray[np.bool_] = self._kinds[starts] == _SPACE
+        found &= self._kinds[starts - 1] >= _ALPHANUMERIC
+        return found
 
     def gap(self, place: int) -> str:
         """What stands between a word and the next."""
