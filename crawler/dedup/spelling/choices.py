@@ -206,5 +206,5 @@ class _Kept:
         return Choice(counts, self._numbers[rows], self._features[rows])
 
 
-def _letters_at(words: Sequence[str], place: int) -> NDArray[np.int64]:
-    return np.array([ord(word[place]) for word in words])
+def _letters_at(words: Sequence[str], place: int) -> NDArray[np.int32]:
+    return np.array([ord(word[place]) for word in words], np.int32)

@@ -25,9 +25,10 @@ _NOISY: Final = 0.015
 _SELDOM: Final = -10.5
 _SHORT: Final = 5
 _UNLIKELY: Final = -3.0
-# … and unless a score of the word as it stands above this, which is hardly ever beaten. Frequent
-# words, which are like many others that are frequent, are beaten more often.
-_HARDLY_BEATEN: Final = -5.5
+# … and unless the word as it stands has a score that is hardly ever beaten: that much, and so much
+# for the logarithm of the page's share of errors. The fewer they are, the less a look is worth.
+_HARDLY_BEATEN: Final = (-4.1, 0.6)
+# Frequent words are like many others that are frequent, and so are beaten more often.
 _FREQUENT: Final = 200
 _HARDLY_BEATEN_FREQUENT: Final = -4.0
 # A page of more different doubtful words is a book or an attack; each takes some 20 microseconds
@@ -190,15 +191,17 @@ class Reader:
         fit = gains[:-1] + gains[1:]
         lengths, logs = page.ends - page.starts, dictionary.logs[numbers]
         suspected = (fit < _UNLIKELY) | ((logs < _SELDOM) & (lengths <= _SHORT))
-        own = WEIGHTS["known"] + WEIGHTS["log errors"] * np.log(errors)
+        least, by_errors = _HARDLY_BEATEN
+        log_errors = np.log(errors)
         scores = (
-            own
+            WEIGHTS["known"]
+            + WEIGHTS["log errors"] * log_errors
             + WEIGHTS["known letters"] * lengths
             + WEIGHTS["frequency"] * logs
             + self._context * fit
         )
-        frequent = numbers < _FREQUENT
-        suspected &= scores < np.where(frequent, _HARDLY_BEATEN_FREQUENT, _HARDLY_BEATEN)
+        least += by_errors * log_errors
+        suspected &= scores < np.where(numbers < _FREQUENT, _HARDLY_BEATEN_FREQUENT, least)
         places = page.touchable(np.flatnonzero((numbers < 0) | suspected), noisy=True)
         derives = dictionary.derives
         wrong = [

@@ -65,10 +65,10 @@ class Nearby:
         self._strokes = np.array(strokes_of(words), np.object_)
         self._alike: dict[str, int] = {}
         number = self._alike.setdefault
-        self._number_alike = np.array([number(form, len(self._alike)) for form in self._strokes])
-        self._of_strokes = _Groups.of(
-            self._number_alike << 32 | np.arange(len(words)), len(self._alike), _MOST_OF_STROKES
-        )
+        alike = np.array([number(form, len(self._alike)) for form in self._strokes])
+        pairs = alike << 32 | np.arange(len(words))
+        self._of_strokes = _Groups.of(pairs, len(self._alike), _MOST_OF_STROKES)
+        self._number_alike = alike.astype(np.int32)
         width = max(map(len, words), default=0)
         self._letters = np.concatenate(
             [_letters(code_points(part, width)) for part in parts(words)]
