@@ -140,8 +140,9 @@ class _Groups(NamedTuple):
         if most is not None:
             few = np.arange(len(pairs)) - np.searchsorted(group, group) < most
             pairs, group = pairs[few], group[few]
-        ends = np.cumsum(np.bincount(group, minlength=count))
-        return cls(np.concatenate(([0], ends)).astype(np.uint32), pairs.astype(np.uint32))
+        starts = np.zeros(count + 1, np.uint32)
+        np.cumsum(np.bincount(group, minlength=count), out=starts[1:], dtype=np.uint32)
+        return cls(starts, pairs.astype(np.uint32))
 
     def members(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The members of *groups*: of which place there, and their numbers."""

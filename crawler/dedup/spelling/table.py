@@ -74,7 +74,10 @@ class Table:
         order = np.argsort(bucket, kind="stable")
         self._keys, self._values = keys[order], values[order]
         counts = np.bincount(bucket, minlength=1 << bits)
-        self._spans = ((np.cumsum(counts) - counts) << _COUNT_BITS | counts).astype(np.uint32)
+        spans = np.cumsum(counts, dtype=np.uint32)
+        spans -= counts.astype(np.uint32)
+        spans <<= _COUNT_BITS
+        self._spans = spans | counts.astype(np.uint32)
 
     def _bucket(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
         found: NDArray[np.int64] = ((keys * _ODD) >> self._unused).view(np.int64)
