@@ -123,7 +123,7 @@ def sample(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
         if not errors:
             continue
         page = Page(page.rewritten(reader.joined(page), MOST_CORRECTED), words)
-        doubts = reader.doubts(page, errors)
+        doubts = reader.doubts(page, errors, thorough=True)
         if doubts is None:
             continue
         fit = reader.most_probable(doubts)[1]

@@ -157,9 +157,12 @@ class Reader:
         together = self._dictionary.gain(np.array([first]), np.array([second]))[0]
         return bool(logs[whole] - _JOIN_WORDS > logs[first] + logs[second] + together)
 
-    def doubts(self, page: Page, errors: float) -> Doubts | None:
-        """The words that may be wrong on a page with that share of errors; None: none of them."""
-        places = self._doubtful(page, errors)
+    def doubts(self, page: Page, errors: float, *, thorough: bool = False) -> Doubts | None:
+        """The words that may be wrong on a page with that share of errors; None: none of them.
+
+        *thorough*: also those that are hardly ever meant to be others.
+        """
+        places = self._doubtful(page, errors, thorough)
         words = page.words(places)
         if not 0 < len(set(words)) <= _MOST_DOUBTFUL:
             return None
@@ -181,27 +184,17 @@ class Reader:
         on_the_page[starts] = 0
         return Doubts(page.numbers, places, first, last, features, counts, starts)
 
-    def _doubtful(self, page: Page, errors: float) -> NDArray[np.int64]:
-        """Places of unknown words, and of short ones that are seldom and unlikely ones, unless
-        too much speaks for them.
-        """
+    def _doubtful(self, page: Page, errors: float, thorough: bool) -> NDArray[np.int64]:
+        """Places of unknown words, of short ones that are seldom, and of unlikely ones."""
         dictionary, numbers = self._dictionary, page.numbers
         around = np.concatenate(([-1], numbers, [-1]))
         gains = dictionary.gain(around[:-1], around[1:])
         fit = gains[:-1] + gains[1:]
-        lengths, logs = page.ends - page.starts, dictionary.logs[numbers]
-        suspected = (fit < _UNLIKELY) | ((logs < _SELDOM) & (lengths <= _SHORT))
-        least, by_errors = _HARDLY_BEATEN
-        log_errors = np.log(errors)
-        scores = (
-            WEIGHTS["known"]
-            + WEIGHTS["log errors"] * log_errors
-            + WEIGHTS["known letters"] * lengths
-            + WEIGHTS["frequency"] * logs
-            + self._context * fit
-        )
-        least += by_errors * log_errors
-        suspected &= scores < np.where(numbers < _FREQUENT, _HARDLY_BEATEN_FREQUENT, least)
+        lengths = page.ends - page.starts
+        seldom = (dictionary.logs[numbers] < _SELDOM) & (lengths <= _SHORT)
+        suspected = seldom | (fit < _UNLIKELY)
+        if not thorough:
+            suspected &= self._may_be_beaten(numbers, lengths, fit, float(np.log(errors)))
         places = page.touchable(np.flatnonzero((numbers < 0) | suspected), noisy=True)
         derives = dictionary.derives
         wrong = [
@@ -209,6 +202,21 @@ class Reader:
             for word, number in zip(page.words(places), numbers[places].tolist(), strict=True)
         ]
         return places[np.array(wrong, np.bool_)]
+
+    def _may_be_beaten(
+        self,
+        numbers: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        fit: NDArray[np.float64],
+        log_errors: float,
+    ) -> NDArray[np.bool_]:
+        """Whether words of the dictionary have such a score as they stand that another may win."""
+        scores = self._context * fit + WEIGHTS["frequency"] * self._dictionary.logs[numbers]
+        scores += WEIGHTS["known letters"] * lengths
+        scores += WEIGHTS["known"] + WEIGHTS["log errors"] * log_errors
+        least, by_errors = _HARDLY_BEATEN
+        limits = (_HARDLY_BEATEN_FREQUENT, least + by_errors * log_errors)
+        return scores < np.where(numbers < _FREQUENT, *limits)
 
     def replaced(self, page: Page, errors: float) -> list[Correction]:
         """Words instead of which others were meant, on a page with that share of errors."""
