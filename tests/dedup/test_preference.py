@@ -156,6 +156,10 @@ async def test_an_overruled_copy_is_kept_from_its_next_visit_on(index_url: str) 
         assert (await index.stats()).kept == 2
         await index.override(COPY, None)
         assert await index.overrides() == {}
+        for _ in range(2):
+            verdict = await index.check(COPY, SECOND)
+            assert (verdict.standing, verdict.duplicate_of) == (Kind.NEAR, ORIGINAL)
+        assert (await index.stats()).kept == 1
 
 
 async def test_an_overruled_page_is_taken_for_a_copy(index_url: str) -> None:
@@ -168,6 +172,27 @@ async def test_an_overruled_page_is_taken_for_a_copy(index_url: str) -> None:
         verdict = await index.check(COPY, SECOND)
         assert (verdict.standing, verdict.duplicate_of) == (Kind.NEAR, ORIGINAL)
         assert (await index.check("http://like-nothing/", OTHER)).kind is Kind.UNIQUE
+        await index.override(COPY, None)
+        assert (await index.check(COPY, SECOND)).kind is Kind.UPDATED
+        assert (await index.check(COPY, SECOND)).kind is Kind.UNCHANGED
+        assert (await index.stats()).kept == 3
+
+
+async def test_a_confirmation_that_is_taken_back_changes_nothing(index_url: str) -> None:
+    """The page and its copies stay what they were, and the index forgets that there was one."""
+    async with opened(index_url) as index:
+        pages = {ORIGINAL: FIRST, COPY: SECOND, "http://other/": OTHER}
+        for url, words in pages.items():
+            await index.check(url, words)
+        for url, decision in ((ORIGINAL, "keep"), (COPY, "drop"), ("http://unseen/", "drop")):
+            await index.override(url, decision)
+            await index.override(url, None)
+            await index.override(url, None)
+        for _ in range(2):
+            standing = [(await index.check(url, pages[url])).standing for url in pages]
+            assert standing == [Kind.UNIQUE, Kind.NEAR, Kind.UNIQUE]
+        assert (await index.check("http://unseen/", text(article(3)))).kind is Kind.UNIQUE
+        assert (await index.show(COPY)).duplicate_of == ORIGINAL
 
 
 @pytest.mark.parametrize("claim", ["gone", "earlier", "later first", "preferred"])

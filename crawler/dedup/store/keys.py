@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+AGAIN: Final = "again"  # instead of what somebody wanted of a URL: they took it back
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class Keys:
 
     @property
     def overrides(self) -> str:
-        """Hash: URL → ``keep`` or ``drop``, what somebody wants of it."""
+        """Hash: URL → ``keep`` or ``drop``, what somebody wants of it, or :data:`AGAIN`."""
         return self.prefix + "overrides"
 
     def numbered(self, family: str, number: int) -> str:

@@ -15,7 +15,7 @@ from redis.exceptions import ResponseError
 
 from ..errors import ServerError
 from .connect import Client
-from .keys import Keys
+from .keys import AGAIN, Keys
 from .scripts import explained, load_script
 
 PAGES_IN_BLOCK: Final = 32  # this and the following as in layout.lua
@@ -82,10 +82,9 @@ class Reader(ABC):
         """Note what somebody wants of a URL of the shard with these `keys`."""
         with explained():
             client: Any = self._client
-            if decision is None:
-                await client.hdel(keys.overrides, url)
-            else:
-                await client.hset(keys.overrides, url, decision)
+            # What was decided by a wish that is taken back has to be decided anew, once.
+            if decision is not None or await client.hexists(keys.overrides, url):
+                await client.hset(keys.overrides, url, decision or AGAIN)
 
     async def overrides(self) -> dict[str, str]:
         """What somebody wants of URLs, see :attr:`Keys.overrides`."""
@@ -94,7 +93,7 @@ class Reader(ABC):
             for keys in self.shards:
                 listing: Any = await self._client.hgetall(keys.overrides)
                 found |= {url.decode(): wish.decode() for url, wish in listing.items()}
-        return found
+        return {url: wish for url, wish in found.items() if wish != AGAIN}
 
     @abstractmethod
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:

@@ -55,7 +55,7 @@ local function begin(item)
     meta = nil
   end
   local same_text = meta and meta.exact == page.exact
-  local wanted = same_text and wish ~= (meta.rep and 'keep' or 'drop')
+  local wanted = same_text and wish ~= AGAIN and wish ~= (meta.rep and 'keep' or 'drop')
     and not (meta.rep and (meta.rep == gone or page.preferred))
   if same_text and (wanted or meta.token == page.token and not (meta.rep and meta.rep == gone)) then
     touch(meta, page)
@@ -64,6 +64,10 @@ local function begin(item)
       .. (took and struct.pack('>I4', meta.replaces) or '')
   end
   if same_text then uncount(meta, page) end
+  if wish == AGAIN then
+    redis.call('HDEL', OVERRIDES, page.url)
+    wish = ''
+  end
   local id = new_number(#page.url + #page.bands + odd_size)
   redis.call('HSET', ATTEMPTS, string.format('%d', id), struct.pack(ATTEMPT, clock + lease, born,
     meta and meta.id or 0, same_text and 1 or 0, meta and meta.first_seen or now) .. packed,

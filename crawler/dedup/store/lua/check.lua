@@ -203,6 +203,7 @@ local function depose(original, meta, standing)
 end
 
 local function decide(page, known, same_text)
+  if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local meta = {id = new_number(#page.url + #page.bands + odd_size),
     first_seen = known and known.first_seen or now, last_seen = now, token = page.token,
     url = page.url, url_key = page.url_key, words = page.words, exact = page.exact, sketch = '',
@@ -263,6 +264,7 @@ end
 -- Whether what was decided about a page's text still holds. A copy whose original is no longer kept,
 -- or is gone from the web, has to be decided anew, and so has one of which somebody wants it.
 local function stands(page, meta)
+  if page.wish == AGAIN then return false end
   if page.wish == (meta.rep and 'keep' or 'drop') or meta.rep and page.preferred then return false end
   if not meta.rep then return true end
   local original = original_of(meta, oldest)

@@ -22,6 +22,7 @@
 local PREFIX = string.sub(KEYS[1], 1, -7)
 local STATE = PREFIX .. 'state'
 local OVERRIDES = PREFIX .. 'overrides' -- hash: URL -> keep or drop, what somebody wants of it
+local AGAIN = 'again' -- there: somebody took that back, and the page has to be decided anew
 local MIN_BUCKETS = 16
 local LOAD = 32 -- mean entries in a bucket; the fullest holds about 2.5 times as many
 local SLOTS = 32 -- records in a block
