@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from itemadapter import ItemAdapter
@@ -88,12 +89,20 @@ def extractor(config: DedupConfig) -> Extractor:
         raise ConfigError(
             f"DEDUP_EXTRACTOR {config.extractor!r} cannot be loaded: {error}"
         ) from None
+    if not callable(function) or iscoroutinefunction(function):
+        raise ConfigError(
+            f"DEDUP_EXTRACTOR {config.extractor!r} expects a function that returns a text, and is "
+            f"{'one that is awaited' if callable(function) else 'none'}"
+        )
 
     def extract(
         html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset()
     ) -> MainText | str:
         text = function(html)
-        return "" if text is None else str(text)
+        if text is not None and not isinstance(text, (str, MainText)):
+            # The name of an object, taken for the text, would make copies of all pages.
+            raise TypeError(f"DEDUP_EXTRACTOR expects a text, and got {type(text).__name__}")
+        return text or ""
 
     return extract
 

@@ -11,7 +11,7 @@ from lxml import etree, html
 from resiliparse.extract.html2text import extract_plain_text
 
 from crawler.chrome import parse, strip_chrome
-from crawler.dedup import DedupConfig
+from crawler.dedup import ConfigError, DedupConfig
 from crawler.pipelines import ChromePipeline
 
 STORY = (
@@ -48,6 +48,32 @@ async def test_their_text_is_the_items(extractor: Any) -> None:
     assert STORY in item.text
     assert "Shop" not in item.text
     assert item.title == ""  # which only this package's own finds
+
+
+async def later(page: str) -> str:
+    return STORY
+
+
+@pytest.mark.parametrize("extractor", ["os.path", later, "tests.chrome.test_extractors.later"])
+def test_what_cannot_be_called_is_refused(extractor: Any) -> None:
+    """A module, or a function that has to be awaited, is an error at the start of the crawl."""
+    with pytest.raises(ConfigError, match=r"DEDUP_EXTRACTOR .* expects a function"):
+        pipeline_of(Counter(), extractor=extractor)
+
+
+@pytest.mark.parametrize("found", [STORY.encode(), [STORY], object(), 7])
+async def test_what_is_no_text_is_not_taken_for_one(found: Any) -> None:
+    """The name of an object is the text of no page: all pages would be copies of one another."""
+    stats: Counter[str] = Counter()
+    item = await pipeline_of(stats, extractor=lambda page: found).process_item(Item(HTML))
+    assert item.text == ""
+    assert stats == {"dedup/errors/TypeError": 1}
+
+
+async def test_this_packages_own_may_be_named_as_well() -> None:
+    """What `strip_chrome` returns is a text with more to it."""
+    item = await pipeline_of(Counter(), extractor=strip_chrome).process_item(Item(HTML))
+    assert (item.text, item.title) == (strip_chrome(HTML).text, "Tea")
 
 
 @pytest.mark.parametrize("page", [TREE, TREE.getroottree(), parse(HTML)])

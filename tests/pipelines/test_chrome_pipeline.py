@@ -107,9 +107,9 @@ def test_an_extractor_that_is_none(path):
 
 async def test_a_failing_extractor_loses_nothing(stats):
     """An extractor that raises costs the page its text, not the item."""
-    pipeline = ChromePipeline(DedupConfig(extractor=len), lambda name: stats.update([name]))
+    pipeline = ChromePipeline(DedupConfig(extractor=str.upper), lambda name: stats.update([name]))
     item = {"html": HTML}
-    assert await pipeline.process_item(item) == {"html": HTML, "text": str(len(HTML))}
+    assert await pipeline.process_item(item) == {"html": HTML, "text": HTML.upper()}
     broken = ChromePipeline(DedupConfig(extractor=int), lambda name: stats.update([name]))
     assert await broken.process_item({"html": HTML}) == {"html": HTML}
     assert stats == {"dedup/errors/ValueError": 1}
