@@ -250,4 +250,4 @@ def _before(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _misread(word: str) -> bool:
-    return bool(_MISREAD.match(word)) and not _NUMBERED.match(word)
+    return not word.isdecimal() and bool(_MISREAD.match(word)) and not _NUMBERED.match(word)
