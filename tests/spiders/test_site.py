@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
@@ -235,6 +236,19 @@ async def test_what_could_not_be_had_is_counted(web: Web, crawl: Crawl) -> None:
     assert result.stats["site/http_errors/410"] == 1
     assert result.stats["site/http_errors/500"] == 1
     assert sum(v for k, v in result.stats.items() if k.startswith("site/download_errors/")) == 1
+
+
+@pytest.mark.parametrize("name", ["tldextract", "scrapy.downloadermiddlewares.robotstxt"])
+async def test_what_libraries_could_not_fetch_is_a_line_each(
+    web: Web, crawl: Crawl, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They log it with a traceback, which tells a person who crawls nothing."""
+    web.page("/")
+    await crawl()
+    caplog.clear()
+    logging.getLogger(name).warning("no answer", exc_info=OSError("no such host"))
+    (record,) = caplog.records
+    assert not record.exc_info
 
 
 async def test_pages_come_in_the_encoding_they_declare(web: Web, crawl: Crawl) -> None:
