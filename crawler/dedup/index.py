@@ -89,7 +89,9 @@ class DuplicateIndex:
             store = make_store(client, config)
             found = await store.open()
             seed = config.seed if config.seed is not None else int(found["seed"])
-            kept = Spool(config.data_dir, found["digest"]) if spool else None
+            # By a seed that is set, or as a copy, another index may have the same parameters.
+            name = f"{config.namespace} {found['digest']}"
+            kept = Spool(config.data_dir, name) if spool else None
             try:
                 yield cls(config, store, seed, kept)
             finally:

@@ -21,15 +21,15 @@ class Spool:
     """Check requests in a folder, one JSON object a line, shared by all processes of a project.
 
     A request is kept with its token: if the server did decide about the page and only its answer
-    was lost, asking again brings the same answer and counts nothing twice. `digest` is that of the
-    index's parameters; requests of other indexes are left where they are. Methods raise
+    was lost, asking again brings the same answer and counts nothing twice. `index` is its name and
+    the digest of its parameters; requests of other indexes are left where they are. Methods raise
     :class:`OSError` as files do.
     """
 
-    def __init__(self, folder: Path, digest: str) -> None:
+    def __init__(self, folder: Path, index: str) -> None:
         self._folder = folder
         self._path = folder / f"{_NAME}.jsonl"
-        self._digest = digest
+        self._index = index
 
     def add(self, requests: Iterable[CheckRequest]) -> None:
         """Append requests."""
@@ -112,7 +112,7 @@ class Spool:
     def _line(self, request: CheckRequest) -> bytes:
         page = request.fingerprint
         record = {
-            "index": self._digest,
+            "index": self._index,
             "url": request.url,
             "host": request.host,
             "token": request.token.hex(),
@@ -129,7 +129,7 @@ class Spool:
     def _request(self, line: bytes) -> CheckRequest | None:
         try:
             record: dict[str, Any] = json.loads(line)
-            if record["index"] != self._digest:
+            if record["index"] != self._index:
                 return None
             odd = (OddSketch(level, size, bytes.fromhex(b)) for level, size, b in record["odd"])
             fingerprint = Fingerprint(

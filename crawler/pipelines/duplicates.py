@@ -247,8 +247,9 @@ class DuplicatePipeline:
         if foreign > self._foreign:
             self._foreign = foreign
             logger.warning(
-                "%d pages passed unchecked in crawls with another index: only a new crawl can "
-                "check them; unchecked.jsonl in DEDUP_DATA_DIR names them",
+                "%d pages passed unchecked in crawls with another index, which checks them when it "
+                "is used again; if it is deleted, crawl them again and remove unchecked.jsonl, "
+                "which names them, from DEDUP_DATA_DIR",
                 foreign,
             )
         if not waiting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import multiprocessing
+import signal
 from pathlib import Path
 from typing import IO
 
@@ -13,6 +14,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.fingerprint import Fingerprint
 from crawler.dedup.sketches.odd import OddSketch
 from crawler.dedup.spool import Spool
+from crawler.dedup.store.namespaces import copy_index
 from crawler.dedup.store.redis_index import CheckRequest
 from tests.conftest import Server
 from tests.texts import article, changed, text
@@ -148,3 +150,24 @@ async def test_unanswered_pages_are_replayed(start_server, tmp_path: Path) -> No
         ]
         assert index.waiting() == (0, 0)
         assert sum((await index.stats()).verdicts.values()) == 3
+
+
+@pytest.mark.parametrize("seed", [7, None])
+async def test_a_page_is_replayed_into_its_own_index(
+    start_server, tmp_path: Path, seed: int | None
+) -> None:
+    """Another index may have the same parameters: by a seed that is set, or as a copy."""
+    server: Server = start_server()
+    settings = {"redis_url": server.url, "data_dir": tmp_path, "seed": seed, "timeout": 0.2}
+    config, other = (DedupConfig(namespace=name, **settings) for name in ("one", "two"))
+    async with DuplicateIndex.open(config, spool=True) as index:
+        if seed is None:
+            await copy_index(config, "one", "two")
+        server.process.send_signal(signal.SIGSTOP)
+        with pytest.raises(ServerError):
+            await index.check("http://a/1", text(article(1)))
+        server.process.send_signal(signal.SIGCONT)
+        async with DuplicateIndex.open(other, spool=True) as second:
+            assert second.waiting() == (0, 1)
+            assert [verdict async for verdict in second.replay()] == []
+        assert [verdict.url async for verdict in index.replay()] == ["http://a/1"]

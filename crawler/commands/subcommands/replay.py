@@ -48,8 +48,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         raise
     if foreign:
         print(
-            f"scrapy dedup: {foreign} pages passed unchecked in crawls with another index; crawl "
-            "them again, then remove unchecked.jsonl from DEDUP_DATA_DIR, which names them",
+            f"scrapy dedup: {foreign} pages passed unchecked in crawls with another index: name it "
+            "with DEDUP_NAMESPACE; if it is deleted, crawl them again and remove unchecked.jsonl, "
+            "which names them, from DEDUP_DATA_DIR",
             file=sys.stderr,
         )
     _print(verdicts, as_json=options.json)
