@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -234,6 +235,20 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dictionary().words[once.numbers[1, 0]] == "endure"
     assert np.array_equal(once.numbers, again.numbers)
     assert np.array_equal(once.features, again.features)
+
+
+def test_threads_may_share_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long pages are corrected in threads: each gets its own words' choices, whatever others do."""
+    words = dictionary().words[1000:1400]
+    pages = [[word + "x" for word in words[start : start + 40]] for start in range(0, 400, 10)]
+    alone = Choices(dictionary())
+    expected = [alone(page) for page in pages]
+    monkeypatch.setattr("crawler.dedup.spelling.choices._MOST_KEPT", 100)
+    shared = Choices(dictionary())
+    with ThreadPoolExecutor(8) as threads:
+        found = threads.map(shared, pages)
+    for one, other in zip(found, expected, strict=True):
+        assert all(map(np.array_equal, one, other))
 
 
 def test_the_hybrid_of_the_paper() -> None:
