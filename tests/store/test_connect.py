@@ -9,6 +9,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -377,6 +378,19 @@ async def test_an_evicting_server_is_warned_of(start_server, caplog):
         (record,) = caplog.records
     assert record.levelno == logging.WARNING
     assert "silently loses pages. Set the policy to noeviction" in record.getMessage()
+
+
+async def test_a_clock_that_is_wrong_is_warned_of(server, monkeypatch, caplog):
+    """Where pages expire: a machine that is days ahead would end all that others have seen."""
+    clock = time.time
+    async with opened(server.url, ttl=1000):
+        assert not caplog.records
+    monkeypatch.setattr(time, "time", lambda: clock() + 86_400)
+    async with opened(server.url), opened(server.url, ttl=10 * 86_400 + 1000):
+        assert not caplog.records
+    async with opened(server.url, ttl=1000):
+        (record,) = caplog.records
+    assert "differ by 86400 seconds" in record.getMessage()
 
 
 async def test_a_full_server(start_server):

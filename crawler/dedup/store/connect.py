@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeAlias, TypeGuard
@@ -29,6 +30,7 @@ logger = logging.getLogger(__name__)
 # One connection carries what hundreds of pages ask for; a few let slow answers overlap.
 CONNECTIONS = 8
 _RETRIES = 3
+_SKEW = 60.0  # seconds by which clocks may differ, or a tenth of DEDUP_TTL
 _TIMEOUTS = (redis_errors.TimeoutError, TimeoutError)
 
 
@@ -43,7 +45,7 @@ async def open_server(config: DedupConfig) -> AsyncIterator[Client]:
             client = await _client(config, stack)
             await _greet(client, config.timeout)
             if config.redis_url is not None:
-                await _inspect(client, config.redis_url)
+                await _inspect(client, config.redis_url, config.ttl)
         except (redis_errors.RedisError, redis_errors.RedisClusterException, OSError) as error:
             if config.redis_url is None:
                 raise ServerError(f"the private server: {explain(error)}") from None
@@ -139,7 +141,7 @@ async def _greet(client: Client, patience: float) -> None:
             return
 
 
-async def _inspect(client: Client, url: str) -> None:
+async def _inspect(client: Client, url: str, ttl: float | None) -> None:
     """Refuse or warn of a server that cannot keep the index, as far as it tells about itself."""
     try:
         if isinstance(client, RedisCluster):
@@ -155,6 +157,15 @@ async def _inspect(client: Client, url: str) -> None:
             raise redis_errors.ReadOnlyError
         if info.get("cluster_enabled") and not isinstance(client, RedisCluster):
             raise redis_errors.ResponseError("MOVED to other nodes")
+        ahead = time.time() - float(info.get("server_time_usec", 0)) / 1e6
+        if ttl and "server_time_usec" in info and abs(ahead) > max(_SKEW, ttl / 10):
+            logger.warning(
+                "DEDUP_REDIS_URL %s: the clocks of that server and of this machine differ by %.0f "
+                "seconds. Pages expire (DEDUP_TTL) by the machines' clocks, some too early then: "
+                "set them right.",
+                mask(url),
+                abs(ahead),
+            )
         policy = str(info.get("maxmemory_policy", "noeviction"))
         if info.get("maxmemory") and policy != "noeviction":
             logger.warning(
