@@ -207,9 +207,9 @@ class SiteSpider(Spider):
         if not self._leads_on(response):
             return
         body = response.body
-        if gzip_magic_number(response):
-            body = gunzip(body, max_size=self.crawler.settings.getint("DOWNLOAD_MAXSIZE"))
         try:
+            if gzip_magic_number(response):
+                body = gunzip(body, max_size=self.crawler.settings.getint("DOWNLOAD_MAXSIZE"))
             sitemap = Sitemap(body)
         except Exception as error:
             logger.warning("%s is no sitemap: %s", response.url, error)

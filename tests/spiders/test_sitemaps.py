@@ -92,13 +92,16 @@ async def test_a_sitemap_that_is_named_may_be_anywhere(web: Web, crawl: Crawl) -
         other.close()
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"\x1f\x8b broken", b"not xml at all"])
+BOMB = gzip.compress(b"<urlset>" + b" " * 1_000_000)
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"\x1f\x8b broken", b"not xml at all", BOMB])
 async def test_a_broken_sitemap_does_not_stop_the_crawl(
     web: Web, crawl: Crawl, body: bytes
 ) -> None:
     """What is no sitemap is said in the log and left."""
     web.page("/")
     web.answers["/sitemap.xml"] = Answer(body, {"Content-Type": "application/xml"})
-    result = await crawl(sitemap="true")
+    result = await crawl(sitemap="true", DOWNLOAD_MAXSIZE=100_000)
     assert result.paths == ["/"]
     assert "spider_exceptions/count" not in result.stats
