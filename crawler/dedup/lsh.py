@@ -139,7 +139,7 @@ def fewest_bands(threshold: float, num_hashes: int) -> Bands:
     """The fewest bands that find nearly every pair worth finding: each band costs memory.
 
     They find 95 % of the pairs at *threshold* and 99 % of those 0.05 above it, and make candidates
-    of at most 6 % of the pairs at half the threshold, as pages of one template can be. Low
+    of at most 10 % of the pairs at half the threshold, as pages of one template can be. Low
     thresholds cannot have all of that: then of the choices of up to 32 bands that find enough,
     the one with the fewest such candidates.
 
@@ -151,7 +151,7 @@ def fewest_bands(threshold: float, num_hashes: int) -> Bands:
     Examples
     --------
     >>> fewest_bands(0.8, 256)
-    Bands(bands=10, rows=6)
+    Bands(bands=8, rows=5)
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and up to 1, not {threshold}")
@@ -170,7 +170,7 @@ def fewest_bands(threshold: float, num_hashes: int) -> Bands:
                 break
     if not enough:
         raise ValueError(f"{num_hashes} values are too few for a threshold of {threshold}")
-    selective = [choice for choice in enough if probability(threshold / 2, choice) <= 0.06]
+    selective = [choice for choice in enough if probability(threshold / 2, choice) <= 0.1]
     if selective:
         return min(selective, key=lambda choice: (choice.bands, choice.rows))
     return min(enough, key=lambda choice: probability(threshold / 2, choice))

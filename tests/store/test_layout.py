@@ -64,7 +64,7 @@ async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> 
     chooser = random.Random(2)
     requests = [
         page._replace(url=page.url.ljust(chooser.randrange(20, 900), "x"))
-        for page in pages(600, 10)
+        for page in pages(600, 8)
     ]
     requests[300] = requests[300]._replace(url="http://host/".ljust(20_000, "x"))
     config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
@@ -94,7 +94,7 @@ async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
         page._replace(
             fingerprint=replace(page.fingerprint, bands=shared + page.fingerprint.bands[4:])
         )
-        for page in pages(100, bands=10)
+        for page in pages(100, bands=8)
     ]
     async with DuplicateIndex.open(config) as index:
         await index.check_requests(requests)
@@ -108,7 +108,7 @@ async def test_memory_is_given_back(index_url: str) -> None:
     """A forgotten page leaves neither record nor table entry."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(pages(500, bands=10))
+        await index.check_requests(pages(500, bands=8))
         for n in range(500):
             assert await index.forget(f"http://host/{n}")
         assert not await index.forget("http://host/0")
@@ -125,7 +125,7 @@ async def test_an_audit_finds_damage(index_url: str, damage: str) -> None:
     """A lost entry, a lost record and a wrong counter are each reported."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(pages(50, bands=10))
+        await index.check_requests(pages(50, bands=8))
         assert (await index.verify()).faults == []
         client, keys = index._store._client, index._store.shards[0]
         if damage == "counter":

@@ -88,7 +88,7 @@ class BandedMethod(Method):
     seed
         Chooses the hash functions. Sketches compare only under the same seed.
     bands, rows
-        b bands of r values make the keys. Default: 10 bands of 6, or as many as fit.
+        b bands of r values make the keys. Default: 8 bands of 5, or as many as fit.
 
     Raises
     ------
@@ -97,12 +97,12 @@ class BandedMethod(Method):
     """
 
     def __init__(
-        self, num_hashes: int = 256, seed: int = 1, *, bands: int | None = None, rows: int = 6
+        self, num_hashes: int = 256, seed: int = 1, *, bands: int | None = None, rows: int = 5
     ) -> None:
         if num_hashes < 1:
             raise ValueError(f"num_hashes must be at least 1, not {num_hashes}")
         rows = min(rows, num_hashes) if bands is None else rows
-        bands = min(10, num_hashes // max(1, rows)) if bands is None else bands
+        bands = min(8, num_hashes // max(1, rows)) if bands is None else bands
         row_bits(rows)
         if bands < 1 or bands * rows > num_hashes:
             raise ValueError(f"{bands} bands of {rows} rows do not fit {num_hashes} values")

@@ -54,7 +54,7 @@ class FastSimilaritySketch(BandedMethod):
     name = "fast"
 
     def __init__(
-        self, num_hashes: int = 256, seed: int = 1, *, bands: int | None = None, rows: int = 6
+        self, num_hashes: int = 256, seed: int = 1, *, bands: int | None = None, rows: int = 5
     ) -> None:
         super().__init__(num_hashes, seed, bands=bands, rows=rows)
         self._multipliers = multipliers(2 * num_hashes, seed)

@@ -37,7 +37,7 @@ class MinwisePermutations(BandedMethod):
     name = "minwise"
 
     def __init__(
-        self, num_hashes: int = 200, seed: int = 1, *, bands: int | None = None, rows: int = 6
+        self, num_hashes: int = 200, seed: int = 1, *, bands: int | None = None, rows: int = 5
     ) -> None:
         super().__init__(num_hashes, seed, bands=bands, rows=rows)
         drawn = numbers(3 * num_hashes, seed)
@@ -70,7 +70,7 @@ class OnePermutation(BandedMethod):
     name = "one-permutation"
 
     def __init__(
-        self, num_hashes: int = 256, seed: int = 1, *, bands: int | None = None, rows: int = 6
+        self, num_hashes: int = 256, seed: int = 1, *, bands: int | None = None, rows: int = 5
     ) -> None:
         super().__init__(num_hashes, seed, bands=bands, rows=rows)
         self._factor = multipliers(1, seed)[0]
