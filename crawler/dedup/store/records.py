@@ -13,7 +13,7 @@ from .redis_index import BY_KEYS, KINDS, Evidence
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
 
-# These as in layout.lua: of every page; then of a copy; behind them what only some pages have.
+# These as in records.lua: of every page; then of a copy; behind them what only some pages have.
 _BASE: Final = struct.Struct(">ccII4s4sI16sBH")
 _COPY: Final = struct.Struct(">IHH")
 _COPY_MORE: Final = struct.Struct(">I")

@@ -15,13 +15,14 @@ from ..errors import ServerError
 from .faults import explain
 
 # What stands in front of a script; those not named here stand alone.
-_SHARD = ("layout", "pages", "attempts")
+_OWN = ("layout", "records")
+_SHARD = (*_OWN, "pages", "attempts")
 _PARTS = {
-    "check": ("layout", "pages"),
-    "show": ("layout",),
-    "forget": ("layout",),
-    "restore": ("layout",),
-    "gone": ("layout",),
+    "check": (*_OWN, "pages"),
+    "show": _OWN,
+    "forget": _OWN,
+    "restore": _OWN,
+    "gone": _OWN,
     **dict.fromkeys(
         (
             "begin",

@@ -1,5 +1,5 @@
 -- An index that is spread over a cluster: what the scripts of its shards share. This text stands
--- behind layout.lua and pages.lua. docs/cluster.md tells the protocol and why it holds.
+-- behind layout.lua, records.lua and pages.lua. docs/cluster.md tells the protocol and why it holds.
 --
 -- KEYS[1]  the shard's "{tag}:params"
 -- KEYS[2]  "{tag}:guard", which is never there: see keys.py
@@ -10,7 +10,7 @@
 -- ARGV[5]  bytes of an odd sketch
 -- then one argument for each thing to do, numbers with the highest byte first; one reply for each
 --
--- A shard has the tables url, exact and band of layout.lua and the records of the pages whose URL
+-- A shard has the tables url, exact and band of layout.lua, and the records of the pages whose URL
 -- belongs to it. Pages have a local number within the shard, which is what its records, its table
 -- of URLs and its attempts speak of, and a global one, which is what exact, band and claims speak
 -- of. Besides there are:

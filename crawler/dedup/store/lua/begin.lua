@@ -8,7 +8,7 @@
 --   n  an attempt was made (or was there, by the same token): its local number (4), the local
 --      number of the page that it will replace (4), 0 if there is none; keep, drop or '': what
 --      somebody wants of the URL
---   a  the URL is known with this text: local number (4), evidence of layout.lua without the URL; if
+--   a  the URL is known with this text: local number (4), evidence of records.lua without the URL; if
 --      this very check made it take another's place, that one's global number (4). A copy's original
 --      is in another shard: the caller sees whether it is still there
 --   b  the URL is being checked by another: milliseconds for which that may still go on (4)

@@ -11,7 +11,7 @@
 --          page's keys that they have
 -- then one argument for each page, as in pages.lua
 --
--- Returns for each page the evidence of layout.lua, or that and what is new in its host's template,
+-- Returns for each page the evidence of records.lua, or that and what is new in its host's template,
 -- as share_template in pages.lua.
 
 local BY_KEYS = 255 -- stands for a level where a verdict rests on keys

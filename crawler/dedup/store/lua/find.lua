@@ -3,7 +3,7 @@
 -- ARGV  see attempts.lua; for each URL: its table key (4 bytes), the URL
 --
 -- Returns for each URL '' if it was never seen, or local number, first seen, last seen (seconds
--- since 1970), words and since when it is gone (0 if it is not), 4 bytes each, and the evidence of layout.lua without the URL.
+-- since 1970), words and since when it is gone (0 if it is not), 4 bytes each, and the evidence of records.lua without the URL.
 
 load_state()
 

@@ -1,5 +1,5 @@
 -- What the scripts that decide about pages share: how a page comes to them, and the counts of what
--- was decided. This text stands behind layout.lua.
+-- was decided. This text stands behind records.lua.
 --
 -- A page is one argument, numbers with the highest byte first:
 --   table key of the URL (4 bytes)

@@ -4,7 +4,7 @@
 -- ARGV[1]  the URL
 -- ARGV[2]  its 4-byte table key
 --
--- Returns {evidence of layout.lua, first seen, last seen (seconds since 1970), words, since when it
+-- Returns {evidence of records.lua, first seen, last seen (seconds since 1970), words, since when it
 -- is gone, 0 if it is not}, or nothing for a URL never seen.
 
 load_state()

@@ -1,0 +1,213 @@
+-- Records of pages, and what they say. This text stands behind layout.lua.
+--
+-- Page N has the number of its record: it is element N % 32 of the list "page:<N / 32>", '' where
+-- there is none. A list gets no more records when the next might not fit in 8 kB, which is a size
+-- that the server's allocator gives without rounding and a list lies in one piece; the numbers that
+-- it has left are skipped.
+--
+-- A record is: bytes of what it says (1) and of the URL (2); what it says; URL; of a kept page its
+-- band keys and then the odd sketch.
+
+local SIZES = '>BI2'
+local LAST_SEEN = 10 -- byte of a record where that stands
+local SLOTS = 32 -- records in a block
+local BLOCK_BYTES = 8170 -- of a full block
+local MAX_SKIPPED = 64 -- empty blocks of records passed at once when looking for expired ones
+-- What a record says of every page, then of a copy. Behind it stands, where there is something to
+-- say, when a copy was gone, and of a kept page its date, the table key of the URL that it names as
+-- canonical, when it was gone, and the number of the page whose place it took.
+local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c16BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
+local MORE_BYTES = 7 + struct.size(BASE) + struct.size(KEPT_MORE) -- at most, besides URL and sketch
+local NO_KEY = string.rep('\0', 4)
+local IS_COPY = {e = true, n = true}
+
+-- The list in which a record stands, and its place there.
+local function record(id)
+  local slot = id % SLOTS
+  return PREFIX .. 'page:' .. (id - slot) / SLOTS, slot
+end
+
+-- Notes that a number is given to a page.
+local function take_number(id)
+  if math.floor(id / SLOTS) > math.floor((state.next - 1) / SLOTS) then state.fill = 0 end
+  state.next = id + 1
+end
+
+-- Gives a number to a page with a URL and a sketch of so many bytes, or fewer.
+local function new_number(size)
+  local id = state.next
+  if state.fill + size + MORE_BYTES > BLOCK_BYTES then
+    id = math.ceil(id / SLOTS) * SLOTS
+  end
+  take_number(id)
+  return id
+end
+
+local function unpack_record(id, packed)
+  local size, url_size, at = struct.unpack(SIZES, packed)
+  local meta, url_at = {id = id}, at + size
+  meta.url = string.sub(packed, url_at, url_at + url_size - 1)
+  meta.sketch = string.sub(packed, url_at + url_size)
+  meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.token, meta.url_key, meta.words,
+    meta.exact, meta.level, meta.sampled, at = struct.unpack(BASE, packed, at)
+  if IS_COPY[meta.standing] then
+    meta.rep, meta.odd_bits, meta.rep_sampled, at = struct.unpack(COPY, packed, at)
+    if at < url_at then meta.gone = struct.unpack(COPY_MORE, packed, at) end
+  elseif at < url_at then
+    meta.date, meta.canonical, meta.gone, meta.replaces = struct.unpack(KEPT_MORE, packed, at)
+  end
+  return meta
+end
+
+-- The record of a page, nil if there is none or the page was last seen before `oldest`.
+local function read_record(id, oldest)
+  local block, slot = record(id)
+  local packed = redis.call('LINDEX', block, slot)
+  local meta = packed and packed ~= '' and unpack_record(id, packed)
+  if not meta or meta.last_seen < oldest then return nil end
+  return meta
+end
+
+local function packed_meta(meta)
+  local base = struct.pack(BASE, meta.standing, meta.last, meta.first_seen, meta.last_seen,
+    meta.token, meta.url_key, meta.words, meta.exact, meta.level, meta.sampled)
+  local gone = meta.gone or 0
+  if meta.rep then
+    base = base .. struct.pack(COPY, meta.rep, meta.odd_bits, meta.rep_sampled)
+    return gone > 0 and base .. struct.pack(COPY_MORE, gone) or base
+  end
+  local date, canonical, replaces = meta.date or 0, meta.canonical or NO_KEY, meta.replaces or 0
+  if date + gone + replaces == 0 and canonical == NO_KEY then return base end
+  return base .. struct.pack(KEPT_MORE, date, canonical, gone, replaces)
+end
+
+local function packed_record(meta)
+  local said = packed_meta(meta)
+  return struct.pack(SIZES, #said, #meta.url) .. said .. meta.url .. meta.sketch
+end
+
+-- Writes the record of a page that has none.
+local function write_record(meta)
+  local block, slot = record(meta.id)
+  local packed = packed_record(meta)
+  local length = redis.call('RPUSH', block, packed)
+  if length ~= slot + 1 then -- on a cluster pages are not decided in the order of their numbers
+    redis.call('RPOP', block)
+    for _ = length, slot + 1 do redis.call('RPUSH', block, '') end
+    redis.call('LSET', block, slot, packed)
+  end
+  if meta.id - slot + SLOTS >= state.next then state.fill = state.fill + #packed + 4 end
+end
+
+local function rewrite_record(meta)
+  local block, slot = record(meta.id)
+  redis.call('LSET', block, slot, packed_record(meta))
+end
+
+local function is_gone(meta)
+  return (meta.gone or 0) > 0
+end
+
+-- The page that stands for a copy, nil if there is none any more.
+local function original_of(meta, oldest)
+  local original = read_record(meta.rep, oldest)
+  return original and not original.rep and original or nil
+end
+
+-- The record of the page with this URL, nil if there is none; what find said of the URL's key.
+local function find_url(url, key)
+  local ids, hash, field = find('url', 'url', key)
+  for id in string.gmatch(ids or '', '%d+') do
+    local meta = read_record(tonumber(id), 0)
+    if meta and meta.url == url then return meta, ids, hash, field end
+  end
+  return nil, ids, hash, field
+end
+
+-- Notes since when a URL is gone from the web; 0 for a URL never seen.
+local function note_gone(url, key, since)
+  local meta = find_url(url, key)
+  if not meta then return 0 end
+  if not is_gone(meta) then
+    meta.gone = since
+    rewrite_record(meta)
+  end
+  return 1
+end
+
+local function erase(id)
+  local block, slot = record(id)
+  redis.call('LSET', block, slot, '')
+  while redis.call('LINDEX', block, -1) == '' do redis.call('RPOP', block) end
+end
+
+-- Takes a kept page out of the tables where copies look for it; odd_size is the bytes of an odd
+-- sketch.
+local function unlist(meta, odd_size)
+  local id = meta.id
+  state.kept = state.kept - 1
+  if meta.words > 0 then
+    remove(id, find('exact', 'exact', string.sub(meta.exact, 1, 4)))
+    state['exact.n'] = state['exact.n'] - 1
+  end
+  local keys = string.sub(meta.sketch, 1, -odd_size - 1)
+  if #keys > 0 then
+    for i, name in ipairs(band_names(#keys / 4)) do
+      remove(id, find('band', name, string.sub(keys, i * 4 - 3, i * 4)))
+    end
+    state['band.n'] = state['band.n'] - rounds(#keys / 4)
+  end
+end
+
+-- Takes a page out of every table and its record with it.
+local function release(meta, odd_size)
+  remove(meta.id, find('url', 'url', meta.url_key))
+  state['url.n'] = state['url.n'] - 1
+  if not meta.rep then unlist(meta, odd_size) end
+  erase(meta.id)
+end
+
+-- Gives back the memory of what has expired: a hand goes round all records, a few blocks for each
+-- exchange, so that it passes every page once while a quarter as many are checked. take_out(meta)
+-- releases one.
+local function expire(blocks, oldest, take_out)
+  local last = math.floor((state.next - 1) / SLOTS)
+  for _ = 1, blocks do
+    local skipped = 0
+    repeat -- blocks of which nothing is left cost little: pass many of them
+      state.hand = state.hand >= last and 0 or state.hand + 1
+      local first = state.hand * SLOTS
+      local records = redis.call('LRANGE', (record(first)), 0, -1)
+      for i, packed in ipairs(records) do
+        if packed ~= '' and struct.unpack('>I4', packed, LAST_SEEN) < oldest then
+          take_out(unpack_record(first + i - 1, packed))
+        end
+      end
+      skipped = skipped + 1
+    until #records > 0 or skipped == MAX_SKIPPED
+  end
+end
+
+-- What a page's record says, packed for the client: last and standing verdict (a letter each),
+-- number of the kept page that stands for it (4 bytes), bits in which the odd sketches of the two
+-- differ (2), sampled shingles of the page (2) and of the other (2), their level (1), flags (1):
+-- the sum of the following.
+local CANONICAL_KNOWN, REPLACES, GONE = 1, 2, 4
+
+local function packed_evidence(meta, flags)
+  return struct.pack('>c1c1I4I2I2I2BB', meta.last, meta.standing, meta.rep or meta.id,
+    meta.rep and meta.odd_bits or 0, meta.sampled, meta.rep and meta.rep_sampled or 0, meta.level,
+    (flags or 0) + (is_gone(meta) and GONE or 0))
+end
+
+-- The same and then a URL: of the page whose place this one took when it was checked last (flag
+-- REPLACES), else of the page that stands for it, nothing where there is none.
+local function evidence(meta, flags)
+  if meta.rep then
+    local original = original_of(meta, 0)
+    return packed_evidence(meta, flags) .. (original and original.url or '')
+  end
+  if (meta.replaces or 0) == 0 or meta.last == '=' then return packed_evidence(meta, flags) end
+  local loser = read_record(meta.replaces, 0)
+  return packed_evidence(meta, (flags or 0) + REPLACES) .. (loser and loser.url or '')
+end
