@@ -31,7 +31,7 @@ import redis
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.fingerprint import Fingerprint, make_sketcher
+from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, make_sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.embedded import server_binary
 from crawler.dedup.store.redis_index import CheckRequest
@@ -97,7 +97,7 @@ def requests(count: int) -> list[CheckRequest]:
         shingles = rng.integers(0, 2**64, SHINGLES, dtype=np.uint64)
         keys = sketcher.keys(sketcher.sketch_shingles(shingles)).astype(">u4").tobytes()
         odd = odd_sketches(shingles, config.verify_bits, config.threshold)
-        page = Fingerprint(rng.bytes(16), SHINGLES + 4, keys, odd)
+        page = Fingerprint(rng.bytes(EXACT_BYTES), SHINGLES + 4, keys, odd)
         host = f"www.host{number % 997:03d}.example"
         url = f"https://{host}/articles/{number:09d}/".ljust(60, "x")
         found.append(CheckRequest(url, host, rng.bytes(4), page))

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from crawler.dedup import DedupConfig
 from crawler.dedup.candidates import Rule
-from crawler.dedup.fingerprint import Fingerprint
+from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.connect import open_server
@@ -151,7 +151,7 @@ class Ours(Side):
             f"www.host{self.number % 997:03d}.example",
             self.rng.bytes(4),
             Fingerprint(
-                self.rng.bytes(16),
+                self.rng.bytes(EXACT_BYTES),
                 SHINGLES + 4,
                 self.sketcher.keys(sketch).astype(">u4").tobytes(),
                 odd_sketches(shingles, self.config.verify_bits, self.config.threshold),

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.index import server
 from crawler.dedup import DedupConfig
-from crawler.dedup.fingerprint import Fingerprint
+from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.lsh import row_bits
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import compare_odd, odd_sketches
@@ -126,7 +126,7 @@ class Web:
                 keys = self.sketcher.keys(sketch) & np.uint32((1 << KEY_BITS) - 1)
                 odd = odd_sketches(shingles, self.config.verify_bits, self.config.threshold)
                 bands = keys.astype(">u4").tobytes()
-                yield Fingerprint(self.rng.bytes(16), SHINGLES + 4, bands, odd), in_site
+                yield Fingerprint(self.rng.bytes(EXACT_BYTES), SHINGLES + 4, bands, odd), in_site
 
     def _draw(self) -> tuple[np.ndarray, bool]:
         own = self.rng.integers(0, 2**64, SHINGLES, dtype=np.uint64)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .typos import Corrector
 
 
+# Among a billion different texts any two have equal ones with a chance of 6 in a trillion.
+EXACT_BYTES = 12
 _KEY_BITS = np.uint32((1 << 27) - 1)  # of a table key, see store/lua/layout.lua
 
 
@@ -30,7 +32,7 @@ _KEY_BITS = np.uint32((1 << 27) - 1)  # of a table key, see store/lua/layout.lua
 class Fingerprint:
     """What is compared of a page.
 
-    ``exact`` is the xxh3-128 hash of the normalised words (16 bytes), ``words`` their number,
+    ``exact`` is the hash of the normalised words (12 bytes of xxh3-128), ``words`` their number,
     ``bands`` the keys by which candidates are found, 4 bytes each, ``odd`` the sketches that they
     are verified with, the page's own first; both are empty for a text too short for a shingle.
     """
@@ -104,7 +106,7 @@ class Fingerprinter:
         return self._sketched(page, shingles, self._sketcher.sketch_shingles(shingles))
 
     def exact(self, text: str) -> bytes:
-        """The hash of a text's normalised words (16 bytes)."""
+        """The hash of a text's normalised words (12 bytes)."""
         return self._read(text)[0].exact
 
     def many(self, texts: Iterable[str]) -> list[Fingerprint]:
@@ -131,7 +133,7 @@ class Fingerprinter:
             text = self._correct(text)
         shingler = self._sketcher.shingler
         normalised = single_spaced(shingler.normaliser.encode(text))
-        exact = xxhash.xxh3_128_digest(normalised, seed=self._seed)
+        exact = xxhash.xxh3_128_digest(normalised, seed=self._seed)[:EXACT_BYTES]
         words = normalised.count(b" ") + 1 if normalised else 0
         units = words if shingler.unit == "word" else len(normalised.decode())
         return Fingerprint(exact, words), normalised if units >= self._size else None

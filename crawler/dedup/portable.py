@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from .errors import InputError
+from .fingerprint import EXACT_BYTES
 from .store.records import COPIES, PageRecord
 from .store.redis_index import KINDS, table_key
 
@@ -32,6 +33,7 @@ _CHUNK: Final = 1 << 18  # bytes read at once
 _LARGEST: Final = 1 << 28  # bytes of a block's lines: more is no export of ours
 _LONGEST_URL: Final = 4096
 _MOST_KEYS: Final = 224
+_EARLIER_EXACT_BYTES: Final = 16
 _END: Final = "end"
 
 # Names in the file of the fields of a record that are whole numbers, and their bytes.
@@ -248,7 +250,8 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
     representative = line.get("of", 0) if standing in COPIES else numbers["number"]
     if type(representative) is not int or not 0 <= representative < 1 << 32:
         raise ValueError(f"of is no number of 4 bytes: {representative!r}")
-    exact, canonical = _hex(line, "exact", 16), _hex(line, "canonical", 4)
+    exact = _hex(line, "exact", EXACT_BYTES, _EARLIER_EXACT_BYTES)
+    canonical = _hex(line, "canonical", 4)
     bands, odd = _base64(line, "bands"), _base64(line, "odd")
     if len(odd) not in (0, odd_bytes) or len(bands) % 4 or len(bands) > 4 * _MOST_KEYS:
         raise ValueError("its sketch has another size")
@@ -268,11 +271,12 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
     )
 
 
-def _hex(line: dict[str, Any], name: str, size: int) -> bytes:
-    value = line.get(name, "00" * size)
-    if not isinstance(value, str) or len(value) != 2 * size:
-        raise ValueError(f"{name} is no hash of {size} bytes")
-    return bytes.fromhex(value)
+def _hex(line: dict[str, Any], name: str, *sizes: int) -> bytes:
+    """A hash of any of these `sizes`, cut to the first of them."""
+    value = line.get(name, "00" * sizes[0])
+    if not isinstance(value, str) or len(value) // 2 not in sizes:
+        raise ValueError(f"{name} is no hash of {sizes[0]} bytes")
+    return bytes.fromhex(value)[: sizes[0]]
 
 
 def _base64(line: dict[str, Any], name: str) -> bytes:

@@ -141,7 +141,7 @@ def test_explain_fetches_what_no_archive_holds(dedup, fill, tmp_path):
         found = json.loads(dedup("explain", f"{base}/two", "--fetch", "--json")[1])
     assert found["page"]["kind"] == "near"
     assert abs(found["page"]["similarity"] - found["jaccard"]) < 0.05
-    assert 0 < found["bands_met"] <= found["bands"] == 10
+    assert 0 < found["bands_met"] <= found["bands"] == 8
     assert [one["added"] for one in found["changes"]] == ["other4"] * 3
     assert [one["text"] for one in found["cut"]] == [f"Section {n}" for n in range(8)]
     assert found["text_from"] == "fetched now"
@@ -168,7 +168,7 @@ def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
     assert found["text_from"].startswith("archive, ")
     assert [one["added"] for one in found["changes"]] == ["other4"] * 2
     assert found["cut"] == [{"text": "Menu of all", "reason": "navigation"}]
-    assert (found["override"], found["bands"]) == ("drop", 10)
+    assert (found["override"], found["bands"]) == ("drop", 8)
     code, out, err = dedup(*words)
     assert (code, err) == (Exit.FOUND, "")
     assert "somebody said\tdrop" in out

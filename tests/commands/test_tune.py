@@ -13,7 +13,7 @@ import pytest
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, jaccard, shingle_hashes
 from crawler.dedup.candidates import Rule
-from crawler.dedup.fingerprint import Fingerprint
+from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.lsh import choose_bands, fewest_bands
 from crawler.dedup.sketches.odd import OddSketch, estimate_odd, odd_sketch
 from crawler.dedup.store.connect import open_server
@@ -182,6 +182,6 @@ async def _fill_with_unlike(config: DedupConfig, pages: int) -> None:
             for number in range(start, start + 500):
                 url = f"https://www.example.com/articles/{number:027d}"
                 sketch = OddSketch(0, 500, rng.bytes(odd))
-                page = Fingerprint(rng.bytes(16), 500, rng.bytes(4 * bands), (sketch,))
+                page = Fingerprint(rng.bytes(EXACT_BYTES), 500, rng.bytes(4 * bands), (sketch,))
                 requests.append(CheckRequest(url, "www.example.com", rng.bytes(4), page))
             await store.check(requests, threshold=0.8, bits=config.verify_bits, ttl=None)

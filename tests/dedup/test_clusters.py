@@ -12,7 +12,7 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, jaccard, shingle_hashes
 from crawler.dedup.candidates import Rule
 from crawler.dedup.clusters import cluster, similar_pairs
-from crawler.dedup.fingerprint import Fingerprint, Fingerprinter, make_sketcher
+from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, Fingerprinter, make_sketcher
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.odd import OddSketch
 from tests.texts import article, changed, text
@@ -130,10 +130,10 @@ def test_a_hostile_collection_ends_in_seconds():
     rng = np.random.default_rng(1)
     bands = rng.bytes(4 * 12)
     hostile = [
-        Fingerprint(rng.bytes(16), 500, bands, (OddSketch(0, 500, rng.bytes(BITS // 8)),))
+        Fingerprint(rng.bytes(EXACT_BYTES), 500, bands, (OddSketch(0, 500, rng.bytes(BITS // 8)),))
         for _ in range(5_000)
     ]
-    alike = [Fingerprint(rng.bytes(16), 500, one.bands, one.odd) for one in hostile[:1] * 20_000]
+    alike = [Fingerprint(rng.bytes(EXACT_BYTES), 500, one.bands, one.odd) for one in hostile[:1] * 20_000]
     start = time.perf_counter()
     assert len(cluster(hostile, threshold=0.8, bits=BITS)) == 5_000
     assert [len(one.members) for one in cluster(alike, threshold=0.8, bits=BITS)] == [19_999]

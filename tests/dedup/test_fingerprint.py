@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.dedup import DedupConfig
-from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
+from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, Fingerprinter
 from tests.texts import article, text
 
 PAGE = text(article(1, 40))
@@ -69,7 +69,7 @@ def test_a_short_text_has_an_exact_hash_only(page: str, words: int) -> None:
     """Fewer words than a shingle: nothing to compare but the words themselves."""
     short = fingerprint(page)
     assert (short.words, short.bands, short.odd) == (words, b"", ())
-    assert len(short.exact) == 16
+    assert len(short.exact) == EXACT_BYTES
 
 
 def test_the_seed_changes_everything() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.fingerprint import Fingerprint
+from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches.odd import OddSketch
 from crawler.dedup.store.reading import PAGES_IN_BLOCK
 from crawler.dedup.store.records import split_block
@@ -26,7 +26,7 @@ def pages(count: int, bands: int) -> list[CheckRequest]:
             "host",
             chooser.randbytes(4),
             Fingerprint(
-                chooser.randbytes(16),
+                chooser.randbytes(EXACT_BYTES),
                 200,
                 chooser.randbytes(4 * bands),
                 (OddSketch(0, 196, chooser.randbytes(BITS // 8)),),

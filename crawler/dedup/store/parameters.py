@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ParameterMismatch
 
 SECRET = "secret:"  # stands before the digest of a seed that is not stored
-FORMAT = 2  # of the layout in the server; raised with every change that older code cannot read
+FORMAT = 3  # of the layout in the server; raised with every change that older code cannot read
 
 
 class Parameters:

@@ -18,7 +18,7 @@ from .connect import Client
 from .keys import AGAIN, Keys
 from .scripts import explained, load_script
 
-PAGES_IN_BLOCK: Final = 32  # this and the following as in layout.lua
+PAGES_IN_BLOCK: Final = 48  # this and the following as in layout.lua and records.lua
 _KEYS: Final = 1 << 27
 _LEAST_BUCKETS: Final = 16
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile

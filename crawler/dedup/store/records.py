@@ -14,11 +14,12 @@ from .redis_index import BY_KEYS, KINDS, Evidence
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
 
 # These as in records.lua: of every page; then of a copy; behind them what only some pages have.
-_BASE: Final = struct.Struct(">ccII4s4sI16sBH")
+_BASE: Final = struct.Struct(">ccII4s4sI12sBH")
 _COPY: Final = struct.Struct(">IHH")
 _COPY_MORE: Final = struct.Struct(">I")
 _KEPT_MORE: Final = struct.Struct(">I4sII")
 _SIZES: Final = struct.Struct(">BH")
+_BEGINNINGS: Final = (b"", b"https://www.", b"https://", b"http://")
 _PLACE: Final = struct.Struct(">BI")  # as in read.lua
 _NO_KEY: Final = bytes(4)
 
@@ -109,6 +110,7 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
     if len(packed) < _SIZES.size:
         return None
     size, url_size = _SIZES.unpack_from(packed)
+    beginning, size = divmod(size, 64)
     meta, rest = packed[_SIZES.size : _SIZES.size + size], packed[_SIZES.size + size :]
     if len(meta) < _BASE.size or len(rest) < url_size:
         return None
@@ -132,7 +134,7 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
     cut = max(0, len(sketch) - odd_bytes)
     return PageRecord(
         number,
-        rest[:url_size].decode("utf-8", "replace"),
+        (_BEGINNINGS[beginning] + rest[:url_size]).decode("utf-8", "replace"),
         kind,
         KINDS.get(last, last.decode("latin-1")),
         first_seen,

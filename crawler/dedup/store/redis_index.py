@@ -18,7 +18,7 @@ from .parameters import Parameters
 from .reading import Entry, Reader
 from .scripts import explained, load_script
 
-_REQUEST = struct.Struct(">4s4sI16sI4sBHHHHHH")  # these three as in the scripts
+_REQUEST = struct.Struct(">4s4sI12sI4sBHHHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
 BY_KEYS = (
     255  # stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared
@@ -246,7 +246,7 @@ def unpack_news(reply: bytes) -> TemplateNews | None:
 
 
 def unpack_evidence(reply: bytes) -> Evidence:
-    """The evidence that a script returned, see lua/layout.lua."""
+    """The evidence that a script returned, see lua/records.lua."""
     kind, standing, page, odd_bits, sampled, other, level, flags = _EVIDENCE.unpack_from(reply)
     url = _text(reply[_EVIDENCE.size :]) or None
     return Evidence(

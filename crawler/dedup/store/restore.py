@@ -21,7 +21,7 @@ from .scripts import explained, load_script
 from .spread_index import SpreadIndex
 from .spread_pages import Place
 
-_PAGE: Final = struct.Struct(">I2cII4sI16sBHIHHII4sIHH")  # as in lua/restore.lua
+_PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHII4sIHH")  # as in lua/restore.lua
 _LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}
 _TABLES: Final = {"exact": b"e", "band": b"b"}
 _RUN: Final = 32  # pages written by one run of the script

@@ -12,6 +12,7 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import ServerError
+from ..fingerprint import EXACT_BYTES
 from .shards import Call, Shards, Terms
 from .spread_pages import Attempt, Place, Spread, View, by_shard, read_view
 
@@ -20,7 +21,6 @@ logger = logging.getLogger(__name__)
 _MEND_EVERY = 60.0  # seconds between looks at what dead workers left
 _SWEPT = 2  # shards that each exchange looks through for what has expired
 _BACKLOG = 512  # tasks in the background
-_HASH_BYTES = 16
 
 
 class SpreadCare:
@@ -140,7 +140,7 @@ class SpreadCare:
 
     async def _unearth(self, shard: int, buried: bytes) -> None:
         """Take the entries of a page out whose record is gone: local number, hash, band keys."""
-        local, exact, bands = buried[:4], buried[4 : 4 + _HASH_BYTES], buried[4 + _HASH_BYTES :]
+        local, exact, bands = buried[:4], buried[4 : 4 + EXACT_BYTES], buried[4 + EXACT_BYTES :]
         if exact:
             number = self.number(shard, int.from_bytes(local))
             await self._move(self._spread.places(exact, 1, bands), number, kept=False)

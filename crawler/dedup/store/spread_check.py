@@ -23,7 +23,7 @@ from .spread_pages import Attempt, Likeness, Spread, View, likeness
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a page that is waited for
 _DECISION = struct.Struct(">I4scIHBHHBI")  # as in lua/settle.lua
-_DEPOSED = struct.Struct(">I16scIHBHH")  # as in lua/depose.lua
+_DEPOSED = struct.Struct(">I12scIHBHH")  # as in lua/depose.lua
 
 
 class SpreadCheck(SpreadCare):

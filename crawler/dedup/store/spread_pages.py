@@ -16,7 +16,7 @@ from .redis_index import BY_KEYS, CheckRequest, TemplateNews, table_key
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
 _KEY_BITS = (1 << 27) - 1  # of a table key, see lua/layout.lua
-_VIEW = struct.Struct(">cI8sI16sBHI4sBH")  # as in lua/look.lua
+_VIEW = struct.Struct(">cI8sI12sBHI4sBH")  # as in lua/look.lua
 
 
 class Place(NamedTuple):

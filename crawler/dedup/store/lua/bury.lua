@@ -3,7 +3,7 @@
 -- ARGV  see attempts.lua; for each URL: its table key (4 bytes), the URL
 --
 -- Returns for each URL '' if it was never seen, or the page's local number (4) and, if it was kept,
--- its exact hash (16) and band keys, to be taken out of other shards.
+-- its exact hash (12) and band keys, to be taken out of other shards.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()

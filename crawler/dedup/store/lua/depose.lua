@@ -1,10 +1,10 @@
 -- Makes kept pages of this shard copies of pages that took their places.
 --
--- ARGV  see attempts.lua; for each page: local number (4 bytes), exact hash (16), its standing as a
+-- ARGV  see attempts.lua; for each page: local number (4 bytes), exact hash (12), its standing as a
 --       copy (1, a letter: e exact, n near), global number of the other page (4), bits in which the
 --       odd sketches differ (2), their level (1), sampled shingles of the page (2) and of the other (2)
 --
--- Returns for each page '', or its local number (4), exact hash (16) and band keys, to be taken out
+-- Returns for each page '', or its local number (4), exact hash (12) and band keys, to be taken out
 -- of other shards. '' if it is not kept with this text any more: nothing is done.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
@@ -12,7 +12,7 @@ load_state()
 
 local function depose(item)
   local id, exact, standing, rep, odd_bits, level, sampled, rep_sampled =
-    struct.unpack('>I4c16c1I4I2BI2I2', item)
+    struct.unpack('>I4c12c1I4I2BI2I2', item)
   local meta = read_record(id, 0)
   if not meta or meta.rep or meta.exact ~= exact then return '' end
   local rest = keep_no_more(meta)

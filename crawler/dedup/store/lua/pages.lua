@@ -5,7 +5,7 @@
 --   table key of the URL (4 bytes)
 --   token (4): made anew for each check; the same token again is the same check tried again, and
 --     gets the same answer without being counted twice
---   number of words (4); exact hash of the normalised text (16)
+--   number of words (4); exact hash of the normalised text (12)
 --   date of the text in seconds since 1970 (4), 0 if unknown; table key of the URL that the page
 --     names as canonical (4); flags (1): 1 the page takes the place of the one that it copies, 2 it gives its
 --     own place to the URL that it names as canonical
@@ -26,7 +26,7 @@ local function read_page(packed)
   local page, flags, sizes, at = {}, 0, {}, 0
   page.url_key, page.token, page.words, page.exact, page.date, page.canonical, flags,
     page.template_length, sizes[5], sizes[1], sizes[2], sizes[3], sizes[4], at =
-      struct.unpack('>c4c4I4c16I4c4BI2I2I2I2I2I2', packed)
+      struct.unpack('>c4c4I4c12I4c4BI2I2I2I2I2I2', packed)
   page.preferred, page.yields = flags % 2 == 1, flags >= 2
   for i, name in ipairs({'url', 'host', 'bands', 'canonical_url', 'pairs'}) do
     page[name] = string.sub(packed, at, at + sizes[i] - 1)

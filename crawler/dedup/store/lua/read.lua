@@ -1,7 +1,7 @@
 -- Reads blocks of records as they are stored; changes nothing.
 --
 -- KEYS[1]  "{namespace}:params"
--- ARGV     numbers of blocks; block N holds the records of pages 32 N to 32 N + 31, see records.lua
+-- ARGV     numbers of blocks; block N holds the records of pages 48 N to 48 N + 47, see records.lua
 --
 -- Returns for each block one string: of each record that is there its place in the block (1 byte),
 -- its bytes (4) and the record.

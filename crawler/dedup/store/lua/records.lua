@@ -1,22 +1,24 @@
 -- Records of pages, and what they say. This text stands behind layout.lua.
 --
--- Page N has the number of its record: it is element N % 32 of the list "page:<N / 32>", '' where
+-- Page N has the number of its record: it is element N % 48 of the list "page:<N / 48>", '' where
 -- there is none. A list gets no more records when the next might not fit in 8 kB, which is a size
 -- that the server's allocator gives without rounding and a list lies in one piece; the numbers that
 -- it has left are skipped.
 --
--- A record is: bytes of what it says (1) and of the URL (2); what it says; URL; of a kept page its
--- band keys and then the odd sketch.
+-- A record is: bytes of what it says, and 64 times the number of its URL's beginning in BEGINNINGS,
+-- 0 if it has none of them (1); bytes of the rest of the URL (2); what it says; the rest of the URL;
+-- of a kept page its band keys and then the odd sketch.
 
 local SIZES = '>BI2'
+local BEGINNINGS = {'https://www.', 'https://', 'http://'}
 local LAST_SEEN = 10 -- byte of a record where that stands
-local SLOTS = 32 -- records in a block
+local SLOTS = 48 -- records in a block
 local BLOCK_BYTES = 8170 -- of a full block
 local MAX_SKIPPED = 64 -- empty blocks of records passed at once when looking for expired ones
 -- What a record says of every page, then of a copy. Behind it stands, where there is something to
 -- say, when a copy was gone, and of a kept page its date, the table key of the URL that it names as
 -- canonical, when it was gone, and the number of the page whose place it took.
-local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c16BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
+local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c12BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
 local MORE_BYTES = 7 + struct.size(BASE) + struct.size(KEPT_MORE) -- at most, besides URL and sketch
 local NO_KEY = string.rep('\0', 4)
 local IS_COPY = {e = true, n = true}
@@ -45,8 +47,9 @@ end
 
 local function unpack_record(id, packed)
   local size, url_size, at = struct.unpack(SIZES, packed)
-  local meta, url_at = {id = id}, at + size
-  meta.url = string.sub(packed, url_at, url_at + url_size - 1)
+  local beginning = floor(size / 64)
+  local meta, url_at = {id = id}, at + size % 64
+  meta.url = (BEGINNINGS[beginning] or '') .. string.sub(packed, url_at, url_at + url_size - 1)
   meta.sketch = string.sub(packed, url_at + url_size)
   meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.token, meta.url_key, meta.words,
     meta.exact, meta.level, meta.sampled, at = struct.unpack(BASE, packed, at)
@@ -82,8 +85,14 @@ local function packed_meta(meta)
 end
 
 local function packed_record(meta)
-  local said = packed_meta(meta)
-  return struct.pack(SIZES, #said, #meta.url) .. said .. meta.url .. meta.sketch
+  local said, number, rest = packed_meta(meta), 0, meta.url
+  for i, beginning in ipairs(BEGINNINGS) do
+    if string.sub(rest, 1, #beginning) == beginning then
+      number, rest = i, string.sub(rest, #beginning + 1)
+      break
+    end
+  end
+  return struct.pack(SIZES, #said + 64 * number, #rest) .. said .. rest .. meta.sketch
 end
 
 -- Writes the record of a page that has none.

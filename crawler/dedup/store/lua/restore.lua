@@ -6,7 +6,7 @@
 --          entries lie in any shard
 -- then one argument for each page, numbers with the highest byte first: number that it shall have
 -- (4 bytes), 0: the next that is free; standing and last verdict (a letter each); first and last
--- seen (4 each); table key of the URL (4); words (4); exact hash (16); level (1); sampled (2);
+-- seen (4 each); table key of the URL (4); words (4); exact hash (12); level (1); sampled (2);
 -- number of the original (4), 0 if there is none; differing bits (2) and sampled shingles of the
 -- original (2); gone (4), date (4), table key of the canonical URL (4), page replaced (4); bytes of
 -- the URL (2) and of the band keys (2); URL, band keys, odd sketch
@@ -20,7 +20,7 @@ if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
 end
 load_state()
 local NO_TOKEN = string.rep('\0', 4)
-local PAGE = '>I4c1c1I4I4c4I4c16BI2I4I2I2I4I4c4I4I2I2'
+local PAGE = '>I4c1c1I4I4c4I4c12BI2I4I2I2I4I4c4I4I2I2'
 
 local function list(meta, bands)
   if meta.words > 0 then

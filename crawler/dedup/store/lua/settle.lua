@@ -7,7 +7,7 @@
 --       hundredths (1); and of a page that takes another's place that one's global number (4)
 --
 -- Returns for each attempt its evidence without the URL; then, if it replaces a kept page, that
--- page's local number (4), exact hash (16) and band keys, to be taken out of other shards. '' if
+-- page's local number (4), exact hash (12) and band keys, to be taken out of other shards. '' if
 -- the attempt was ended by another: nothing is decided. The same again gets the same evidence.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')

@@ -3,7 +3,7 @@
 -- ARGV  see attempts.lua; blocks of records to look through for what has expired (2 bytes); 0: end
 --       attempts whose time has run out, and list claims too
 --
--- Returns for each argument two lists: of buried pages local number and then exact hash (16 bytes)
+-- Returns for each argument two lists: of buried pages local number and then exact hash (12 bytes)
 -- with band keys; of claims their key and then the global numbers there.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
