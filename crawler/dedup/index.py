@@ -133,6 +133,19 @@ class DuplicateIndex:
             template.take(*evidence.template)
         return self._verdict(url, request, evidence)
 
+    async def prefer(self, url: str, text: str) -> Verdict:
+        """Check a page that the index has as `preferred`, by the main text that was compared then.
+
+        It is unchanged as long as it was before, though its whole text, by which :meth:`check`
+        tells that, may be another than `text`.
+        """
+        request = self._request(url, await self._fingerprinted(text))
+        page = await self._store.show(request.url)
+        if page is not None:
+            fingerprint = replace(request.fingerprint, exact=page.exact)
+            request = request._replace(fingerprint=fingerprint)
+        return await self._decided(url, request._replace(preferred=True))
+
     async def check_many(self, pages: Iterable[tuple[str, str]]) -> list[Verdict]:
         """Check `(url, text)` pairs in order, many in each exchange."""
         verdicts: list[Verdict] = []

@@ -133,7 +133,9 @@ def test_a_hostile_collection_ends_in_seconds():
         Fingerprint(rng.bytes(EXACT_BYTES), 500, bands, (OddSketch(0, 500, rng.bytes(BITS // 8)),))
         for _ in range(5_000)
     ]
-    alike = [Fingerprint(rng.bytes(EXACT_BYTES), 500, one.bands, one.odd) for one in hostile[:1] * 20_000]
+    alike = [
+        Fingerprint(rng.bytes(EXACT_BYTES), 500, one.bands, one.odd) for one in hostile[:1] * 20_000
+    ]
     start = time.perf_counter()
     assert len(cluster(hostile, threshold=0.8, bits=BITS)) == 5_000
     assert [len(one.members) for one in cluster(alike, threshold=0.8, bits=BITS)] == [19_999]

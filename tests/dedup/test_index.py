@@ -19,6 +19,7 @@ from crawler.dedup import (
     jaccard,
     shingle_hashes,
 )
+from crawler.dedup.store.records import read_records
 from tests.texts import article, changed, text
 
 
@@ -179,6 +180,19 @@ async def test_any_url_is_a_name(index: DuplicateIndex, url: str) -> None:
     assert (await index.check("http://other/", text(article(1)))).kind is Kind.EXACT
     assert await index.forget(url)
     assert await index.show(url) is None
+
+
+async def test_urls_that_differ_in_their_beginning_are_several(index: DuplicateIndex) -> None:
+    """The usual beginnings are stored as a number, and come back as they were."""
+    schemes = ("http://", "https://", "ftp://")
+    urls = [f"{scheme}{www}a.example/" for scheme in schemes for www in ("", "www.")]
+    for url in urls:
+        await index.check(url, text(article(1)))
+    assert (await index.check("http://b.example/", text(article(1)))).duplicate_of == urls[0]
+    for url in urls:
+        assert (await index.check(url, text(article(1)))).kind is Kind.UNCHANGED
+    records = read_records(index.store, odd_bytes=128)
+    assert {record.url async for record in records} == {*urls, "http://b.example/"}
 
 
 async def test_long_urls_of_one_beginning_differ(index: DuplicateIndex) -> None:

@@ -105,6 +105,20 @@ async def test_a_preferred_page_takes_the_place_of_what_it_copied(index_url: str
         assert deposed.duplicate_of == COPY
 
 
+async def test_a_preferred_page_stays_unchanged(index_url: str) -> None:
+    """A page whose site has a template is preferred by its text without that, and is the same page
+    when it is crawled again.
+    """
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, FIRST, whole="menu " + FIRST)
+        await index.check(COPY, SECOND, whole="menu " + SECOND)
+        assert (await index.prefer(COPY, SECOND)).replaces == ORIGINAL
+        verdict = await index.check(COPY, SECOND, whole="menu " + SECOND)
+        assert (verdict.kind, verdict.standing) == (Kind.UNCHANGED, Kind.UNIQUE)
+        exact = await index.check("http://third/", SECOND, whole="menu " + SECOND)
+        assert (exact.kind, exact.duplicate_of) == (Kind.EXACT, COPY)
+
+
 async def test_a_copy_takes_the_place_of_a_page_that_is_gone(index_url: str) -> None:
     """A text outlives its address: a copy that comes after that is gone is kept."""
     async with opened(index_url) as index:

@@ -63,8 +63,7 @@ async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> 
     """However long addresses are, a list is one piece of up to 8 KB, without room for one more."""
     chooser = random.Random(2)
     requests = [
-        page._replace(url=page.url.ljust(chooser.randrange(20, 900), "x"))
-        for page in pages(600, 8)
+        page._replace(url=page.url.ljust(chooser.randrange(20, 900), "x")) for page in pages(600, 8)
     ]
     requests[300] = requests[300]._replace(url="http://host/".ljust(20_000, "x"))
     config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)

@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Check the page as preferred and print what that changed."""
     from ...dedup.verdict import Kind
+    from ..documents import read_document
 
     async def prefer(index: DuplicateIndex) -> dict[str, Any] | None:
         before = await index.show(options.url)
@@ -45,8 +46,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         facts |= {"replaces": None, "cluster_before": before.cluster, "cluster": before.cluster}
         if before.kind not in (Kind.EXACT, Kind.NEAR) and before.gone is None:
             return facts  # it stands there already
-        text = _text(options, settings, is_gone=before.gone is not None)
-        verdict = await index.check(options.url, text, preferred=True)
+        if options.text or options.fetch:
+            text = read_document(options.text or options.url, user_agent=settings["USER_AGENT"])
+            verdict = await index.check(options.url, text, preferred=True)
+        else:
+            text = _archived(options.url, settings, is_gone=before.gone is not None)
+            verdict = await index.prefer(options.url, text)
         return facts | {"replaces": verdict.replaces, "cluster": verdict.cluster}
 
     found = ask_index(settings, prefer)
@@ -60,23 +65,17 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     return Exit.NOTHING
 
 
-def _text(options: argparse.Namespace, settings: Mapping[str, Any], *, is_gone: bool) -> str:
-    """The page's main text.
-
-    Raises :class:`InputError` if there is none to be had in the ways that are asked for.
-    """
+def _archived(url: str, settings: Mapping[str, Any], *, is_gone: bool) -> str:
+    """The page's main text in the archive. Raises :class:`InputError` if it is not there."""
     from ...dedup.archive import Archive
     from ...dedup.errors import InputError
     from ...project import project_config
-    from ..documents import read_document
 
-    if options.text or options.fetch:
-        return read_document(options.text or options.url, user_agent=settings["USER_AGENT"])
     if is_gone:
-        raise InputError(f"{options.url!r} is gone; --fetch sees whether it is back")
+        raise InputError(f"{url!r} is gone; --fetch sees whether it is back")
     config = project_config(settings)
     with Archive.of(config) as archive:
         try:
-            return archive.whole_text(options.url)
+            return archive.whole_text(url)
         except InputError as error:
             raise InputError(f"{error}; --fetch or --text gives it") from None

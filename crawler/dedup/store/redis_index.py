@@ -94,6 +94,7 @@ class StoredPage(NamedTuple):
     last_seen: int
     words: int
     gone: int
+    exact: bytes
 
 
 class RedisIndex(Reader):

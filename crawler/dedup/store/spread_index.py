@@ -26,7 +26,7 @@ from .spread_check import SpreadCheck
 from .spread_pages import Attempt, Spread
 
 _LEASE = 0.5  # of the patience: who waits for a dead worker has as much again to decide
-_FOUND = struct.Struct(">IIIII")  # as in lua/find.lua
+_FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
 
 
 class SpreadIndex(SpreadCheck, Reader):

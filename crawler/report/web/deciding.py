@@ -53,7 +53,7 @@ class Deciding:
         except InputError as error:
             hint = "scrapy dedup prefer --fetch reads the page anew."
             raise HTTPException(400, f"This cannot be done here: {error}; {hint}") from None
-        await self._index.check(record.url, text, preferred=True)
+        await self._index.prefer(record.url, text)
         self._view.forget()
         return _back(url, "prefer")
 

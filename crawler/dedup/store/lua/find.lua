@@ -3,13 +3,14 @@
 -- ARGV  see attempts.lua; for each URL: its table key (4 bytes), the URL
 --
 -- Returns for each URL '' if it was never seen, or local number, first seen, last seen (seconds
--- since 1970), words and since when it is gone (0 if it is not), 4 bytes each, and the evidence of records.lua without the URL.
+-- since 1970), words and since when it is gone (0 if it is not), 4 bytes each, exact hash (12), and
+-- the evidence of records.lua without the URL.
 
 load_state()
 
 return each(function(item)
   local meta = find_url(string.sub(item, 5), string.sub(item, 1, 4))
   if not meta then return '' end
-  return struct.pack('>I4I4I4I4I4', meta.id, meta.first_seen, meta.last_seen, meta.words, meta.gone or 0)
-    .. packed_evidence(meta)
+  return struct.pack('>I4I4I4I4I4', meta.id, meta.first_seen, meta.last_seen, meta.words,
+    meta.gone or 0) .. meta.exact .. packed_evidence(meta)
 end)
