@@ -4,8 +4,14 @@
 
 Both look a page up and keep it if it is new. One page in ten is a near-duplicate at Jaccard 0.9 of
 one of the latest 2,000; one in fifty each is one at 0.85 and at 0.8, to measure recall. Sketches
-are made beforehand and not timed: benchmarks/sketch.py times those. URLs have 60 characters. The
-server's CPU is what the server says of itself. Trust ratios; absolute figures are this machine's.
+are made beforehand and not timed: benchmarks/sketch.py times those. URLs have 60 characters, hosts
+1,000 pages. Bytes are what the server's memory has grown by since it was ready: a few pages of an
+index that was deleted again have made it load the scripts and its buffers before. The server's CPU
+is what the server says of itself. Trust ratios; absolute figures are this machine's.
+
+The rows follow each other, and the machine may be slower at the end of an hour. So the last line
+compares sizes fairly: a second server has the latest pages only, about 10,000 of them, and both
+check the same new pages in turn, in random order.
 """
 
 from __future__ import annotations
@@ -15,13 +21,15 @@ import asyncio
 import json
 import math
 import platform
+import random
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +50,9 @@ from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
 SHINGLES = 500
 SIMILARITIES = (0.9, 0.85, 0.8)
 EXCHANGE = 32  # pages in an exchange, as in a crawl with that many at once
+SMALL = 10_000  # pages of the index that the large one is compared with, half way through that
+ROUNDS, ROUND = 24, 256  # in which they are compared, and pages of each
+WARM = 10 * EXCHANGE  # pages
 
 
 class Pages:
@@ -144,11 +155,12 @@ class Ours(Side):
 
     def prepare(self, shingles: np.ndarray) -> CheckRequest:
         self.number += 1
-        url = f"https://www.host{self.number % 997:03d}.example/articles/{self.number:09d}/"
+        host = f"www.host{self.number // 1000:04d}.example"
+        url = f"https://{host}/articles/{self.number:09d}/"
         sketch = self.sketcher.sketch_shingles(shingles)
         return CheckRequest(
             url.ljust(60, "x"),
-            f"www.host{self.number % 997:03d}.example",
+            host,
             self.rng.bytes(4),
             Fingerprint(
                 self.rng.bytes(EXACT_BYTES),
@@ -211,27 +223,67 @@ class Datasketch(Side):
         return duplicate
 
 
+@asynccontextmanager
+async def opened(socket: str, client: redis.Redis) -> AsyncIterator[Ours]:
+    """Our index on a server that is warm."""
+    config = DedupConfig(redis_url=f"unix://{socket}")
+    async with open_server(config) as connection:
+        for namespace in ("warm", "bench"):
+            parameters = {"seed": 1, "tables": config.banding.bands}
+            store = RedisIndex(connection, namespace, parameters, Rule())
+            await store.open()
+            ours = Ours(client, store, config)
+            if namespace == "warm":
+                source = Pages(0)
+                await ours.check([ours.prepare(source.draw()[0]) for _ in range(WARM)])
+                client.flushall()
+        yield ours
+
+
+async def compare(large: Ours, small: Ours, source: Pages) -> dict[str, float]:
+    """The server's CPU for a page of two indexes that check the same new pages in turn."""
+    found: dict[Ours, list[float]] = {large: [], small: []}
+    for _ in range(ROUNDS):
+        pages = [large.prepare(source.draw()[0]) for _ in range(ROUND)]
+        for side in random.sample((large, small), 2):
+            before = side.cpu
+            await side.check(pages)
+            found[side].append((side.cpu - before) / ROUND * 1e6)
+    ratios = [a / b for a, b in zip(found[large], found[small], strict=True)]
+    return {
+        "rounds": ROUNDS,
+        "small_us": statistics.median(found[small]),
+        "large_us": statistics.median(found[large]),
+        "ratio": statistics.median(ratios),
+    }
+
+
 async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     program = arguments.server
-    with server(program) as (socket, client), server(program) as (peer_socket, peer_client):
-        config = DedupConfig(redis_url=f"unix://{socket}")
-        async with open_server(config) as connection:
-            parameters = {"seed": 1, "tables": config.banding.bands}
-            store = RedisIndex(connection, "bench", parameters, Rule())
-            await store.open()
-            ours = Ours(client, store, config)
-            peer = Datasketch(peer_client, peer_socket, config.threshold)
+    with (
+        server(program) as (socket, client),
+        server(program) as (small_socket, small_client),
+        server(program) as (peer_socket, peer_client),
+    ):
+        async with (
+            opened(socket, client) as ours,
+            opened(small_socket, small_client) as small,
+        ):
+            peer = Datasketch(peer_client, peer_socket, ours.config.threshold)
             empty = {side.name: side.memory() for side in (ours, peer)}
             source = Pages(arguments.seed)
+            only_large = arguments.pages - (SMALL - ROUNDS * ROUND // 2)
             step = max(500, arguments.pages // 100)
-            marks = {round(arguments.pages * share) // step * step for share in (0.1, 0.5, 1)}
+            marks = {round(arguments.pages * share) // step * step for share in (0.01, 0.1, 0.5, 1)}
             last = (0, 0.0, 0.0)
             for start in range(0, arguments.pages, step):
                 drawn = [source.draw() for _ in range(step)]
                 ready = [ours.prepare(page) for page, _ in drawn]
                 for (_, similarity), found in zip(drawn, await ours.check(ready), strict=True):
                     ours.count(similarity, found)
+                if start >= only_large:
+                    await small.check(ready)
                 if start < arguments.peer_pages:
                     sketches = [peer.prepare(page) for page, _ in drawn]
                     for (_, similarity), found in zip(drawn, peer.check(sketches), strict=True):
@@ -242,6 +294,7 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
                 if start + step in marks:
                     rows.append(row(ours, empty, last) | {"since": last[0]})
                     last = (ours.pages, ours.seconds, ours.cpu)
+            growth = await compare(ours, small, source)
             version = client.info("server").get("valkey_version", client.info()["redis_version"])
     return {
         "environment": {
@@ -251,6 +304,7 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
             "exchange": EXCHANGE,
         },
         "rows": rows,
+        "growth": growth,
     }
 
 
@@ -285,6 +339,11 @@ def show(result: dict[str, Any]) -> None:
             f"{recall}{item['false_duplicates']:7}"
         )
     print("The first two rows are the same pages in turn; the others are since the row before.")
+    growth, pages = result["growth"], result["rows"][-1]["pages"]
+    print(
+        f"In turn, medians of {growth['rounds']} rounds: server µs a page at {SMALL:,} pages "
+        f"{growth['small_us']:.1f}, at {pages:,} {growth['large_us']:.1f}, × {growth['ratio']:.2f}"
+    )
 
 
 def main() -> None:
