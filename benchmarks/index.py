@@ -10,8 +10,9 @@ index that was deleted again have made it load the scripts and its buffers befor
 is what the server says of itself. Trust ratios; absolute figures are this machine's.
 
 The rows follow each other, and the machine may be slower at the end of an hour. So the last line
-compares sizes fairly: a second server has the latest pages only, about 10,000 of them, and both
-check the same new pages in turn, in random order.
+compares sizes fairly: a second server has the latest pages only, 10,000 or fewer, and both check
+the same new pages in turn, in random order. It has a power of two fewer, for a page costs up to a
+tenth more shortly before the tables have doubled.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
 SHINGLES = 500
 SIMILARITIES = (0.9, 0.85, 0.8)
 EXCHANGE = 32  # pages in an exchange, as in a crawl with that many at once
-SMALL = 10_000  # pages of the index that the large one is compared with, half way through that
-ROUNDS, ROUND = 24, 256  # in which they are compared, and pages of each
+SMALL = 10_000  # pages, at most, of the index that the large one is compared with
+ROUNDS, ROUND = 24, 128  # in which they are compared, and pages of each
 WARM = 10 * EXCHANGE  # pages
 
 
@@ -251,7 +252,7 @@ async def compare(large: Ours, small: Ours, source: Pages) -> dict[str, float]:
             found[side].append((side.cpu - before) / ROUND * 1e6)
     ratios = [a / b for a, b in zip(found[large], found[small], strict=True)]
     return {
-        "rounds": ROUNDS,
+        "small_pages": small.pages - ROUNDS * ROUND // 2,
         "small_us": statistics.median(found[small]),
         "large_us": statistics.median(found[large]),
         "ratio": statistics.median(ratios),
@@ -273,7 +274,10 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
             peer = Datasketch(peer_client, peer_socket, ours.config.threshold)
             empty = {side.name: side.memory() for side in (ours, peer)}
             source = Pages(arguments.seed)
-            only_large = arguments.pages - (SMALL - ROUNDS * ROUND // 2)
+            small_pages = arguments.pages
+            while small_pages > SMALL:
+                small_pages //= 2
+            only_large = arguments.pages - small_pages + ROUNDS * ROUND // 2
             step = max(500, arguments.pages // 100)
             marks = {round(arguments.pages * share) // step * step for share in (0.01, 0.1, 0.5, 1)}
             last = (0, 0.0, 0.0)
@@ -282,8 +286,7 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
                 ready = [ours.prepare(page) for page, _ in drawn]
                 for (_, similarity), found in zip(drawn, await ours.check(ready), strict=True):
                     ours.count(similarity, found)
-                if start >= only_large:
-                    await small.check(ready)
+                await small.check(ready[max(0, only_large - start) :])
                 if start < arguments.peer_pages:
                     sketches = [peer.prepare(page) for page, _ in drawn]
                     for (_, similarity), found in zip(drawn, peer.check(sketches), strict=True):
@@ -339,11 +342,10 @@ def show(result: dict[str, Any]) -> None:
             f"{recall}{item['false_duplicates']:7}"
         )
     print("The first two rows are the same pages in turn; the others are since the row before.")
-    growth, pages = result["growth"], result["rows"][-1]["pages"]
-    print(
-        f"In turn, medians of {growth['rounds']} rounds: server µs a page at {SMALL:,} pages "
-        f"{growth['small_us']:.1f}, at {pages:,} {growth['large_us']:.1f}, × {growth['ratio']:.2f}"
-    )
+    growth = result["growth"]
+    sizes = f"{growth['small_pages']:,} pages and at {result['rows'][-1]['pages']:,}"
+    costs = f"{growth['small_us']:.1f} and {growth['large_us']:.1f}, × {growth['ratio']:.2f}"
+    print(f"Server µs a page in turn, medians of {ROUNDS} rounds, at {sizes}: {costs}")
 
 
 def main() -> None:
