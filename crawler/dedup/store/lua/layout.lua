@@ -19,7 +19,7 @@ local STATE = PREFIX .. 'state'
 local OVERRIDES = PREFIX .. 'overrides' -- hash: URL -> keep or drop, what somebody wants of it
 local AGAIN = 'again' -- there: somebody took that back, and the page has to be decided anew
 local MIN_BUCKETS = 16
-local LOAD = 32 -- mean entries in a bucket; the fullest holds about 2.5 times as many
+local LOAD = 48 -- mean entries in a bucket; the fullest holds about three times as many
 local MAX_VALUE = 64 -- bytes of the numbers under a key, in the server's compact encoding
 
 local state -- next: number of the next page; kept: pages that stand for themselves; hand: block of
