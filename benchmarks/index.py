@@ -50,6 +50,7 @@ from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
 
 SHINGLES = 500
 SIMILARITIES = (0.9, 0.85, 0.8)
+STEP = 500  # pages that a side checks before it is the other's turn
 EXCHANGE = 32  # pages in an exchange, as in a crawl with that many at once
 SMALL = 10_000  # pages, at most, of the index that the large one is compared with
 ROUNDS, ROUND = 24, 128  # in which they are compared, and pages of each
@@ -278,11 +279,10 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
             while small_pages > SMALL:
                 small_pages //= 2
             only_large = arguments.pages - small_pages + ROUNDS * ROUND // 2
-            step = max(500, arguments.pages // 100)
-            marks = {round(arguments.pages * share) // step * step for share in (0.01, 0.1, 0.5, 1)}
+            marks = {round(arguments.pages * share) // STEP * STEP for share in (0.1, 0.5, 1)}
             last = (0, 0.0, 0.0)
-            for start in range(0, arguments.pages, step):
-                drawn = [source.draw() for _ in range(step)]
+            for start in range(0, arguments.pages, STEP):
+                drawn = [source.draw() for _ in range(STEP)]
                 ready = [ours.prepare(page) for page, _ in drawn]
                 for (_, similarity), found in zip(drawn, await ours.check(ready), strict=True):
                     ours.count(similarity, found)
@@ -291,10 +291,10 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
                     sketches = [peer.prepare(page) for page, _ in drawn]
                     for (_, similarity), found in zip(drawn, peer.check(sketches), strict=True):
                         peer.count(similarity, found)
-                    if start + step >= arguments.peer_pages or start + step >= arguments.pages:
+                    if start + STEP >= arguments.peer_pages or start + STEP >= arguments.pages:
                         rows.append(row(peer, empty, (0, 0.0, 0.0)))
                         rows.append(row(ours, empty, (0, 0.0, 0.0)))
-                if start + step in marks:
+                if start + STEP in marks:
                     rows.append(row(ours, empty, last) | {"since": last[0]})
                     last = (ours.pages, ours.seconds, ours.cpu)
             growth = await compare(ours, small, source)
@@ -332,7 +332,7 @@ def show(result: dict[str, Any]) -> None:
         f"{'index':16}{'pages':>10}{'pages/s':>10}{'× peer':>8}{'server µs':>11}{'requests':>10}"
         f"{'bytes':>8}{'R .90':>7}{'R .85':>7}{'R .80':>7}{'false':>7}"
     )
-    peer = result["rows"][0]["pages_per_second"]
+    peer = next(r["pages_per_second"] for r in result["rows"] if r["index"] == "datasketch")
     for item in result["rows"]:
         recall = "".join(f"{value:7.3f}" for value in item["recall"].values())
         print(
