@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import Final
 
@@ -67,7 +66,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
             http_content_type_encoding(content_type),
             html_body_declared_encoding(body),
         )
-        if name
+        if name and is_charset(name)
     ]
     if not body.isascii() or any(name.startswith("utf-16") for name in declared):
         sparse = body[:1000].count(0) * 3 > len(body[:1000])
@@ -85,11 +84,26 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     for name in declared:
         if name == "cp1252" and _is_foreign(sample):  # what servers say who know nothing
             continue
-        text = _decode(body, name)
-        if text is not None and _fits(text):
+        text = body.decode(name, "replace")
+        if _fits(text):
             return name, text
     name = sniff(sample)
-    return name, _decode(body, name) or ""
+    return name, body.decode(name, "replace")
+
+
+def is_charset(name: str) -> bool:
+    """Whether bytes of a page can be read as the encoding of that name.
+
+    Python knows others too, of bytes as bytes or of host names, and they fail on a page.
+
+    >>> is_charset("koi8-r"), is_charset("rot13"), is_charset("punycode"), is_charset("no-such")
+    (True, False, False, False)
+    """
+    try:
+        b"\xff".decode(name, "replace")
+    except (LookupError, UnicodeError):
+        return False
+    return True
 
 
 def sniff(sample: bytes) -> str:
@@ -117,14 +131,6 @@ def _is_foreign(sample: bytes) -> bool:
     runs = _BEYOND.findall(sample)
     length = sum(map(len, runs))
     return length > max(_LATIN_RUN * len(runs), _FEW)
-
-
-def _decode(body: bytes, name: str) -> str | None:
-    try:
-        codec = codecs.lookup(name)
-    except LookupError:
-        return None
-    return codec.decode(body, "replace")[0]
 
 
 def _fits(text: str) -> bool:

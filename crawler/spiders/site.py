@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, StopDownload
 from scrapy.http import HtmlResponse
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
@@ -23,6 +24,7 @@ from ..long_pages import LONG_PAGE, parse
 from ..project import site_template
 from ..start_errors import speak_plainly
 from .arguments import Arguments, host_of
+from .charset import CharsetMiddleware
 from .failures import Failures
 from .links import NewLinks
 from .responses import header_of, media_type, page_of
@@ -31,6 +33,7 @@ from .robots import header_directives, product
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers, Response
+    from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
     from twisted.python.failure import Failure
 
@@ -73,6 +76,17 @@ class SiteSpider(Spider):
         self.pages = 0
         self._links = NewLinks(self._is_here)
         self._sitemaps = NewLinks(self._is_here)
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Put :class:`CharsetMiddleware` among the middlewares of the project."""
+        super().update_settings(settings)
+        name = "DOWNLOADER_MIDDLEWARES"
+        # Not below a spider's own settings: a crawler that is handed to a runner takes all others
+        # from there once more.
+        priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["spider"])
+        middlewares = {CharsetMiddleware: CharsetMiddleware.priority, **settings.getdict(name)}
+        settings.set(name, middlewares, priority)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:

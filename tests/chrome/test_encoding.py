@@ -41,6 +41,17 @@ def test_undeclared(name: str) -> None:
     assert strip_chrome(f"<p>{text}</p>".encode(name)).text == text.strip()
 
 
+@pytest.mark.parametrize("way", ["header", "meta"])
+@pytest.mark.parametrize("declared", ["rot13", "zlib", "idna", "undefined", "punycode"])
+def test_what_is_no_encoding_is_not_declared(declared: str, way: str) -> None:
+    """Codecs of Python that fail on a page are as unknown as any other wrong name."""
+    text = TEXTS["koi8-r"] * 20
+    head = f"<meta charset={declared}>" if way == "meta" else ""
+    header = f"text/html; charset={declared}" if way == "header" else None
+    body = f"{head}<p>{text}</p>".encode("koi8-r")
+    assert strip_chrome(body, content_type=header).text == text.strip()
+
+
 @pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1252", "gbk", "big5", "no-such-name"])
 def test_utf8_declared_as_something_else(declared: str) -> None:
     """Valid UTF-8 is UTF-8, whatever the server says."""

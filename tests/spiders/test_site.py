@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -258,6 +259,30 @@ async def test_pages_come_in_the_encoding_they_declare(web: Web, crawl: Crawl) -
     (page,) = (await crawl()).items
     assert "Смотритель зажёг лампу" in page.text
     assert "Смотритель" in page.html
+
+
+async def test_a_page_that_declares_what_is_no_encoding_is_read_as_if_it_declared_none(
+    web: Web, crawl: Crawl
+) -> None:
+    """Codecs of Python that no text of the web is in lose no page, and a redirect still counts."""
+    names = ["rot13", "hex", "base64", "zlib", "idna", "undefined", "punycode"]
+    words = "Смотритель зажёг лампу на маяке. "
+    web.page("/", *(f"/{way}/{name}" for way in ("header", "meta") for name in names), "/moved")
+    for name in names:
+        html = f"<body><p>{words * 9}</p></body>".encode("koi8-r")
+        web.answers[f"/header/{name}"] = Answer(
+            html, {"Content-Type": f"text/html; charset={name}"}
+        )
+        declared = gzip.compress(f'<meta charset="{name}">'.encode() + html)
+        packed = {"Content-Type": "text/html", "Content-Encoding": "gzip"}
+        web.answers[f"/meta/{name}"] = Answer(declared, packed)
+    refresh = '<meta charset="rot13"><meta http-equiv="refresh" content="0; url=/target">'
+    web.page("/moved", head=refresh)
+    web.page("/target")
+    result = await crawl()
+    assert sum(words.strip() in item.text for item in result.items) == 2 * len(names)
+    assert "/target" in result.paths
+    assert "/moved" not in result.paths
 
 
 async def test_a_long_page_is_a_page_as_well(web: Web, crawl: Crawl) -> None:
