@@ -25,9 +25,10 @@ from benchmarks import chrome_first, chrome_swap
 from benchmarks.chrome import near_pairs, pairs
 from benchmarks.chrome_data import Page, load_manuals, load_pages, score, tokens
 from benchmarks.chrome_first import Met
+from benchmarks.chrome_names import Names
 from benchmarks.chrome_swap import Swapped
 from crawler.chrome import document, model, strip_chrome
-from crawler.chrome.blocks import LIMIT
+from crawler.chrome.blocks import LIMIT, Flat
 from crawler.chrome.extract import siblings
 from crawler.chrome.features import describe
 
@@ -41,11 +42,13 @@ MORE = (11, 13, 17, 19, 23)  # other articles in each template, for a site of mo
 DROPOUT = 0.3  # of hidden units
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
 SWAPPED_WEIGHT = 0.12  # and so are the same articles in other templates
+NO_WEIGHTS = (np.zeros((0, 0), np.float32), *(np.zeros(0, np.float32),) * 2, np.float32(0))
 
 
 class Sample(NamedTuple):
-    page: Page
-    features: np.ndarray
+    site: str  # whose template it has
+    flat: Flat
+    title: str
     labels: np.ndarray
     weights: np.ndarray
     groups: np.ndarray  # of siblings, which share their likelihood
@@ -78,24 +81,40 @@ def sample(page: Page) -> Sample | None:
     share, sizes = labels(texts, page.gold)
     gold = (share * sizes).sum() + 20
     weights = np.minimum(sizes + 1, gold) / gold
-    features = describe(parsed.flat, document.title(parsed))
-    return Sample(page, features, share > 0.5, weights, siblings(parsed.flat)[: len(texts)])
+    groups = siblings(parsed.flat)[: len(texts)]
+    return Sample(page.site, parsed.flat, document.title(parsed), share > 0.5, weights, groups)
 
 
 def resample(moved: list[Swapped], pages: list[Page]) -> list[Sample]:
     """Return samples of the articles that stand in another site's template."""
     of = {page.id: page for page in pages}
     others = [page for page in moved if page.how != "as it stands"]
-    samples = (sample(replace(of[page.article], html=page.html)) for page in others)
+    samples = (
+        sample(replace(of[page.article], html=page.html, site=of[page.template].site))
+        for page in others
+    )
     return [s._replace(weights=s.weights * SWAPPED_WEIGHT) for s in samples if s]
 
 
-def fit(samples: list[Sample], seed: int = 0) -> model.Model:
+def described(samples: list[Sample], names: Names) -> np.ndarray:
+    """Return the features of all blocks; classes as they would be known without the page's site."""
+    sites = {s.site for s in samples}
+    rows = {}
+    for site in sites:
+        words = names.scores(sites - {site})
+        score = model.Model(*NO_WEIGHTS, words).score
+        rows |= {
+            i: describe(s.flat, s.title, score) for i, s in enumerate(samples) if s.site == site
+        }
+    return np.concatenate([rows[i] for i in range(len(samples))])
+
+
+def fit(samples: list[Sample], names: Names, seed: int = 0) -> model.Model:
     """Return weights that minimise the cross-entropy, by Adam; scaling is folded in.
 
     What is judged is what `settle` makes of the blocks: siblings together.
     """
-    x = np.concatenate([s.features for s in samples]).astype(np.float32)
+    x = described(samples, names)
     y = np.concatenate([s.labels for s in samples]).astype(np.float32)
     w = np.concatenate([s.weights for s in samples]).astype(np.float32)
     w /= w.mean()
@@ -148,6 +167,7 @@ def fit(samples: list[Sample], seed: int = 0) -> model.Model:
         (parameters[1] - mean @ hidden).astype(np.float32),
         parameters[2].astype(np.float32),
         np.float32(parameters[3]),
+        names.scores({s.site for s in samples}),
     )
 
 
@@ -181,9 +201,9 @@ def main() -> None:
     here = [[page for page in pages if fold(page.site, options.folds) == i] for i in parts]
     swapped = [chrome_swap.swap(part, len(part)) for part in here]
     moved = [resample(*both) for both in zip(swapped, here, strict=True)]
+    names = Names((s.site, s.flat, s.labels) for s in samples)
     if options.write:
-        fitted = fit(samples + [s for part in moved for s in part])
-        np.savez_compressed(model.WEIGHTS, **fitted._asdict())
+        fit(samples + [s for part in moved for s in part], names).save()
         return
     texts: dict[str, str] = {}  # by HTML
     learning: dict[str, str] = {}
@@ -191,9 +211,9 @@ def main() -> None:
     met: list[list[Met]] = []
     several = []
     for number in parts:
-        train = [s for s in samples if fold(s.page.site, options.folds) != number]
+        train = [s for s in samples if fold(s.site, options.folds) != number]
         train += [s for i in parts if i != number for s in moved[i]]
-        fitted = fit(train, options.seed)
+        fitted = fit(train, names, options.seed)
         model.load = lambda fitted=fitted: fitted  # strip_chrome takes its weights there
         unseen = [page for page in manuals if fold(page.site, options.folds) == number]
         for page in (*here[number], *unseen, *swapped[number]):

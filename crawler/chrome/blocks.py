@@ -45,11 +45,14 @@ class Flat:
     signs: Ints  # bits of vocabulary.SIGNS, those of the elements around it, too
     depths: Ints
     kinds: Ints  # a number for all of one tag and class
+    outer: Ints  # the elements around them
     # Of each container:
     firsts: Ints  # blocks
     ends: Ints  # the numbers of the blocks after them
     parents: Ints  # the containers around them
     holders: Ints  # elements
+    # Of each kind:
+    names: list[str]  # its class
     too_deep: bool = False  # to be judged
 
     def append(self, text: str) -> None:
@@ -67,7 +70,8 @@ def flat_lines(texts: list[str]) -> Flat:
     words = ints([text.count(" ") + 1 for text in texts])
     ends = page + min(len(texts), LIMIT)
     blocks = (none, none, none, none)
-    return Flat(texts, words, *blocks, page + OTHER, page, page, page, page, ends, page, page)
+    elements = (page + OTHER, page, page, page, page)
+    return Flat(texts, words, *blocks, *elements, page, ends, page, page, [""])
 
 
 def ints(values: Sequence[int]) -> Ints:

@@ -23,7 +23,17 @@ class Elements:
     Their attributes are read when they begin: later, memory would have to fetch them again.
     """
 
-    __slots__ = ("_codes", "_labels", "_said", "ends", "firsts", "kinds", "parents", "signs")
+    __slots__ = (
+        "_codes",
+        "_labels",
+        "_names",
+        "_said",
+        "ends",
+        "firsts",
+        "kinds",
+        "parents",
+        "signs",
+    )
 
     def __init__(self) -> None:
         self.signs = [0]
@@ -32,7 +42,8 @@ class Elements:
         self.firsts = [0]  # blocks
         self.ends = [OPEN]  # the numbers of the blocks after them
         self._labels: dict[str, int] = {}
-        self._codes = [OTHER]  # by kind
+        self._codes = [OTHER]  # by kind, as the next two
+        self._names = [""]
         self._said = [0]
 
     def add(self, parent: int, tag: str, attributes: Mapping[str, str], first: int) -> int:
@@ -49,8 +60,9 @@ class Elements:
         if kind is None:
             kind = self._labels[label] = len(self._codes)
             self._codes.append(TAG_CODES.get(tag, OTHER))
-            named = NAME_BITS[names[:_NAME_READ]] if names else 0
-            self._said.append(TAG_BITS.get(tag, 0) | named)
+            names = names[:_NAME_READ] if names else ""
+            self._names.append(names)
+            self._said.append(TAG_BITS.get(tag, 0) | NAME_BITS[names])
         kinds = self.kinds
         number = len(kinds)
         kinds.append(kind)
@@ -87,10 +99,12 @@ class Elements:
             signs=ints(self.signs),
             depths=ints(depths),
             kinds=kinds,
+            outer=ints(self.parents),
             firsts=ints(firsts),
             ends=np.minimum(ints(ends), min(len(texts), LIMIT)),
             parents=ints(parents),
             holders=ints(holders),
+            names=self._names,
             too_deep=max(depths) > DEEPEST,
         )
 

@@ -22,8 +22,8 @@ PROSE: Final = 200  # characters; kept blocks of this length are chrome only on 
 _MOST_LONG: Final = 0.5  # of what a page alone would keep
 _MOSTLY: Final = 0.5  # of the text between two blocks of the template
 _BONUS: Final = 0.25  # of log-odds
-_TRUST: Final = 0.6
-_CAUTION: Final = 0.8
+_TRUST: Final = 0.5
+_CAUTION: Final = 0.85
 _TINY: Final = 1e-6
 _DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
 
@@ -285,7 +285,8 @@ def strip_chrome(
     if not n:
         empty = np.zeros(0, np.float32)
         return MainText("", title, flat, empty.astype(bool), empty)
-    likely = model.load().probabilities(describe(flat, title))
+    fitted = model.load()
+    likely = fitted.probabilities(describe(flat, title, fitted.score))
     if n > LIMIT:
         rest = 1 - flat.linked[LIMIT:] / lengths(texts[LIMIT:])
         likely = np.concatenate((likely, rest), dtype=np.float32)

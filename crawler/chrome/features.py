@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import count
 from typing import Any, Final
 
@@ -28,14 +29,17 @@ _SIZES: Final = np.array([[3], [10], [30]])
 _SHARES: Final = np.array([[0.1], [0.25]])
 _REGIONS: Final = np.array([[0.5], [0.8], [0.95]])
 _SHORT: Final = 20  # characters; shorter texts are no sentences, nor parts of one
+_MOST_NAMED: Final = 15.0  # of log-odds: beyond that a page is only deep
 _TINY: Final = 1e-9
 
 # Columns whose sums over ranges of blocks are wanted.
 _WORDS, _PROSE, _LINKED, _LENGTH, _LINKS, _BLOCKS, _HEADS = range(7)
 
 
-def describe(flat: Flat, title: str = "") -> Floats:
+def describe(flat: Flat, title: str, score: Callable[[str], float]) -> Floats:
     """Return features of the first `LIMIT` blocks, float32, one row for each.
+
+    `title` is that of the page, `score` tells how much a class speaks for main text.
 
     Prose is a block's likeness to running text, 0 to 1: it is long, has punctuation, and
     little of it is linked.  Sizes count words, for Chinese and Japanese half the characters.
@@ -93,6 +97,7 @@ def describe(flat: Flat, title: str = "") -> Floats:
         _ratios(windows).reshape(n, -1),
         *(padded[2 + shift : 2 + shift + n] for shift in _NEIGHBOURS),
         _kin(flat.kinds[around], words, prose, linked),
+        _named(flat, score)[around],
         *_containers(
             upto[_REACH : _REACH + n + 1],
             starts,
@@ -160,6 +165,26 @@ def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> Floats:
     table[:, 3] = np.bincount(kin, linked * words) / held
     looked_up: Floats = table[kin]
     return looked_up
+
+
+def _named(flat: Flat, score: Callable[[str], float]) -> Floats:
+    """Return for each element what its class says, the nearest one and all those around it."""
+    number = len(flat.names)
+    own = np.fromiter(map(score, flat.names), np.float64, number)[flat.kinds]
+    named = np.fromiter(map(bool, flat.names), bool, number)[flat.kinds]
+    outer = flat.outer
+    nearest = np.where(named, np.arange(len(outer)), outer)
+    total, most, least = own.copy(), own.copy(), own.copy()
+    while outer.any():  # each turn doubles the number of elements that are looked at
+        nearest = nearest[nearest]
+        total += total[outer]
+        np.maximum(most, most[outer], out=most)
+        np.minimum(least, least[outer], out=least)
+        outer = outer[outer]
+    table = np.empty((len(own), 5), np.float32)
+    table[:, 0], table[:, 1], table[:, 3], table[:, 4] = own, own[nearest], most, least
+    table[:, 2] = np.minimum(np.maximum(total, -_MOST_NAMED), _MOST_NAMED)
+    return table
 
 
 def _containers(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from string import ascii_lowercase
-from typing import Final
+from typing import Final, TypeVar
+
+Value = TypeVar("Value")
 
 SIGNS: Final = (
     # said by tags and roles
@@ -108,38 +111,50 @@ _WORDS: dict[str, int] = {
     for word in words.split()
 }
 
-_WORDS |= {word.capitalize(): bits for word, bits in _WORDS.items()}
-_WORDS |= {word.upper(): bits for word, bits in _WORDS.items()}
 _MOST_NAMES: Final = 1 << 14
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _LOWER: Final = bytes(c if c in ascii_lowercase.encode() else ord(" ") for c in range(256))
 
 
-class _NameBits(dict[str, int]):
-    """What class and id attributes say, kept for those met last.
+def words_of(names: str) -> list[str]:
+    """Return the words in a class or id attribute, in lower case.
+
+    >>> words_of("post-sidebar mainContent2")
+    ['post', 'sidebar', 'main', 'content']
+    """
+    if names.islower():  # most are, and to split them takes less time than to match words
+        return names.encode("utf-8", "replace").translate(_LOWER).decode().split()
+    return [word.lower() for word in _WORD.findall(names)]
+
+
+class Remembered(dict[str, Value]):
+    """What a function of class or id attributes gives, kept for those met last.
 
     Unlike `lru_cache`, which moves every hit to its front, a hit changes no memory.
-
-    >>> NAME_BITS["post-sidebar"] == BIT["c_content"] | BIT["c_sidebar"]
-    True
-    >>> NAME_BITS["gradient"]
-    0
     """
 
-    def __missing__(self, names: str) -> int:
+    def __init__(self, find: Callable[[str], Value]) -> None:
+        self._find = find
+
+    def __missing__(self, names: str) -> Value:
         if len(self) >= _MOST_NAMES:
             self.clear()
-        if names.islower():  # most are, and to split them takes less time than to match words
-            letters = names.encode("utf-8", "replace").translate(_LOWER)
-            words = letters.decode().split()
-        else:
-            words = _WORD.findall(names)
-        bits = 0
-        for word in words:
-            bits |= _WORDS.get(word, 0)
-        self[names] = bits
-        return bits
+        value = self[names] = self._find(names)
+        return value
 
 
-NAME_BITS: Final = _NameBits()
-"""The bits of the whole words in a class or id attribute, each looked up but once."""
+def _name_bits(names: str) -> int:
+    bits = 0
+    for word in words_of(names):
+        bits |= _WORDS.get(word, 0)
+    return bits
+
+
+NAME_BITS: Final = Remembered(_name_bits)
+"""The bits of the whole words in a class or id attribute, each looked up but once.
+
+>>> NAME_BITS["post-sidebar"] == BIT["c_content"] | BIT["c_sidebar"]
+True
+>>> NAME_BITS["gradient"]
+0
+"""
