@@ -97,7 +97,7 @@ def describe(flat: Flat, title: str, score: Callable[[str], float]) -> Floats:
         _ratios(windows).reshape(n, -1),
         *(padded[2 + shift : 2 + shift + n] for shift in _NEIGHBOURS),
         _kin(flat.kinds[around], words, prose, linked),
-        _named(flat, score)[around],
+        named(flat, score)[around],
         *_containers(
             upto[_REACH : _REACH + n + 1],
             starts,
@@ -167,7 +167,7 @@ def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> Floats:
     return looked_up
 
 
-def _named(flat: Flat, score: Callable[[str], float]) -> Floats:
+def named(flat: Flat, score: Callable[[str], float]) -> Floats:
     """Return for each element what its class says, the nearest one and all those around it."""
     number = len(flat.names)
     own = np.fromiter(map(score, flat.names), np.float64, number)[flat.kinds]

@@ -1,0 +1,59 @@
+"""What class names say of the text inside them."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.chrome import document, model
+from crawler.chrome.features import describe, named
+
+WORDS = {"post": 2.0, "menu": -3.0, "box": 0.5}
+
+
+NONE = np.zeros(0, np.float32)
+score = model.Model(NONE.reshape(0, 0), NONE, NONE, np.float32(0), WORDS).score
+
+
+def test_a_class_says_what_its_words_say_on_average() -> None:
+    """Words are told apart by what is no letter and by capitals; unknown ones count as nothing."""
+    assert score("") == 0
+    assert score("post") == 2
+    assert score("postMenu") == score("post-menu") == -0.5
+    assert score("POST gradient7") == 1
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", "post", "menu box", "x"]), st.integers(0, 6))))
+def test_elements_know_the_classes_around_them(rows: list[tuple[str, int]]) -> None:
+    """An element's own class, the nearest, and sum, highest and lowest of all from the page on."""
+    html, depth = "", 0
+    for name, closed in rows:
+        for _ in range(min(closed, depth)):
+            html += "</div>"
+            depth -= 1
+        html += f'<div class="{name}">text ' if name else "<div>text "
+        depth += 1
+    flat = document.parse(html).flat
+    names = [flat.names[kind] for kind in flat.kinds]
+    for element, found in enumerate(named(flat, score)):
+        chain, at = [element], element
+        while at:
+            at = int(flat.outer[at])
+            chain.append(at)
+        said = [score(names[i]) for i in chain]
+        nearest = next((score(names[i]) for i in chain if names[i]), 0)
+        wanted = [said[0], nearest, np.clip(sum(said), -15, 15), max(said), min(said)]
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_classes_decide_where_nothing_else_does() -> None:
+    """Of two blocks alike in all else, that in a class known from main texts is likelier."""
+    page = document.parse("<div class=alpha>Tea is a drink.</div><div class=beta>Tea is hot.</div>")
+    shipped = model.load()
+    words = {"alpha": 3.0, "beta": -3.0}
+    layer = shipped.hidden, shipped.hidden_bias, shipped.output, shipped.output_bias
+    for said in (words, {name: -score for name, score in words.items()}):
+        fitted = model.Model(*layer, said)
+        first, second = fitted.probabilities(describe(page.flat, "", fitted.score))
+        assert (first > second) == (said["alpha"] > 0)
