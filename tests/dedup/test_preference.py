@@ -209,6 +209,32 @@ async def test_a_confirmation_that_is_taken_back_changes_nothing(index_url: str)
         assert (await index.show(COPY)).duplicate_of == ORIGINAL
 
 
+async def test_what_was_taken_back_is_decided_anew_by_whoever_gets_to_it(
+    cluster_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a cluster a check that ended before its decision leaves that to the next one."""
+    config = DedupConfig(redis_url=cluster_url, shards=4, timeout=1, data_dir=tmp_path)
+    async with DuplicateIndex.open(config) as index:
+
+        async def lost(*known: Any) -> None:
+            raise ServerError("no answer")
+
+        await index.check(ORIGINAL, FIRST)
+        await index.override(COPY, "keep")
+        assert (await index.check(COPY, SECOND)).kind is Kind.UNIQUE
+        await index.override(COPY, None)
+        with monkeypatch.context() as patch:
+            patch.setattr(index.store, "_settle", lost)
+            with pytest.raises(ServerError):
+                await index.check(COPY, SECOND)
+        for _ in range(2):
+            verdict = await index.check(COPY, SECOND)
+            assert (verdict.standing, verdict.duplicate_of) == (Kind.NEAR, ORIGINAL)
+        await index.override(COPY, "keep")
+        assert (await index.check(COPY, SECOND)).standing is Kind.UNIQUE
+        assert (await index.verify()).faults == []
+
+
 @pytest.mark.parametrize("claim", ["gone", "earlier", "later first", "preferred"])
 async def test_of_winners_that_come_at_once_one_is_kept(index_url: str, claim: str) -> None:
     """Pages that all have a better claim than the kept one have one survivor among them."""

@@ -30,7 +30,8 @@ local ATTEMPTS, CLAIMS, BURIED = PREFIX .. 'attempts', PREFIX .. 'claims', PREFI
 local now, oldest = tonumber(ARGV[2]), tonumber(ARGV[3])
 local lease, odd_size = tonumber(ARGV[4]), tonumber(ARGV[5])
 local FIRST = 6 -- argument with a thing to do
-local ATTEMPT = '>I8c8I4BI4' -- deadline, born, page that it replaces, same text, first seen
+local ATTEMPT = '>I8c8I4BI4' -- deadline, born, page that it replaces, flags, first seen
+local SAME_TEXT, ANEW = 1, 2 -- flags; ANEW: somebody took back what was wanted of the URL
 local OWN = struct.size(ATTEMPT) -- bytes in front of the packed page
 
 local function each(act)
@@ -54,8 +55,10 @@ local function read_attempt(id)
   local packed = redis.call('HGET', ATTEMPTS, string.format('%d', id))
   if not packed then return nil end
   local attempt = {id = id, page = read_page(string.sub(packed, OWN + 1))}
-  attempt.deadline, attempt.born, attempt.replaces, attempt.same_text, attempt.first_seen =
+  local flags
+  attempt.deadline, attempt.born, attempt.replaces, flags, attempt.first_seen =
     struct.unpack(ATTEMPT, packed)
+  attempt.same_text, attempt.anew = flags % ANEW == SAME_TEXT, flags >= ANEW
   return attempt
 end
 

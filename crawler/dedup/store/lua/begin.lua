@@ -41,6 +41,8 @@ local function begin(item)
   local packed = string.sub(item, 13)
   local page = read_page(packed)
   local wish = wishes and redis.call('HGET', OVERRIDES, page.url) or ''
+  local anew = wish == AGAIN
+  if anew then wish = '' end
   local attempt = attempt_at(page.url_key)
   if attempt then
     if attempt.page.token == page.token and attempt.page.url == page.url then
@@ -55,7 +57,7 @@ local function begin(item)
     meta = nil
   end
   local same_text = meta and meta.exact == page.exact
-  local wanted = same_text and wish ~= AGAIN and wish ~= (meta.rep and 'keep' or 'drop')
+  local wanted = same_text and not anew and wish ~= (meta.rep and 'keep' or 'drop')
     and not (meta.rep and (meta.rep == gone or page.preferred))
   if same_text and (wanted or meta.token == page.token and not (meta.rep and meta.rep == gone)) then
     touch(meta, page)
@@ -64,13 +66,10 @@ local function begin(item)
       .. (took and struct.pack('>I4', meta.replaces) or '')
   end
   if same_text then uncount(meta, page) end
-  if wish == AGAIN then
-    redis.call('HDEL', OVERRIDES, page.url)
-    wish = ''
-  end
   local id = new_number(#page.url + #page.bands + odd_size)
   redis.call('HSET', ATTEMPTS, string.format('%d', id), struct.pack(ATTEMPT, clock + lease, born,
-    meta and meta.id or 0, same_text and 1 or 0, meta and meta.first_seen or now) .. packed,
+    meta and meta.id or 0, (same_text and SAME_TEXT or 0) + (anew and ANEW or 0),
+    meta and meta.first_seen or now) .. packed,
     url_field(page.url_key), string.format('%d', id))
   return struct.pack('>c1I4I4', 'n', id, meta and meta.id or 0) .. wish
 end

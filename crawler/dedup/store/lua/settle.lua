@@ -23,7 +23,7 @@ local function settle(item)
   end
   local page = attempt.page
   local copy = standing == 'e' or standing == 'n'
-  local known, same_text = attempt.replaces > 0, attempt.same_text == 1
+  local known, same_text = attempt.replaces > 0, attempt.same_text
   local old = known and read_record(attempt.replaces, 0)
   local meta = {id = id, standing = standing, first_seen = attempt.first_seen, last_seen = now,
     token = token, url = page.url, url_key = page.url_key, words = page.words,
@@ -44,6 +44,11 @@ local function settle(item)
   add(id, find('url', 'url', page.url_key))
   grow('url', URLS)
   end_attempt(attempt)
+  -- Not before: an attempt that was given up leaves it to the next one. And only what it began with:
+  -- meanwhile somebody may have asked for something else.
+  if attempt.anew and redis.call('HGET', OVERRIDES, page.url) == AGAIN then
+    redis.call('HDEL', OVERRIDES, page.url)
+  end
   count(page, meta, hundredths / 100)
   if rest ~= '' then rest = struct.pack('>I4', old.id) .. rest end
   return packed_evidence(meta) .. rest
