@@ -8,13 +8,19 @@ import pytest
 from crawler.dedup.spelling.dictionary import Dictionary
 from crawler.dedup.spelling.page import Page
 from crawler.dedup.spelling.shape import code_points
-from crawler.dedup.spelling.table import Table, hashes_of, hashes_of_cuts, whole_hashes
+from crawler.dedup.spelling.table import _ODD, Table, hashes_of, hashes_of_cuts, whole_hashes
 
 WORDS = ["a", "no", "on", "nation", "conceived", "überall", "x" * 30, "ab" * 16]
 
 
 def test_a_table_has_its_keys_and_no_others() -> None:
-    """However many fall into one bucket."""
+    """Those that share a bucket are told apart."""
+    crowd = np.arange(1, 41).astype(np.uint64) * np.uint64(pow(int(_ODD), -1, 1 << 64))
+    table = Table(crowd[:20], np.arange(20, dtype=np.int32))
+    found = np.full(len(crowd), -1)
+    table.fill(crowd, found)
+    assert len(set(table._bucket(crowd).tolist())) == 1
+    assert found.tolist() == [*range(20), *[-1] * 20]
     keys = np.random.default_rng(1).integers(0, 1 << 63, 20_000).astype(np.uint64)
     table = Table(keys[:10_000], np.arange(10_000, dtype=np.int32))
     found = np.full(len(keys), -1)
