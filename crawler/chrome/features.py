@@ -175,7 +175,7 @@ def named(flat: Flat, score: Callable[[str], float]) -> Floats:
     outer = flat.outer
     nearest = np.where(named, np.arange(len(outer)), outer)
     total, most, least = own.copy(), own.copy(), own.copy()
-    while outer.any():  # each turn doubles the number of elements that are looked at
+    for _ in range(int(flat.depths.max()).bit_length()):  # twice as many elements each turn
         nearest = nearest[nearest]
         total += total[outer]
         np.maximum(most, most[outer], out=most)

@@ -47,8 +47,9 @@ class Model:
         return self._scores[names]
 
     def _score(self, names: str) -> float:
-        words = words_of(names)
-        return sum(self.words.get(word, 0.0) for word in words) / max(len(words), 1)
+        find = self.words.get
+        said = [find(word, 0.0) for word in words_of(names)]
+        return sum(said) / len(said) if said else 0.0
 
     def probabilities(self, features: Floats) -> Floats:
         """Return for each row of `features` the probability that its block is main text."""

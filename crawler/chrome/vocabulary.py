@@ -111,7 +111,7 @@ _WORDS: dict[str, int] = {
     for word in words.split()
 }
 
-_MOST_NAMES: Final = 1 << 14
+_MOST_NAMES: Final = 1 << 15
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _LOWER: Final = bytes(c if c in ascii_lowercase.encode() else ord(" ") for c in range(256))
 
