@@ -42,7 +42,6 @@ MORE = (11, 13, 17, 19, 23)  # other articles in each template, for a site of mo
 DROPOUT = 0.3  # of hidden units
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
 SWAPPED_WEIGHT = 0.12  # and so are the same articles in other templates
-NO_WEIGHTS = (np.zeros((0, 0), np.float32), *(np.zeros(0, np.float32),) * 2, np.float32(0))
 
 
 class Sample(NamedTuple):
@@ -102,7 +101,7 @@ def described(samples: list[Sample], names: Names) -> np.ndarray:
     rows = {}
     for site in sites:
         words = names.scores(sites - {site})
-        score = model.Model(*NO_WEIGHTS, words).score
+        score = model.NameScores(words)
         rows |= {
             i: describe(s.flat, s.title, score) for i, s in enumerate(samples) if s.site == site
         }
@@ -167,7 +166,7 @@ def fit(samples: list[Sample], names: Names, seed: int = 0) -> model.Model:
         (parameters[1] - mean @ hidden).astype(np.float32),
         parameters[2].astype(np.float32),
         np.float32(parameters[3]),
-        names.scores({s.site for s in samples}),
+        model.NameScores(names.scores({s.site for s in samples})),
     )
 
 

@@ -286,7 +286,7 @@ def strip_chrome(
         empty = np.zeros(0, np.float32)
         return MainText("", title, flat, empty.astype(bool), empty)
     fitted = model.load()
-    likely = fitted.probabilities(describe(flat, title, fitted.score))
+    likely = fitted.probabilities(describe(flat, title, fitted.names))
     if n > LIMIT:
         rest = 1 - flat.linked[LIMIT:] / lengths(texts[LIMIT:])
         likely = np.concatenate((likely, rest), dtype=np.float32)

@@ -171,9 +171,9 @@ def named(flat: Flat, score: Callable[[str], float]) -> Floats:
     """Return for each element what its class says, the nearest one and all those around it."""
     number = len(flat.names)
     own = np.fromiter(map(score, flat.names), np.float64, number)[flat.kinds]
-    named = np.fromiter(map(bool, flat.names), bool, number)[flat.kinds]
+    has_name = np.fromiter(map(bool, flat.names), bool, number)[flat.kinds]
     outer = flat.outer
-    nearest = np.where(named, np.arange(len(outer)), outer)
+    nearest = np.where(has_name, np.arange(len(outer)), outer)
     total, most, least = own.copy(), own.copy(), own.copy()
     for _ in range(int(flat.depths.max()).bit_length()):  # twice as many elements each turn
         nearest = nearest[nearest]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -19,37 +19,38 @@ _PRODUCTS: Final = 1 << 18
 WEIGHTS: Final = Path(__file__).with_name("weights.npz")
 
 
-class Model:
-    """Weights as fitted by `benchmarks/chrome_fit.py`: features → hidden units → logit.
+class NameScores:
+    """What class names say of the text inside them, as fitted.
 
-    ``hidden`` is float32 of shape (features, units), ``hidden_bias`` and ``output`` of shape
-    (units,), ``output_bias`` a number. ``words`` are words of class names, and how much more often
-    than not the text inside is main text, as log-odds; words that are not there say nothing.
+    `words` are words of class names, and how much more often than not the text inside is main text,
+    as log-odds; words that are not there say nothing.
+
+    >>> NameScores({"post": 2.0, "menu": -3.0})("postMenu gradient")
+    -0.3333333333333333
     """
 
-    def __init__(
-        self,
-        hidden: Floats,
-        hidden_bias: Floats,
-        output: Floats,
-        output_bias: np.float32,
-        words: Mapping[str, float],
-    ) -> None:
-        self.hidden = hidden
-        self.hidden_bias = hidden_bias
-        self.output = output
-        self.output_bias = output_bias
+    def __init__(self, words: Mapping[str, float]) -> None:
         self.words = words
-        self._scores = Remembered(self._score)
+        self._known = Remembered(self._mean)
 
-    def score(self, names: str) -> float:
+    def __call__(self, names: str) -> float:
         """Return what the words of a class say on average, log-odds."""
-        return self._scores[names]
+        return self._known[names]
 
-    def _score(self, names: str) -> float:
+    def _mean(self, names: str) -> float:
         find = self.words.get
         said = [find(word, 0.0) for word in words_of(names)]
         return sum(said) / len(said) if said else 0.0
+
+
+class Model(NamedTuple):
+    """Weights as fitted by `benchmarks/chrome_fit.py`: features → hidden units → logit."""
+
+    hidden: Floats  # (features, units)
+    hidden_bias: Floats  # (units,)
+    output: Floats  # (units,)
+    output_bias: Floats  # ()
+    names: NameScores
 
     def probabilities(self, features: Floats) -> Floats:
         """Return for each row of `features` the probability that its block is main text."""
@@ -65,22 +66,17 @@ class Model:
 
     def save(self) -> None:
         """Write the weights where `load` reads them."""
-        words = sorted(self.words)
-        np.savez_compressed(
-            WEIGHTS,
-            hidden=self.hidden,
-            hidden_bias=self.hidden_bias,
-            output=self.output,
-            output_bias=self.output_bias,
-            words=np.array(words),
-            scores=np.array([self.words[word] for word in words], np.float32),
-        )
+        words = sorted(self.names.words)
+        scores = np.array([self.names.words[word] for word in words], np.float32)
+        arrays = self._asdict() | {"names": np.array(words), "scores": scores}
+        np.savez_compressed(WEIGHTS, **arrays)
 
 
 @cache
 def load() -> Model:
     """Read the weights that stand beside this module."""
     with np.load(WEIGHTS, allow_pickle=False) as stored:
-        words = dict(zip(stored["words"].tolist(), stored["scores"].tolist(), strict=True))
-        layer = stored["hidden"], stored["hidden_bias"]
-        return Model(*layer, stored["output"], stored["output_bias"], words)
+        arrays = {name: stored[name] for name in Model._fields}
+        scores = stored["scores"].tolist()
+    names = NameScores(dict(zip(arrays.pop("names").tolist(), scores, strict=True)))
+    return Model(names=names, **arrays)

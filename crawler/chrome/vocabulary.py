@@ -144,6 +144,13 @@ class Remembered(dict[str, Value]):
 
 
 def _name_bits(names: str) -> int:
+    """Return the bits of the whole words in a class or id attribute.
+
+    >>> _name_bits("post-sidebar") == BIT["c_content"] | BIT["c_sidebar"]
+    True
+    >>> _name_bits("gradient")
+    0
+    """
     bits = 0
     for word in words_of(names):
         bits |= _WORDS.get(word, 0)
@@ -151,10 +158,3 @@ def _name_bits(names: str) -> int:
 
 
 NAME_BITS: Final = Remembered(_name_bits)
-"""The bits of the whole words in a class or id attribute, each looked up but once.
-
->>> NAME_BITS["post-sidebar"] == BIT["c_content"] | BIT["c_sidebar"]
-True
->>> NAME_BITS["gradient"]
-0
-"""

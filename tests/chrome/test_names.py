@@ -12,8 +12,7 @@ from crawler.chrome.features import describe, named
 WORDS = {"post": 2.0, "menu": -3.0, "box": 0.5}
 
 
-NONE = np.zeros(0, np.float32)
-score = model.Model(NONE.reshape(0, 0), NONE, NONE, np.float32(0), WORDS).score
+score = model.NameScores(WORDS)
 
 
 def test_a_class_says_what_its_words_say_on_average() -> None:
@@ -52,8 +51,7 @@ def test_classes_decide_where_nothing_else_does() -> None:
     page = document.parse("<div class=alpha>Tea is a drink.</div><div class=beta>Tea is hot.</div>")
     shipped = model.load()
     words = {"alpha": 3.0, "beta": -3.0}
-    layer = shipped.hidden, shipped.hidden_bias, shipped.output, shipped.output_bias
     for said in (words, {name: -score for name, score in words.items()}):
-        fitted = model.Model(*layer, said)
-        first, second = fitted.probabilities(describe(page.flat, "", fitted.score))
+        fitted = shipped._replace(names=model.NameScores(said))
+        first, second = fitted.probabilities(describe(page.flat, "", fitted.names))
         assert (first > second) == (said["alpha"] > 0)
