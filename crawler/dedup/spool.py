@@ -8,7 +8,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from .fingerprint import Fingerprint
 from .sketches.odd import OddSketch
@@ -58,6 +58,37 @@ class Spool:
         A batch counts as done when the next one is asked for. When the iteration is left before its
         end, what is not done stays in the spool; so it does when the process is killed.
         """
+        for file in self._claimed():
+            others: list[bytes] = []
+            batch: list[tuple[bytes, CheckRequest]] = []
+            try:
+                for line in file:
+                    request = self._request(line)
+                    if request is None:
+                        others.append(line)
+                        continue
+                    batch.append((line, request))
+                    if len(batch) == limit:
+                        yield [request for _, request in batch]
+                        batch.clear()
+                if batch:
+                    yield [request for _, request in batch]
+                    batch.clear()
+            finally:
+                self._append([*others, *(line for line, _ in batch), *file])
+                Path(file.name).unlink()
+
+    @classmethod
+    def rename(cls, folder: Path, source: str, target: str) -> None:
+        """Give the requests of the index that was named `source` to it as it is named now."""
+        if any(folder.glob(f"{_NAME}*.jsonl")):
+            spool = cls(folder, target)
+            for file in spool._claimed():
+                spool._append([_renamed(line, source, target) for line in file])
+                Path(file.name).unlink()
+
+    def _claimed(self) -> Iterator[BinaryIO]:
+        """The files that no other process works on, each to be removed when it is worked off."""
         with self._locked():
             if self._path.exists() and self._path.stat().st_size:
                 self._path.rename(self._free_name())
@@ -67,26 +98,8 @@ class Spool:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     continue
-                if not os.fstat(file.fileno()).st_nlink:
-                    continue
-                others: list[bytes] = []
-                batch: list[tuple[bytes, CheckRequest]] = []
-                try:
-                    for line in file:
-                        request = self._request(line)
-                        if request is None:
-                            others.append(line)
-                            continue
-                        batch.append((line, request))
-                        if len(batch) == limit:
-                            yield [request for _, request in batch]
-                            batch.clear()
-                    if batch:
-                        yield [request for _, request in batch]
-                        batch.clear()
-                finally:
-                    self._append([*others, *(line for line, _ in batch), *file])
-                    path.unlink()
+                if os.fstat(file.fileno()).st_nlink:
+                    yield file
 
     def _append(self, lines: Iterable[bytes]) -> None:
         # Whoever was killed, or found the disk full, may have left the last line without an end.
@@ -149,3 +162,14 @@ class Spool:
             )
         except (ValueError, KeyError, TypeError):  # cut by a full disk; kept for a person to see
             return None
+
+
+def _renamed(line: bytes, source: str, target: str) -> bytes:
+    try:
+        record = json.loads(line)
+        name, _, digest = record["index"].partition(" ")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return line
+    if name != source:
+        return line
+    return json.dumps(record | {"index": f"{target} {digest}"}).encode() + b"\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 import threading
 from types import SimpleNamespace
 
@@ -181,6 +182,29 @@ def test_rename(dedup, fill, server):
     assert dedup("rename", "dedup", "other", "--json")[0] == Exit.FOUND
     assert keys(server) == {key.replace("{dedup}", "{other}") for key in before}
     assert checked(server.url, PAGES, namespace="other")[0][0].kind is Kind.UNCHANGED
+
+
+@pytest.mark.parametrize("command", ["copy", "rename"])
+def test_pages_that_wait_go_along(dedup, fill, server, tmp_path, command):
+    """A renamed index checks the pages that passed unchecked; of a copied one the original does."""
+    fill(PAGES)
+
+    async def unanswered() -> None:
+        config = DedupConfig(redis_url=server.url, data_dir=tmp_path, timeout=0.2)
+        async with DuplicateIndex.open(config, spool=True) as index:
+            server.process.send_signal(signal.SIGSTOP)
+            try:
+                with pytest.raises(ServerError):
+                    await index.check("http://late/", PAGES[0][1])
+            finally:
+                server.process.send_signal(signal.SIGCONT)
+
+    asyncio.run(unanswered())
+    assert dedup(command, "dedup", "other")[0] == Exit.FOUND
+    wait_for = "other" if command == "rename" else "dedup"
+    code, out, _ = dedup("replay", "--json", "-s", f"DEDUP_NAMESPACE={wait_for}")
+    assert code == Exit.FOUND
+    assert [verdict["duplicate_of"] for verdict in json.loads(out)] == [PAGES[0][0]]
 
 
 @pytest.mark.parametrize("command", ["copy", "rename"])

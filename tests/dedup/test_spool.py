@@ -62,6 +62,23 @@ def test_requests_of_other_indexes_are_left(tmp_path: Path) -> None:
     assert drained(Spool(tmp_path, "other")) == [request(1)]
 
 
+def test_requests_go_along_with_a_renamed_index(tmp_path: Path) -> None:
+    """Those that a killed process left too; requests of others, and lines cut off, stay."""
+    spools = [Spool(tmp_path, f"{name} digest") for name in ("old", "new", "older")]
+    Spool.rename(tmp_path, "old", "new")
+    assert not list(tmp_path.iterdir())
+    for number in range(2):
+        spools[0].add([request(number)])
+        (tmp_path / "unchecked.jsonl").rename(tmp_path / f"unchecked-{number}.jsonl")
+    spools[2].add([request(2)])
+    with (tmp_path / "unchecked.jsonl").open("ab") as file:
+        file.write(b'[]\n{"index": 7}\n{"index": "old dig')
+    Spool.rename(tmp_path, "old", "new")
+    assert [spool.count() for spool in spools] == [(0, 6), (2, 4), (1, 5)]
+    assert drained(spools[1]) == [request(0), request(1)]
+    assert drained(spools[2]) == [request(2)]
+
+
 @pytest.mark.parametrize("line", ["", "{", "[]", "null", '{"index": "index"}', "\0"])
 def test_a_damaged_line_is_no_obstacle(tmp_path: Path, line: str) -> None:
     """A line cut by a full disk is passed over and kept."""

@@ -31,10 +31,14 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: bool) -> Exit:
-    """Copy the index and, if it `is_moved`, delete it under its old name."""
+    """Copy the index and, if it `is_moved`, delete it under its old name.
+
+    Pages that passed unchecked wait for the renamed index then; of a copied one, for the original.
+    """
     from dataclasses import replace
 
     from ...dedup.archive import archive_path, clear_archive, copy_archive
+    from ...dedup.spool import Spool
     from ...dedup.store.namespaces import clear_index, copy_index
     from ...project import project_config
 
@@ -43,6 +47,7 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
     async def work() -> int:
         copied = await copy_index(config, options.source, options.target)
         if copied and is_moved:
+            Spool.rename(config.data_dir, options.source, options.target)
             await clear_index(replace(config, namespace=options.source))
         return copied
 

@@ -1,7 +1,8 @@
 """Gives an index another DEDUP_NAMESPACE on the same server.
 
 It is copied and then deleted under its old name, both in small steps; killed in between, it stays
-under its old name or under both. What holds for `copy` holds here.
+under its old name or under both. Pages that wait in DEDUP_DATA_DIR to be checked go along; on other
+machines check them with `replay` before. What holds for `copy` holds here.
 """
 
 from __future__ import annotations
