@@ -136,6 +136,7 @@ class Spool:
             "canonical": request.canonical,
             "yields": request.yields,
             "date": request.date,
+            "preferred": request.preferred,
         }
         return json.dumps(record).encode() + b"\n"
 
@@ -159,6 +160,7 @@ class Spool:
                 record["canonical"],
                 record["yields"],
                 record["date"],
+                record.get("preferred", False),  # of a line that an earlier version wrote
             )
         except (ValueError, KeyError, TypeError):  # cut by a full disk; kept for a person to see
             return None

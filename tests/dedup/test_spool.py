@@ -79,6 +79,16 @@ def test_requests_go_along_with_a_renamed_index(tmp_path: Path) -> None:
     assert drained(spools[2]) == [request(2)]
 
 
+def test_a_preferred_page_stays_preferred(tmp_path: Path) -> None:
+    """All that decides about a page is kept, and lines of earlier versions can be read."""
+    spool = Spool(tmp_path, "index")
+    wanted = request(1)._replace(canonical="/1", yields=True, date=7, preferred=True)
+    spool.add([wanted])
+    path = tmp_path / "unchecked.jsonl"
+    path.write_bytes(path.read_bytes() + path.read_bytes().replace(b', "preferred": true', b""))
+    assert drained(spool) == [wanted, wanted._replace(preferred=False)]
+
+
 @pytest.mark.parametrize("line", ["", "{", "[]", "null", '{"index": "index"}', "\0"])
 def test_a_damaged_line_is_no_obstacle(tmp_path: Path, line: str) -> None:
     """A line cut by a full disk is passed over and kept."""
