@@ -22,6 +22,7 @@ from .spool import Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
 from .store.connect import open_server
+from .store.keys import AGAIN
 from .store.make import make_store
 from .store.records import estimate_evidence
 from .store.redis_index import CheckRequest, Evidence, RedisIndex, TemplateNews
@@ -245,7 +246,8 @@ class DuplicateIndex:
 
     async def overrides(self) -> dict[str, str]:
         """What somebody said with :meth:`override`, by URL."""
-        return await self._store.overrides()
+        found = await self._store.overrides()
+        return {url: wish for url, wish in found.items() if wish != AGAIN}
 
     async def forget(self, url: str) -> bool:
         """Take a URL out of the index; its copies are decided anew when they come again.

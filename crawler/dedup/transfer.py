@@ -112,7 +112,7 @@ async def _export(
     if await _state(index) != before:
         raise InputError(f"the index {store.namespace!r} was changed meanwhile: stop its crawls")
     names = ("stats", "hosts", "histogram")
-    writer.end({**{n: counters[n] for n in names}, "overrides": await index.overrides()})
+    writer.end({**{n: counters[n] for n in names}, "overrides": await store.overrides()})
     return writer.pages
 
 
@@ -131,7 +131,7 @@ def _same(a: dict[str, Any], b: dict[str, Any]) -> bool:
 async def _state(index: DuplicateIndex) -> str:
     """What changes with every check of a page."""
     counters = await index.store.counters()
-    parts = [counters["stats"], await index.store.states(), await index.overrides()]
+    parts = [counters["stats"], await index.store.states(), await index.store.overrides()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -158,9 +158,6 @@ async def import_index(
         finally:
             await store.close()
     async with DuplicateIndex.open(config) as index:
-        if restorer.is_new:
-            for url, decision in counters.get("overrides", {}).items():
-                await index.override(url, decision)
         return Imported(pages, new, restorer.keeps, await index.verify())
 
 

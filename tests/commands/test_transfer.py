@@ -58,7 +58,7 @@ async def everything(index):
     originals = {record.url: urls.get(record.representative) for record in records.values()}
     stats = (await index.stats()).to_dict()
     counts = {name: stats[name] for name in ("verdicts", "hosts", "histogram", "urls", "kept")}
-    return plain, originals, counts, await index.overrides()
+    return plain, originals, counts, await index.store.overrides()
 
 
 async def fill(index):
@@ -70,6 +70,8 @@ async def fill(index):
     await index.check("http://d.example/", text(changed(article(6, 300), 1)), preferred=True)
     await index.check("http://a.example/7", text(article(7, 300)))
     await index.override("http://a.example/8", "keep")
+    await index.override("http://a.example/9", "drop")
+    await index.override("http://a.example/9", None)  # no check has met that yet
     return await everything(index)
 
 

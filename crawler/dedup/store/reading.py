@@ -87,13 +87,13 @@ class Reader(ABC):
                 await client.hset(keys.overrides, url, decision or AGAIN)
 
     async def overrides(self) -> dict[str, str]:
-        """What somebody wants of URLs, see :attr:`Keys.overrides`."""
+        """What somebody wants of URLs, or took back: see :attr:`Keys.overrides`."""
         found: dict[str, str] = {}
         with explained():
             for keys in self.shards:
                 listing: Any = await self._client.hgetall(keys.overrides)
                 found |= {url.decode(): wish.decode() for url, wish in listing.items()}
-        return {url: wish for url, wish in found.items() if wish != AGAIN}
+        return found
 
     @abstractmethod
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:

@@ -152,6 +152,9 @@ class Restorer:
             for name in ("stats", "hosts", "histogram"):
                 if counters.get(name):
                     await commands.hset(getattr(keys, name), mapping=dict(counters[name]))
+            for url, wish in counters.get("overrides", {}).items():
+                home = self._store.shards[self._store.home(url)]
+                await commands.hset(home.overrides, url, wish)
             values = dict(_pairs(self._parameters.flat))
             for key in reversed(self._params):
                 await commands.hdel(key, _UNFINISHED)
