@@ -55,6 +55,7 @@ class DuplicateIndex:
         self._seed = seed
         self._fingerprint = Fingerprinter(config, seed)
         self._batcher = Batcher(self._exchange, limit=store.exchange)
+        self._reports = Batcher(self._report, limit=store.exchange)
         self._patience = Patience()
 
     @property
@@ -232,8 +233,7 @@ class DuplicateIndex:
         If it stood for copies, the first of them that is checked again, or a new one, takes its
         place: :attr:`Verdict.replaces` says so.
         """
-        with self._patience.asking():
-            return await self._store.gone(identity(url, canonical=self._config.canonical_urls))
+        return await self._reports.submit(identity(url, canonical=self._config.canonical_urls))
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
         """Say what shall become of a URL at its next checks, whatever it resembles; None: nothing.
@@ -295,6 +295,10 @@ class DuplicateIndex:
         except ServerError:
             self._keep(requests)
             raise
+
+    async def _report(self, urls: list[str]) -> list[bool]:
+        with self._patience.asking():
+            return await self._store.gone(urls)
 
     def _keep(self, requests: list[CheckRequest]) -> None:
         if self._spool is None:

@@ -225,17 +225,18 @@ class DuplicatePipeline:
         Those that it gives no answer for wait for the next page; this one is checked all the same.
         """
         async with self._reporting:  # no page overtakes what was reported before it
-            while self._gone:
-                url = self._gone.popleft()
-                try:
-                    if await index.gone(url):
-                        self._count("dedup/gone")
-                except ServerError:
-                    self._gone.appendleft(url)
-                    return
-                except Exception as error:  # an address that does no good shall do no harm either
-                    self._count(f"dedup/errors/{type(error).__name__}")
-                    logger.exception("That %r is gone could not be noted", url)
+            urls = list(self._gone)
+            self._gone.clear()
+            known = await asyncio.gather(*map(index.gone, urls), return_exceptions=True)
+            for url, answer in zip(urls, known, strict=True):
+                if isinstance(answer, ServerError):
+                    self._gone.append(url)
+                elif isinstance(answer, BaseException):
+                    # An address that does no good shall do no harm either.
+                    self._count(f"dedup/errors/{type(answer).__name__}")
+                    logger.error("That %r is gone could not be noted", url, exc_info=answer)
+                elif answer:
+                    self._count("dedup/gone")
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""

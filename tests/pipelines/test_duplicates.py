@@ -21,6 +21,8 @@ from crawler.chrome import strip_chrome
 from crawler.dedup import Kind, ServerError
 from crawler.long_pages import LONG_PAGE, parse
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate
+from tests.texts import article
+from tests.texts import text as text_of
 
 ARTICLE = (
     "Tea is an aromatic drink made by pouring hot water over the leaves of an evergreen shrub that "
@@ -361,6 +363,20 @@ async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
     item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
     assert (item["dedup"]["kind"], item["dedup"]["replaces"]) == ("unique", "http://a/gone")
     assert bench.stats["dedup/gone"] == 1
+
+
+async def test_addresses_gone_at_the_same_time(bench, server):
+    """They are reported in one exchange, before the page that comes next is checked."""
+    urls = [f"http://a/{number}" for number in range(20)]
+    for number, url in enumerate(urls):
+        await bench.process({"url": url, "text": text_of(article(number))})
+    for url in urls:
+        bench.pipeline.response_received(Response(url, status=404), Request(url))
+    before = server.ask("INFO", "commandstats")["cmdstat_evalsha"]["calls"]
+    item = await bench.process({"url": "http://a/copy", "text": text_of(article(7))})
+    assert item["dedup"]["replaces"] == urls[7]
+    assert bench.stats["dedup/gone"] == 20
+    assert server.ask("INFO", "commandstats")["cmdstat_evalsha"]["calls"] - before <= 3
 
 
 async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, monkeypatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from asyncio import gather
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         raise InputError("name pages that are gone, or a --file with their addresses")
 
     async def note(index: DuplicateIndex) -> dict[str, bool]:
-        return {url: await index.gone(url) for url in dict.fromkeys(urls)}
+        different = list(dict.fromkeys(urls))
+        return dict(zip(different, await gather(*map(index.gone, different)), strict=True))
 
     known = ask_index(settings, note)
     if options.json:

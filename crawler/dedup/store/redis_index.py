@@ -145,9 +145,10 @@ class RedisIndex(Reader):
         evidence, *rest = reply
         return StoredPage(unpack_evidence(evidence), *rest)
 
-    async def gone(self, url: str) -> bool:
-        """Note that a URL is gone from the web; False if it was never there."""
-        return bool(await self._run("gone", [url, table_key(url), int(time.time())]))
+    async def gone(self, urls: Sequence[str]) -> list[bool]:
+        """Note that URLs are gone from the web; False for those that were never there."""
+        named = [table_key(url) + url.encode() for url in urls]
+        return [bool(known) for known in await self._run("gone", [int(time.time()), *named])]
 
     async def override(self, url: str, decision: str | None) -> None:
         """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""

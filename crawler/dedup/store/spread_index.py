@@ -113,10 +113,11 @@ class SpreadIndex(SpreadCheck, Reader):
             evidence = evidence._replace(duplicate_of=view.url or None)
         return StoredPage(evidence, *rest)
 
-    async def gone(self, url: str) -> bool:
-        """Note that a URL is gone from the web; False if it was never there."""
-        call = Call("vanish", self._spread.home(url), table_key(url) + url.encode())
-        return bool(await self._only(call))
+    async def gone(self, urls: Sequence[str]) -> list[bool]:
+        """Note that URLs are gone from the web; False for those that were never there."""
+        home = self._spread.home
+        calls = [Call("vanish", home(url), table_key(url) + url.encode()) for url in urls]
+        return [bool(known) for known in await self._all(calls)]
 
     async def override(self, url: str, decision: str | None) -> None:
         """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""

@@ -1,12 +1,15 @@
--- Notes that a URL is gone from the web. Its page stands for its copies until one of them comes
--- again, or a new one, and takes its place.
+-- Notes that URLs are gone from the web. The page of one stands for its copies until one of them
+-- comes again, or a new one, and takes its place.
 --
 -- KEYS[1]  "{namespace}:params"
--- ARGV[1]  the URL
--- ARGV[2]  its 4-byte table key
--- ARGV[3]  since when it is gone, in seconds since 1970
+-- ARGV[1]  since when they are gone, in seconds since 1970
+-- then one argument for each URL: its table key (4 bytes), the URL
 --
--- Returns 1, or 0 for a URL never seen.
+-- Returns for each URL 1, or 0 if it was never seen.
 
 load_state()
-return note_gone(ARGV[1], ARGV[2], tonumber(ARGV[3]))
+local replies = {}
+for i = 2, #ARGV do
+  replies[i - 1] = note_gone(string.sub(ARGV[i], 5), string.sub(ARGV[i], 1, 4), tonumber(ARGV[1]))
+end
+return replies
