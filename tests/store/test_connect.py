@@ -391,6 +391,12 @@ async def test_a_clock_that_is_wrong_is_warned_of(server, monkeypatch, caplog):
     async with opened(server.url, ttl=1000):
         (record,) = caplog.records
     assert "differ by 86400 seconds" in record.getMessage()
+    caplog.clear()
+    monkeypatch.setattr(time, "time", lambda: clock() + 50)
+    async with opened(server.url, ttl=1000):
+        assert not caplog.records
+    async with opened(server.url, ttl=60):  # a page would be there for ten seconds, or for 110
+        assert "differ by 50 seconds" in caplog.text
 
 
 async def test_a_full_server(start_server):

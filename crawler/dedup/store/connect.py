@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -30,7 +31,7 @@ logger = logging.getLogger(__name__)
 # One connection carries what hundreds of pages ask for; a few let slow answers overlap.
 CONNECTIONS = 8
 _RETRIES = 3
-_SKEW = 60.0  # seconds by which clocks may differ, or a tenth of DEDUP_TTL
+_SKEW = 60.0  # seconds by which clocks may differ, or a tenth of DEDUP_TTL; never half of that
 _TIMEOUTS = (redis_errors.TimeoutError, TimeoutError)
 
 
@@ -158,7 +159,8 @@ async def _inspect(client: Client, url: str, ttl: float | None) -> None:
         if info.get("cluster_enabled") and not isinstance(client, RedisCluster):
             raise redis_errors.ResponseError("MOVED to other nodes")
         ahead = time.time() - float(info.get("server_time_usec", 0)) / 1e6
-        if ttl and "server_time_usec" in info and abs(ahead) > max(_SKEW, ttl / 10):
+        allowed = max(min(_SKEW, ttl / 2), ttl / 10) if ttl else math.inf
+        if "server_time_usec" in info and abs(ahead) > allowed:
             logger.warning(
                 "DEDUP_REDIS_URL %s: the clocks of that server and of this machine differ by %.0f "
                 "seconds. Pages expire (DEDUP_TTL) by the machines' clocks, some too early then: "
