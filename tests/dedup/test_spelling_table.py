@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from crawler.dedup.errors import InputError
 from crawler.dedup.spelling.dictionary import Dictionary
 from crawler.dedup.spelling.page import Page
 from crawler.dedup.spelling.shape import code_points
@@ -31,6 +32,16 @@ def test_a_table_has_its_keys_and_no_others() -> None:
         found = np.full(2, -1)
         Table(keys[:size], np.zeros(size, np.int32)).fill(keys[:2], found)
         assert found.tolist() == [size - 1, -1]
+
+
+def test_keys_made_to_collide_are_refused() -> None:
+    """A bucket counts up to 63 keys, far more than chance puts into one."""
+    crowd = np.arange(1, 65).astype(np.uint64) * np.uint64(pow(int(_ODD), -1, 1 << 64))
+    found = np.full(64, -1)
+    Table(crowd[:63], np.arange(63, dtype=np.int32)).fill(crowd, found)
+    assert found.tolist() == [*range(63), -1]
+    with pytest.raises(InputError, match="made to collide"):
+        Table(crowd, np.arange(64, dtype=np.int32))
 
 
 def test_words_put_together_and_cut() -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..errors import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -65,7 +67,10 @@ def whole_hashes(
 
 
 class Table:
-    """A value for each of many different *keys*, 64-bit integers."""
+    """A value for each of many different *keys*, 64-bit integers.
+
+    Raises :class:`InputError` for keys that were chosen so that very many share a bucket.
+    """
 
     def __init__(self, keys: NDArray[np.uint64], values: NDArray[np.float32 | np.int32]) -> None:
         bits = max(1, (_BUCKETS_A_KEY * len(keys)).bit_length())
@@ -74,6 +79,8 @@ class Table:
         order = np.argsort(bucket, kind="stable")
         self._keys, self._values = keys[order], values[order]
         counts = np.bincount(bucket, minlength=1 << bits)
+        if counts.max() > _MOST_COUNTED:
+            raise InputError("the dictionary holds words that were made to collide: use another")
         spans = np.cumsum(counts, dtype=np.uint32)
         spans -= counts.astype(np.uint32)
         spans <<= _COUNT_BITS
