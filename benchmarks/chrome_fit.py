@@ -29,7 +29,7 @@ from benchmarks.chrome_names import Names
 from benchmarks.chrome_swap import Swapped
 from crawler.chrome import document, model, strip_chrome
 from crawler.chrome.blocks import LIMIT, Flat
-from crawler.chrome.extract import siblings
+from crawler.chrome.choice import siblings
 from crawler.chrome.features import describe
 
 UNITS = 40

@@ -14,7 +14,8 @@ from .document import (
     robots,
     title,
 )
-from .extract import Block, MainText, block_hash, strip_chrome
+from .extract import strip_chrome
+from .main_text import Block, MainText, block_hash
 from .sites import SharedTemplate, SiteTemplates
 from .template import SiteTemplate
 

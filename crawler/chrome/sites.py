@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from .template import LEAST_PAGES, LONG, SiteTemplate
 
 if TYPE_CHECKING:
-    from .extract import MainText
+    from .main_text import MainText
 
 MAX_SITES: Final = 1000
 _OFFERED: Final = 64  # pairs that go with one page

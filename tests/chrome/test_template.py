@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
-from crawler.chrome.extract import between
+from crawler.chrome.choice import between
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
 

@@ -1,0 +1,88 @@
+"""Which blocks of a page make its main text, by their likelihoods and its site's template."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import Flat
+from .features import Floats, Ints, Wide, first_equal, lengths
+from .template import LONG
+
+_MOSTLY: Final = 0.5  # of the text between two blocks of the template
+_BONUS: Final = 0.25  # of log-odds
+_TRUST: Final = 0.5
+_CAUTION: Final = 0.85
+_TINY: Final = 1e-6
+
+
+def siblings(flat: Flat) -> Ints:
+    """Return for each block the first of its group: siblings of one tag and class."""
+    kinds = flat.kinds[flat.around]
+    return first_equal(flat.within * (kinds.max() + 1) + kinds)
+
+
+def settle(likely: Floats, flat: Flat) -> Wide:
+    """Return what to make of the likelihoods of a page's blocks, all of them seen together.
+
+    Siblings of one tag and class share their likelihood, so that no threshold runs through the
+    middle of a list.  Blocks are right or wrong together, which `choose` does not know; so all
+    are drawn towards the middle, and a little down.
+    """
+    # `np.clip` would take as long as all the rest for a page's few numbers.
+    right = np.minimum(np.maximum(likely, _TINY), 1 - _TINY)
+    wrong = np.minimum(np.maximum(1 - likely, _TINY), 1)
+    odds = np.log(right / wrong)
+    kin = siblings(flat)
+    shared = (np.bincount(kin, odds) / np.maximum(np.bincount(kin), 1))[kin]
+    settled: Wide = 1 / (1 + np.exp(_CAUTION - _TRUST * shared))
+    return settled
+
+
+def choose(likely: Wide, texts: list[str]) -> NDArray[np.bool_]:
+    """Return which blocks to keep so that the expected F1 of the page's text is highest.
+
+    Keeping the blocks above a threshold is optimal; the threshold depends on how much the page
+    has that is likely: a page of links alone keeps its links.  (Lewis 1995, Jansche 2007.)
+    """
+    sizes = lengths(texts) + 1
+    order = np.argsort(-likely, kind="stable")
+    taken = np.cumsum(sizes[order])
+    right = np.cumsum((sizes * likely)[order])
+    best = int(np.argmax(right / (taken + right[-1])))
+    kept: NDArray[np.bool_] = likely >= likely[order[best]]
+    return kept
+
+
+def templated(
+    pairs: list[int], sure: NDArray[np.bool_], template: AbstractSet[int]
+) -> NDArray[np.bool_]:
+    """Return which blocks stand in a pair of the template; sure ones in one of running text.
+
+    Somebody may repeat another's paragraphs where they count as chrome, in a menu of theirs.
+    """
+    known, long = np.zeros(len(sure), bool), np.zeros(len(sure), bool)
+    for i, pair in enumerate(pairs):
+        if pair in template:
+            known[i : i + 2] = True
+    for i in np.flatnonzero(sure[:-1] | sure[1:]).tolist():
+        if pairs[i] | LONG in template:
+            long[i : i + 2] = True
+    both: NDArray[np.bool_] = np.where(sure, long, known)
+    return both
+
+
+def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], sizes: Wide) -> Wide:
+    """Return the likelihoods of a page's blocks, those of its template 0.
+
+    What stands between two blocks of the template belongs together: if most of it would be kept,
+    the rest is likelier to be main text, too.
+    """
+    gap, new = np.cumsum(known), np.where(known, 0, sizes)
+    share = np.bincount(gap, new * kept) / np.maximum(np.bincount(gap, new), 1)
+    odds = settled / (1 - settled) * np.where(share >= _MOSTLY, np.exp(_BONUS), 1)[gap]
+    judged: Wide = np.where(known, 0, odds / (1 + odds))
+    return judged

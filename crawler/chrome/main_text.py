@@ -1,0 +1,166 @@
+"""What is left of a page, why each block was kept or cut, and what its site learns from it."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from .blocks import Flat
+from .features import Floats, lengths
+from .vocabulary import BIT
+
+PROSE: Final = 200  # characters; kept blocks of this length are chrome only on nearly all pages
+_DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
+
+
+class Block(NamedTuple):
+    """A piece of the page and what became of it."""
+
+    text: str
+    kept: bool
+    reason: str
+    density: float  # share of its characters outside links
+    likelihood: float  # of being main text, before the page as a whole decided
+
+
+class MainText:
+    """The main text of a page; its blocks are worked out only when asked for.
+
+    ``text`` has a block in each line, ``title`` is that of the page, white space made single.
+    """
+
+    __slots__ = (
+        "_flat", "_kept", "_known", "_likely", "_pairs", "_sure", "_whole", "text", "title"
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        text: str,
+        title: str,
+        flat: Flat,
+        kept: NDArray[np.bool_],
+        likely: Floats,
+        known: NDArray[np.bool_] | None = None,
+        whole: str | None = None,
+        pairs: list[int] | None = None,
+        sure: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.text = text
+        self._whole = whole
+        self.title = title
+        self._flat = flat
+        self._kept = kept
+        self._likely = likely
+        self._known = known
+        self._pairs = pairs
+        self._sure = sure
+
+    def __repr__(self) -> str:
+        return f"MainText(title={self.title!r}, text={self.text[:60]!r}…)"
+
+    @property
+    def whole(self) -> str:
+        """The main text as it is without what is known of the site's template.
+
+        So it stays the same while that is being learnt.
+        """
+        return self.text if self._whole is None else self._whole
+
+    def hashes(self) -> list[tuple[int, bool]]:
+        """Return a hash of every two neighbouring blocks, and whether they are surely content.
+
+        This is what `SiteTemplate.observe` learns from.  Sure is long running text that the page
+        alone would keep: it may come back in a print view or on page two without being chrome.
+        """
+        if self._sure is None:
+            self._sure = surely(self._flat, self._kept)
+        sure = self._sure
+        if self._pairs is None:
+            self._pairs = pair_hashes(self._flat.texts)
+        return list(zip(self._pairs, (sure[:-1] | sure[1:]).tolist(), strict=True))
+
+    @property
+    def blocks(self) -> list[Block]:
+        """All blocks in reading order with what became of them."""
+        return [self._block(i) for i in range(len(self._flat.texts))]
+
+    def cut(self, limit: int) -> list[Block]:
+        """The first blocks that were left out, up to `limit`, in reading order."""
+        return [self._block(i) for i in np.flatnonzero(~self._kept)[:limit].tolist()]
+
+    def _block(self, i: int) -> Block:
+        flat, known = self._flat, self._known
+        text, signs = flat.texts[i], int(flat.signs[flat.around[i]])
+        kept = bool(self._kept[i])
+        density = 1 - int(flat.linked[i]) / max(len(text), 1)
+        templated = known is not None and bool(known[i])
+        reason = _reason(signs, density, kept, templated)
+        return Block(text, kept, reason, round(density, 3), float(self._likely[i]))
+
+
+def surely(flat: Flat, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of the kept blocks are surely content: long running text."""
+    chars = lengths(flat.texts)
+    sure: NDArray[np.bool_] = kept & (chars >= PROSE) & (flat.linked * 3 < chars)
+    return sure
+
+
+_SAID: Final = (
+    ("hidden", "hidden"),
+    ("nav", "navigation"),
+    ("footer", "footer"),
+    ("c_footer", "footer"),
+    ("c_menu", "navigation"),
+    ("c_crumbs", "breadcrumbs"),
+    ("c_consent", "consent"),
+    ("c_related", "related"),
+    ("c_share", "sharing"),
+    ("c_comment", "comments"),
+    ("c_ad", "advertisement"),
+    ("c_signup", "sign-up"),
+    ("aside", "aside"),
+    ("c_sidebar", "sidebar"),
+    ("form", "form"),
+    ("header", "header"),
+    ("c_header", "header"),
+)
+
+
+def _reason(signs: int, density: float, kept: bool, templated: bool) -> str:
+    if templated:
+        return "template"
+    if kept:
+        return "main text" if density > 0.5 else "links in main text"
+    for sign, reason in _SAID:
+        if signs & BIT[sign]:
+            return reason
+    return "links" if density < 0.5 else "outside main text"
+
+
+def block_hash(text: str) -> int:
+    """Return a stable 64-bit hash of a block; case and digits do not count.
+
+    >>> block_hash("Seen 1,204 times") == block_hash("seen 9,317 times")
+    True
+    """
+    return xxhash.xxh3_64_intdigest(_fold(text))
+
+
+def _fold(text: str) -> bytes:
+    return text.lower().encode("utf-8", "replace").translate(_DIGITS)
+
+
+def pair_hashes(texts: list[str]) -> list[int]:
+    """Return a 32-bit hash for every two neighbouring blocks.
+
+    Chrome comes back with its neighbours; "Parameters:" comes back on many pages of a manual,
+    but between other texts on each.
+    """
+    # All blocks folded at once, for most are short: no page has zero bytes in its text.
+    folded = _fold("\0".join(texts)).split(b"\0")
+    hashes = np.fromiter(map(xxhash.xxh3_64_intdigest, folded), np.uint64, len(folded))
+    pairs: list[int] = ((hashes[:-1] * 3 + hashes[1:]) >> 16).astype(np.uint32).tolist()
+    return pairs
