@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
 from crawler.dedup.store.shards import Call, Shards
 from tests.conftest import Server
 from tests.texts import article, changed, text
@@ -255,3 +255,17 @@ async def test_the_permissions_that_are_documented_suffice(
         assert await index.forget("http://a/1")
         assert (await index.stats()).kept == 1
         assert (await index.verify()).faults == []
+
+
+async def test_a_cluster_that_lost_a_node_mixes_no_seeds(
+    cluster_url: str, cluster: list[Server]
+) -> None:
+    """A new index is not made of what is left of an old one, which was hashed by another seed."""
+    config = configured(cluster_url, seed=None)
+    async with DuplicateIndex.open(config):
+        pass
+    (node,) = (node for node in cluster if node.ask("KEYS", "{dedup/}:params"))
+    node.ask("FLUSHALL")
+    with pytest.raises(ParameterMismatch, match="seed: index"):
+        async with DuplicateIndex.open(config):
+            pass

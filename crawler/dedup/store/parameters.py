@@ -19,6 +19,7 @@ class Parameters:
         self._namespace = namespace
         self._values = {name: str(value) for name, value in values.items()}
         self._values["format"] = str(FORMAT)
+        self._agreed = False
         self._sign()
 
     def _sign(self) -> None:
@@ -38,13 +39,15 @@ class Parameters:
     def agree(self, listing: Sequence[bytes]) -> dict[str, str]:
         """See that an index that has the parameters `listing`, names and values in turn, fits.
 
-        A seed that is no secret is only proposed: the index that is there keeps its own. Raises
-        :class:`ParameterMismatch` naming those that differ.
+        A seed that is no secret is only proposed, the first time: the index that is there keeps its
+        own. Raises :class:`ParameterMismatch` naming those that differ.
         """
         words = [part.decode("utf-8", "replace") for part in listing]
         found = dict(zip(words[::2], words[1::2], strict=True))
-        self.adopt_seed(found)
+        if not self._agreed:
+            self.adopt_seed(found)
         if found.get("digest") == self.digest:
+            self._agreed = True
             return found
         raise ParameterMismatch(
             f"the index {self._namespace!r} was made with other parameters "
