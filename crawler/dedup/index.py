@@ -192,9 +192,14 @@ class DuplicateIndex:
         )
 
     async def replay(self) -> AsyncIterator[Verdict]:
-        """Check the pages in the spool; those that the server does not answer for stay there."""
+        """Check the pages in the spool; those that the server does not answer for stay there.
+
+        An index that was deleted meanwhile is made again, for a new one would draw another seed,
+        and could not check them. Raises :class:`ParameterMismatch` if somebody else has made it.
+        """
         if self._spool is None or not self.waiting()[0]:
             return
+        await self._store.open()
         with closing(self._spool.drain(self._store.exchange)) as batches:
             for requests in batches:
                 answers = await self.check_requests(requests)

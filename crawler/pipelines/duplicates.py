@@ -18,7 +18,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from ..chrome import MainText, SharedTemplate
 from ..dedup.archive_writer import MOST_BLOCKS, ArchiveWriter
 from ..dedup.config import DedupConfig
-from ..dedup.errors import DedupError, ServerError
+from ..dedup.errors import DedupError, ParameterMismatch, ServerError
 from ..dedup.identity import identity
 from ..dedup.index import DuplicateIndex
 from ..dedup.verdict import Kind, Verdict
@@ -263,6 +263,13 @@ class DuplicatePipeline:
                 if verdict.duplicate_of is not None:
                     copies += 1
                     logger.info("Passed unchecked, but %s", describe(verdict, verdict.standing))
+        except ParameterMismatch:
+            logger.error(
+                "%d pages passed unchecked, and their index was replaced by another: crawl them "
+                "again and remove unchecked.jsonl, which names them, from DEDUP_DATA_DIR",
+                waiting,
+            )
+            return
         except Exception as error:  # nothing that happens here may undo the crawl
             logger.error(
                 "%d pages passed unchecked (%s); `scrapy dedup replay` checks them later",

@@ -446,6 +446,33 @@ async def test_pages_of_an_earlier_crawl_are_checked_first(open_bench, start_ser
     assert (await third.process({"url": "/a", "text": OTHER}))["dedup"]["kind"] == "unchanged"
 
 
+async def test_an_index_that_was_flushed(open_bench, server):
+    """Pages that passed since then are checked at the crawl's end, whatever seed the index drew."""
+    bench = await open_bench(seed=None)
+    await bench.process({"url": "/a", "text": ARTICLE})
+    server.ask("FLUSHALL")
+    for url in "bc":
+        item = await bench.process({"url": url, "text": OTHER})
+        assert item["dedup"]["kind"] == "unchecked"
+    await bench.pipeline.close_spider()
+    assert bench.stats["dedup/replayed/unique"] == bench.stats["dedup/replayed/exact"] == 1
+    later = await open_bench(seed=None)
+    assert (await later.process({"url": "b", "text": OTHER}))["dedup"]["kind"] == "unchanged"
+
+
+async def test_an_index_that_was_replaced(open_bench, server, caplog, tmp_path):
+    """Pages that no index can check any more have to be crawled again, and the log says so."""
+    bench = await open_bench(seed=None)
+    server.ask("FLUSHALL")
+    await open_bench(seed=None)
+    item = await bench.process({"url": "b", "text": OTHER})
+    assert item["dedup"]["kind"] == "unchecked"
+    await bench.pipeline.close_spider()
+    assert "1 pages passed unchecked, and their index was replaced" in caplog.text
+    assert "scrapy dedup replay" not in caplog.text
+    (tmp_path / "unchecked.jsonl").unlink()
+
+
 @pytest.mark.parametrize("old", ["http://a/%c3%a9", "http://a/%C3%A9#part"])
 async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
     """A redirect to another spelling of an address leaves its page in its place."""
