@@ -19,7 +19,10 @@ def main(names: list[str]) -> None:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             python = install_wheel(build_wheel(folder / "wheel"), folder / "environment")
-            one = play(readme.parent.name, folder / "examples", python)
+            try:
+                one = play(readme.parent.name, folder / "examples", python)
+            except AssertionError as error:
+                sys.exit(f"{readme} is left as it was, a command of it failed:\n{error}")
         printed = [(example.commands, output) for example, output in one.outputs]
         text = readme.read_text(encoding="utf-8")
         readme.write_text(with_outputs(text, printed), encoding="utf-8")

@@ -13,6 +13,9 @@ import pytest
 from tests.conftest import free_port
 from tests.markdown import ROOT, Example, examples, run_shell, shape
 
+# The browser of the example that needs one; without it that takes one of its own.
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
 
 class Played(NamedTuple):
     """The folder of an example after all its commands have run, and what each of them printed."""
@@ -34,6 +37,8 @@ def play(name: str, folder: Path, python: str, **variables: str) -> Played:
     port = str(free_port())
     path = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "NEWS_SITE_PORT": port, **variables}
+    if CHROMIUM is not None:
+        environment.setdefault("CHROMIUM", CHROMIUM)
     outputs = []
     for example in examples(folder / name / "README.md"):
         output = run_shell(example.commands, folder / name, environment)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.examples.conftest import play
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+from tests.examples import __main__ as rewriting
+from tests.examples.conftest import CHROMIUM, play
+from tests.markdown import ROOT
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt install chromium")
 def test_rendered_pages_differ(tmp_path: Path, installed: str) -> None:
     """Rendered, only the copy is dropped; without their scripts different pages are one."""
-    played = play("playwright", tmp_path, installed, CHROMIUM=str(CHROMIUM))
+    played = play("playwright", tmp_path, installed)
     assert played.outputs[-1][1] == "2\n"
     lines = (played.folder / "rendered.jsonl").read_text().splitlines()
     texts = [json.loads(line)["text"] for line in lines]
@@ -27,3 +26,17 @@ def test_rendered_pages_differ(tmp_path: Path, installed: str) -> None:
     )
     (line,) = (played.folder / "plain.jsonl").read_text().splitlines()
     assert "switch on JavaScript" in json.loads(line)["text"]
+
+
+def test_a_page_is_not_rewritten_with_what_failed(
+    tmp_path: Path, installed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the browser is missing the README stays, and one says why."""
+    monkeypatch.setenv("CHROMIUM", str(tmp_path / "no-browser"))
+    monkeypatch.setattr(rewriting, "build_wheel", lambda folder: folder)
+    monkeypatch.setattr(rewriting, "install_wheel", lambda wheel, folder: installed)
+    readme = ROOT / "examples" / "playwright" / "README.md"
+    before = readme.read_bytes()
+    with pytest.raises(SystemExit, match=r"playwright/README.md is left as it was"):
+        rewriting.main(["playwright"])
+    assert readme.read_bytes() == before
