@@ -18,6 +18,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from .dedup.verdict import Kind
 from .spiders.site import SiteSpider
+from .start_errors import naming
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -78,7 +79,8 @@ class Console:
         """Connect to a crawl of the site spider; of others there is nothing to tell."""
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # a reason would be a warning in every other crawl
-        interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
+        with naming("CONSOLE_INTERVAL"):
+            interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
         console = cls(crawler, interval, _Terminal(sys.stderr))
         connect = crawler.signals.connect
         connect(console.opened, signal=signals.spider_opened)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Self
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
+from .start_errors import naming
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
@@ -30,7 +32,8 @@ class StayOpen:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read ``STAY_OPEN``."""
-        extension = cls(crawler.settings.getfloat("STAY_OPEN", _SECONDS))
+        with naming("STAY_OPEN"):
+            extension = cls(crawler.settings.getfloat("STAY_OPEN", _SECONDS))
         for signal in (signals.spider_opened, signals.request_left_downloader):
             crawler.signals.connect(extension.busy, signal=signal)
         crawler.signals.connect(extension.idle, signal=signals.spider_idle)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from .dedup.errors import DedupError
+from .dedup.errors import ConfigError, DedupError
+
+_PACKAGE = __name__.rpartition(".")[0]
 
 
 def speak_plainly() -> None:
@@ -19,5 +23,14 @@ def speak_plainly() -> None:
 def _text_only(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, DedupError):
-        record.msg, record.args, record.exc_info = str(error), None, None
+        record.name, record.msg, record.args, record.exc_info = _PACKAGE, str(error), None, None
     return True
+
+
+@contextmanager
+def naming(setting: str) -> Iterator[None]:
+    """Turn the :class:`ValueError` of who reads a setting into one that names it."""
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigError(f"{setting}: {error}") from None

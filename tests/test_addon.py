@@ -95,7 +95,11 @@ def test_other_reactors(project: Project, web: Web, redis_url: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"DEDUP_THRESHOLD": 2}, "DEDUP_THRESHOLD expects a number"),
+        ({"DEDUP_THRESHOLD": 2}, "[crawler] ERROR: DEDUP_THRESHOLD expects a number"),
+        (
+            {"STAY_OPEN": "long", "EXTENSIONS": '{"crawler.sharing.StayOpen": 0}'},
+            "STAY_OPEN: could not convert",
+        ),
         ({"DEDUP_REDIS_URL": "redis://127.0.0.1:1"}, "DEDUP_REDIS_URL redis://127.0.0.1:1"),
         ({"DEDUP_SHINGLE_SIZE": 4}, "shingle_size: index 5, settings 4"),
     ],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +15,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.test import get_crawler
 
 from crawler.console import Console, rows
+from crawler.dedup import ConfigError
 from crawler.dedup.verdict import Kind
+from crawler.spiders.site import SiteSpider
 
 STATS: dict[str, Any] = {
     "site/pages": 1200,
@@ -112,3 +116,18 @@ def test_other_spiders_are_left_alone() -> None:
     with pytest.raises(NotConfigured) as error:
         Console.from_crawler(crawler)
     assert not error.value.args  # which Scrapy would log
+
+
+@pytest.mark.parametrize(
+    ("setting", "build"),
+    [
+        ("CONSOLE_INTERVAL", Console.from_crawler),
+        ("SITE_META_ROBOTS_OBEY", partial(SiteSpider.from_crawler, url="https://example.com")),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(setting: str, build: Callable[..., Any]) -> None:
+    """Scrapy's own words for a value that it cannot read do not say whose it is."""
+    crawler = get_crawler(SiteSpider, {setting: "maybe"})
+    crawler.spider = SiteSpider(url="https://example.com")
+    with pytest.raises(ConfigError, match=f"^{setting}: "):
+        build(crawler)

@@ -22,7 +22,7 @@ from ..dedup.identity import resolved
 from ..items import Page
 from ..long_pages import LONG_PAGE, parse
 from ..project import site_template
-from ..start_errors import speak_plainly
+from ..start_errors import naming, speak_plainly
 from .arguments import Arguments, host_of
 from .charset import CharsetMiddleware
 from .failures import Failures
@@ -93,7 +93,8 @@ class SiteSpider(Spider):
         """Build the spider; raises :class:`ArgumentError` for an argument that cannot be used."""
         speak_plainly()
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.obeys_tags = crawler.settings.getbool("SITE_META_ROBOTS_OBEY", True)
+        with naming("SITE_META_ROBOTS_OBEY"):
+            spider.obeys_tags = crawler.settings.getbool("SITE_META_ROBOTS_OBEY", True)
         agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
         spider.agent = product(agent)
         site_template(crawler, "")  # says now, not at each page, which setting cannot be used
