@@ -24,9 +24,9 @@ from ..long_pages import LONG_PAGE, parse
 from ..project import site_template
 from ..start_errors import naming, speak_plainly
 from .arguments import Arguments, host_of
-from .charset import CharsetMiddleware
 from .failures import Failures
 from .links import NewLinks
+from .middlewares import MIDDLEWARES
 from .responses import header_of, media_type, page_of
 from .robots import header_directives, product
 
@@ -79,14 +79,13 @@ class SiteSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Put :class:`CharsetMiddleware` among the middlewares of the project."""
+        """Put :data:`MIDDLEWARES` among those of the project."""
         super().update_settings(settings)
         name = "DOWNLOADER_MIDDLEWARES"
         # Not below a spider's own settings: a crawler that is handed to a runner takes all others
         # from there once more.
         priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["spider"])
-        middlewares = {CharsetMiddleware: CharsetMiddleware.priority, **settings.getdict(name)}
-        settings.set(name, middlewares, priority)
+        settings.set(name, {**MIDDLEWARES, **settings.getdict(name)}, priority)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -191,7 +190,9 @@ class SiteSpider(Spider):
         )
 
     def _new_links(self, response: Response, document: chrome.Document) -> Iterator[str]:
-        base = resolved(response.url, chrome.base(document) or "") or response.url
+        base = resolved(response.url, chrome.base(document) or "")
+        if base is None or not host_of(base):  # none from which a link would lead to a page
+            base = response.url
         hrefs = (
             link.href for link in chrome.links(document) if not (link.nofollow and self.obeys_tags)
         )

@@ -150,6 +150,22 @@ async def test_a_page_that_loads_itself_anew_is_a_page(web: Web, crawl: Crawl) -
     assert result.paths == ["/", "/more", "/news", "/next"]
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<meta http-equiv="refresh" content="0; url=javascript:history.back()">',
+        '<meta http-equiv="refresh" content="0; url=http://[host]/">',
+        '<base href="http://[host]/">',
+        '<base href="http://{host}:{port}/">',
+    ],
+)
+async def test_a_page_that_leads_to_no_address_is_a_page(web: Web, crawl: Crawl, head: str) -> None:
+    """As browsers have it: what cannot be followed is passed over, links of the page are not."""
+    web.page("/", "/next", head=head)
+    web.page("/next")
+    assert (await crawl()).paths == ["/", "/next"]
+
+
 async def test_only_html_becomes_a_page(web: Web, crawl: Crawl) -> None:
     """Other content types are counted under their names and skipped."""
     web.page("/", "/file", "/picture", "/xhtml", "/none")

@@ -1,0 +1,50 @@
+"""Pages that Scrapy would lose before the spider sees them: what they declare cannot be used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware
+from scrapy.http import TextResponse
+
+from ..chrome.encoding import decode, is_charset
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+
+class CharsetMiddleware:
+    """Gives a response the encoding of its bytes where the declared one, as rot13, is none.
+
+    Scrapy takes any codec of Python for an encoding, and the part of it that looks for a page's
+    redirect raises on the text of such a page.
+    """
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Return the response, with another encoding if need be."""
+        if not isinstance(response, TextResponse) or is_charset(response.encoding):
+            return response
+        return response.replace(encoding=decode(response.body)[0])
+
+
+class RefreshMiddleware(MetaRefreshMiddleware):
+    """Scrapy's own, but a page that would lead to what is no address stays where it is.
+
+    So does one whose base is none, wherever it leads.
+    """
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
+        """Return the request that the page leads to, or the response."""
+        try:
+            return super().process_response(request, response)
+        except ValueError:
+            return response
+
+
+# A body is unpacked by 590, before which its own declaration cannot be seen.
+MIDDLEWARES: Final = {
+    CharsetMiddleware: 585,
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+    RefreshMiddleware: 580,
+}
