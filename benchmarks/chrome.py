@@ -2,7 +2,8 @@
 
 python benchmarks/chrome.py --data FOLDER [--manuals FOLDER] [--limit N] [--json FILE]
 
-FOLDER holds `gold.jsonl` and `pages/`; that of --manuals `pages.jsonl`, `pairs.jsonl`, `site/`.
+FOLDER holds `gold.jsonl`, `pages/` and, if there are such, `segments.jsonl`; that of --manuals
+`pages.jsonl`, `pairs.jsonl`, `site/`.
 Tools that are not installed are left out.
 """
 
@@ -27,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from lxml import etree, html
 
-from benchmarks import chrome_first, chrome_swap
+from benchmarks import chrome_first, chrome_snippets, chrome_swap
 from benchmarks.chrome_data import Page, load_manuals, load_pages, score
 from crawler.chrome import strip_chrome
 
@@ -191,6 +192,12 @@ def main() -> None:
     print("\narticles in other chrome, share of pairs")
     for name, shares in report["swapped"].items():
         print(f"  {name:22}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
+
+    if (options.data / "segments.jsonl").exists():
+        report["snippets"] = chrome_snippets.judge(options.data, chosen)
+        print("\nsnippets of pages that no weights were fitted on")
+        for name, shares in report["snippets"].items():
+            print(f"  {name:22}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
 
     if options.manuals:
         manuals = list(load_manuals(options.manuals))
