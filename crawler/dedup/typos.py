@@ -123,7 +123,8 @@ class ContextCorrector:
         joined = reader.joined(page)
         yield page, joined
         if errors:
-            page = Page(page.rewritten(joined, _MOST_CORRECTED), self.dictionary)
+            if joined:
+                page = Page(page.rewritten(joined, _MOST_CORRECTED), self.dictionary)
             yield page, reader.replaced(page, errors)
 
 

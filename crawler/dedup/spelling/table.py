@@ -92,13 +92,22 @@ class Table:
 
     def fill(self, keys: NDArray[np.uint64], found: NDArray[np.float64 | np.int64]) -> None:
         """Put the values of those *keys* that there are into their places in *found*."""
-        spans = self._spans[self._bucket(keys)].astype(np.int64)
-        counts = spans & _MOST_COUNTED
-        met = np.flatnonzero(counts)
-        starts, counts = spans[met] >> _COUNT_BITS, counts[met]
+        if not self._keys.size:
+            return
+        spans = self._spans.take(self._bucket(keys))
+        first = spans >> _COUNT_BITS
+        # An empty bucket is answered with the key of another one, which is no key of this bucket.
+        same = self._keys.take(first, mode="clip") == keys
+        met = np.flatnonzero(same)
+        found[met] = self._values.take(first.take(met))
+        more = spans & _MOST_COUNTED > 1
+        more &= ~same
+        met = np.flatnonzero(more)
+        starts = first.take(met).astype(np.int64) + 1
+        counts = (spans.take(met) & _MOST_COUNTED).astype(np.int64) - 1
         place, met = ranges(starts, counts), np.repeat(met, counts)
-        same = self._keys[place] == keys[met]
-        found[met[same]] = self._values[place[same]]
+        same = self._keys.take(place) == keys.take(met)
+        found[met[same]] = self._values.take(place[same])
 
 
 def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
