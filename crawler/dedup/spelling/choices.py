@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FEATURES: Final = (
     "edits",
+    # Which a choice has more than what was read, or less: letters get lost more often than added.
+    "letters more",
     "strokes",
     "other first letter",
     "other last letter",
@@ -76,6 +78,7 @@ class Choices:
         self._nearby = dictionary.nearby
         self._frequent = int(np.searchsorted(-dictionary.logs, -_PART_SELDOM))
         offered = self._nearby.words
+        self._lengths = np.array([len(word) for word in offered], np.int16)
         self._first_letters = _letters_at(offered, 0)
         self._last_letters = _letters_at(offered, -1)
         self._skeletons = skeletons(offered)
@@ -105,8 +108,10 @@ class Choices:
         # A word that is itself in the dictionary is not two errors away from what was meant.
         like = self._nearby.find(words, np.where(known, 1, 2))
         asked, number = like.asked, like.numbers
+        lengths = np.array([len(word) for word in words])
         features = {
             "edits": like.edits,
+            "letters more": self._lengths[number] - lengths[asked],
             "strokes": like.strokes,
             "other first letter": _letters_at(words, 0)[asked] != self._first_letters[number],
             "other last letter": _letters_at(words, -1)[asked] != self._last_letters[number],
@@ -127,7 +132,6 @@ class Choices:
         starts = ends - counts
         rows = np.zeros((ends[-1], len(FEATURES)), np.float32)
         numbers = np.zeros((len(rows), 2), np.int32)
-        lengths = np.array([len(word) for word in words])
         numbers[starts] = own[:, None]
         rows[starts, _AT["known"]] = known
         rows[starts, _AT["unknown"]] = ~known
