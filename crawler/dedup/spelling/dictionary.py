@@ -44,6 +44,8 @@ _BEGINNINGS: Final = (
     "over",
     "multi",
 )
+_ALL_ENDINGS: Final = frozenset(_ENDINGS)
+_ALL_BEGINNINGS: Final = frozenset(_BEGINNINGS)
 _SHORTEST_STEM: Final = 6
 # About half of the pairs in a text are among those that are listed.
 _COVERED: Final = 0.5
@@ -117,9 +119,9 @@ class Dictionary:
             return False
         stems = [word]
         if word.endswith(_ENDINGS):
-            stems += [word[:-size] for size in (1, 2, 3, 4) if word[-size:] in _ENDINGS]
+            stems += [word[:-size] for size in (1, 2, 3, 4) if word[-size:] in _ALL_ENDINGS]
         if word.startswith(_BEGINNINGS):
-            sizes = [size for size in (2, 3, 4, 5) if word[:size] in _BEGINNINGS]
+            sizes = [size for size in (2, 3, 4, 5) if word[:size] in _ALL_BEGINNINGS]
             stems += [stem[size:] for stem in stems for size in sizes]
         return any(stem in self.number for stem in stems if len(stem) >= _SHORTEST_STEM)
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _PREFIX: Final = 8
 # One error is all that a word of so few letters can have and still be known again.
 _SHORT: Final = 4
+# A word of so many letters is known again with three. Only those are found that share a form with
+# two letters left out, which takes no further look-up.
+_LONG: Final = 8
 # Two errors are looked for in the most frequent words only: of a rare one, too little is left.
 _FREQUENT: Final = 20_000
 # Of the words with the same strokes, the most frequent; of short ones there are up to 160.
@@ -52,7 +55,7 @@ class Likeness:
 
 
 class Nearby:
-    """Finds *words* within two edits, or of the same strokes.
+    """Finds *words* within two edits, many within three, and those of the same strokes.
 
     Garbe's symmetric deletes ("1000x faster spelling correction", 2012): two words within n edits
     share a form of themselves with up to n letters left out. The forms of all words are hashed
@@ -82,10 +85,13 @@ class Nearby:
         """What is like each of *words*, up to *most* edits away (1 or 2, for all or for each of
         them) or of the same strokes.
 
-        Short words are given one edit, and none is like itself.
+        Short words are given one edit, long ones three where others have two, and none is like
+        itself.
         """
         distance, of_pairs = _rapidfuzz()
-        edits_of = np.minimum(most, [1 + (len(word) > _SHORT) for word in words])
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        edits_of = np.minimum(most, 1 + (lengths > _SHORT))
+        farthest = edits_of + ((lengths >= _LONG) & (edits_of > 1))
         own = np.array(strokes_of(words), np.object_)
         alike = np.fromiter(map(self._alike.get, own, repeat(-1)), np.int64, len(words))
         known = np.flatnonzero(alike >= 0)
@@ -112,17 +118,18 @@ class Nearby:
             scorer=distance,
         )
         same = alike[asked] == self._number_alike[number]
-        allowed = np.where(number < _FREQUENT, edits_of[asked], 1)
+        allowed = np.where(number < _FREQUENT, farthest[asked], 1)
         near = ((edits <= allowed) | same) & (edits > 0)
         asked, number, edits, same = asked[near], number[near], edits[near], same[near]
         apart = np.where(same, 0, edits)
-        two = np.flatnonzero(apart == 2)
-        apart[two] = of_pairs(
-            own[asked[two]].tolist(),
-            self._strokes[number[two]].tolist(),
+        more = np.flatnonzero(apart >= 2)
+        of_strokes = of_pairs(
+            own[asked[more]].tolist(),
+            self._strokes[number[more]].tolist(),
             scorer=distance,
-            score_cutoff=1,
+            score_cutoff=2,
         )
+        apart[more] = np.minimum(apart[more], of_strokes)
         return Likeness(asked, number, edits, apart)
 
 

@@ -169,11 +169,12 @@ class Page:
     @cached_property
     def partings(self) -> NDArray[np.int64]:
         """Places after which a line ends, or that are, or are before, an unknown word."""
-        unknown = np.flatnonzero(self.numbers < 0)
+        unknown = self.numbers < 0
         lines = np.flatnonzero(self._kinds == _LINE_END) - 1
+        found = unknown[:-1] | unknown[1:]
         ended = np.searchsorted(self.starts, lines) - 1
-        found = np.unique(np.concatenate((unknown - 1, unknown, ended)))
-        return found[(found >= 0) & (found < len(self) - 1)]
+        found[ended[(ended >= 0) & (ended < len(found))]] = True
+        return np.flatnonzero(found)
 
     def _plain(self, place: int, word: str, noisy: bool) -> bool:
         """Whether it has the letters and capitals of a word."""
