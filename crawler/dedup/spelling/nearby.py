@@ -31,7 +31,7 @@ _FREQUENT: Final = 20_000
 _MOST_OF_STROKES: Final = 8
 # To compare words letter by letter takes the most time. Of those that may be two edits away it is
 # done with so many, the most frequent: with up to two letters that only one of them has, and more.
-_MOST_COMPARED: Final = np.array([24, 12])
+_MOST_COMPARED: Final = np.array([12, 6])
 _FAR: Final = 1 << 31
 _29: Final = np.uint64(29)
 # Two buckets for each form: few words share a bucket and no form.
