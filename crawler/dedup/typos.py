@@ -25,7 +25,7 @@ __all__ = ["CODES", "NAMES", "Corrector", "corrector", "hybrid", "parsed", "vers
 NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
 
 # To be raised with every change that corrects some text otherwise than before.
-_VERSIONS: Final = {"typos": 5, "scans": 5, "bad-scans": 4} | dict.fromkeys(CODES, 3)
+_VERSIONS: Final = {"typos": 6, "scans": 6, "bad-scans": 5} | dict.fromkeys(CODES, 3)
 # Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
 _LONGEST: Final = 1_000_000
 # A page with more corrections is not in the dictionary's language or no text; it stays as it is.
@@ -53,7 +53,7 @@ def versioned(value: str) -> str:
     """What an index keeps of the setting, so that texts corrected in different ways never mix.
 
     >>> versioned("typos:de"), versioned("dsound")
-    ('typos:de, version 5', 'dsound, version 3')
+    ('typos:de, version 6', 'dsound, version 3')
     """
     return f"{value}, version {_VERSIONS[parsed(value)[0]]}"
 
@@ -67,9 +67,9 @@ def corrector(value: str) -> Corrector:
     value
         ``"typos"``: on pages with many words that the dictionary lacks, these and unlikely words
         become what was most probably meant there. ``"scans"``: the same, then all words are
-        written as their strokes, so that what scanners confuse is equal. ``"bad-scans"``: of
-        upright strokes side by side it only counts whether they are few or many. The name of a
-        phonetic code: the way of the DSound paper, see
+        written as their strokes, so that what scanners confuse is equal; of upright strokes side by
+        side in short words it only counts whether they are few or many. ``"bad-scans"``: in long
+        words, too. The name of a phonetic code: the way of the DSound paper, see
         :class:`~.spelling.phonetic.PhoneticRepair`. After a colon, the dictionary: see
         :func:`~.spelling.dictionary.dictionary`.
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crawler.dedup import ConfigError, DedupConfig, jaccard, shingle_hashes
 from crawler.dedup.errors import InputError
 from crawler.dedup.fingerprint import Fingerprinter
-from crawler.dedup.spelling.choices import Choices
+from crawler.dedup.spelling.choices import FEATURES, WEIGHTS, Choices
 from crawler.dedup.spelling.dictionary import Dictionary, dictionary
 from crawler.dedup.spelling.nearby import Nearby
 from crawler.dedup.spelling.phonetic import PhoneticRepair
@@ -72,6 +72,27 @@ def test_errors_are_corrected(text: str) -> None:
     assert similarity(CLEAN, corrector("typos")(text)) > 0.93
 
 
+def test_long_words_with_three_errors_are_known_again() -> None:
+    """A word of eight letters is still told with three of them wrong, a shorter one is not."""
+    words = dictionary()
+    like = words.nearby.find(["tighiteousiess", "wispegt"])
+    found = [{words.words[number] for number in like.numbers[like.asked == row]} for row in (0, 1)]
+    assert "righteousness" in found[0]
+    assert "suspect" not in found[1]
+    assert "dedicated to" in corrector("typos")(MISREAD.replace("dedicated to", "dedlcatcb to"))
+
+
+def test_choices_know_how_many_letters_they_have_more() -> None:
+    """Letters that got lost count for a word, letters that came in against it."""
+    words = Dictionary({"bride": 1.0, "bid": 1.0, "bird": 1.0})
+    found = Choices(words)(["brid"])
+    more = found.features[:, FEATURES.index("letters more")]
+    numbers = found.numbers[:, 0].tolist()
+    of_words = {words.words[number]: one for number, one in zip(numbers[1:], more[1:], strict=True)}
+    assert of_words == {"bride": 1, "bird": 0, "bid": -1}
+    assert WEIGHTS["letters more"] > 0
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_corrector_brings_copies_closer(name: str) -> None:
     """Whatever the method, a mistyped copy is closer to its original than before."""
@@ -92,6 +113,7 @@ def test_scans_also_make_look_alikes_equal() -> None:
     assert correct(CLEAN + " I0l") == correct(CLEAN + " lo1")
     assert shapes("modern") != shapes("ancient")
     assert correct(CLEAN + " Thumn") != correct(CLEAN + " Thunn")
+    assert shapes("in m iii") == "i i i"
     blurred = corrector("bad-scans")
     assert blurred(CLEAN + " Thumn") == blurred(CLEAN + " Thunn")
     assert shapes("modern", blurred=True) != shapes("ancient", blurred=True)

@@ -36,7 +36,8 @@ _REPEATED: Final = re.compile(r"([^ic])\1+")
 # Up to which numbers of uprights side by side count as one, as two (and the rest as three). Short
 # words, of fewer strokes than eight, are known by the words around them.
 _LONG: Final = 8
-_BLURRED: Final = {False: (3,), True: (2, 5)}
+_OF_SHORT: Final = (3,)
+_OF_LONG: Final = (2, 5)
 
 
 def strokes(word: str) -> str:
@@ -95,13 +96,14 @@ def code_points(words: Sequence[str], width: int) -> NDArray[np.uint32]:
 def shapes(text: str, *, blurred: bool = False) -> str:
     """*text* with every word replaced by its strokes, a run of round ones counting once.
 
-    The digits 0 and 1 are taken for letters. *blurred*: of upright strokes side by side it counts
-    only whether they are few or many, and letters that are doubled count once.
+    The digits 0 and 1 are taken for letters. Of upright strokes side by side it counts in short
+    words only whether they are few or many. *blurred*: in long words, too, and letters that are
+    doubled count once.
 
     >>> shapes("The modern house") == shapes("Tlie modem housc")
     True
-    >>> shapes("Room 23"), shapes("Room 23", blurred=True)
-    ('iciii 23', 'ici 23')
+    >>> shapes("Room 23, dining"), shapes("Room 23, dining", blurred=True)
+    ('ici 23, ciiiiiiig', 'ici 23, ciiig')
     """
     text = text.lower().translate(_DIGITS)
     return _WORD.sub(lambda word: _shape(word[0], blurred), text)
@@ -110,10 +112,10 @@ def shapes(text: str, *, blurred: bool = False) -> str:
 @lru_cache(1 << 16)
 def _shape(word: str, blurred: bool) -> str:
     found = strokes(word)
-    if not blurred:
-        return _ROUNDS.sub("c", found)
-    most = _BLURRED[len(found) >= _LONG]
-    found = _UPRIGHTS.sub(
-        lambda run: "i" * (1 + sum(len(run[0]) > limit for limit in most)), _ROUNDS.sub("c", found)
-    )
+    short = len(found) < _LONG
+    found = _ROUNDS.sub("c", found)
+    if not (short or blurred):
+        return found
+    most = _OF_SHORT if short else _OF_LONG
+    found = _UPRIGHTS.sub(lambda run: "i" * (1 + sum(len(run[0]) > limit for limit in most)), found)
     return _REPEATED.sub(r"\1", found)
