@@ -85,7 +85,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the subcommand; an error is one line and an exit code."""
-        from ..dedup.errors import ConfigError, DedupError, InputError
+        from ..dedup.errors import ConfigError, DedupError, InputError, MissingExtra
 
         if not inside_project():
             _fail("works in a Scrapy project: go to a folder with a scrapy.cfg", Exit.USAGE)
@@ -95,7 +95,7 @@ class Command(ScrapyCommand):
         try:
             self.exitcode = self._subcommand.run(opts, self.settings)
             sys.stdout.flush()
-        except (ConfigError, InputError) as error:
+        except (ConfigError, InputError, MissingExtra) as error:
             _fail(str(error), Exit.USAGE)
         except DedupError as error:
             _fail(str(error), Exit.SERVER)

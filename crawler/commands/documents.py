@@ -135,6 +135,8 @@ def _download(url: str, user_agent: str | None) -> _Body:
 def _get(url: str, user_agent: str | None) -> _Body:
     from urllib import request
 
+    from w3lib.url import safe_url_string
+
     opener = request.OpenerDirector()  # unlike the usual one, without file: and ftp:
     for handler in (
         request.ProxyHandler,
@@ -147,7 +149,8 @@ def _get(url: str, user_agent: str | None) -> _Body:
     ):
         opener.add_handler(handler())
     headers = {"User-Agent": user_agent} if user_agent else {}
-    with opener.open(request.Request(url, headers=headers), timeout=_TIMEOUT) as response:
+    address = safe_url_string(url)  # as a browser sends it: requests are ASCII
+    with opener.open(request.Request(address, headers=headers), timeout=_TIMEOUT) as response:
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise OSError("the server sends it compressed, unasked")
         return _Body(response.read(LIMIT + 1), response.headers.get("Content-Type"))

@@ -64,7 +64,7 @@ class Arguments:
             max_pages=_count(given.get("max_pages")),
             allow=_pattern("allow", given.get("allow")),
             deny=_pattern("deny", given.get("deny")),
-            sitemaps=() if wanted or unwanted else tuple(_urls("sitemap", sitemap)),
+            sitemaps=() if wanted or unwanted else _sitemaps(sitemap),
             find_sitemaps=wanted,
         )
 
@@ -108,6 +108,13 @@ def _urls(name: str, value: Any) -> Iterable[str]:
             f"{name} is missing; say which site: scrapy crawl site -a {name}=https://example.com"
         )
     return dict.fromkeys(_url(name, word) for word in words)
+
+
+def _sitemaps(value: str) -> tuple[str, ...]:
+    try:
+        return tuple(_urls("sitemap", value))
+    except ArgumentError as error:
+        raise ArgumentError(f"{error}; or true, for those that robots.txt names") from None
 
 
 def _url(name: str, word: str) -> str:

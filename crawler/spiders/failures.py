@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
@@ -26,6 +27,8 @@ logger = logging.getLogger(__name__)
 _TALKATIVE = ("scrapy.downloadermiddlewares.robotstxt", "tldextract")
 
 _WRAPPED = re.compile(r"\[<twisted\.python\.failure\.Failure [\w.]+: (.*)>\]")
+
+_NO_TLS = "wrong version number"
 
 
 class Failures:
@@ -54,14 +57,14 @@ class Failures:
         elif not isinstance(error, IgnoreRequest) or not reason.startswith("Forbidden by robots"):
             self._count(f"site/download_errors/{type(error).__name__}")
             logger.warning("Could not fetch %s: %s", request.url, reason)
-        self._remember(request, reason)
+        self.remember(request, reason)
 
     def dropped(self, request: Request) -> None:
         """Count a redirect to an address that was asked for already."""
         came_from = request.meta.get("redirect_urls", [])
         if request.url in came_from:
             self._count("site/endless_redirects")
-            self._remember(request, "redirects to itself")
+            self.remember(request, "redirects to itself")
         elif came_from:
             self._count("site/known_redirects")
 
@@ -75,8 +78,9 @@ class Failures:
     def _count(self, key: str) -> None:
         self._crawler.stats.inc_value(key)
 
-    def _remember(self, request: Request, reason: str) -> None:
-        url = request.meta.get("redirect_urls", [request.url])[0]
+    def remember(self, asked: Request | Response, reason: str) -> None:
+        """Note why what was asked for, or came, is no page; told of start addresses alone."""
+        url = asked.meta.get("redirect_urls", [asked.url])[0]
         if url in self._starts:
             self._reasons[url] = reason
 
@@ -86,8 +90,12 @@ def plain(text: str) -> str:
 
     >>> plain("[<twisted.python.failure.Failure twisted.web.X: The connection\\nwas closed.>]")
     'The connection was closed.'
+    >>> plain("[('SSL routines', '', 'wrong version number')]")
+    "[('SSL routines', '', 'wrong version number')]; does the address begin with http://?"
     """
-    return _WRAPPED.sub(r"\1", " ".join(text.split()))
+    said = _WRAPPED.sub(r"\1", " ".join(text.split()))
+    # What OpenSSL says of a server without TLS, as a host given without http:// may be.
+    return f"{said}; does the address begin with http://?" if _NO_TLS in said else said
 
 
 def _one_line(record: logging.LogRecord) -> bool:

@@ -94,6 +94,9 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         with naming("SITE_META_ROBOTS_OBEY"):
             spider.obeys_tags = crawler.settings.getbool("SITE_META_ROBOTS_OBEY", True)
+        if most := spider.arguments.max_pages:  # what waits for its delay then comes in vain
+            most = min(most, crawler.settings.getint("CONCURRENT_REQUESTS"))
+            crawler.settings.set("CONCURRENT_REQUESTS", most, "cmdline")
         agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
         spider.agent = product(agent)
         site_template(crawler, "")  # says now, not at each page, which setting cannot be used
@@ -138,7 +141,6 @@ class SiteSpider(Spider):
 
     async def parse(self, response: Response) -> AsyncIterator[Page | Request]:
         """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
-        self.failures.answered = True
         self._find_sitemaps(response.url, response.meta.get("depth", 0))
         if self.pages == self.arguments.max_pages:
             self.stats.inc_value("site/beyond_max_pages")
@@ -151,7 +153,9 @@ class SiteSpider(Spider):
             # The name ends up in statistics and on screens, and is the server's word.
             kind = kind if _TYPE.fullmatch(kind) else "unknown"
             self.stats.inc_value(f"site/other_content_types/{kind}")
+            self.failures.remember(response, f"{kind}, not HTML")
             return
+        self.failures.answered = True
         self.pages += 1
         self.stats.inc_value("site/pages")
         self.stats.inc_value(f"site/hosts/{host_of(response.url)}")
@@ -282,6 +286,7 @@ class SiteSpider(Spider):
                     came_from[0],
                     request.url,
                 )
+                self.failures.remember(request, f"leads to {host}")
         raise IgnoreRequest(f"{request.url} is not on {', '.join(sorted(self.hosts))}")
 
     def stop_other_types(self, headers: Headers, body_length: Any, request: Request) -> None:

@@ -57,7 +57,7 @@ def web(monkeypatch) -> Iterator[str]:
 
     class Site(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            kind = self.path.strip("/")
+            kind = "page" if self.path == "/stra%C3%9Fe" else self.path.strip("/")
             self.send_response(302 if kind == "ftp" else 404 if kind == "gone" else 200)
             self.send_header("Content-Type", "text/html" if kind == "page" else "text/plain")
             if kind == "ftp":
@@ -316,6 +316,7 @@ def test_addresses(dedup, web):
     )
     assert "\tour" in out
     assert "\tp o" in out  # text/plain is no HTML
+    assert dedup("shingles", f"{web}/straße")[0] == Exit.FOUND
 
 
 def test_addresses_of_the_index_are_read_from_the_archive(dedup, redis_url, tmp_path, web):

@@ -173,6 +173,24 @@ def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
     assert (code, err) == (Exit.FOUND, "")
     assert "somebody said\tdrop" in out
     assert "navigation\tMenu of all" in out
+    assert "http://a.example/1 to this page:" in out
+
+
+def test_explain_of_equal_words_has_no_differences(dedup, redis_url, tmp_path):
+    """No heading stands above nothing."""
+    config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+
+    async def crawl() -> None:
+        writer = ArchiveWriter.of(config)
+        async with DuplicateIndex.open(config) as index:
+            for url in ("http://a.example/1", "http://b.example/1"):
+                one = text(article(1, 400))
+                writer.add(one, "Title", await index.check(url, one), [])
+        writer.close()
+
+    asyncio.run(crawl())
+    code, out, _ = dedup("explain", "http://b.example/1", "-s", f"DEDUP_DATA_DIR={tmp_path}")
+    assert (code, "to this page" in out) == (Exit.FOUND, False)
 
 
 def test_explain_what_was_never_seen(dedup, fill, tmp_path):

@@ -141,7 +141,7 @@ def test_without_the_extra(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
     code, _, errors = dedup(command, "-s", f"DEDUP_DATA_DIR={tmp_path}")
-    assert code != 0
+    assert code == 2
     assert 'pip install ".[report]"' in errors
     assert errors.count("\n") == 1
 

@@ -56,6 +56,7 @@ def test_addresses_are_completed(text: str, urls: list[str]) -> None:
         ({"url": "x.example", "allow": "("}, r"allow=\( is not a regular expression"),
         ({"url": "x.example", "deny": "["}, r"deny=\[ is not a regular expression"),
         ({"url": "x.example", "sitemap": "ftp://x"}, "sitemap=ftp://x"),
+        ({"url": "x.example", "sitemap": "y"}, "sitemap=y names no host.* or true"),
         ({"url": "x.example", "urls": "y"}, "did you mean url"),
     ],
 )

@@ -28,6 +28,16 @@ async def test_max_pages_is_exact(web: Web, crawl: Crawl) -> None:
     assert len(web.seen) < 50
 
 
+async def test_few_pages_need_few_requests(web: Web, crawl: Crawl) -> None:
+    """At most one more page than asked for is under way for each page asked for."""
+    web.page("/", *(f"/{n}" for n in range(100)))
+    for n in range(100):
+        web.page(f"/{n}")
+    result = await crawl(max_pages="2", CONCURRENT_REQUESTS_PER_DOMAIN=1, DOWNLOAD_DELAY=0.01)
+    assert len(result.items) == 2
+    assert result.stats.get("site/beyond_max_pages", 0) <= 2
+
+
 async def test_what_was_under_way_at_the_limit_comes_in_the_next_run(
     web: Web, crawl: Crawl, tmp_path: Path
 ) -> None:

@@ -69,6 +69,29 @@ async def test_other_hosts_are_left_alone(web: Web, crawl: Crawl) -> None:
         other.close()
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Answer(b"%PDF-1.7", {"Content-Type": "application/pdf"}), "application/pdf, not HTML"),
+        (
+            Answer(status=302, headers={"Location": "http://other.invalid/"}),
+            "leads to other.invalid",
+        ),
+    ],
+)
+async def test_a_start_that_is_no_page_is_a_failure(
+    web: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture, answer: Answer, reason: str
+) -> None:
+    """A crawl that had no page at all says why; another start that is a page makes it a crawl."""
+    web.answers["/start"] = answer
+    await crawl(url=f"{web.url}/start")
+    assert f"No start page could be fetched: {web.url}/start: {reason}" in caplog.text
+    caplog.clear()
+    web.page("/")
+    await crawl(url=f"{web.url}/start {web.url}/")
+    assert "No start page" not in caplog.text
+
+
 def test_www_is_the_same_site() -> None:
     """Where the address given leads to its name with www, or without, that one is crawled."""
     spider = SiteSpider(url="https://example.com")

@@ -144,6 +144,8 @@ def _print(found: Explanation, page: _Source | None, comparison: Comparison | No
         more = f" ({len(page.cut) - _CUT} more in --json)" if len(page.cut) > _CUT else ""
         print_table(f"Cut as chrome{more}", ["why", "text"], rows)
     if comparison and found.original:
+        if comparison.changes == []:
+            return  # the same words
         print(f"From {printable(found.original.url)} to this page:")
         print_changes(comparison.changes)
 
