@@ -163,15 +163,7 @@ def rows(stats: Mapping[str, Any]) -> list[Row]:
     failures = _counts(stats, "site/download_errors/")
     reasons = _counts(stats, "dedup/dropped/")
     errors = stats.get("site/item_errors", 0) + stats.get("spider_exceptions/count", 0)
-    return [
-        Row("pages fetched", stats.get("site/pages", 0)),
-        Row("kept", stats.get("item_scraped_count", 0), indented=True),
-        Row("dropped", stats.get("item_dropped_count", 0), _listed(reasons), indented=True),
-        Row("noindex", stats.get("site/noindex", 0), indented=True),
-        Row("errors", errors, indented=True),
-        Row("verdicts", sum(stats.get(f"dedup/{kind}", 0) for kind in Kind)),
-        *(Row(str(kind), stats.get(f"dedup/{kind}", 0), indented=True) for kind in Kind),
-        Row("not fetched as pages", sum((types | statuses | failures).values()) + _rest(stats)),
+    others = [
         Row("other content types", sum(types.values()), _listed(types), indented=True),
         Row("HTTP errors", sum(statuses.values()), _listed(statuses), indented=True),
         Row("no answer", sum(failures.values()), _listed(failures), indented=True),
@@ -181,6 +173,17 @@ def rows(stats: Mapping[str, Any]) -> list[Row]:
         Row("redirects without end", stats.get("site/endless_redirects", 0), indented=True),
         Row("beyond max_pages", stats.get("site/beyond_max_pages", 0), indented=True),
     ]
+    return [
+        Row("pages fetched", stats.get("site/pages", 0)),
+        Row("kept", stats.get("item_scraped_count", 0), indented=True),
+        Row("dropped", stats.get("item_dropped_count", 0), _listed(reasons), indented=True),
+        Row("noindex", stats.get("site/noindex", 0), indented=True),
+        Row("errors", errors, indented=True),
+        Row("verdicts", sum(stats.get(f"dedup/{kind}", 0) for kind in Kind)),
+        *(Row(str(kind), stats.get(f"dedup/{kind}", 0), indented=True) for kind in Kind),
+        Row("not fetched as pages", sum(row.number for row in others)),
+        *others,
+    ]
 
 
 def _scrapy() -> str:
@@ -189,19 +192,6 @@ def _scrapy() -> str:
         return "scrapy"
     called = Path(sys.argv[0])
     return str(called) if called.name == "scrapy" else f"{sys.executable} -m scrapy"
-
-
-_REST = (
-    "robotstxt/forbidden",
-    "site/foreign_redirects",
-    "site/known_redirects",
-    "site/endless_redirects",
-    "site/beyond_max_pages",
-)
-
-
-def _rest(stats: Mapping[str, Any]) -> int:
-    return sum(stats.get(key, 0) for key in _REST)
 
 
 def _counts(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:

@@ -14,9 +14,8 @@ from w3lib.encoding import (
 
 _SNIFFED: Final = 20_000  # bytes shown to the sniffer; more costs seconds and changes nothing
 _BEFORE: Final = 1000  # bytes before the first beyond ASCII
-_WRONG: Final = (
-    0.02  # share of undecodable characters among the non-ASCII ones that refutes a declaration
-)
+# Share of undecodable characters among the non-ASCII ones that refutes a declaration.
+_WRONG: Final = 0.02
 
 # The commonest characters beyond ASCII of the languages written in an encoding, and the share of
 # them in a text that is read with the right one.
@@ -40,9 +39,8 @@ _COMMON: Final = {
 _SURE: Final = 0.3
 _BEYOND: Final = re.compile(rb"[\x80-\xff]+")
 _FEW: Final = 20  # bytes
-_LATIN_RUN: Final = (
-    2  # bytes beyond ASCII that follow each other, on average; of Western texts: 1.1
-)
+# Bytes beyond ASCII that follow each other, on average; of Western texts: 1.1.
+_LATIN_RUN: Final = 2
 
 
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:

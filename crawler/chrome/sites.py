@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
+import struct
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
@@ -58,8 +58,7 @@ class SharedTemplate:
         >>> template.known, template.length
         (frozenset({7}), 1)
         """
-        numbers = array("I", pairs)
-        numbers.byteswap()
+        numbers = struct.unpack(f">{len(pairs) // _PAIR_BYTES}I", pairs)
         length = start + len(numbers)
         if start > self.length:  # of an answer that came after a later one: it will come again
             return

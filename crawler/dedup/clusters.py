@@ -157,7 +157,7 @@ def _candidates(known: dict[int, list[int]], groups: Iterable[int]) -> list[int]
 def _estimate(known: Fingerprint, new: Fingerprint, rule: Rule, bits: int) -> Estimate | None:
     """The similarity of two texts, None where they are no candidates or do not compare."""
     if known.exact == new.exact:
-        return Estimate(1.0, 1.0, 1.0, 0.0)
+        return Estimate.certain(1.0)
     shared = rule.matches(new.bands, known.bands)
     if not shared:
         return None

@@ -79,6 +79,11 @@ class Estimate:
         # Rounding must not push an end past the estimate at 0 and 1.
         return cls(p, max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half)), error)
 
+    @classmethod
+    def certain(cls, similarity: float) -> Estimate:
+        """What is known without error, as of equal texts, or of one that has no words."""
+        return cls(similarity, similarity, similarity, 0.0)
+
     def through(self, function: Callable[[float], float], slope: float) -> Estimate:
         """The estimate of a monotonic *function* of what was estimated, cut to 0 … 1.
 

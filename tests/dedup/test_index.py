@@ -297,7 +297,7 @@ async def test_other_parameters_are_refused(config: DedupConfig, index: Duplicat
     """An index is not opened with parameters that it was not made with; the error names them."""
     other = DedupConfig(redis_url=config.redis_url, shards=8, threshold=0.9, seed=7)
     with pytest.raises(
-        ParameterMismatch, match=r"seed.*secret.*threshold: index 0.8, settings 0.9"
+        ParameterMismatch, match=r"seed.*secret.*threshold: index 0.8, settings 0.9; bands"
     ):
         async with DuplicateIndex.open(other):
             pass

@@ -29,7 +29,7 @@ async def test_max_pages_is_exact(web: Web, crawl: Crawl) -> None:
 
 
 async def test_few_pages_need_few_requests(web: Web, crawl: Crawl) -> None:
-    """At most one more page than asked for is under way for each page asked for."""
+    """No more pages are fetched in vain than were asked for, as each may take its delay."""
     web.page("/", *(f"/{n}" for n in range(100)))
     for n in range(100):
         web.page(f"/{n}")

@@ -118,7 +118,7 @@ def _neighbour(index: DuplicateIndex, record: PageRecord, fingerprint: Fingerpri
     met = rule.matches(fingerprint.bands, record.bands)
     estimate = None
     if record.exact == fingerprint.exact:
-        estimate = Estimate(1.0, 1.0, 1.0, 0.0)
+        estimate = Estimate.certain(1.0)
     elif rule.by_keys:
         available = rule.comparable(fingerprint.bands, record.bands)
         estimate = Estimate.of_proportion(met, available) if available else None

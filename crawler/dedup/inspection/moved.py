@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..index import DuplicateIndex
     from ..store.records import PageRecord, Progress
 
-_SAME: Final = Estimate(1.0, 1.0, 1.0, 0.0)
+_SAME: Final = Estimate.certain(1.0)
 
 
 @dataclass(frozen=True, slots=True)

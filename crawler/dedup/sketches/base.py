@@ -126,5 +126,5 @@ class BandedMethod(Method):
         interval: Interval = "wilson",
     ) -> Estimate:
         if not a.size or not b.size:
-            return Estimate(0.0, 0.0, 0.0, 0.0)
+            return Estimate.certain(0.0)
         return estimate(a, b, confidence=confidence, interval=interval)

@@ -40,9 +40,9 @@ class MinwisePermutations(BandedMethod):
         self, num_hashes: int = 200, seed: int = 1, *, bands: int | None = None, rows: int = 5
     ) -> None:
         super().__init__(num_hashes, seed, bands=bands, rows=rows)
-        drawn = numbers(3 * num_hashes, seed)
+        drawn = numbers(2 * num_hashes, seed)
         self._factors = drawn[:num_hashes] | np.uint64(1)
-        self._terms = drawn[num_hashes : 2 * num_hashes]
+        self._terms = drawn[num_hashes:]
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         if not shingles.size:

@@ -21,7 +21,6 @@ __all__ = ["ModuloSample", "SmallestN"]
 _32: Final = np.uint64(32)
 _KEY_BITS: Final = 27  # that the tables of an index tell apart, see store/lua/layout.lua
 _KEY: Final = np.uint64((1 << _KEY_BITS) - 1)
-_NOTHING: Final = Estimate(0.0, 0.0, 0.0, 0.0)
 
 
 class SmallestN(Method):
@@ -78,10 +77,10 @@ class SmallestN(Method):
         interval: Interval = "wilson",
     ) -> Estimate:
         if not a.size or not b.size:
-            return _NOTHING
+            return Estimate.certain(0.0)
         if max(a.size, b.size) < self.num_hashes:
             exact = jaccard(a, b)
-            return Estimate(exact, exact, exact, 0.0)
+            return Estimate.certain(exact)
         sample = sorted_unique(np.concatenate((a, b)))[: self.num_hashes]
         in_both = np.isin(sample, a, assume_unique=True) & np.isin(sample, b, assume_unique=True)
         return Estimate.of_proportion(
@@ -170,7 +169,7 @@ class ModuloSample(Method):
     ) -> Estimate:
         """The score of the page with sketch *b* for the text with sketch *a*."""
         if not a.size or not b.size:
-            return _NOTHING
+            return Estimate.certain(0.0)
         doublings = (max(int(a[0]), int(b[0])) // self.modulus).bit_length() - 1
         ours, theirs = _halved(a[1:], doublings), _halved(b[1:], doublings)
         matched = int(np.count_nonzero(np.isin(ours, theirs, assume_unique=True)))

@@ -105,7 +105,7 @@ class Simhash(Method):
         interval: Interval = "wilson",
     ) -> Estimate:
         if not a.size or not b.size:
-            return Estimate(0.0, 0.0, 0.0, 0.0)
+            return Estimate.certain(0.0)
         distance = hamming_distance(a, b)
         return estimate_simhash(distance, self.num_hashes, confidence=confidence, interval=interval)
 

@@ -48,7 +48,7 @@ class Sketcher:
     num_hashes
         Values in a sketch, or bits of a simhash; by default what suits the method, 256 for the
         fast similarity sketch. The standard error of a resemblance J is at most
-        ``sqrt(J * (1 - J) / num_hashes)``.
+        ``sqrt(J * (1 - J) / num_hashes)`` where values agree with probability J.
     size, unit, step, repeats, normaliser
         The shingles, see :class:`~.shingles.Shingler`.
     seed

@@ -84,7 +84,7 @@ class Supershingles(Method):
         interval: Interval = "wilson",
     ) -> Estimate:
         if not a.size or not b.size:
-            return Estimate(0.0, 0.0, 0.0, 0.0)
+            return Estimate.certain(0.0)
         shared = int(np.count_nonzero(a == b))
         runs = Estimate.of_proportion(shared, a.size, confidence, interval)
         root = 1 / self.rows

@@ -9,6 +9,8 @@ from typing import Any
 from ..errors import ParameterMismatch
 
 SECRET = "secret:"  # stands before the digest of a seed that is not stored
+# Named last, for most often they differ because another one does.
+_FOLLOWING = frozenset({"bands", "rows", "tables"})
 FORMAT = 3  # of the layout in the server; raised with every change that older code cannot read
 
 
@@ -63,9 +65,9 @@ class Parameters:
 
     def differences(self, found: Mapping[str, str]) -> str:
         """In which parameters an index with those `found` differs, in words; '' if in none."""
-        names = sorted((found.keys() | self._values.keys()) - {"digest"})
+        names = (found.keys() | self._values.keys()) - {"digest"}
         return "; ".join(
             f"{name}: index {found.get(name, '–')}, settings {self._values.get(name, '–')}"
-            for name in names
+            for name in sorted(names, key=lambda name: (name in _FOLLOWING, name))
             if found.get(name) != self._values.get(name)
         )

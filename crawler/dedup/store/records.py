@@ -82,7 +82,7 @@ def estimate_evidence(evidence: Evidence | PageRecord, bits: int) -> Estimate | 
     that is no copy.
     """
     if evidence.standing == "exact":
-        return Estimate(1.0, 1.0, 1.0, 0.0)
+        return Estimate.certain(1.0)
     if evidence.standing != "near":
         return None
     if evidence.level == BY_KEYS:

@@ -20,9 +20,8 @@ from .scripts import explained, load_script
 
 _REQUEST = struct.Struct(">4s4sI12sI4sBHHHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
-BY_KEYS = (
-    255  # stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared
-)
+# Stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared.
+BY_KEYS = 255
 _EVIDENCE = struct.Struct(">ccIHHHBB")
 EVIDENCE_BYTES = _EVIDENCE.size
 NO_TEMPLATE = 65_535  # stands for the length where nothing is asked
@@ -250,7 +249,7 @@ def unpack_news(reply: bytes) -> TemplateNews | None:
 def unpack_evidence(reply: bytes) -> Evidence:
     """The evidence that a script returned, see lua/records.lua."""
     kind, standing, page, odd_bits, sampled, other, level, flags = _EVIDENCE.unpack_from(reply)
-    url = _text(reply[_EVIDENCE.size :]) or None
+    url = reply[_EVIDENCE.size :].decode("utf-8", "replace") or None
     return Evidence(
         KINDS[kind],
         KINDS[standing],
@@ -264,7 +263,3 @@ def unpack_evidence(reply: bytes) -> Evidence:
         bool(flags & _GONE),
         url if flags & _REPLACES else None,
     )
-
-
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "replace")
