@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from ..dedup.inspection import IndexCluster, Stories
 
 # That a person is shown; a pipe and JSON get all.
-_CLUSTERS = 20
-_MEMBERS = 5
+CLUSTERS = 20
+MEMBERS = 5
 
 
 def rows_of(clusters: Sequence[IndexCluster]) -> Iterator[dict[str, Any]]:
@@ -31,7 +31,7 @@ def rows_of(clusters: Sequence[IndexCluster]) -> Iterator[dict[str, Any]]:
 
 def print_clusters(clusters: Sequence[IndexCluster], title: str) -> None:
     """Print clusters as a table: in a terminal the first members of the largest."""
-    counts = (_CLUSTERS, _MEMBERS) if is_terminal() else (len(clusters), None)
+    counts = (CLUSTERS, MEMBERS) if is_terminal() else (len(clusters), None)
     rows: list[list[Any]] = []
     for one in clusters[: counts[0]]:
         members = one.members[: counts[1] and counts[1] + 1]

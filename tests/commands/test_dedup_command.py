@@ -74,6 +74,9 @@ def test_show(dedup, fill):
     record = json.loads(out)
     assert f"{record['similarity']:.4f}" == fields["similarity"]
     assert record["first_seen"] == fields["first_seen"]
+    code, _, err = dedup("show", "b.example/near")
+    assert (code, err.count("\n")) == (Exit.NOTHING, 1)
+    assert "begin with https://" in err
 
 
 @pytest.mark.parametrize(

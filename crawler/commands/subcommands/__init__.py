@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import pkgutil
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from enum import IntEnum
 from functools import cache
@@ -87,6 +88,12 @@ def ask_index(
             return await question(index)
 
     return asyncio.run(ask())
+
+
+def never_saw(url: str) -> None:
+    """Say on standard error that the index has no page of that address."""
+    hint = "" if "://" in url else "; does its address begin with https:// or http://?"
+    print(f"scrapy dedup: the index never saw {url!r}{hint}", file=sys.stderr)
 
 
 async def known_host(index: DuplicateIndex, host: str) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import number, whole
+from ..index_clusters import CLUSTERS, MEMBERS, print_clusters, print_stories, rows_of
 from ..output import is_terminal, print_table, progress_reporter
 from . import Exit, ask_index
 
@@ -29,12 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ...dedup.clusters import Cluster, Pair
+    from ...dedup.similarity import Estimate
 
 HELP = "Clusters of the index, or of similar documents in a file"
 
-# That a person is shown; a pipe and JSON get all.
-_CLUSTERS = 20
-_MEMBERS = 5
 _PROGRESS = 5.0  # seconds
 
 
@@ -91,7 +90,6 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 def _run_index(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.inspection import read_clusters, read_stories
-    from ..index_clusters import print_clusters, print_stories, rows_of
 
     progress, least = progress_reporter(), options.min_size or 2
     if options.story is None:
@@ -184,21 +182,17 @@ def _cluster_rows(clusters: list[Cluster], names: list[str]) -> Iterator[dict[st
                 "cluster": place,
                 "representative": False,
                 "id": names[member],
-                "similarity": round(estimate.similarity, 4),
-                "low": round(estimate.low, 4),
-                "high": round(estimate.high, 4),
+                **_rounded(estimate),
             }
+
+
+def _rounded(estimate: Estimate) -> dict[str, float]:
+    return {name: round(getattr(estimate, name), 4) for name in ("similarity", "low", "high")}
 
 
 def _pair_rows(pairs: Iterable[Pair], names: list[str]) -> Iterator[dict[str, Any]]:
     for first, second, estimate in pairs:
-        yield {
-            "first": names[first],
-            "second": names[second],
-            "similarity": round(estimate.similarity, 4),
-            "low": round(estimate.low, 4),
-            "high": round(estimate.high, 4),
-        }
+        yield {"first": names[first], "second": names[second], **_rounded(estimate)}
 
 
 def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> None:
@@ -239,10 +233,10 @@ def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> None:
 def _print(clusters: list[Cluster], names: list[str], least: int) -> None:
     several = [one for one in clusters if one.members]
     large = [one for one in several if len(one.members) + 1 >= least]
-    shown, members = (_CLUSTERS, _MEMBERS) if is_terminal() else (len(large), len(names))
+    shown, members = (CLUSTERS, MEMBERS) if is_terminal() else (len(large), len(names))
     rows: list[list[Any]] = []
     for place, one in enumerate(large[:shown], 1):
-        rows.append([place, len(one.members) + 1, "–", names[one.representative]])
+        rows.append([place, len(one.members) + 1, None, names[one.representative]])
         for member, estimate in one.members[:members]:
             rows.append([place, None, f"{estimate.similarity:.4f}", names[member]])
         if len(one.members) > members:

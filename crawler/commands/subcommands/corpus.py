@@ -10,6 +10,7 @@ when it is started again.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,6 +38,6 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         from ...offline.job import lines_of
 
         print_table("Corpus", ["fact", "value"], [list(line) for line in lines_of(result)])
-        for path in result.damaged:
-            print(f"cannot be read to its end: {path}")
+    for path in result.damaged:
+        print(f"scrapy dedup: cannot be read to its end: {path}", file=sys.stderr)
     return Exit.FOUND if result.pages else Exit.NOTHING

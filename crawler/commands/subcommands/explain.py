@@ -10,13 +10,12 @@ that share a band with it, so that very different ones may be missing.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..changes import change_dicts, print_changes
 from ..output import print_json, print_table, printable, shown
-from . import Exit, ask_index
+from . import Exit, ask_index, never_saw
 
 if TYPE_CHECKING:
     from ...dedup.comparison import Comparison
@@ -74,7 +73,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         _print(found, page, comparison)
     if found.page:
         return Exit.FOUND
-    print(f"scrapy dedup: the index never saw {options.url!r}", file=sys.stderr)
+    never_saw(options.url)
     return Exit.NOTHING
 
 

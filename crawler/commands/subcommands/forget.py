@@ -7,12 +7,11 @@ kept.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..output import print_json, print_table
-from . import Exit, ask_index
+from . import Exit, ask_index, never_saw
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -47,5 +46,5 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["page", "what became of it"], rows)
     unknown = [url for url, was_there in known.items() if not was_there]
     for url in unknown:
-        print(f"scrapy dedup: the index never saw {url!r}", file=sys.stderr)
+        never_saw(url)
     return Exit.NOTHING if unknown else Exit.FOUND

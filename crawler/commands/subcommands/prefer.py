@@ -8,12 +8,11 @@ page when they come again. The number of the cluster before leads to the new one
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..output import print_json, print_table
-from . import Exit, ask_index
+from . import Exit, ask_index, never_saw
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -61,7 +60,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["field", "value"], list(found.items()))
     if found:
         return Exit.FOUND
-    print(f"scrapy dedup: the index never saw {options.url!r}", file=sys.stderr)
+    never_saw(options.url)
     return Exit.NOTHING
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from ..output import print_json, print_table
-from . import Exit, ask_index
+from . import Exit, ask_index, never_saw
 
 HELP = "A page's verdict and what it duplicates"
 
@@ -29,7 +28,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["field", "value"], rows)
     if record:
         return Exit.FOUND
-    print(f"scrapy dedup: the index never saw {options.url!r}", file=sys.stderr)
+    never_saw(options.url)
     return Exit.NOTHING
 
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..output import print_json, print_table, progress_reporter, shown
-from . import Exit, ask_index
+from . import Exit, ask_index, never_saw
 
 HELP = "Where the text of a page lives now"
 
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         return Exit.FOUND
     if found:
         message = f"{options.url!r} is gone, and so is every page with its text"
+        print(f"scrapy dedup: {message}", file=sys.stderr)
     else:
-        message = f"the index never saw {options.url!r}"
-    print(f"scrapy dedup: {message}", file=sys.stderr)
+        never_saw(options.url)
     return Exit.NOTHING
