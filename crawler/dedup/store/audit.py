@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import xxhash
 
-from .reading import PAGES_IN_BLOCK, Entry, Reader, place_of
+from .reading import PAGES_IN_BLOCK, Entry, Reader, entries_in, place_of
 from .records import COPIES, parse_record, split_block
 from .redis_index import table_key
 
-_CROWDED = 56  # bytes of a value from which on the scripts may have left pages out
+_CROWDED = 16  # pages under a key from which on the scripts may have left some out
 
 
 @dataclass(slots=True)
@@ -68,14 +68,15 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
                     sums[entry.shard, entry.table, bucket] += _entry(entry.table, tag, entry.page)
         places = [place for place in places if place[1] != "page"]
         keys = [store.shards[shard].numbered(family, number) for shard, family, number in places]
-        for place, fields in zip(places, await store.read_hashes(keys), strict=True):
+        for place, bucket in zip(places, await store.read_buckets(keys), strict=True):
             shard, family, _ = place
-            for tag, ids in fields.items():
-                if len(ids) >= _CROWDED:
-                    crowded |= {(shard, family), place}
-                for page in map(int, ids.split(b",")):
-                    sums[place] -= _entry(family, tag, page)
-                    entries[shard, family] += 1
+            under: Counter[bytes] = Counter()
+            for tag, page in entries_in(bucket):
+                sums[place] -= _entry(family, tag, page)
+                under[tag] += 1
+            entries[shard, family] += under.total()
+            if max(under.values(), default=0) >= _CROWDED:
+                crowded |= {(shard, family), place}
     for (shard, table, bucket), rest in sums.items():
         if rest and (shard, table, bucket) not in crowded:
             key = store.shards[shard].numbered(table, bucket)

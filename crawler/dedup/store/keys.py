@@ -63,7 +63,7 @@ class Keys:
         return self.prefix + "overrides"
 
     def numbered(self, family: str, number: int) -> str:
-        """Hash: a bucket of the table `family` (url, exact, band0, …), upper bits of a table
-        key → page numbers; or with family `page` a list with the records of 48 pages.
+        """String: a bucket of the table `family` (url, exact, band0, …), upper bits of table
+        keys and page numbers; or with family `page` a list with the records of 48 pages.
         """
         return f"{self.prefix}{family}:{number}"

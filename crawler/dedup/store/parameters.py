@@ -11,7 +11,7 @@ from ..errors import ParameterMismatch
 SECRET = "secret:"  # stands before the digest of a seed that is not stored
 # Named last, for most often they differ because another one does.
 _FOLLOWING = frozenset({"bands", "rows", "tables"})
-FORMAT = 3  # of the layout in the server; raised with every change that older code cannot read
+FORMAT = 4  # of the layout in the server; raised with every change that older code cannot read
 
 
 class Parameters:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from os.path import commonprefix
@@ -20,7 +21,9 @@ from .scripts import explained, load_script
 
 PAGES_IN_BLOCK: Final = 48  # this and the following as in layout.lua and records.lua
 _KEYS: Final = 1 << 27
-_LEAST_BUCKETS: Final = 16
+_LEAST_BUCKETS: Final = 8
+_ENTRY: Final = struct.Struct(">3sI")
+_FREE: Final = 0xFFFFFFFF
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
 _COUNTS = ("state", "stats", "hosts", "histogram")
 
@@ -45,12 +48,20 @@ class ServerMemory(NamedTuple):
 
 
 def place_of(key: bytes, size: int) -> tuple[int, bytes]:
-    """The bucket of a table key in a table of `size` buckets, and its field there."""
+    """The bucket of a table key in a table of `size` buckets, and what of the key stands there."""
     number = int.from_bytes(key) % _KEYS
     weight = 1 << size.bit_length() - 1
     if number % weight + weight < size:
         weight *= 2
-    return number % weight, b"%d" % (number // weight - _KEYS // 2 // weight)
+    return number % weight, (number // _LEAST_BUCKETS).to_bytes(3)
+
+
+def entries_in(bucket: bytes) -> Iterator[tuple[bytes, int]]:
+    """The entries of a bucket: what stands there of a key, and the number of a page."""
+    for tag, page in _ENTRY.iter_unpack(bucket[: len(bucket) // _ENTRY.size * _ENTRY.size]):
+        if page == _FREE:
+            return
+        yield tag, page
 
 
 class Reader(ABC):
@@ -166,14 +177,14 @@ class Reader(ABC):
                     batch = []
         yield batch
 
-    async def read_hashes(self, keys: Sequence[str]) -> list[dict[bytes, bytes]]:
-        """The fields of each key."""
+    async def read_buckets(self, keys: Sequence[str]) -> list[bytes]:
+        """The bucket at each key, empty where there is none."""
         pipe: Any = self._client.pipeline(transaction=False)
         for key in keys:
-            pipe.hgetall(key)
+            pipe.get(key)
         with explained():
-            hashes: list[dict[bytes, bytes]] = await pipe.execute()
-        return hashes
+            found: list[bytes | None] = await pipe.execute() if keys else []
+        return [bucket or b"" for bucket in found]
 
     async def packed_blocks(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
         """Blocks of records, each given by its shard and its number there; see lua/read.lua."""
@@ -191,14 +202,16 @@ class Reader(ABC):
     async def under(self, entries: Sequence[Entry]) -> list[list[int]]:
         """The pages that stand under the keys of `entries`, whatever their own pages."""
         states = await self.states()
-        pipe: Any = self._client.pipeline(transaction=False)
+        names, tags = [], []
         for entry in entries:
             size = states[entry.shard].get(f"{entry.group}.size", _LEAST_BUCKETS)
-            bucket, field = place_of(entry.key, size)
-            pipe.hget(self.shards[entry.shard].numbered(entry.table, bucket), field)
-        with explained():
-            values = await pipe.execute() if entries else []
-        return [[int(number) for number in value.split(b",")] if value else [] for value in values]
+            bucket, tag = place_of(entry.key, size)
+            names.append(self.shards[entry.shard].numbered(entry.table, bucket))
+            tags.append(tag)
+        return [
+            [page for stored, page in entries_in(bucket) if stored == tag]
+            for bucket, tag in zip(await self.read_buckets(names), tags, strict=True)
+        ]
 
     async def server_memory(self) -> list[ServerMemory] | None:
         """The memory of each server that holds a part of the index; None if they do not tell."""

@@ -75,34 +75,35 @@ local function sketch_at(page, level)
   return nil
 end
 
--- Adds the page to a key that no page has; of another key says which pages have it. Most keys of
--- most pages are new, so that this saves looking first. What was done or is left to do is noted for
--- settle_claims.
-local function claim(page, group, name, key)
-  local claims = page.claims
-  local hash, field = place(group, name, key)
-  local ids = redis.call('HSETNX', hash, field, page.number) == 0 and redis.call('HGET', hash, field)
-  claims[#claims + 1], claims[#claims + 2], claims[#claims + 3] = ids, hash, field
-  return ids
+-- Reads the buckets of the page's exact hash, the first, and of its keys.
+local function look(page)
+  local names, tags = page.bucket_names, page.tags
+  names[1], tags[1] = locate('exact', 'exact', (unpack_at('>I4', page.exact)))
+  for i, family in ipairs(page.families) do
+    names[i + 1], tags[i + 1] = locate('band', family, (unpack_at('>I4', page.bands, i * 4 - 3)))
+  end
+  page.buckets = redis.call('MGET', unpack(names))
 end
 
--- Finishes the claims of a page that is kept and takes back those of one that is not.
-local function settle_claims(page, id, is_kept)
-  local claims = page.claims
-  for i = 1, #claims, 3 do
-    local ids, hash, field = claims[i], claims[i + 1], claims[i + 2]
-    if ids and is_kept then
-      add(id, ids, hash, field)
-    elseif not ids and not is_kept then
-      redis.call('HDEL', hash, field)
-    end
+-- The numbers of the pages that have the key i of those.
+local function pages_at(page, i)
+  page.ids[i] = pages_in(page.buckets[i] or '', page.tags[i])
+  return page.ids[i] or NONE
+end
+
+-- Adds a page that is kept to its keys, once all of them have been looked at.
+local function list(page, id)
+  local is_shared = TABLES and #page.families > TABLES -- then keys of the page may have one bucket
+  for i, name in ipairs(page.bucket_names) do
+    local bucket, tag = page.buckets[i] or '', page.tags[i]
+    if is_shared then bucket = redis.call('GET', name) or '' end
+    add(id, page.ids[i], name, tag, bucket)
   end
 end
 
 local function exact_copy(page)
-  local ids = claim(page, 'exact', 'exact', string.sub(page.exact, 1, 4))
-  for id in string.gmatch(ids or '', '%d+') do
-    local meta = read_record(tonumber(id), oldest)
+  for _, id in ipairs(pages_at(page, 1)) do
+    local meta = read_record(id, oldest)
     if meta and meta.exact == page.exact then return meta end
   end
   return nil
@@ -110,17 +111,14 @@ end
 
 local function candidates(page)
   local hits, ids = {}, {}
-  for i, name in ipairs(page.names) do
-    local found = claim(page, 'band', name, string.sub(page.bands, i * 4 - 3, i * 4))
-    if found then
-      for id in string.gmatch(found, '%d+') do
-        if not hits[id] then ids[#ids + 1] = id end
-        hits[id] = (hits[id] or 0) + 1
-      end
+  for i = 2, #page.tags do
+    for _, id in ipairs(pages_at(page, i)) do
+      if not hits[id] then ids[#ids + 1] = id end
+      hits[id] = (hits[id] or 0) + 1
     end
   end
   table.sort(ids, function(x, y)
-    return hits[x] > hits[y] or hits[x] == hits[y] and tonumber(x) < tonumber(y)
+    return hits[x] > hits[y] or hits[x] == hits[y] and x < y
   end)
   return ids, hits
 end
@@ -129,7 +127,7 @@ end
 -- below 2^26, 2^25, … only (see ModuloSample). Keys are sorted. nil if those are too few to tell.
 local function comparable_keys(page, meta)
   local keys = string.sub(meta.sketch, 1, -odd_size - 1)
-  local count, all = 0, #page.names
+  local count, all = 0, #page.families
   if #keys < 4 * CERTAIN then return all end
   local _, bits = math.frexp((struct.unpack('>I4', keys, #keys - 3)))
   for at = 1, #page.bands, 4 do
@@ -158,7 +156,7 @@ end
 
 -- Whether so many matches make a page a candidate.
 local function are_enough(matches, page, meta)
-  return matches >= math.min(min_matches, #page.names)
+  return matches >= math.min(min_matches, #page.families)
     or matches >= (#meta.sketch - odd_size) / 4
 end
 
@@ -177,7 +175,7 @@ local function near_copy(page, beaten)
   local best, best_similarity = nil, least
   local ids, hits = candidates(page)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
-    local meta = read_record(tonumber(ids[i]), oldest)
+    local meta = read_record(ids[i], oldest)
     local matches = hits[ids[i]]
     local known = beaten[1] and meta and beaten[1].id == meta.id -- for its words are the same
     if meta and not known and are_enough(matches, page, meta) then
@@ -208,13 +206,13 @@ local function decide(page, known, same_text)
     first_seen = known and known.first_seen or now, last_seen = now, token = page.token,
     url = page.url, url_key = page.url_key, words = page.words, exact = page.exact, sketch = '',
     level = 0, sampled = 0, date = page.date, canonical = page.yields and page.canonical or nil}
-  page.number, page.claims = string.format('%d', meta.id), {}
-  local long_enough = #page.names > 0
+  page.bucket_names, page.tags, page.ids = {}, {}, {}
+  local long_enough = #page.families > 0
   if long_enough then
     meta.level, meta.sampled = string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
   end
   local similarity, standing, beaten = 1, 'e', {}
-  -- A page without any word is like no other.
+  if page.words > 0 then look(page) end -- a page without any word is like no other
   local original = page.words > 0 and exact_copy(page) or nil
   local equal = original
   if equal then
@@ -227,13 +225,13 @@ local function decide(page, known, same_text)
   end
   if page.wish == 'keep' then original = nil end
   if original or page.wish == 'keep' then beaten = {} end
-  settle_claims(page, meta.id, not original)
   if original then
     meta.standing, meta.odd_bits = standing, original.odd_bits
     if standing == 'n' then meta.level, meta.sampled = original.level, original.other_sampled end
     meta.rep, meta.rep_sampled = original.id, original.sampled
     meta.last = same_text and '=' or meta.standing
   else
+    list(page, meta.id)
     for _, loser in ipairs(beaten) do
       meta.replaces = meta.replaces or loser.id
       depose(loser, meta, equal and loser.id == equal.id and 'e' or 'n')
@@ -244,12 +242,12 @@ local function decide(page, known, same_text)
     state.kept = state.kept + 1
     if page.words > 0 then grow('exact', EXACT) end
     if long_enough then
-      for _ = 1, rounds(#page.names) do grow('band', tables) end
+      for _ = 1, rounds(#page.families) do grow('band', tables) end
       meta.sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size)
     end
   end
   write_record(meta)
-  add(meta.id, unpack(page.url_place))
+  add(meta.id, unpack(page.url_place, 1, 4))
   grow('url', URLS)
   count(page, meta, similarity)
   return meta
@@ -257,8 +255,7 @@ end
 
 local function forget(page, meta)
   release(meta, odd_size)
-  local ids, hash, field = find('url', 'url', page.url_key)
-  page.url_place = {ids or false, hash, field}
+  page.url_place = {find('url', 'url', page.url_key)}
 end
 
 -- Whether what was decided about a page's text still holds. A copy whose original is no longer kept,
@@ -272,8 +269,8 @@ local function stands(page, meta)
 end
 
 local function check(page)
-  local meta, ids, hash, field = find_url(page.url, page.url_key)
-  page.url_place = {ids or false, hash, field}
+  local meta, ids, name, tag, bucket = find_url(page.url, page.url_key)
+  page.url_place = {ids, name, tag, bucket}
   if not meta then return decide(page, nil, false) end
   if meta.last_seen < oldest then
     forget(page, meta)
@@ -306,7 +303,7 @@ for i = 8, #ARGV do
   local keys = #page.bands / 4
   names_of[keys] = names_of[keys] or band_names(keys)
   tables = tables or keys > 0 and band_names(TABLES or keys) or nil
-  page.names = names_of[keys]
+  page.families = names_of[keys]
   page.wish = wishes and redis.call('HGET', OVERRIDES, page.url) or nil
   local said = evidence(check(page), knows_canonical(page) and CANONICAL_KNOWN)
   local news = share_template(page.host, page.template_length, page.pairs)

@@ -29,7 +29,8 @@ local function claim(item)
       redis.call('HSET', CLAIMS, field, id)
     end
     if kept or others and others ~= '' then
-      found[#found + 1] = string.format('%d=%s|%s', (at - 5) / 5, kept or '', others or '')
+      found[#found + 1] = string.format('%d=%s|%s', (at - 5) / 5,
+        table.concat(kept or NONE, ','), others or '')
     end
   end
   return table.concat(found, ';')

@@ -5,22 +5,20 @@
 -- and so lie in the same slot of a cluster.
 --
 -- Tables. A table maps a 27-bit key to the numbers of the pages that have it: one table for URLs,
--- one for exact hashes, one for each band. It is a linear hash table (Litwin, 1980) over small
--- hashes of the server: bucket B of table T is the hash "T:B", its field what is left of the key as
--- a number when the bits that follow from the bucket's number are taken away, its value the page's
--- number, or several with commas between them. Buckets are split one at a time as pages come, so
--- that each stays small enough for the server's compact encoding at any size of the index. The
--- server keeps small numbers in fewer bytes, so that fields get shorter as the index grows: half of
--- them are negative for the sake of that. Keys come as four bytes, of which the highest five bits
--- are dropped.
+-- one for exact hashes, one for each band. It is a linear hash table (Litwin, 1980) over strings of
+-- the server: bucket B of table T is the string "T:B", a row of entries without order and then of
+-- free ones. Buckets are split one at a time as pages come, so that the table grows with the index.
+-- An entry is the upper 24 bits of the key (3 bytes; the lower three are in the number of its
+-- bucket) and the number of the page (4); a free one has all bits set. Keys come as four bytes, of
+-- which the highest five bits are dropped.
 
 local PREFIX = string.sub(KEYS[1], 1, -7)
 local STATE = PREFIX .. 'state'
 local OVERRIDES = PREFIX .. 'overrides' -- hash: URL -> keep or drop, what somebody wants of it
 local AGAIN = 'again' -- there: somebody took that back, and the page has to be decided anew
-local MIN_BUCKETS = 16
-local LOAD = 48 -- mean entries in a bucket; the fullest holds about three times as many
-local MAX_VALUE = 64 -- bytes of the numbers under a key, in the server's compact encoding
+local MIN_BUCKETS = 8 -- as many as the bits that are not in an entry can tell
+local LOAD = 64 -- mean entries in a bucket; the fullest holds about three times as many
+local MAX_PAGES = 16 -- under one key
 
 local state -- next: number of the next page; kept: pages that stand for themselves; hand: block of
 -- records that is looked at next for what has expired; fill: bytes of the newest block;
@@ -52,72 +50,130 @@ end
 
 -- tables -----------------------------------------------------------------------------------------
 
+local GROUP_SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}
+local ALL_KEYS = 2 ^ 27
+local ENTRY, TAG = 7, 3 -- bytes of an entry, and of the key in it
+local FREE = string.rep('\255', ENTRY)
+local HEADER = 6 -- bytes that the server needs for a string besides what is in it
+
+-- These are needed a hundred times a page.
+local byte, find_in, format, floor = string.byte, string.find, string.format, math.floor
+local pack, unpack_at = struct.pack, struct.unpack
+
+local powers = {}
 local function largest_power(size) -- of two, up to size
-  local _, exponent = math.frexp(size)
-  return 2 ^ (exponent - 1)
+  if not powers[size] then
+    local _, exponent = math.frexp(size)
+    powers[size] = 2 ^ (exponent - 1)
+  end
+  return powers[size]
 end
 
-local HALF_KEYS = 2 ^ 26
-local GROUP_SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}
-local byte, format, floor = string.byte, string.format, math.floor
+local formats = {} -- of the names of a table's buckets
+local function bucket_name(family, bucket)
+  if not formats[family] then
+    formats[family] = string.gsub(PREFIX .. family, '%%', '%%%%') .. ':%d'
+  end
+  return format(formats[family], bucket)
+end
 
--- The hash and field where a key stands.
-local function place(group, name, key)
-  local a, b, c, d = byte(key, 1, 4)
-  local number = ((a % 8 * 256 + b) * 256 + c) * 256 + d
+-- Writes a bucket: entries, and free ones up to a size that allocators give without rounding.
+local function write_bucket(name, entries)
+  if entries == '' then return redis.call('DEL', name) end
+  local bytes = #entries + HEADER
+  local step = math.max(16, largest_power(bytes) / 4)
+  local free = math.ceil((bytes + 1) / step) * step - bytes
+  redis.call('SET', name, entries .. string.rep(FREE, floor(free / ENTRY)))
+end
+
+-- The name of the bucket where a key stands, and what of the key stands there.
+local function locate(group, family, key)
   local size = state[GROUP_SIZES[group]]
   local weight = largest_power(size)
-  if number % weight + weight < size then weight = 2 * weight end -- that bucket has been split
-  local bucket = number % weight
-  return PREFIX .. name .. ':' .. bucket,
-    format('%d', (number - bucket) / weight - HALF_KEYS / weight)
+  local bucket = key % weight
+  if bucket + weight < size then bucket = key % (2 * weight) end -- that bucket has been split
+  return bucket_name(family, bucket), pack('>I3', (key % ALL_KEYS - key % 8) / 8)
 end
 
--- The numbers of the pages that have a key, nil if none has; the hash and field where they stand.
-local function find(group, name, key)
-  local hash, field = place(group, name, key)
-  return redis.call('HGET', hash, field) or nil, hash, field
+-- Numbers of the pages that stand in a bucket under this part of a key, nil if none does.
+local function pages_in(bucket, tag)
+  local at, ids = find_in(bucket, tag, 1, true), nil
+  while at do
+    if at % ENTRY == 1 and byte(bucket, at + TAG) < 255 then
+      ids = ids or {}
+      ids[#ids + 1] = unpack_at('>I4', bucket, at + TAG)
+    end
+    at = find_in(bucket, tag, at + 1, true)
+  end
+  return ids
+end
+
+-- Numbers of the pages that have a key, nil if none has; name of its bucket, what of the key stands
+-- there, and the bucket.
+local function find(group, family, key)
+  local name, tag = locate(group, family, (unpack_at('>I4', key)))
+  local bucket = redis.call('GET', name) or ''
+  return pages_in(bucket, tag), name, tag, bucket
+end
+
+-- How many bytes of a bucket stand before its first free entry.
+local function used(bucket)
+  local at = find_in(bucket, FREE, 1, true) -- perhaps within the last entry that is not free
+  return at and at - 1 + (1 - at) % ENTRY or #bucket
+end
+
+-- How many bytes of a bucket stand before an entry, nil if it is not there.
+local function before(entry, bucket)
+  local at = find_in(bucket, entry, 1, true)
+  while at and at % ENTRY ~= 1 do at = find_in(bucket, entry, at + 1, true) end
+  return at and at - 1
 end
 
 -- Adds a page to a key, given what find said of the key.
-local function add(id, ids, hash, field)
-  local value = string.format('%d', id)
-  if ids then value = ids .. ',' .. value end
-  while #value > MAX_VALUE do -- a key that very many pages have tells little: keep the latest
-    value = string.match(value, ',(.*)')
+local function add(id, ids, name, tag, bucket)
+  local at
+  if ids and #ids >= MAX_PAGES then -- a key that very many pages have tells little: keep the latest
+    at = before(tag .. pack('>I4', math.min(unpack(ids))), bucket)
+  else
+    at = used(bucket)
   end
-  redis.call('HSET', hash, field, value)
+  local entry = tag .. pack('>I4', id)
+  if at == #bucket then
+    write_bucket(name, bucket .. entry)
+  else
+    redis.call('SETRANGE', name, format('%d', at), entry)
+  end
 end
 
-local function remove(id, ids, hash, field)
-  local rest = {}
-  for other in string.gmatch(ids or '', '%d+') do
-    if tonumber(other) ~= id then rest[#rest + 1] = other end
-  end
-  if #rest == 0 then
-    redis.call('HDEL', hash, field)
+local function remove(id, ids, name, tag, bucket)
+  local at = ids and before(tag .. pack('>I4', id), bucket)
+  if not at then return end
+  local last = used(bucket) - ENTRY
+  local moved = string.sub(bucket, last + 1, last + ENTRY)
+  if last * 2 < #bucket then
+    local entries = string.sub(bucket, 1, at) .. moved .. string.sub(bucket, at + ENTRY + 1)
+    write_bucket(name, string.sub(entries, 1, last))
   else
-    redis.call('HSET', hash, field, table.concat(rest, ','))
+    redis.call('SETRANGE', name, format('%d', at), moved)
+    redis.call('SETRANGE', name, format('%d', last), FREE)
   end
 end
 
 -- Moves from one bucket of a table to the new bucket `size` what belongs there: the keys in which
--- the bit that now counts is set. It is the lowest of the fields, which lose it.
-local function split(name, size)
+-- the bit that now counts is set.
+local function split(family, size)
   local half = largest_power(size)
-  local from = PREFIX .. name .. ':' .. size - half
-  local entries = redis.call('HGETALL', from)
+  local from = bucket_name(family, size - half)
+  local bucket = redis.call('GET', from) or ''
+  local unit, at = half / 8, TAG -- of that bit, in which byte of an entry
+  while unit > 128 do unit, at = unit / 256, at - 1 end
   local lists = {[0] = {}, {}}
-  local offset = HALF_KEYS / half
-  for i = 1, #entries, 2 do
-    local rest = entries[i] + offset
-    local list = lists[rest % 2]
-    list[#list + 1] = format('%d', floor(rest / 2) - offset / 2)
-    list[#list + 1] = entries[i + 1]
+  for i = 0, used(bucket) - ENTRY, ENTRY do
+    local list = lists[floor(byte(bucket, i + at) / unit) % 2]
+    list[#list + 1] = string.sub(bucket, i + 1, i + ENTRY)
   end
-  redis.call('DEL', from)
-  if #lists[0] > 0 then redis.call('HSET', from, unpack(lists[0])) end
-  if #lists[1] > 0 then redis.call('HSET', PREFIX .. name .. ':' .. size, unpack(lists[1])) end
+  write_bucket(from, table.concat(lists[0]))
+  write_bucket(bucket_name(family, size), table.concat(lists[1]))
 end
 
 -- Counts one more entry in each table of a group; splits a bucket of each when they are full.

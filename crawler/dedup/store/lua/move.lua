@@ -9,8 +9,11 @@ redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 local TABLES = {e = EXACT, b = {'band'}}
 
-local function commas(text)
-  return select(2, string.gsub(text, ',', ',')) + 1
+local function has(ids, id)
+  for _, other in ipairs(ids or NONE) do
+    if other == id then return true end
+  end
+  return false
 end
 
 local function unclaim(id, field)
@@ -34,16 +37,15 @@ local function move(item)
     local tables = TABLES[string.sub(field, 1, 1)]
     local group = tables[1]
     local claimed = unclaim(name, field)
-    local ids, hash, place = find(group, group, string.sub(field, 2))
-    local there = ids and string.find(',' .. ids .. ',', ',' .. name .. ',', 1, true)
+    local ids, where, tag, bucket = find(group, group, string.sub(field, 2))
+    local there = has(ids, id)
     if kept == 1 and claimed and not there then
-      -- A full place loses its oldest entries: those are counted no more.
-      state[group .. '.n'] = state[group .. '.n'] - (ids and commas(ids) or 0)
-      add(id, ids, hash, place)
-      state[group .. '.n'] = state[group .. '.n'] + commas(redis.call('HGET', hash, place)) - 1
+      -- A full place loses its oldest entry: that is counted no more.
+      if ids and #ids >= MAX_PAGES then state[group .. '.n'] = state[group .. '.n'] - 1 end
+      add(id, ids, where, tag, bucket)
       grow(group, tables)
     elseif kept == 0 and there then
-      remove(id, ids, hash, place)
+      remove(id, ids, where, tag, bucket)
       state[group .. '.n'] = state[group .. '.n'] - 1
     end
   end

@@ -23,17 +23,17 @@ local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unch
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
 
 local function read_page(packed)
-  local page, flags, sizes, at = {}, 0, {}, 0
-  page.url_key, page.token, page.words, page.exact, page.date, page.canonical, flags,
-    page.template_length, sizes[5], sizes[1], sizes[2], sizes[3], sizes[4], at =
-      struct.unpack('>c4c4I4c12I4c4BI2I2I2I2I2I2', packed)
-  page.preferred, page.yields = flags % 2 == 1, flags >= 2
-  for i, name in ipairs({'url', 'host', 'bands', 'canonical_url', 'pairs'}) do
-    page[name] = string.sub(packed, at, at + sizes[i] - 1)
-    at = at + sizes[i]
+  local url_key, token, words, exact, date, canonical, flags, template_length, pairs_size, url_size,
+    host_size, bands_size, canonical_size, at = struct.unpack('>c4c4I4c12I4c4BI2I2I2I2I2I2', packed)
+  local function take(size)
+    at = at + size
+    return string.sub(packed, at - size, at - 1)
   end
-  page.odd = string.sub(packed, at)
-  return page
+  return {url_key = url_key, token = token, words = words, exact = exact, date = date,
+    canonical = canonical, preferred = flags % 2 == 1, yields = flags >= 2,
+    template_length = template_length, url = take(url_size), host = take(host_size),
+    bands = take(bands_size), canonical_url = take(canonical_size), pairs = take(pairs_size),
+    odd = string.sub(packed, at)}
 end
 
 local function count(page, meta, similarity, times)

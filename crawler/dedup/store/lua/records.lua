@@ -20,6 +20,7 @@ local MAX_SKIPPED = 64 -- empty blocks of records passed at once when looking fo
 -- canonical, when it was gone, and the number of the page whose place it took.
 local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c12BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
 local MORE_BYTES = 7 + struct.size(BASE) + struct.size(KEPT_MORE) -- at most, besides URL and sketch
+local NONE = {}
 local NO_KEY = string.rep('\0', 4)
 local IS_COPY = {e = true, n = true}
 
@@ -125,12 +126,12 @@ end
 
 -- The record of the page with this URL, nil if there is none; what find said of the URL's key.
 local function find_url(url, key)
-  local ids, hash, field = find('url', 'url', key)
-  for id in string.gmatch(ids or '', '%d+') do
-    local meta = read_record(tonumber(id), 0)
-    if meta and meta.url == url then return meta, ids, hash, field end
+  local ids, name, tag, bucket = find('url', 'url', key)
+  for _, id in ipairs(ids or NONE) do
+    local meta = read_record(id, 0)
+    if meta and meta.url == url then return meta, ids, name, tag, bucket end
   end
-  return nil, ids, hash, field
+  return nil, ids, name, tag, bucket
 end
 
 -- Notes since when a URL is gone from the web; 0 for a URL never seen.

@@ -44,7 +44,7 @@ local function restore(packed)
   local url = string.sub(packed, at, at + url_size - 1)
   local bands = string.sub(packed, at + url_size, at + url_size + bands_size - 1)
   meta.url, meta.sketch = url, string.sub(packed, at + url_size)
-  local known, ids, hash, field = find_url(url, meta.url_key)
+  local known, ids, name, tag, bucket = find_url(url, meta.url_key)
   if known then return {known.id, 0} end
   if meta.id == 0 then
     meta.id = new_number(#url + #meta.sketch)
@@ -57,7 +57,7 @@ local function restore(packed)
     if ARGV[2] == 'all' then list(meta, bands) end
   end
   write_record(meta)
-  add(meta.id, ids, hash, field)
+  add(meta.id, ids, name, tag, bucket)
   grow('url', URLS)
   return {meta.id, 1}
 end
