@@ -68,10 +68,10 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
                     sums[entry.shard, entry.table, bucket] += _entry(entry.table, tag, entry.page)
         places = [place for place in places if place[1] != "page"]
         keys = [store.shards[shard].numbered(family, number) for shard, family, number in places]
-        for place, bucket in zip(places, await store.read_buckets(keys), strict=True):
+        for place, content in zip(places, await store.read_buckets(keys), strict=True):
             shard, family, _ = place
             under: Counter[bytes] = Counter()
-            for tag, page in entries_in(bucket):
+            for tag, page in entries_in(content):
                 sums[place] -= _entry(family, tag, page)
                 under[tag] += 1
             entries[shard, family] += under.total()
