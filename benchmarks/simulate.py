@@ -43,7 +43,7 @@ from crawler.dedup.store.records import read_pages
 from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
 
 KEY_BITS = 27
-LIST_BYTES = 64  # of the numbers of pages under one key
+LISTED = 16  # pages under one key, at most
 SHINGLES = 500
 SITE = 200  # kept pages of a site
 IN_SITES = 0.5  # of all pages
@@ -74,14 +74,13 @@ def by_resemblance(similarity: float, bands: int, rows: int, listed: float = 1) 
 
 def listed(kept: float) -> float:
     """Share of the pages under one key that its list has room for, Poisson many of them."""
-    room = int((LIST_BYTES + 1) // (len(f"{int(kept)}") + 1))
     mean = kept / 2**KEY_BITS
     probability, below, expected = np.exp(-mean), 0.0, 0.0
-    for count in range(room):
+    for count in range(LISTED):
         below += probability
         expected += count * probability
         probability *= mean / (count + 1)
-    return float(min(1.0, (expected + room * (1 - below)) / mean)) if mean > 0.01 else 1.0
+    return float(min(1.0, (expected + LISTED * (1 - below)) / mean)) if mean > 0.01 else 1.0
 
 
 def found_at(similarity: float, bands: int, rows: int, kept: float) -> float:

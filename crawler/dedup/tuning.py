@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "SimilarityBin", "choices", "pair_similarities", "similarity_bins"]
 
 # Bytes of the server's memory for a kept page whose URL has 60 characters, as Valkey 9 counts them
-# (used_memory before and after, over 100,000 pages of which no two are alike): 266 with 1 band, 336
-# with 6, 420 with 12 and 593 with 24, all with 1024 bits to verify; 355 and 548 with 12 bands and
-# 512 and 2048 bits. A straight line through them is never 2 % off. Tables grow in steps: an index
+# (used_memory before and after, over 60,000 pages of which no two are alike): 253 with 1 band, 331
+# with 6, 407 with 12 and 555 with 24, all with 1024 bits to verify; 343 and 537 with 12 bands and
+# 512 and 2048 bits. A straight line through them is never 3 % off. Tables grow in steps: an index
 # of some thousand pages may take a fifth more.
-_PAGE_BYTES: Final = 123.0
-_BAND_BYTES: Final = 14.2
-_BYTES_PER_VERIFY_BYTE: Final = 1.005
+_PAGE_BYTES: Final = 116.0
+_BAND_BYTES: Final = 13.3
+_BYTES_PER_VERIFY_BYTE: Final = 1.01
 
 # Widths of the bins in which similarities are counted.
 _BINS_IN_ONE: Final = 20
