@@ -88,7 +88,7 @@ async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> 
 
 
 async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
-    """Of pages that all share a band the latest are found by it, and the index stays sound."""
+    """Of pages that all share a band the latest 16 are found by it, and the index stays sound."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=8)
     shared = b"same"
     requests = [
@@ -100,7 +100,24 @@ async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
     async with DuplicateIndex.open(config) as index:
         await index.check_requests(requests)
         assert (await index.verify()).faults == []
+        (found,) = await index._store.under(index._store.entries(0, 0, bytes(12), 1, shared)[1:])
+        assert len(set(found)) == 16
+        if len(index._store.shards) == 1:
+            assert sorted(found) == list(range(max(found) - 15, max(found) + 1))
         for n in range(100):
+            assert await index.forget(f"http://host/{n}")
+        assert (await index.verify()).entries.total() == 0
+
+
+async def test_keys_of_a_page_in_one_bucket(index_url: str) -> None:
+    """Where a table has many keys of a page, none is lost when they come into one bucket."""
+    config = DedupConfig(redis_url=index_url, method="modulo", verify_bits=BITS, shards=8)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_requests(pages(60, bands=90))
+        audit = await index.verify()
+        assert (audit.faults, audit.kept) == ([], 60)
+        assert audit.entries.total() == 60 * (90 + 2)
+        for n in range(60):
             assert await index.forget(f"http://host/{n}")
         assert (await index.verify()).entries.total() == 0
 
