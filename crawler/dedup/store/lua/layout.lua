@@ -145,6 +145,7 @@ local function add(id, ids, name, tag, bucket)
   end
 end
 
+-- Takes a page out of a key, given what find said of the key: the last entry takes its place.
 local function remove(id, ids, name, tag, bucket)
   local at = ids and before(tag .. pack('>I4', id), bucket)
   if not at then return end
