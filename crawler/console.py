@@ -119,10 +119,11 @@ class Console:
         self._last_pages, self._last_time = pages, now
         scheduler: Any = self.crawler.engine.scheduler
         queued = len(scheduler) if hasattr(scheduler, "__len__") else 0
+        stopping = "" if self.crawler.crawling else " · ending; Ctrl-C again does not wait"
         self.terminal.print(
             f"{pages} pages · {stats.get('item_scraped_count', 0)} kept · "
             f"{stats.get('item_dropped_count', 0)} duplicates · {queued} queued · "
-            f"{rate:.1f} pages/s"
+            f"{rate:.1f} pages/s{stopping}"
         )
 
     def show_table(self) -> None:
@@ -145,6 +146,8 @@ class Console:
         self.terminal.print(table)
         for uri, count in self.feeds:
             self.terminal.print(f"{count:,} kept pages are in {uri}", soft_wrap=True)
+        if not stats.get("site/pages"):
+            return  # there is nothing to ask about
         if not self.feeds:
             self.terminal.print("The kept pages were written nowhere; add -O pages.jsonl")
         url, scrapy = self.dropped_url or "URL", _scrapy()

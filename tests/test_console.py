@@ -47,6 +47,7 @@ def console(stats: dict[str, Any]) -> tuple[Console, io.StringIO]:
     crawler: Any = SimpleNamespace(
         stats=SimpleNamespace(get_stats=lambda: stats),
         engine=SimpleNamespace(scheduler=[None] * 17),
+        crawling=True,
     )
     return Console(crawler, 10, Terminal(file=text, markup=False, width=100)), text
 
@@ -79,6 +80,25 @@ def test_a_line_says_how_far_the_crawl_is() -> None:
     (line,) = text.getvalue().splitlines()
     for part in ("1200 pages", "900 kept", "295 duplicates", "17 queued", "pages/s"):
         assert part in line
+    assert "ending" not in line
+
+
+def test_a_line_says_that_the_crawl_ends() -> None:
+    """Who pressed Ctrl-C sees that it was heard while pages under way are still fetched."""
+    reporter, text = console(STATS)
+    reporter.crawler.crawling = False
+    reporter.show_line()
+    assert "ending; Ctrl-C again does not wait" in " ".join(text.getvalue().split())
+
+
+def test_a_crawl_without_pages_offers_no_questions() -> None:
+    """Where nothing was fetched there is nothing to write and nothing to ask about."""
+    reporter, text = console({"site/download_errors/DownloadTimeoutError": 1})
+    reporter.show_table()
+    shown = text.getvalue()
+    assert "no answer" in shown
+    assert "Ask for more" not in shown
+    assert "add -O" not in shown
 
 
 def test_the_table_says_where_the_pages_are() -> None:

@@ -94,7 +94,9 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         with naming("SITE_META_ROBOTS_OBEY"):
             spider.obeys_tags = crawler.settings.getbool("SITE_META_ROBOTS_OBEY", True)
-        if most := spider.arguments.max_pages:  # what waits for its delay then comes in vain
+        most = spider.arguments.max_pages
+        # What waits for its delay when the last page comes is fetched in vain.
+        if most and not crawler.settings.frozen:
             most = min(most, crawler.settings.getint("CONCURRENT_REQUESTS"))
             crawler.settings.set("CONCURRENT_REQUESTS", most, "cmdline")
         agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
