@@ -59,7 +59,7 @@ class PageReader:
         self.config = config
         self._extract: Callable[[str | bytes], Any] | None = None
         if config.extractor is not None:
-            from ..pipelines.chrome import extractor  # which only Scrapy's own loader can load
+            from ..extractor import extractor
 
             self._extract = extractor(config)
 

@@ -5,38 +5,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
 from scrapy.utils.asyncio import run_in_thread
-from scrapy.utils.misc import load_object
 
-from ..chrome import Document, MainText, strip_chrome
+from ..chrome import Document, MainText
 from ..dedup.config import DedupConfig
-from ..dedup.errors import ConfigError
+from ..extractor import Extractor, Tree, extractor, own
 from ..long_pages import LONG_PAGE, parse
 from ..project import project_config
 from ..start_errors import speak_plainly
-from .page import PageFields, Tree
+from .page import PageFields
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
-
-
-class Extractor(Protocol):
-    """Takes the HTML, or its tree, and what is known of the template of its site."""
-
-    def __call__(
-        self, html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset(), /
-    ) -> MainText | str: ...
-
-
-def own(html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset()) -> MainText:
-    """This package's extractor."""
-    return strip_chrome(html, template=template)
 
 
 # Characters or bytes of HTML from which another extractor works in a thread.
@@ -74,37 +59,6 @@ class ChromePipeline:
             self._count(f"dedup/errors/{type(error).__name__}")
             logger.exception("An item passes without its main text")
         return item
-
-
-def extractor(config: DedupConfig) -> Extractor:
-    """The function that ``DEDUP_EXTRACTOR`` names, or this package's own.
-
-    Raises :class:`ConfigError` if there is no such function.
-    """
-    if config.extractor is None:
-        return own
-    try:
-        function = load_object(config.extractor)
-    except (ImportError, NameError, ValueError) as error:
-        raise ConfigError(
-            f"DEDUP_EXTRACTOR {config.extractor!r} cannot be loaded: {error}"
-        ) from None
-    if not callable(function) or iscoroutinefunction(function):
-        raise ConfigError(
-            f"DEDUP_EXTRACTOR {config.extractor!r} expects a function that returns a text, and is "
-            f"{'one that is awaited' if callable(function) else 'none'}"
-        )
-
-    def extract(
-        html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset()
-    ) -> MainText | str:
-        text = function(html)
-        if text is not None and not isinstance(text, (str, MainText)):
-            # The name of an object, taken for the text, would make copies of all pages.
-            raise TypeError(f"DEDUP_EXTRACTOR expects a text, and got {type(text).__name__}")
-        return text or ""
-
-    return extract
 
 
 async def main_text(

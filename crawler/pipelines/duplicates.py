@@ -22,9 +22,10 @@ from ..dedup.errors import DedupError, ParameterMismatch, ServerError
 from ..dedup.identity import identity
 from ..dedup.index import DuplicateIndex
 from ..dedup.verdict import Kind, Verdict
+from ..extractor import extractor
 from ..project import project_config, site_template
 from ..start_errors import speak_plainly
-from .chrome import extractor, main_text
+from .chrome import main_text
 from .dropping import describe, drop_reason
 from .page import PageFields
 from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_end

@@ -14,10 +14,9 @@ from ..chrome import Document, MainText
 from ..chrome.document import TREES
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
+from ..extractor import Tree
 
 logger = logging.getLogger(__name__)
-
-Tree = Document | Any  # Any: one of TREES
 
 
 class PageFields:

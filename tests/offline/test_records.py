@@ -209,3 +209,13 @@ def test_groups_are_bounded() -> None:
     long, short = Found(0, 0, "u", "x" * (9 << 20)), Found(1, 0, "u", None)
     groups = list(grouped([short, long, *[short] * 600]))
     assert [len(group) for group in groups] == [2, 256, 256, 88]
+
+
+def test_an_extractor_needs_no_scrapy() -> None:
+    """Workers of a corpus load the function that the settings name, and no crawler with it."""
+    code = (
+        "import sys; from crawler.dedup import DedupConfig; "
+        "from crawler.offline.records import PageReader; "
+        "PageReader(DedupConfig(extractor='html.unescape')); assert 'scrapy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,60 @@
+"""What takes the main text out of a page: this package, or the function that a setting names."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from inspect import iscoroutinefunction
+from pkgutil import resolve_name
+from typing import Any, Protocol
+
+from .chrome import Document, MainText, strip_chrome
+from .dedup.config import DedupConfig
+from .dedup.errors import ConfigError
+
+Tree = Document | Any  # Any: one of chrome.document.TREES
+
+
+class Extractor(Protocol):
+    """Takes the HTML, or its tree, and what is known of the template of its site."""
+
+    def __call__(
+        self, html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset(), /
+    ) -> MainText | str: ...
+
+
+def own(html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset()) -> MainText:
+    """This package's extractor."""
+    return strip_chrome(html, template=template)
+
+
+def extractor(config: DedupConfig) -> Extractor:
+    """The function that ``DEDUP_EXTRACTOR`` names, or this package's own.
+
+    Raises :class:`ConfigError` if there is no such function.
+    """
+    if config.extractor is None:
+        return own
+    function: Any = config.extractor
+    try:
+        if isinstance(function, str):
+            function = resolve_name(function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"DEDUP_EXTRACTOR {config.extractor!r} cannot be loaded: {error}"
+        ) from None
+    if not callable(function) or iscoroutinefunction(function):
+        raise ConfigError(
+            f"DEDUP_EXTRACTOR {config.extractor!r} expects a function that returns a text, and is "
+            f"{'one that is awaited' if callable(function) else 'none'}"
+        )
+
+    def extract(
+        html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset()
+    ) -> MainText | str:
+        text = function(html)
+        if text is not None and not isinstance(text, (str, MainText)):
+            # The name of an object, taken for the text, would make copies of all pages.
+            raise TypeError(f"DEDUP_EXTRACTOR expects a text, and got {type(text).__name__}")
+        return text or ""
+
+    return extract
