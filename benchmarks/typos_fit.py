@@ -1,12 +1,12 @@
 """Fit the weights of the correction of typos on texts with made-up errors.
 
-    python benchmarks/typos_fit.py --texts FILE [--misspellings FILE]            # figures only
-    python benchmarks/typos_fit.py --texts FILE [--misspellings FILE] --write    # weights.json
+    python benchmarks/typos_fit.py --texts FILE [--misspellings FILE] [--read FILE] [--write]
 
 Texts are clean English prose, one JSON object with ``text`` a line; misspellings are what people
 wrote, objects with ``misspelling`` and ``correct`` (such lists: codespell's, Wikipedia's,
-Birkbeck's). Without them, all errors are those of scanners. Every fifth text judges and is not
-fitted on.
+Birkbeck's). Without them, all errors are those of scanners. What was read is pairs of
+benchmarks/typos_print.py, of other texts. Every fifth text judges and is not fitted on. With
+``--write``, the weights are written into weights.json.
 
 The model is a softmax regression: of the choices that a doubtful word has, among them the word as
 it stands, one is what the clean text has. Neighbours are what the weights so far make of them, so
@@ -193,6 +193,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--texts", type=Path, required=True)
     parser.add_argument("--misspellings", type=Path)
+    parser.add_argument("--read", type=Path)
     parser.add_argument("--most", type=int, default=600, help="texts (default: 600)")
     parser.add_argument("--write", action="store_true", help=f"write {FILE.name}")
     options = parser.parse_args()
@@ -202,6 +203,7 @@ def main() -> None:
     texts = [row["text"] for row in rows(options.texts)]
     random.Random(7).shuffle(texts)
     pairs = list(spoilt(texts[: options.most], misspellings))
+    pairs += [Pair(**row) for row in (rows(options.read) if options.read else ())]
     judges = pairs[::5]
     taught = [pair for number, pair in enumerate(pairs) if number % 5]
     weights = dict(choices.WEIGHTS)
