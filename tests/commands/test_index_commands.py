@@ -215,7 +215,7 @@ def test_copy_never_overwrites(dedup, fill, server, command):
     before = {key: server.ask("DUMP", key) for key in keys(server)}
     for words, code, message in [
         (["dedup", "other"], Exit.USAGE, "there is an index 'other' already"),
-        (["dedup", "dedup"], Exit.USAGE, "there is an index 'dedup' already"),
+        (["dedup", "dedup"], Exit.USAGE, "'dedup' is the index itself"),
         (["nothing", "new"], Exit.NOTHING, "there is no index 'nothing'"),
         (["dedup", "a b"], Exit.USAGE, "DEDUP_NAMESPACE expects a name"),
     ]:

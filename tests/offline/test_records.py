@@ -218,4 +218,4 @@ def test_an_extractor_needs_no_scrapy() -> None:
         "from crawler.offline.records import PageReader; "
         "PageReader(DedupConfig(extractor='html.unescape')); assert 'scrapy' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -292,8 +292,9 @@ async def test_tls_with_a_server_that_does_not_speak_it(start_server):
     ("url", "said"),
     [
         (f"http://me:{SECRET}@host", "unknown scheme"),
-        (f"{SECRET}@host", "unknown scheme"),
-        ("localhost:6379", "begins with one of redis, rediss, unix"),
+        (f"{SECRET}@host", "no scheme"),
+        ("memcached://localhost", "begins with one of redis, rediss, unix"),
+        ("localhost:6379", "has no scheme; the form is redis://"),
         (f"redis://:{SECRET}/x@host", "percent-encoded"),
         (f"redis://:x#{SECRET}@host", "has a #"),
         (f"redis://:x?{SECRET}@host", "redis://***@host has an @ after a ?"),

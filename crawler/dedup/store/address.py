@@ -71,7 +71,8 @@ def parse_address(url: str) -> Address:
     except ValueError as error:
         # A text of our own says what is wrong; others might repeat parts of a password.
         reason = str(error) if type(error) is _Malformed else "is malformed"
-        form = _FORMS.get(url.partition("://")[0])
+        # Who gives a host alone means the usual server.
+        form = _FORMS.get(url.partition("://")[0] if "://" in url else "redis")
         hint = f"the form is {form}" if form else f"it begins with one of {', '.join(_FORMS)}"
         raise ServerError(
             f"DEDUP_REDIS_URL {mask(url)} {reason}; {hint}, with the special characters of "
@@ -96,6 +97,8 @@ class _Malformed(ValueError):
 
 
 def _parse(url: str) -> Address:
+    if "://" not in url:
+        raise _Malformed("has no scheme")
     parts = urlsplit(url)
     if parts.scheme not in _FORMS:
         raise _Malformed("has an unknown scheme")

@@ -43,6 +43,8 @@ async def copy_index(config: DedupConfig, source: str, target: str) -> int:
     """
     for name in (source, target):
         replace(config, namespace=name)  # raises for a name that no index can have
+    if source == target:  # of which nobody shall be told to clear the target first
+        raise InputError(f"{source!r} is the index itself: choose another name")
     async with open_server(config) as client:
         with explained():
             return await _copy(client, source, target)
