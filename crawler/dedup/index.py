@@ -52,6 +52,7 @@ class DuplicateIndex:
         self._config = config
         self._store = store
         self._spool = spool
+        self._has_warned = False
         self._seed = seed
         self._fingerprint = Fingerprinter(config, seed)
         self._batcher = Batcher(self._exchange, limit=store.exchange)
@@ -311,7 +312,9 @@ class DuplicateIndex:
         try:
             self._spool.add(requests)
         except OSError as error:  # the pages pass unchecked all the same
-            logger.warning("Pages cannot be kept to be checked later: %s", error)
+            if not self._has_warned:  # there may be as many as the crawl has pages
+                self._has_warned = True
+                logger.warning("Pages that pass unchecked cannot be kept for later: %s", error)
 
     def _verdict(self, url: str, request: CheckRequest | None, evidence: Evidence) -> Verdict:
         kind, standing = Kind(evidence.kind), Kind(evidence.standing)

@@ -179,6 +179,22 @@ async def test_unanswered_pages_are_replayed(start_server, tmp_path: Path) -> No
         assert sum((await index.stats()).verdicts.values()) == 3
 
 
+async def test_pages_that_cannot_be_kept_are_told_once(
+    start_server, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A disk that is full, as it is for the server too, is not filled with lines that say so."""
+    server: Server = start_server()
+    (tmp_path / "file").touch()
+    config = DedupConfig(redis_url=server.url, data_dir=tmp_path / "file", timeout=1)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        server.kill()
+        for number in range(3):
+            with pytest.raises(ServerError):
+                await index.check(f"http://a/{number}", text(article(1)))
+    (message,) = caplog.messages
+    assert "cannot be kept" in message
+
+
 @pytest.mark.parametrize("seed", [7, None])
 async def test_a_page_is_replayed_into_its_own_index(
     start_server, tmp_path: Path, seed: int | None
