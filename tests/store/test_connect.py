@@ -408,6 +408,15 @@ async def test_a_full_server(start_server):
         assert "the server is full" in await explained(client.eval(script, 1, "key"))
 
 
+async def test_keys_of_somebody_else(server, redis_url):
+    """Whoever has put something else under a key of the index is told so, not in Redis's words."""
+    server.ask("SET", "{dedup}:params", "mine")
+    with pytest.raises(ServerError, match="another DEDUP_NAMESPACE"):
+        async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)):
+            pass
+    server.ask("DEL", "{dedup}:params")
+
+
 async def test_a_read_only_replica(start_server):
     server = start_server()
     async with opened(server.url) as client:

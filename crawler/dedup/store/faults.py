@@ -103,6 +103,11 @@ _NO_PRIMARY = Fault(
     "correct sentinels, service name and ?sentinel_password in DEDUP_REDIS_URL",
     True,
 )
+_FOREIGN = Fault(
+    "a key of the index holds what this package has not written; choose another "
+    "DEDUP_NAMESPACE, or delete the keys of this one",
+    False,
+)
 _NO_DATABASE = Fault("the server has no such database number; correct it in DEDUP_REDIS_URL", False)
 
 # The code at the head of an error reply. Inside a script's error it stands anywhere.
@@ -122,6 +127,7 @@ _CODES = {
     "TRYAGAIN": _CLUSTER_DOWN,
     "UNKILLABLE": _BUSY,
     "WRONGPASS": _NO_AUTH,
+    "WRONGTYPE": _FOREIGN,
 }
 _CODE = re.compile(r"(?:^|[\s-])(" + "|".join(_CODES) + r")\s")
 
