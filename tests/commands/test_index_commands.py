@@ -261,7 +261,7 @@ def test_killed_on_its_way(redis_url, monkeypatch, step):
         work = copy_index(config, "dedup", "other") if step == "_transfer" else clear_index(config)
         with pytest.raises(asyncio.CancelledError):
             asyncio.run(work)
-    with pytest.raises(ParameterMismatch, match="unfinished"):
+    with pytest.raises(ParameterMismatch, match=r"is being deleted.*unfinished"):
         checked(redis_url, [], namespace=config.namespace)
     with pytest.raises(InputError, match="not whole"):
         asyncio.run(copy_index(config, config.namespace, "third"))

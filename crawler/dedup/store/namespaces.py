@@ -18,11 +18,11 @@ from ..config import DedupConfig
 from ..errors import InputError
 from .connect import Client, open_server
 from .keys import Keys
+from .parameters import UNFINISHED
 from .scripts import explained
 from .shards import shard_tags
 
 _BATCH = 200  # keys in one exchange
-_UNFINISHED = "unfinished"
 
 
 async def clear_index(config: DedupConfig) -> int:
@@ -55,7 +55,7 @@ async def _clear(client: Client, namespace: str) -> int:
     params = [key async for batch in _keys(client, namespace, "params") for key in batch]
     pipe: Any = client.pipeline(transaction=False)
     for key in params:
-        pipe.hset(key, mapping={"digest": "-", _UNFINISHED: "clear"})
+        pipe.hset(key, mapping={"digest": "-", UNFINISHED: "clear"})
     await pipe.execute()
     deleted = 0
     async for batch in _keys(client, namespace, "*"):
@@ -77,12 +77,12 @@ async def _copy(client: Client, source: str, target: str) -> int:
     parameters = await commands.hgetall(head)
     if not parameters:
         return 0
-    if _UNFINISHED.encode() in parameters:
+    if UNFINISHED.encode() in parameters:
         raise InputError(f"the index {source!r} is not whole: it was being deleted or copied")
-    if not await commands.hsetnx(new_head, _UNFINISHED, "copy"):
+    if not await commands.hsetnx(new_head, UNFINISHED, "copy"):
         raise InputError(f"the index {target!r} was being deleted or copied: clear it first")
     if await commands.hlen(new_head) > 1:
-        await commands.hdel(new_head, _UNFINISHED)
+        await commands.hdel(new_head, UNFINISHED)
         raise InputError(f"there is an index {target!r} already: clear it first")
     try:
         tags = _new_tags(source, target, int(parameters.get(b"shards", 0)))
@@ -94,7 +94,7 @@ async def _copy(client: Client, source: str, target: str) -> int:
         if before != await _states(client, source):
             raise InputError(f"the index {source!r} was changed meanwhile: stop its crawls first")
         await commands.hset(new_head, mapping=parameters)
-        await commands.hdel(new_head, _UNFINISHED)
+        await commands.hdel(new_head, UNFINISHED)
     except BaseException:
         await _clear(client, target)
         raise

@@ -11,6 +11,7 @@ from ..errors import ParameterMismatch
 SECRET = "secret:"  # stands before the digest of a seed that is not stored
 # Named last, for most often they differ because another one does.
 _FOLLOWING = frozenset({"bands", "rows", "tables"})
+UNFINISHED = "unfinished"  # parameter of an index that is not whole: what is being done with it
 FORMAT = 4  # of the layout in the server; raised with every change that older code cannot read
 
 
@@ -51,6 +52,12 @@ class Parameters:
         if found.get("digest") == self.digest:
             self._agreed = True
             return found
+        if UNFINISHED in found:
+            raise ParameterMismatch(
+                f"the index {self._namespace!r} is being deleted, copied or imported "
+                f"({UNFINISHED}: {found[UNFINISHED]}): wait, or do that again if it was "
+                "interrupted, or clear the index"
+            )
         raise ParameterMismatch(
             f"the index {self._namespace!r} was made with other parameters "
             f"({self.differences(found)}): set them as they were, or choose another DEDUP_NAMESPACE"

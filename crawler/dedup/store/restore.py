@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ..errors import InputError, ParameterMismatch
 from .connect import Client
-from .parameters import Parameters
+from .parameters import UNFINISHED, Parameters
 from .reading import Reader
 from .records import PageRecord
 from .redis_index import KINDS
@@ -25,7 +25,6 @@ _PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHII4sIHH")  # as in lua/restore.lu
 _LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}
 _TABLES: Final = {"exact": b"e", "band": b"b"}
 _RUN: Final = 32  # pages written by one run of the script
-_UNFINISHED: Final = "unfinished"
 
 
 class Restored(NamedTuple):
@@ -72,16 +71,16 @@ class Restorer:
         commands: Any = self._client
         head = self._params[0]
         with explained():
-            is_set = await commands.hsetnx(head, _UNFINISHED, self._mark)
+            is_set = await commands.hsetnx(head, UNFINISHED, self._mark)
             if is_set and await commands.hlen(head) > 1:  # there is a whole index
-                await commands.hdel(head, _UNFINISHED)
+                await commands.hdel(head, UNFINISHED)
             found = {k.decode(): v.decode() for k, v in (await commands.hgetall(head)).items()}
-            if found.get(_UNFINISHED, self._mark) != self._mark:
+            if found.get(UNFINISHED, self._mark) != self._mark:
                 raise InputError(
                     f"the index {self._store.namespace!r} is not whole: it was being deleted, "
                     "copied or imported from another file: clear it first"
                 )
-            if _UNFINISHED not in found:
+            if UNFINISHED not in found:
                 if found.get("digest") != self._digest:
                     raise ParameterMismatch(
                         f"the index {self._store.namespace!r} has other parameters than that in "
@@ -92,7 +91,7 @@ class Restorer:
             self.is_new = True
             self._digest = self._mark
             for key in self._params:
-                values = {_UNFINISHED: self._mark, "digest": self._mark}
+                values = {UNFINISHED: self._mark, "digest": self._mark}
                 values |= {"tables": dict(_pairs(self._parameters.flat))["tables"]}
                 await commands.hset(key, mapping=values)
             if self.keeps:
@@ -157,7 +156,7 @@ class Restorer:
                 await commands.hset(home.overrides, url, wish)
             values = dict(_pairs(self._parameters.flat))
             for key in reversed(self._params):
-                await commands.hdel(key, _UNFINISHED)
+                await commands.hdel(key, UNFINISHED)
                 await commands.hset(key, mapping=values)
 
     def _packed(self, page: PageRecord) -> bytes:
