@@ -6,12 +6,17 @@ import asyncio
 import os
 import random
 import signal
+import time
 from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from crawler.dedup.store.namespaces import clear_index
+from tests.conftest import Server, other_programs
 from tests.texts import article, changed, text
 from tests.workers import ENDLESS, check_all, check_in_lock_step, start
 
@@ -112,6 +117,56 @@ async def test_a_full_server_changes_nothing(start_server) -> None:
         assert (await index.stats()).to_dict() == before
         assert (await index.verify()).faults == []
         assert (await index.check("http://a/1", text(article(1)))).kind is Kind.UNCHANGED
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster", *other_programs()])
+async def test_a_full_server_can_be_emptied(
+    kind: str, start_server, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What gives memory back works where nothing can be added: to expire, to forget, to delete."""
+    if kind == "cluster":
+        url, nodes = request.getfixturevalue("cluster_url"), request.getfixturevalue("cluster")
+    else:
+        nodes = [start_server(program=other_programs().get(kind))]
+        url = nodes[0].url
+    config, count = DedupConfig(redis_url=url, shards=3), 1000 * len(nodes)
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() - 2000)
+    async with DuplicateIndex.open(replace(config, ttl=1000)) as index:
+        await index.check_many((f"http://a/{n}", text(article(n))) for n in range(count))
+        await index.forget("http://a/0")  # all scripts are known to the servers, and take room
+        kept = (await index.stats()).kept
+    monkeypatch.setattr(time, "time", clock)
+    fill(nodes)
+    try:
+        async with DuplicateIndex.open(config) as index:
+            with pytest.raises(ServerError, match="full"):
+                await index.override("http://a/1", "keep")
+            assert await index.forget("http://a/1")
+            assert (await index.verify()).faults == []
+        async with DuplicateIndex.open(replace(config, timeout=0.5, ttl=1000)) as index:
+            for n in range(count, count + 100):
+                with suppress(ServerError):
+                    await index.check(f"http://b/{n}", text(article(n)))
+                    break
+            else:
+                pytest.fail("nothing expires")
+        async with DuplicateIndex.open(config) as index:
+            assert (await index.verify()).faults == []
+            assert (await index.stats()).kept < kept
+        fill(nodes)
+        await clear_index(config)
+    finally:
+        for node in nodes:
+            node.ask("CONFIG", "SET", "maxmemory", 0)
+    assert not any(node.ask("KEYS", "*") for node in nodes)
+
+
+def fill(nodes: list[Server]) -> None:
+    """Let servers have less memory than they use, without what clients have left behind."""
+    for node in nodes:
+        used = int(node.ask("INFO", "memory")["used_memory"])
+        node.ask("CONFIG", "SET", "maxmemory", used - 80_000 // len(nodes))
 
 
 async def test_a_hanging_server_holds_nobody_up_for_long(start_server) -> None:

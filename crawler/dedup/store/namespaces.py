@@ -19,7 +19,7 @@ from ..errors import InputError
 from .connect import Client, open_server
 from .keys import Keys
 from .parameters import UNFINISHED
-from .scripts import explained
+from .scripts import explained, load_script
 from .shards import shard_tags
 
 _BATCH = 200  # keys in one exchange
@@ -55,7 +55,7 @@ async def _clear(client: Client, namespace: str) -> int:
     params = [key async for batch in _keys(client, namespace, "params") for key in batch]
     pipe: Any = client.pipeline(transaction=False)
     for key in params:
-        pipe.hset(key, mapping={"digest": "-", UNFINISHED: "clear"})
+        pipe.eval(load_script("unfinished").text, 1, key)
     await pipe.execute()
     deleted = 0
     async for batch in _keys(client, namespace, "*"):

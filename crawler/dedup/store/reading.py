@@ -120,7 +120,7 @@ class Reader(ABC):
 
     async def states(self) -> list[dict[str, int]]:
         """The hash ``state`` of each shard."""
-        pipe: Any = self._client.pipeline()
+        pipe: Any = self._client.pipeline(transaction=False)  # which a full Redis would refuse
         for keys in self.shards:
             pipe.hgetall(keys.state)
         with explained():
@@ -131,8 +131,7 @@ class Reader(ABC):
         """The hashes ``params``, ``state``, ``stats``, ``hosts`` and ``histogram``; numbers are
         those of all shards together.
         """
-        # On one server all are of the same moment.
-        pipe: Any = self._client.pipeline(transaction=len(self.shards) == 1)
+        pipe: Any = self._client.pipeline(transaction=False)
         pipe.hgetall(self._head.params)
         for keys in self.shards:
             for name in _COUNTS:

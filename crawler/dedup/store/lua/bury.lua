@@ -5,6 +5,7 @@
 -- Returns for each URL '' if it was never seen, or the page's local number (4) and, if it was kept,
 -- its exact hash (12) and band keys, to be taken out of other shards.
 
+write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 

@@ -22,13 +22,22 @@ local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in
 
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
 -- has been changed.
-redis.call('HINCRBY', STATE, 'exchanges', '1')
+local counted = redis.pcall('HINCRBY', STATE, 'exchanges', '1')
 if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
   return redis.error_reply('PARAMETERS the index is gone or has other parameters')
 end
 local now, threshold, bits = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local oldest, min_matches, by_keys = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == 'keys'
 local odd_size = bits / 8
+if type(counted) == 'table' then
+  if oldest > 0 and string.find(counted.err, 'OOM', 1, true) then
+    write_if_full()
+    load_state()
+    expire(1, oldest, function(meta) release(meta, odd_size) end)
+    save_state()
+  end
+  return counted -- what has expired makes room for the next
+end
 local tables -- the names of all tables of the group band
 local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
 

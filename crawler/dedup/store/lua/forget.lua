@@ -10,7 +10,7 @@
 load_state()
 local meta = find_url(ARGV[1], ARGV[2])
 if not meta then return 0 end
-save_state() -- a server that cannot write fails here, before anything has been changed
+write_if_full()
 release(meta, tonumber(ARGV[3]) / 8)
 save_state()
 return 1

@@ -48,6 +48,12 @@ local function save_state()
   redis.call('HSET', STATE, unpack(fields))
 end
 
+-- Lets a script that gives memory back write on a full server: that refuses what needs memory until
+-- a script has written something. A server that cannot write at all fails here.
+local function write_if_full()
+  redis.call('HDEL', STATE, '')
+end
+
 -- tables -----------------------------------------------------------------------------------------
 
 local GROUP_SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}

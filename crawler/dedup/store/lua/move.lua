@@ -5,6 +5,7 @@
 --
 -- Returns 1 for each page. The same again changes nothing.
 
+write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 local TABLES = {e = EXACT, b = {'band'}}

@@ -6,6 +6,7 @@
 -- Returns for each argument two lists: of buried pages local number and then exact hash (12 bytes)
 -- with band keys; of claims their key and then the global numbers there.
 
+write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 local clock = milliseconds()
