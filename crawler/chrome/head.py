@@ -19,7 +19,7 @@ DATES: Final = (
 
 @dataclass(slots=True)
 class Head:
-    """What the page says of itself and where it leads, as it stands there."""
+    """Gathered by the reader; the functions of :mod:`.document` make sense of it."""
 
     titles: list[str] = field(default_factory=list)
     links: list[tuple[str, str | None]] = field(default_factory=list)  # href, rel

@@ -17,6 +17,7 @@ from .similarity import Estimate, containment, jaccard
 from .sketches import METHODS, BandedMethod, Sketcher
 from .sketches.odd import compare_odd
 from .text import single_spaced
+from .tuning import floor_of_odd
 from .verdict import Kind
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ class Comparison:
     hybrid: float | None
     sketch: Estimate
     odd: Estimate | None
+    odd_floor: float
     found: float
     verdict: Kind
     changes: list[Change] | None
@@ -190,6 +192,7 @@ def compare(
         hybrid,
         sketched,
         odd,
+        floor_of_odd(theirs[0].members, bits),
         found,
         verdict,
         word_changes(words_a, words_b),

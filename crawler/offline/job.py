@@ -37,6 +37,7 @@ _LAYOUT: Final = 1
 _WITHOUT_EFFECT: Final = frozenset(
     {"redis_url", "namespace", "data_dir", "timeout", "on_error", "drop", "tag_field", "ttl"}
     | {"title_field", "date_field", "canonical_field", "prefer", "archive", "shards", "seed"}
+    | {"templates"}  # of a host's pages in the order of a crawl, which a corpus does not have
 )
 
 _PIECES: Final = (

@@ -72,6 +72,12 @@ def test_csv_holds_what_json_holds(dedup, jsonl, tmp_path):
     assert "documents that repeat another\t2" in out
 
 
+@pytest.mark.parametrize("form", [[], ["--pairs"], ["--pairs", "--json"]])
+def test_documents_that_are_all_unlike(dedup, jsonl, form):
+    """Nothing found is told by the exit code, as for the index."""
+    assert dedup("clusters", *form, jsonl(*DOCUMENTS[:2]))[0] == Exit.NOTHING
+
+
 def test_pairs(dedup, jsonl):
     """All similar pairs, instead of clusters."""
     code, out, _ = dedup("clusters", "--pairs", "--json", jsonl(*DOCUMENTS))

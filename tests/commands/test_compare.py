@@ -233,6 +233,20 @@ def test_the_method_is_that_of_the_settings(dedup, files, method):
     assert f"\n{method} sketch\t" in dedup("compare", *files(a, b), *options)[1]
 
 
+def test_an_odd_sketch_says_nothing_of_long_texts_that_are_unlike(dedup, files):
+    """It has too few bits for all that differs; of texts that are alike it tells how much."""
+    pages = [text(article(1, 2000)), text(article(2, 2000)), text(changed(article(1, 2000), 3))]
+    names = files(*pages)
+    (unlike,), (like,) = (
+        [line for line in dedup("compare", *two)[1].splitlines() if line.startswith("odd sketch")]
+        for two in (names[:2], names[::2])
+    )
+    assert unlike.startswith(
+        "odd sketch\t–\t–\t–\testimate from 1024 bits, which cannot tell below"
+    )
+    assert "cannot" not in like
+
+
 def test_the_limit_of_a_simhash_decides_with_two_stages(dedup, files):
     """The row beside the method's is its simhash; more differing bits than its limit are unlike."""
     names = files(text(article(1)), text(changed(article(1), 1)))

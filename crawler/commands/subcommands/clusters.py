@@ -142,8 +142,10 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     rule = Rule.of(make_sketcher(config, seed=1).method)
     if options.pairs:
         pairs = similar_pairs(fingerprints, threshold=threshold, bits=bits, rule=rule)
-        _write(_pair_rows(pairs, names), options)
-        return Exit.FOUND
+        if _write(_pair_rows(pairs, names), options):
+            return Exit.FOUND
+        print(f"scrapy dedup: no two documents in {options.file!r} are similar", file=sys.stderr)
+        return Exit.NOTHING
     found = cluster(fingerprints, threshold=threshold, bits=bits, rule=rule)
     found.sort(key=lambda one: (-len(one.members), one.representative))
     least = options.min_size or 1
@@ -152,7 +154,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         _write(_cluster_rows(listed, names), options)
     if not options.json:
         _print(found, names, max(2, least))
-    return Exit.FOUND
+    return Exit.FOUND if listed and len(listed[0].members) + 1 >= max(2, least) else Exit.NOTHING
 
 
 def _reported(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -195,15 +197,18 @@ def _pair_rows(pairs: Iterable[Pair], names: list[str]) -> Iterator[dict[str, An
         yield {"first": names[first], "second": names[second], **_rounded(estimate)}
 
 
-def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> None:
-    """Write rows as CSV and as JSON lines, as asked for; else print them as a table."""
+def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> int:
+    """Write rows as CSV and as JSON lines, as asked for; else print them as a table.
+
+    The number of rows is returned.
+    """
     import csv
     import json
     from contextlib import nullcontext
 
     from ...dedup.errors import InputError
 
-    shown = []
+    shown, written = [], 0
     try:
         # Lone surrogates, which JSON can hold, have no place in UTF-8.
         with (
@@ -213,6 +218,7 @@ def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> None:
         ) as file:
             writer = None
             for row in rows:
+                written += 1
                 if file and writer is None:
                     writer = csv.DictWriter(file, list(row))
                     writer.writeheader()
@@ -228,6 +234,7 @@ def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> None:
         raise InputError(f"cannot write {str(options.csv)!r}: {error.strerror}") from None
     if options.pairs and not options.json:
         print_table("Similar pairs", ["first", "second", "similarity", "from", "to"], shown)
+    return written
 
 
 def _print(clusters: list[Cluster], names: list[str], least: int) -> None:

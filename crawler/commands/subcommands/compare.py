@@ -113,7 +113,7 @@ def _print(
     rows: list[list[Any]] = [list(document) for document in documents]
     print_table("", ["", "document", "text from", "words", "shingles"], rows)
 
-    lines, smallest, odd = found.lines, found.smallest, found.odd
+    lines, smallest = found.lines, found.smallest
     rows = [
         ["lines", lines and _percent(lines.similarity), None, None, lines and _shared(lines)],
         [
@@ -132,11 +132,7 @@ def _print(
             else []
         ),
         [f"{config.method} sketch", *_interval(found.sketch), _source(config)],
-        [
-            "simhash" if config.method == "two-stage" else "odd sketch",
-            *(_interval(odd) if odd else (None, None, None)),
-            f"estimate from {config.sketch_bits} bits" if odd else "lengths too far apart",
-        ],
+        ["simhash" if config.method == "two-stage" else "odd sketch", *_verified(config, found)],
     ]
     print_table("Similarity", ["measure", "similarity", "from", "to", "what it is"], rows)
     rows = [
@@ -147,6 +143,15 @@ def _print(
     ]
     print_table("", ["fact", "value"], rows)
     print_changes(found.changes)
+
+
+def _verified(config: DedupConfig, found: Comparison) -> tuple[str | None, ...]:
+    if found.odd is None:
+        return None, None, None, "lengths too far apart"
+    source = f"estimate from {config.sketch_bits} bits"
+    if found.odd.similarity < found.odd_floor:
+        return None, None, None, f"{source}, which cannot tell below {found.odd_floor:.0%}"
+    return *_interval(found.odd), source
 
 
 def _source(config: DedupConfig) -> str:
