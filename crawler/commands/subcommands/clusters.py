@@ -154,7 +154,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         _write(_cluster_rows(listed, names), options)
     if not options.json:
         _print(found, names, max(2, least))
-    return Exit.FOUND if listed and len(listed[0].members) + 1 >= max(2, least) else Exit.NOTHING
+    return Exit.FOUND
 
 
 def _reported(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
