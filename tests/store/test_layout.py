@@ -88,7 +88,7 @@ async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> 
 
 
 async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
-    """Of pages that all share a band the latest 16 are found by it, and the index stays sound."""
+    """Of pages that share a band the latest 16 are found by it; whoever is forgotten, all is sound."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=8)
     shared = b"same"
     requests = [
@@ -104,8 +104,10 @@ async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
         assert len(set(found)) == 16
         if len(index._store.shards) == 1:
             assert sorted(found) == list(range(max(found) - 15, max(found) + 1))
-        for n in range(100):
+        for n in reversed(range(100)):
             assert await index.forget(f"http://host/{n}")
+            if n % 30 == 29:
+                assert (await index.verify()).faults == []
         assert (await index.verify()).entries.total() == 0
 
 

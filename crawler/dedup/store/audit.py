@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 
 import xxhash
 
-from .reading import PAGES_IN_BLOCK, Entry, Reader, entries_in, place_of
+from .reading import MORE, PAGES_IN_BLOCK, Entry, Reader, entries_in, place_of
 from .records import COPIES, parse_record, split_block
 from .redis_index import table_key
-
-_CROWDED = 16  # pages under a key from which on the scripts may have left some out
 
 
 @dataclass(slots=True)
@@ -70,13 +68,12 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
         keys = [store.shards[shard].numbered(family, number) for shard, family, number in places]
         for place, content in zip(places, await store.read_buckets(keys), strict=True):
             shard, family, _ = place
-            under: Counter[bytes] = Counter()
             for tag, page in entries_in(content):
+                if page == MORE:
+                    crowded |= {(shard, family), place}
+                    continue
                 sums[place] -= _entry(family, tag, page)
-                under[tag] += 1
-            entries[shard, family] += under.total()
-            if max(under.values(), default=0) >= _CROWDED:
-                crowded |= {(shard, family), place}
+                entries[shard, family] += 1
     for (shard, table, bucket), rest in sums.items():
         if rest and (shard, table, bucket) not in crowded:
             key = store.shards[shard].numbered(table, bucket)

@@ -24,6 +24,7 @@ _KEYS: Final = 1 << 27
 _LEAST_BUCKETS: Final = 8
 _ENTRY: Final = struct.Struct(">3sI")
 _FREE: Final = 0xFFFFFFFF
+MORE: Final = 0  # stands for a page under a key where some were left out
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
 _COUNTS = ("state", "stats", "hosts", "histogram")
 
@@ -57,7 +58,7 @@ def place_of(key: bytes, size: int) -> tuple[int, bytes]:
 
 
 def entries_in(bucket: bytes) -> Iterator[tuple[bytes, int]]:
-    """The entries of a bucket: what stands there of a key, and the number of a page."""
+    """The entries of a bucket: what stands there of a key, and the number of a page or MORE."""
     for tag, page in _ENTRY.iter_unpack(bucket[: len(bucket) // _ENTRY.size * _ENTRY.size]):
         if page == _FREE:
             return
@@ -208,7 +209,7 @@ class Reader(ABC):
             names.append(self.shards[entry.shard].numbered(entry.table, bucket))
             tags.append(tag)
         return [
-            [page for stored, page in entries_in(bucket) if stored == tag]
+            [page for stored, page in entries_in(bucket) if stored == tag and page != MORE]
             for bucket, tag in zip(await self.read_buckets(names), tags, strict=True)
         ]
 
