@@ -88,7 +88,7 @@ async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> 
 
 
 async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
-    """Of pages that share a band the latest 16 are found by it; whoever is forgotten, all is sound."""
+    """Of pages that share a band the latest 16 are found by it, and the index stays sound."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=8)
     shared = b"same"
     requests = [
@@ -109,6 +109,24 @@ async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
             if n % 30 == 29:
                 assert (await index.verify()).faults == []
         assert (await index.verify()).entries.total() == 0
+
+
+async def test_a_page_is_no_copy_of_itself(index_url: str) -> None:
+    """A page whose URL's entry was lost, or left out for others with this key, is kept again."""
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)
+    requests = pages(40, bands=8)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_requests(requests)
+        lost = [key async for batch in index._store.scan() for key in batch if "}:url:" in key]
+        for key in lost:
+            await index._store._client.delete(key)
+        changed = [
+            page._replace(fingerprint=replace(page.fingerprint, exact=bytes(EXACT_BYTES)))
+            for page in requests[20:21]
+        ]
+        again = [page._replace(token=b"anew") for page in (*requests[:20], *changed)]
+        found = await index.check_requests(again)
+        assert [evidence.kind for evidence in found] == ["unique"] * 21
 
 
 async def test_keys_of_a_page_in_one_bucket(index_url: str) -> None:

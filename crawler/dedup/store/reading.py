@@ -24,7 +24,7 @@ _KEYS: Final = 1 << 27
 _LEAST_BUCKETS: Final = 8
 _ENTRY: Final = struct.Struct(">3sI")
 _FREE: Final = 0xFFFFFFFF
-MORE: Final = 0  # stands for a page under a key where some were left out
+MORE: Final = 0xFEFFFFFF  # stands for the pages that were left out under a key
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
 _COUNTS = ("state", "stats", "hosts", "histogram")
 

@@ -191,7 +191,9 @@ class SpreadCheck(SpreadCare):
             views |= await self._look(blind, attempt.deadline, give_up=True)
 
     def _twins(self, attempt: Attempt, views: Mapping[int, View]) -> dict[int, Likeness]:
-        found = {n: self._likeness(attempt, view) for n, view in views.items()}
+        own = b"k", attempt.request.url  # if the entry of its URL was lost, or left out
+        others = {n: view for n, view in views.items() if (view.state, view.url) != own}
+        found = {n: self._likeness(attempt, view) for n, view in others.items()}
         return {n: alike for n, alike in found.items() if alike is not None}
 
     def _likeness(self, attempt: Attempt, view: View) -> Likeness | None:

@@ -113,7 +113,7 @@ end
 local function exact_copy(page)
   for _, id in ipairs(pages_at(page, 1)) do
     local meta = read_record(id, oldest)
-    if meta and meta.exact == page.exact then return meta end
+    if meta and meta.exact == page.exact and meta.url ~= page.url then return meta end
   end
   return nil
 end
@@ -186,7 +186,8 @@ local function near_copy(page, beaten)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
     local meta = read_record(ids[i], oldest)
     local matches = hits[ids[i]]
-    local known = beaten[1] and meta and beaten[1].id == meta.id -- for its words are the same
+    local known = meta and (beaten[1] and beaten[1].id == meta.id -- for its words are the same
+      or meta.url == page.url) -- whose entry was lost, or left out
     if meta and not known and are_enough(matches, page, meta) then
       local similarity = similarity_of(page, meta, matches)
       if similarity and similarity >= least and wins(page, meta) then

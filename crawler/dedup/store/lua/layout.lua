@@ -9,9 +9,8 @@
 -- the server: bucket B of table T is the string "T:B", a row of entries without order and then of
 -- free ones. Buckets are split one at a time as pages come, so that the table grows with the index.
 -- An entry is the upper 24 bits of the key (3 bytes; the lower three are in the number of its
--- bucket) and the number of the page (4); a free one has all bits set. Number 0, which no page has,
--- marks a key of more pages than stand there. Keys come as four bytes, of which the highest five bits
--- are dropped.
+-- bucket) and the number of the page (4); a free one has all bits set. Keys come as four bytes, of
+-- which the highest five bits are dropped.
 
 local PREFIX = string.sub(KEYS[1], 1, -7)
 local STATE = PREFIX .. 'state'
@@ -20,7 +19,7 @@ local AGAIN = 'again' -- there: somebody took that back, and the page has to be 
 local MIN_BUCKETS = 8 -- as many as the bits that are not in an entry can tell
 local LOAD = 64 -- mean entries in a bucket; the fullest holds about three times as many
 local MAX_PAGES = 16 -- under one key
-local MORE = 0 -- stands for a page where some were left out: the audit would miss them
+local MORE = 255 * 2 ^ 24 - 1 -- stands under a key for those left out, so that no audit misses them
 
 local state -- next: number of the next page; kept: pages that stand for themselves; hand: block of
 -- records that is looked at next for what has expired; fill: bytes of the newest block;
@@ -62,7 +61,6 @@ local GROUP_SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}
 local ALL_KEYS = 2 ^ 27
 local ENTRY, TAG = 7, 3 -- bytes of an entry, and of the key in it
 local FREE = string.rep('\255', ENTRY)
-local FIRST_FREE = 255 * 2 ^ 24 -- numbers of pages are below
 local HEADER = 6 -- bytes that the server needs for a string besides what is in it
 
 -- These are needed a hundred times a page.
@@ -109,7 +107,7 @@ local function pages_in(bucket, tag)
   local at, ids = find_in(bucket, tag, 1, true), nil
   while at do
     local id = at % ENTRY == 1 and unpack_at('>I4', bucket, at + TAG) or MORE
-    if id ~= MORE and id < FIRST_FREE then
+    if id < MORE then -- else none of a page
       ids = ids or {}
       ids[#ids + 1] = id
     end
