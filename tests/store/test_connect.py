@@ -415,6 +415,10 @@ async def test_keys_of_somebody_else(server, redis_url):
         async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)):
             pass
     server.ask("DEL", "{dedup}:params")
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        server.ask("RPUSH", "{dedup}:url:0", "mine")
+        with pytest.raises(ServerError, match="another DEDUP_NAMESPACE"):
+            await index.verify()
 
 
 async def test_a_read_only_replica(start_server):

@@ -129,7 +129,7 @@ _CODES = {
     "WRONGPASS": _NO_AUTH,
     "WRONGTYPE": _FOREIGN,
 }
-_CODE = re.compile(r"(?:^|[\s-])(" + "|".join(_CODES) + r")\s")
+_CODE = re.compile(r"(?:^|[\s('\"-])(" + "|".join(_CODES) + r")\s")
 
 # Parts of texts without a code, lower case; the first that occurs decides.
 _TEXTS = {
