@@ -183,7 +183,10 @@ class Reader(ABC):
         for key in keys:
             pipe.get(key)
         with explained():
-            found: list[bytes | None] = await pipe.execute() if keys else []
+            found: list[Any] = await pipe.execute(raise_on_error=False) if keys else []
+            for bucket in found:
+                if isinstance(bucket, Exception):  # in the server's words, which redis-py 6 loses
+                    raise bucket
         return [bucket or b"" for bucket in found]
 
     async def packed_blocks(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
