@@ -47,14 +47,13 @@ class DuplicateIndex:
     """
 
     def __init__(
-        self, config: DedupConfig, store: RedisIndex | SpreadIndex, seed: int, spool: Spool | None
+        self, config: DedupConfig, store: RedisIndex | SpreadIndex, spool: Spool | None
     ) -> None:
         self._config = config
         self._store = store
         self._spool = spool
         self._has_warned = False
-        self._seed = seed
-        self._fingerprint = Fingerprinter(config, seed)
+        self._fingerprint = Fingerprinter(config, self.seed)
         self._batcher = Batcher(self._exchange, limit=store.exchange)
         self._reports = Batcher(self._report, limit=store.exchange)
         self._patience = Patience()
@@ -72,7 +71,7 @@ class DuplicateIndex:
     @property
     def seed(self) -> int:
         """That of all hashes, 0 to 2**64 - 1: configured, or drawn when the index was made."""
-        return self._seed
+        return self._store.parameters.seed
 
     def fingerprint(self, text: str) -> Fingerprint:
         """What the index compares of a page with main text `text`."""
@@ -91,12 +90,11 @@ class DuplicateIndex:
         async with open_server(config) as client:
             store = make_store(client, config)
             found = await store.open()
-            seed = config.seed if config.seed is not None else int(found["seed"])
             # By a seed that is set, or as a copy, another index may have the same parameters.
             name = f"{config.namespace} {found['digest']}"
             kept = Spool(config.data_dir, name) if spool else None
             try:
-                yield cls(config, store, seed, kept)
+                yield cls(config, store, kept)
             finally:
                 await store.close()
 

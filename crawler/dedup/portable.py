@@ -23,8 +23,9 @@ from typing import IO, Any, Final, NamedTuple
 
 from .errors import InputError
 from .fingerprint import EXACT_BYTES
+from .store.reading import NO_KEY
 from .store.records import COPIES, PageRecord
-from .store.redis_index import KINDS, table_key
+from .store.redis_index import KINDS
 
 FORMAT: Final = "scrapy-neardup index"
 VERSION: Final = 1
@@ -262,7 +263,7 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
         standing=standing,
         last=last,
         exact=exact,
-        url_key=table_key(url),
+        url_key=NO_KEY,  # the index that the page comes into gives it one
         representative=representative,
         bands=bands,
         odd=odd,

@@ -255,7 +255,7 @@ def test_an_index_that_changes_is_not_exported(config, tmp_path, monkeypatch):
     read = transfer.read_records
 
     async def slow(store, *rest):
-        await DuplicateIndex(config, store, 1, None).check("http://x/", text(article(900)))
+        await DuplicateIndex(config, store, None).check("http://x/", text(article(900)))
         return await read(store, *rest)
 
     monkeypatch.setattr(transfer, "read_records", slow)

@@ -111,6 +111,33 @@ async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
         assert (await index.verify()).entries.total() == 0
 
 
+@pytest.mark.parametrize("seed", [None, 7])
+async def test_nobody_can_fill_one_bucket(index_url: str, seed: int | None) -> None:
+    """Addresses chosen to have keys alike in one index lie apart in another of another seed."""
+    configs = [
+        DedupConfig(redis_url=index_url, namespace=name, seed=own, verify_bits=BITS, shards=1)
+        for name, own in (("watched", 1), ("attacked", seed))
+    ]
+    async with DuplicateIndex.open(configs[0]) as index:
+        urls = (f"http://host/{n}" for n in range(100_000))
+        meeting = [url for url in urls if index.store.url_key(url)[3] == 0][:300]
+    requests = [
+        page._replace(url=url) for page, url in zip(pages(300, bands=8), meeting, strict=True)
+    ]
+    fullest = []
+    for config in configs:
+        async with DuplicateIndex.open(config) as index:
+            await index.check_requests(requests)
+            names = [index.store.shards[0].numbered("url", n) for n in range(8)]
+            sizes = [len(list(entries_in(b))) for b in await index.store.read_buckets(names)]
+            assert sum(sizes) == 300
+            fullest.append(max(sizes))
+            assert (await index.verify()).faults == []
+            assert await index.show(meeting[0]) is not None
+    assert fullest[0] == 300
+    assert fullest[1] < 100
+
+
 async def test_a_page_is_no_copy_of_itself(index_url: str) -> None:
     """A page whose URL's entry was lost, or left out for others with this key, is kept again."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)

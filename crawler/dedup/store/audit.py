@@ -10,7 +10,6 @@ import xxhash
 
 from .reading import MORE, PAGES_IN_BLOCK, Entry, Reader, entries_in, place_of
 from .records import COPIES, parse_record, split_block
-from .redis_index import table_key
 
 
 @dataclass(slots=True)
@@ -55,7 +54,7 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
                     found.report(f"the record of page {page} is not whole")
                     continue
                 urls[shard] += 1
-                if record.url_key != table_key(record.url):
+                if record.url_key != store.url_key(record.url):
                     found.report(f"the record of page {page} has the key of another URL")
                 wanted = [Entry(shard, "url", "url", record.url_key, page)]
                 if record.standing not in COPIES:

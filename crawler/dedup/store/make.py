@@ -21,18 +21,20 @@ if TYPE_CHECKING:
 def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
     """The index that `config` names on the server of `client`, not yet opened."""
     rule = Rule.of(make_sketcher(config, seed=1).method)
+    parameters = index_parameters(config)
     if not is_cluster(client):
-        return RedisIndex(client, config.namespace, index_parameters(config), rule)
+        return RedisIndex(client, config.namespace, parameters, rule, secret=config.seed)
     return SpreadIndex(
         client,
         config.namespace,
-        index_parameters(config),
+        parameters,
         rule,
         threshold=config.threshold,
         bits=config.sketch_bits,
         ttl=config.ttl,
         timeout=config.timeout,
         shards=config.shards,
+        secret=config.seed,
     )
 
 

@@ -12,14 +12,20 @@ SECRET = "secret:"  # stands before the digest of a seed that is not stored
 # Named last, for most often they differ because another one does.
 _FOLLOWING = frozenset({"bands", "rows", "tables"})
 UNFINISHED = "unfinished"  # parameter of an index that is not whole: what is being done with it
-FORMAT = 4  # of the layout in the server; raised with every change that older code cannot read
+FORMAT = 5  # of the layout in the server; raised with every change that older code cannot read
 
 
 class Parameters:
-    """The parameters asked for, and then those that the index has."""
+    """The parameters asked for, and then those that the index has.
 
-    def __init__(self, namespace: str, values: Mapping[str, Any]) -> None:
+    Of a seed that is `secret` the `values` hold a digest alone.
+    """
+
+    def __init__(
+        self, namespace: str, values: Mapping[str, Any], *, secret: int | None = None
+    ) -> None:
         self._namespace = namespace
+        self._secret = secret
         self._values = {name: str(value) for name, value in values.items()}
         self._values["format"] = str(FORMAT)
         self._agreed = False
@@ -33,6 +39,11 @@ class Parameters:
     def digest(self) -> str:
         """By which the scripts know that the index has these parameters."""
         return self._values["digest"]
+
+    @property
+    def seed(self) -> int:
+        """That of all hashes, 0 to 2**64 - 1: the secret one, or as proposed or found."""
+        return int(self._values["seed"]) if self._secret is None else self._secret
 
     @property
     def flat(self) -> list[str]:

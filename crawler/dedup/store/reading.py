@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -17,6 +18,7 @@ from redis.exceptions import ResponseError
 from ..errors import ServerError
 from .connect import Client
 from .keys import AGAIN, Keys
+from .parameters import Parameters
 from .scripts import explained, load_script
 
 PAGES_IN_BLOCK: Final = 48  # this and the following as in layout.lua and records.lua
@@ -24,6 +26,7 @@ _KEYS: Final = 1 << 27
 _LEAST_BUCKETS: Final = 8
 _ENTRY: Final = struct.Struct(">3sI")
 _FREE: Final = 0xFFFFFFFF
+NO_KEY: Final = bytes(4)  # instead of a table key, where there is none
 MORE: Final = 0xFEFFFFFF  # stands for the pages that were left out under a key
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
 _COUNTS = ("state", "stats", "hosts", "histogram")
@@ -46,6 +49,14 @@ class ServerMemory(NamedTuple):
 
     used: int
     limit: int
+
+
+def table_key(url: str, seed: int) -> bytes:
+    """The key of a URL in the table of URLs.
+
+    Without the seed nobody can prepare addresses that all come into one bucket.
+    """
+    return hashlib.blake2b(url.encode(), digest_size=4, key=seed.to_bytes(8)).digest()
 
 
 def place_of(key: bytes, size: int) -> tuple[int, bytes]:
@@ -71,16 +82,33 @@ class Reader(ABC):
     ``shards`` are the keys of each shard, ``namespace`` is the index's name.
     """
 
-    def __init__(self, client: Client, namespace: str, shards: Sequence[Keys], head: Keys) -> None:
+    def __init__(
+        self,
+        client: Client,
+        namespace: str,
+        shards: Sequence[Keys],
+        head: Keys,
+        parameters: Parameters,
+    ) -> None:
         self.namespace = namespace
         self.shards = shards
         self._client = client
         self._head = head  # the keys whose params were written first
+        self._parameters = parameters
 
     @property
     def head(self) -> Keys:
         """The keys whose parameters are written first: they tell whether there is an index."""
         return self._head
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters asked for, or those that the index has when it is open."""
+        return self._parameters
+
+    def url_key(self, url: str) -> bytes:
+        """The key of a URL in the table of URLs."""
+        return table_key(url, self._parameters.seed)
 
     @abstractmethod
     def home(self, url: str) -> int:

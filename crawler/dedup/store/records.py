@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ..similarity import Estimate
 from ..sketches.odd import OddSketch, estimate_odd
-from .reading import PAGES_IN_BLOCK, Reader
+from .reading import NO_KEY, PAGES_IN_BLOCK, Reader
 from .redis_index import BY_KEYS, KINDS, Evidence
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
@@ -21,7 +21,6 @@ _KEPT_MORE: Final = struct.Struct(">I4sII")
 _SIZES: Final = struct.Struct(">BH")
 _BEGINNINGS: Final = (b"", b"https://www.", b"https://", b"http://")
 _PLACE: Final = struct.Struct(">BI")  # as in read.lua
-_NO_KEY: Final = bytes(4)
 
 COPIES: Final = frozenset(("exact", "near"))
 
@@ -59,7 +58,7 @@ class PageRecord(NamedTuple):
     odd: bytes
     gone: int = 0
     date: int = 0
-    canonical: bytes = _NO_KEY
+    canonical: bytes = NO_KEY
     replaces: int = 0
 
     @property
@@ -118,7 +117,7 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
         _BASE.unpack_from(meta)
     )
     representative, odd_bits, other_sampled = number, 0, 0
-    gone, date, canonical, replaces = 0, 0, _NO_KEY, 0
+    gone, date, canonical, replaces = 0, 0, NO_KEY, 0
     more = _BASE.size
     kind = KINDS.get(standing, standing.decode("latin-1"))
     if kind in COPIES:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import xxhash
 from redis.exceptions import NoScriptError
 
 from ..candidates import Rule
@@ -15,7 +14,7 @@ from ..fingerprint import Fingerprint
 from .connect import Client
 from .keys import Keys
 from .parameters import Parameters
-from .reading import Entry, Reader
+from .reading import NO_KEY, Entry, Reader, table_key
 from .scripts import explained, load_script
 
 _REQUEST = struct.Struct(">4s4sI12sI4sBHHHHHH")  # these three as in the scripts
@@ -107,10 +106,12 @@ class RedisIndex(Reader):
         namespace: str,
         parameters: Mapping[str, Any],
         rule: Rule,
+        *,
+        secret: int | None = None,
     ) -> None:
         self.keys = Keys(namespace)
-        super().__init__(client, namespace, [self.keys], self.keys)
-        self._parameters = Parameters(namespace, parameters)
+        agreed = Parameters(namespace, parameters, secret=secret)
+        super().__init__(client, namespace, [self.keys], self.keys, agreed)
         self._tables = int(parameters["tables"])
         self._rule = rule
 
@@ -133,12 +134,13 @@ class RedisIndex(Reader):
         oldest = 0 if ttl is None else now - int(ttl)
         rule = (self._rule.min_matches, "keys" if self._rule.by_keys else "sketch")
         arguments: list[Any] = [self._parameters.digest, now, threshold, bits, oldest, *rule]
-        arguments += map(pack_request, requests)
+        seed = self._parameters.seed
+        arguments += [pack_request(request, seed) for request in requests]
         return [unpack_answer(reply) for reply in await self._run("check", arguments)]
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
-        reply = await self._run("show", [url, table_key(url)])
+        reply = await self._run("show", [url, self.url_key(url)])
         if reply is None:
             return None
         evidence, *rest = reply
@@ -146,7 +148,7 @@ class RedisIndex(Reader):
 
     async def gone(self, urls: Sequence[str]) -> list[bool]:
         """Note that URLs are gone from the web; False for those that were never there."""
-        named = [table_key(url) + url.encode() for url in urls]
+        named = [self.url_key(url) + url.encode() for url in urls]
         return [bool(known) for known in await self._run("gone", [int(time.time()), *named])]
 
     async def override(self, url: str, decision: str | None) -> None:
@@ -155,12 +157,7 @@ class RedisIndex(Reader):
 
     async def forget(self, url: str, *, bits: int) -> bool:
         """Take a URL out of the index; False if it was not there."""
-        return bool(await self._run("forget", [url, table_key(url), bits]))
-
-    @property
-    def parameters(self) -> Parameters:
-        """The parameters asked for, or those that the index has when it is open."""
-        return self._parameters
+        return bool(await self._run("forget", [url, self.url_key(url), bits]))
 
     def home(self, url: str) -> int:
         """See :meth:`Reader.home`."""
@@ -193,12 +190,7 @@ class RedisIndex(Reader):
                 return await self._client.eval(script.text, 1, self.keys.params, *arguments)
 
 
-def table_key(url: str) -> bytes:
-    """The key of a URL in the table of URLs."""
-    return xxhash.xxh32_digest(url.encode())
-
-
-def pack_request(request: CheckRequest) -> bytes:
+def pack_request(request: CheckRequest, seed: int) -> bytes:
     """A page as the scripts read it, see lua/pages.lua."""
     page = request.fingerprint
     url, host, canonical = (
@@ -208,12 +200,12 @@ def pack_request(request: CheckRequest) -> bytes:
     pairs = request.template.pairs if request.template is not None else b""
     parts = [
         _REQUEST.pack(
-            xxhash.xxh32_digest(url),
+            table_key(request.url, seed),
             request.token,
             words,
             page.exact,
             request.date,
-            xxhash.xxh32_digest(canonical),
+            table_key(request.canonical, seed) if canonical else NO_KEY,
             _PREFERRED * request.preferred + _YIELDS * request.yields,
             NO_TEMPLATE if request.template is None else request.template.length,
             len(pairs),

@@ -168,7 +168,7 @@ class Restorer:
             _LETTERS[page.last],
             page.first_seen,
             page.last_seen,
-            page.url_key,
+            self._store.url_key(page.url),
             page.words,
             page.exact,
             page.level,

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from ..candidates import Rule
 from ..errors import ServerError
+from .parameters import Parameters
+from .reading import table_key
 from .redis_index import (
     EVIDENCE_BYTES,
     Evidence,
     pack_request,
-    table_key,
     unpack_evidence,
     unpack_news,
 )
@@ -38,21 +39,22 @@ class SpreadCheck(SpreadCare):
         terms: Terms,
         spread: Spread,
         rule: Rule,
+        parameters: Parameters,
         *,
         threshold: float,
         timeout: float,
     ) -> None:
         super().__init__(shards, terms, spread, timeout=timeout)
-        self._threshold, self._rule = threshold, rule
+        self._threshold, self._rule, self._parameters = threshold, rule, parameters
 
     async def _begin(self, attempts: list[Attempt]) -> None:
         """Make attempts at pages, in order, and claim their keys; leaves in each what it found."""
-        calls = []
+        calls, seed = [], self._parameters.seed
         for attempt in attempts:
             page = attempt.request.fingerprint
             own = attempt.request._replace(fingerprint=replace(page, odd=page.odd[:1]))
             head = attempt.born + attempt.gone.to_bytes(4)
-            calls.append(Call("begin", attempt.shard, head + pack_request(own)))
+            calls.append(Call("begin", attempt.shard, head + pack_request(own, seed)))
         begun = []
         replies = await self._ask(calls, attempts[0].deadline)
         for attempt, reply in zip(attempts, replies, strict=True):
@@ -96,7 +98,8 @@ class SpreadCheck(SpreadCare):
         calls = []
         for attempt in named:
             url = attempt.request.canonical
-            calls.append(Call("find", self._spread.home(url), table_key(url) + url.encode()))
+            key = table_key(url, self._parameters.seed)
+            calls.append(Call("find", self._spread.home(url), key + url.encode()))
         replies = await self._ask(calls, attempts[0].deadline) if calls else []
         for attempt, reply in zip(named, replies, strict=True):
             attempt.canonical_known = bool(reply) and not isinstance(reply, Exception)

@@ -18,7 +18,6 @@ from .redis_index import (
     CheckRequest,
     Evidence,
     StoredPage,
-    table_key,
 )
 from .scripts import explained, load_script
 from .shards import Call, Shards, Terms
@@ -50,15 +49,17 @@ class SpreadIndex(SpreadCheck, Reader):
         ttl: float | None,
         timeout: float,
         shards: int,
+        secret: int | None = None,
     ) -> None:
-        self._parameters = Parameters(namespace, {**parameters, "shards": shards})
-        self._head = Keys(f"{namespace}/")
+        agreed = Parameters(namespace, {**parameters, "shards": shards}, secret=secret)
         terms = Terms(ttl, timeout * _LEASE, bits // 8)
         parts = Shards(client, namespace, shards, terms)
         spread = Spread(shards, rule.one_table)
         least = max(threshold, rule.least_similarity)
-        SpreadCheck.__init__(self, parts, terms, spread, rule, threshold=least, timeout=timeout)
-        Reader.__init__(self, client, namespace, parts.keys, self._head)
+        SpreadCheck.__init__(
+            self, parts, terms, spread, rule, agreed, threshold=least, timeout=timeout
+        )
+        Reader.__init__(self, client, namespace, parts.keys, Keys(f"{namespace}/"), agreed)
 
     async def open(self) -> dict[str, str]:
         """Make the index, or see that the one that is there has these parameters; return them.
@@ -87,7 +88,13 @@ class SpreadIndex(SpreadCheck, Reader):
         deadline = asyncio.get_running_loop().time() + self._timeout
         born, home = time.time_ns() // 1000, self._spread.home
         attempts = [
-            Attempt(request, (born + n).to_bytes(8), deadline, home(request.url))
+            Attempt(
+                request,
+                (born + n).to_bytes(8),
+                deadline,
+                home(request.url),
+                self.url_key(request.url),
+            )
             for n, request in enumerate(requests)
         ]
         await self._begin(attempts)
@@ -103,7 +110,7 @@ class SpreadIndex(SpreadCheck, Reader):
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
         shard = self._spread.home(url)
-        reply = await self._only(Call("find", shard, table_key(url) + url.encode()))
+        reply = await self._only(Call("find", shard, self.url_key(url) + url.encode()))
         if not reply:
             return None
         local, *rest = _FOUND.unpack_from(reply)
@@ -116,7 +123,7 @@ class SpreadIndex(SpreadCheck, Reader):
     async def gone(self, urls: Sequence[str]) -> list[bool]:
         """Note that URLs are gone from the web; False for those that were never there."""
         home = self._spread.home
-        calls = [Call("vanish", home(url), table_key(url) + url.encode()) for url in urls]
+        calls = [Call("vanish", home(url), self.url_key(url) + url.encode()) for url in urls]
         return [bool(known) for known in await self._all(calls)]
 
     async def override(self, url: str, decision: str | None) -> None:
@@ -126,14 +133,9 @@ class SpreadIndex(SpreadCheck, Reader):
     async def forget(self, url: str, *, bits: int) -> bool:
         """Take a URL out of the index; False if it was not there."""
         shard = self._spread.home(url)
-        reply = await self._only(Call("bury", shard, table_key(url) + url.encode()))
+        reply = await self._only(Call("bury", shard, self.url_key(url) + url.encode()))
         await self._unearth(shard, reply)
         return bool(reply)
-
-    @property
-    def parameters(self) -> Parameters:
-        """The parameters asked for, or those that the index has when it is open."""
-        return self._parameters
 
     def home(self, url: str) -> int:
         """See :meth:`Reader.home`."""

@@ -12,7 +12,7 @@ import xxhash
 from ..candidates import Rule
 from ..fingerprint import Fingerprint
 from ..sketches.odd import estimate_odd
-from .redis_index import BY_KEYS, CheckRequest, TemplateNews, table_key
+from .redis_index import BY_KEYS, CheckRequest, TemplateNews
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
 _KEY_BITS = (1 << 27) - 1  # of a table key, see lua/layout.lua
@@ -163,6 +163,7 @@ class Attempt:
     born: bytes
     deadline: float
     shard: int
+    url_key: bytes
     gone: int = 0
     local: int = 0
     number: int = 0
@@ -188,7 +189,7 @@ class Attempt:
         return (
             own.preferred
             or original.gone
-            or original.canonical == table_key(own.url)
+            or original.canonical == self.url_key
             or 0 < own.date < original.date
         )
 
