@@ -156,6 +156,18 @@ async def test_a_page_is_no_copy_of_itself(index_url: str) -> None:
         assert [evidence.kind for evidence in found] == ["unique"] * 21
 
 
+@pytest.mark.parametrize("name", ["foo:bar", "url:bar", "foo:1", "url:01", "foo", "url:1:2"])
+async def test_a_foreign_key_is_a_fault(index_url: str, name: str) -> None:
+    """A key among those of the index that is none of its own is named; the rest is looked at."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=8)) as index:
+        await index.check("http://a/1", "one two three four five six seven")
+        key = index.store.shards[0].prefix + name
+        await index.store._client.set(key, "mine")
+        audit = await index.verify()
+        assert audit.faults == [f"key {key} is foreign: this package has not written it"]
+        assert audit.kept == 1
+
+
 async def test_keys_of_a_page_in_one_bucket(index_url: str) -> None:
     """Where a table has many keys of a page, none is lost when they come into one bucket."""
     config = DedupConfig(redis_url=index_url, method="modulo", verify_bits=BITS, shards=8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,6 +11,12 @@ import xxhash
 
 from .reading import MORE, PAGES_IN_BLOCK, Entry, Reader, entries_in, place_of
 from .records import COPIES, parse_record, split_block
+
+# What the names of an index's keys end with; of buckets and blocks the number is told.
+_OWN = re.compile(
+    r"(?:(page|url|exact|band[0-9]*):(0|[1-9][0-9]*)"
+    r"|params|state|stats|hosts|histogram|overrides|templates|attempts|claims|buried)"
+)
 
 
 @dataclass(slots=True)
@@ -44,7 +51,7 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
     urls: Counter[int] = Counter()
     crowded: set[tuple[object, ...]] = set()  # tables and buckets with keys of very many pages
     async for names in store.scan():
-        places = _places(store, names)
+        places = _places(store, names, found)
         blocks = [(shard, number) for shard, family, number in places if family == "page"]
         for (shard, number), packed in zip(blocks, await store.packed_blocks(blocks), strict=True):
             for slot, stored in split_block(packed):
@@ -98,13 +105,15 @@ def _entry(table: str, tag: bytes, page: int) -> int:
     return xxhash.xxh3_64_intdigest(b"%s %s %d" % (table.encode(), tag, page))
 
 
-def _places(store: Reader, names: Iterable[str]) -> list[tuple[int, str, int]]:
+def _places(store: Reader, names: Iterable[str], found: Audit) -> list[tuple[int, str, int]]:
     """Shards, families and numbers of those of these keys that are numbered."""
     shards = {keys.prefix: shard for shard, keys in enumerate(store.shards)}
     places = []
     for name in names:
         prefix, _, rest = name.partition("}:")
-        family, _, number = rest.partition(":")
-        if number:
-            places.append((shards[prefix + "}:"], family, int(number)))
+        known = _OWN.fullmatch(rest)
+        if known is None:
+            found.report(f"key {name} is foreign: this package has not written it")
+        elif known[1]:
+            places.append((shards[prefix + "}:"], known[1], int(known[2])))
     return places
