@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches.odd import OddSketch
 from crawler.dedup.store.reading import PAGES_IN_BLOCK, entries_in
@@ -166,6 +166,42 @@ async def test_a_foreign_key_is_a_fault(index_url: str, name: str) -> None:
         audit = await index.verify()
         assert audit.faults == [f"key {key} is foreign: this package has not written it"]
         assert audit.kept == 1
+
+
+@pytest.mark.parametrize("kept", range(7))
+async def test_a_bucket_that_was_cut_stops_no_check(index_url: str, kept: int) -> None:
+    """Of a cut bucket the whole entries count, new ones are found, and the audit names it."""
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
+    requests = pages(300, bands=8)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_requests(requests[:200])
+        store, cut = index.store, []
+        for family, _ in store.tables(8):
+            for number in range(8):
+                key = store.shards[0].numbered(family, number)
+                (bucket,) = await store.read_buckets([key])
+                size = 7 * (len(list(entries_in(bucket))) - 1) + kept
+                await store._client.set(key, bucket[:size])
+                cut.append(f"bucket {key} and the records disagree")
+        assert set((await index.verify()).faults) >= set(cut)
+        await index.check_requests([page._replace(token=b"anew") for page in requests])
+        copies = [page._replace(url=f"{page.url}/copy", token=b"copy") for page in requests[200:]]
+        found = await index.check_requests(copies)
+        assert [evidence.kind for evidence in found] == ["exact"] * 100
+        shown = [await index.show(page.url) for page in requests[200:]]
+        assert None not in shown
+
+
+async def test_a_record_that_was_cut_is_named(index_url: str) -> None:
+    """A check that meets a damaged record says what to do."""
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
+    (page,) = pages(1, bands=8)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_requests([page])
+        await index.store._client.lset(index.store.shards[0].numbered("page", 0), 1, "cut")
+        with pytest.raises(ServerError, match="`scrapy dedup verify`"):
+            await index.check_requests([page])
+        assert (await index.verify()).faults[0] == "the record of page 1 is not whole"
 
 
 async def test_keys_of_a_page_in_one_bucket(index_url: str) -> None:

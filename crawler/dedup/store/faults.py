@@ -108,6 +108,11 @@ _FOREIGN = Fault(
     "DEDUP_NAMESPACE, or delete the keys of this one",
     False,
 )
+_DAMAGED = Fault(
+    "a record of the index is damaged; `scrapy dedup verify` names it, `scrapy dedup export` and "
+    "`import` under another DEDUP_NAMESPACE take all others along",
+    False,
+)
 _NO_DATABASE = Fault("the server has no such database number; correct it in DEDUP_REDIS_URL", False)
 
 # The code at the head of an error reply. Inside a script's error it stands anywhere.
@@ -146,6 +151,7 @@ _TEXTS = {
     "previous master is now a slave": _FAILOVER,
     "max number of clients": _NO_ROOM_FOR_CLIENTS,
     "no connection available": _POOL,
+    "data string too short": _DAMAGED,
     "db index is out of range": _NO_DATABASE,
     f"errno {errno.ECONNREFUSED}]": _REFUSED,
     "connection closed": _LOST,

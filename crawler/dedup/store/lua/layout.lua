@@ -106,7 +106,8 @@ end
 local function pages_in(bucket, tag)
   local at, ids = find_in(bucket, tag, 1, true), nil
   while at do
-    local id = at % ENTRY == 1 and unpack_at('>I4', bucket, at + TAG) or MORE
+    local is_entry = at % ENTRY == 1 and at + ENTRY - 1 <= #bucket -- not one that somebody cut
+    local id = is_entry and unpack_at('>I4', bucket, at + TAG) or MORE
     if id < MORE then -- else none of a page
       ids = ids or {}
       ids[#ids + 1] = id
@@ -127,7 +128,7 @@ end
 -- How many bytes of a bucket stand before its first free entry.
 local function used(bucket)
   local at = find_in(bucket, FREE, 1, true) -- perhaps within the last entry that is not free
-  return at and at - 1 + (1 - at) % ENTRY or #bucket
+  return at and at - 1 + (1 - at) % ENTRY or #bucket - #bucket % ENTRY
 end
 
 -- How many bytes of a bucket stand before an entry, nil if it is not there.
