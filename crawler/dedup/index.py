@@ -18,14 +18,14 @@ from .fingerprint import Fingerprint, Fingerprinter, make_sketcher
 from .identity import host, identity
 from .patience import Patience
 from .sketches.odd import OddSketch
-from .spool import Spool
+from .spool import Kept, Spool
 from .store.audit import Audit, audit
 from .store.batch import Batcher
 from .store.connect import open_server
 from .store.keys import AGAIN
 from .store.make import make_store
 from .store.records import estimate_evidence
-from .store.redis_index import CheckRequest, Evidence, RedisIndex, TemplateNews
+from .store.redis_index import CheckRequest, Evidence, Gone, RedisIndex, TemplateNews
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
 from .store.statistics import IndexStats, read_statistics
@@ -191,7 +191,8 @@ class DuplicateIndex:
         )
 
     async def replay(self) -> AsyncIterator[Verdict]:
-        """Check the pages in the spool; those that the server does not answer for stay there.
+        """Check the pages in the spool, and note those that are gone; what the server does not
+        answer for stays there.
 
         An index that was deleted meanwhile is made again, for a new one would draw another seed,
         and could not check them. Raises :class:`ParameterMismatch` if somebody else has made it.
@@ -200,13 +201,17 @@ class DuplicateIndex:
             return
         await self._store.open()
         with closing(self._spool.drain(self._store.exchange)) as batches:
-            for requests in batches:
-                answers = await self.check_requests(requests)
+            for batch in batches:
+                reports = [one for one in batch if isinstance(one, Gone)]
+                if reports:
+                    await self._store.gone(reports)
+                requests = [one for one in batch if isinstance(one, CheckRequest)]
+                answers = await self.check_requests(requests) if requests else []
                 for request, evidence in zip(requests, answers, strict=True):
                     yield self._verdict(request.url, request, evidence)
 
     def waiting(self) -> tuple[int, int]:
-        """Pages in the spool: those of this index, and those of others, which it cannot check."""
+        """What is in the spool: pages of this index, and those of others, which it cannot check."""
         return self._spool.count() if self._spool is not None else (0, 0)
 
     async def show(self, url: str) -> Record | None:
@@ -237,7 +242,14 @@ class DuplicateIndex:
         If it stood for copies, the first of them that is checked again, or a new one, takes its
         place: :attr:`Verdict.replaces` says so.
         """
-        return await self._reports.submit(identity(url, canonical=self._config.canonical_urls))
+        return await self._reports.submit(self._gone(url))
+
+    def keep_gone(self, urls: Iterable[str]) -> None:
+        """Keep URLs that are gone, for which :meth:`gone` had no answer, for :meth:`replay`."""
+        self._keep([self._gone(url) for url in urls])
+
+    def _gone(self, url: str) -> Gone:
+        return Gone(identity(url, canonical=self._config.canonical_urls), int(time.time()))
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
         """Say what shall become of a URL at its next checks, whatever it resembles; None: nothing.
@@ -300,12 +312,12 @@ class DuplicateIndex:
             self._keep(requests)
             raise
 
-    async def _report(self, urls: list[str]) -> list[bool]:
+    async def _report(self, reports: list[Gone]) -> list[bool]:
         with self._patience.asking():
-            return await self._store.gone(urls)
+            return await self._store.gone(reports)
 
-    def _keep(self, requests: list[CheckRequest]) -> None:
-        if self._spool is None:
+    def _keep(self, requests: Sequence[Kept]) -> None:
+        if self._spool is None or not requests:
             return
         try:
             self._spool.add(requests)

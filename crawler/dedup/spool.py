@@ -1,4 +1,4 @@
-"""Pages that the index gave no answer for, kept in a file until it does."""
+"""What the index gave no answer for, pages and reports of gone ones, in a file until it does."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from .fingerprint import Fingerprint
 from .sketches.odd import OddSketch
-from .store.redis_index import CheckRequest
+from .store.redis_index import CheckRequest, Gone
 
 _NAME = "unchecked"
 
 
+Kept: TypeAlias = CheckRequest | Gone
+
+
 class Spool:
-    """Check requests in a folder, one JSON object a line, shared by all processes of a project.
+    """Requests to check pages, and reports of gone ones, in a folder, one JSON object a line.
+
+    All processes of a project share it.
 
     A request is kept with its token: if the server did decide about the page and only its answer
     was lost, asking again brings the same answer and counts nothing twice. `index` is its name and
@@ -31,7 +36,7 @@ class Spool:
         self._path = folder / f"{_NAME}.jsonl"
         self._index = index
 
-    def add(self, requests: Iterable[CheckRequest]) -> None:
+    def add(self, requests: Iterable[Kept]) -> None:
         """Append requests."""
         self._folder.mkdir(parents=True, exist_ok=True)
         self._append(self._line(request) for request in requests)
@@ -52,7 +57,7 @@ class Spool:
                         own += 1
         return own, others
 
-    def drain(self, limit: int) -> Generator[list[CheckRequest]]:
+    def drain(self, limit: int) -> Generator[list[Kept]]:
         """Yield the requests of this index, up to `limit` at a time.
 
         A batch counts as done when the next one is asked for. When the iteration is left before its
@@ -60,7 +65,7 @@ class Spool:
         """
         for file in self._claimed():
             others: list[bytes] = []
-            batch: list[tuple[bytes, CheckRequest]] = []
+            batch: list[tuple[bytes, Kept]] = []
             try:
                 for line in file:
                     request = self._request(line)
@@ -122,7 +127,10 @@ class Spool:
         taken = (self._folder / f"{_NAME}-{number}.jsonl" for number in range(1_000_000))
         return next(path for path in taken if not path.exists())
 
-    def _line(self, request: CheckRequest) -> bytes:
+    def _line(self, request: Kept) -> bytes:
+        if isinstance(request, Gone):
+            report = {"index": self._index, "gone": request.url, "since": request.since}
+            return json.dumps(report).encode() + b"\n"
         page = request.fingerprint
         record = {
             "index": self._index,
@@ -140,11 +148,13 @@ class Spool:
         }
         return json.dumps(record).encode() + b"\n"
 
-    def _request(self, line: bytes) -> CheckRequest | None:
+    def _request(self, line: bytes) -> Kept | None:
         try:
             record: dict[str, Any] = json.loads(line)
             if record["index"] != self._index:
                 return None
+            if "gone" in record:
+                return Gone(record["gone"], record["since"])
             odd = (OddSketch(level, size, bytes.fromhex(b)) for level, size, b in record["odd"])
             fingerprint = Fingerprint(
                 bytes.fromhex(record["exact"]),

@@ -127,6 +127,7 @@ class DuplicatePipeline:
         if self._index is None:
             return
         await self._report_gone(self._index)
+        self._index.keep_gone(self._gone)
         await self._replay(self._index)
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
@@ -223,12 +224,17 @@ class DuplicatePipeline:
     async def _report_gone(self, index: DuplicateIndex) -> None:
         """Tell the index which addresses are gone, so that their copies can take their places.
 
-        Those that it gives no answer for wait for the next page; this one is checked all the same.
+        Those that it gives no answer for wait for the next page, or the next crawl; this one is
+        checked all the same.
         """
         async with self._reporting:  # no page overtakes what was reported before it
             urls = list(self._gone)
             self._gone.clear()
-            known = await asyncio.gather(*map(index.gone, urls), return_exceptions=True)
+            try:
+                known = await asyncio.gather(*map(index.gone, urls), return_exceptions=True)
+            except asyncio.CancelledError:  # to say it twice does no harm
+                self._gone.extendleft(reversed(urls))
+                raise
             for url, answer in zip(urls, known, strict=True):
                 if isinstance(answer, ServerError):
                     self._gone.append(url)
@@ -278,7 +284,10 @@ class DuplicatePipeline:
                 error,
             )
             return
-        logger.info("Checked %d pages that had passed unchecked: %d are copies", checked, copies)
+        if checked:
+            logger.info(
+                "Checked %d pages that had passed unchecked: %d are copies", checked, copies
+            )
 
     def _unanswered(self, error: DedupError) -> None:
         self._count(f"dedup/errors/{type(error).__name__}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from crawler.dedup.store.redis_index import Gone
 from tests.texts import article, changed, text
 
 COPY, ORIGINAL = "http://copy/", "http://original/"
@@ -156,6 +158,17 @@ async def test_a_gone_page_that_comes_back_is_not_gone(index_url: str) -> None:
         assert record is not None
         assert record.gone is None
         assert (await index.check(COPY, SECOND)).duplicate_of == ORIGINAL
+
+
+async def test_a_page_seen_later_is_not_gone(index_url: str) -> None:
+    """A report that comes late, as one that was kept while the server was away, changes nothing."""
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, FIRST)
+        late = Gone(ORIGINAL, int(time.time()) - 60)
+        assert await index.store.gone([late]) == [True]
+        assert (await index.check(COPY, SECOND)).duplicate_of == ORIGINAL
+        assert await index.store.gone([late._replace(since=int(time.time()) + 60)]) == [True]
+        assert (await index.check("http://third/", FIRST)).replaces == ORIGINAL
 
 
 async def test_an_overruled_copy_is_kept_from_its_next_visit_on(index_url: str) -> None:

@@ -15,7 +15,7 @@ from crawler.dedup.fingerprint import Fingerprint
 from crawler.dedup.sketches.odd import OddSketch
 from crawler.dedup.spool import Spool
 from crawler.dedup.store.namespaces import copy_index
-from crawler.dedup.store.redis_index import CheckRequest
+from crawler.dedup.store.redis_index import CheckRequest, Gone
 from tests.conftest import Server
 from tests.texts import article, changed, text
 
@@ -38,6 +38,16 @@ def test_what_is_added_is_drained_once(tmp_path: Path) -> None:
     assert spool.count() == (10, 0)
     assert drained(spool) == requests
     assert (drained(spool), spool.count()) == ([], (0, 0))
+
+
+def test_reports_of_gone_pages_are_kept_too(tmp_path: Path) -> None:
+    """They come back among the requests, as they are, and go along with a renamed index."""
+    spool = Spool(tmp_path, "index digest")
+    kept = [request(1), Gone("http://host/\n", 1_700_000_000), request(2)]
+    spool.add(kept)
+    assert spool.count() == (3, 0)
+    Spool.rename(tmp_path, "index", "other")
+    assert drained(Spool(tmp_path, "other digest")) == kept
 
 
 def test_what_is_not_done_stays(tmp_path: Path) -> None:

@@ -365,6 +365,38 @@ async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
     assert bench.stats["dedup/gone"] == 1
 
 
+async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_server):
+    """What could not be reported when the crawl ends is reported by the next one at its start."""
+    server = start_server()
+    first = await open_bench(redis_url=server.url, timeout=0.3)
+    await first.process({"url": "http://a/gone", "text": ARTICLE})
+    request = Request("http://a/gone")
+    first.pipeline.response_received(Response(request.url, status=404), request)
+    server.process.send_signal(signal.SIGSTOP)
+    await first.pipeline.close_spider()
+    first.pipeline._index = None  # it is closed
+    server.process.send_signal(signal.SIGCONT)
+    following = await open_bench(redis_url=server.url)
+    assert following.pipeline._index.waiting() == (0, 0)
+    assert (await following.pipeline._index.show("http://a/gone")).gone is not None
+
+
+async def test_addresses_gone_when_a_page_is_cancelled(bench, monkeypatch):
+    """The next page reports them."""
+    await bench.process({"url": "http://a/gone", "text": ARTICLE})
+    bench.pipeline._gone.append("http://a/gone")
+    index = bench.pipeline._index
+    with monkeypatch.context() as patch:
+        patch.setattr(index, "gone", lambda url: asyncio.sleep(60))
+        page = asyncio.create_task(bench.process({"url": "http://a/1", "text": OTHER}))
+        await asyncio.sleep(0.1)
+        page.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await page
+    item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
+    assert item["dedup"]["replaces"] == "http://a/gone"
+
+
 async def test_addresses_gone_at_the_same_time(bench, server):
     """They are reported in one exchange, before the page that comes next is checked."""
     urls = [f"http://a/{number}" for number in range(20)]

@@ -60,6 +60,13 @@ class CheckRequest(NamedTuple):
     template: TemplateNews | None = None
 
 
+class Gone(NamedTuple):
+    """A URL that is gone from the web, and since when, in seconds since 1970."""
+
+    url: str
+    since: int
+
+
 class Evidence(NamedTuple):
     """What the server says of a page: its kind, the decision that stands, and what they rest on.
 
@@ -146,10 +153,13 @@ class RedisIndex(Reader):
         evidence, *rest = reply
         return StoredPage(unpack_evidence(evidence), *rest)
 
-    async def gone(self, urls: Sequence[str]) -> list[bool]:
-        """Note that URLs are gone from the web; False for those that were never there."""
-        named = [self.url_key(url) + url.encode() for url in urls]
-        return [bool(known) for known in await self._run("gone", [int(time.time()), *named])]
+    async def gone(self, reports: Sequence[Gone]) -> list[bool]:
+        """Note that URLs are gone from the web; False for those that were never there.
+
+        Of a page that was checked later than it was found gone nothing is noted.
+        """
+        items = [pack_gone(report, self.url_key(report.url)) for report in reports]
+        return [bool(known) for known in await self._run("gone", items)]
 
     async def override(self, url: str, decision: str | None) -> None:
         """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""
@@ -223,6 +233,11 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
     for level, members, sketch in page.odd:
         parts += (_ODD.pack(level, members), sketch)
     return b"".join(parts)
+
+
+def pack_gone(report: Gone, key: bytes) -> bytes:
+    """A URL that is gone and its table key as the scripts read them, see lua/gone.lua."""
+    return report.since.to_bytes(4) + key + report.url.encode()
 
 
 def unpack_answer(reply: bytes | list[bytes]) -> Evidence:

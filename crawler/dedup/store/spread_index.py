@@ -17,7 +17,9 @@ from .reading import Entry, Reader
 from .redis_index import (
     CheckRequest,
     Evidence,
+    Gone,
     StoredPage,
+    pack_gone,
 )
 from .scripts import explained, load_script
 from .shards import Call, Shards, Terms
@@ -120,10 +122,16 @@ class SpreadIndex(SpreadCheck, Reader):
             evidence = evidence._replace(duplicate_of=view.url or None)
         return StoredPage(evidence, *rest)
 
-    async def gone(self, urls: Sequence[str]) -> list[bool]:
-        """Note that URLs are gone from the web; False for those that were never there."""
-        home = self._spread.home
-        calls = [Call("vanish", home(url), self.url_key(url) + url.encode()) for url in urls]
+    async def gone(self, reports: Sequence[Gone]) -> list[bool]:
+        """See :meth:`RedisIndex.gone`."""
+        calls = [
+            Call(
+                "vanish",
+                self._spread.home(report.url),
+                pack_gone(report, self.url_key(report.url)),
+            )
+            for report in reports
+        ]
         return [bool(known) for known in await self._all(calls)]
 
     async def override(self, url: str, decision: str | None) -> None:

@@ -134,11 +134,13 @@ local function find_url(url, key)
   return nil, ids, name, tag, bucket
 end
 
--- Notes since when a URL is gone from the web; 0 for a URL never seen.
-local function note_gone(url, key, since)
-  local meta = find_url(url, key)
+-- Notes since when (4 bytes) a URL with a table key (4) is gone from the web, unless its page was seen
+-- later; 0 for a URL never seen.
+local function note_gone(item)
+  local since = struct.unpack('>I4', item)
+  local meta = find_url(string.sub(item, 9), string.sub(item, 5, 8))
   if not meta then return 0 end
-  if not is_gone(meta) then
+  if not is_gone(meta) and since >= meta.last_seen then
     meta.gone = since
     rewrite_record(meta)
   end

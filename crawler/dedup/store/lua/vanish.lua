@@ -1,12 +1,11 @@
 -- Notes that URLs of this shard are gone from the web, as gone.lua does on one server.
 --
--- ARGV  see attempts.lua; for each URL: its table key (4 bytes), the URL
+-- ARGV  see attempts.lua; for each URL: since when it is gone, in seconds since 1970 (4 bytes), its
+--       table key (4), the URL
 --
 -- Returns for each URL 1, or 0 if it was never seen.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 
-return each(function(item)
-  return note_gone(string.sub(item, 5), string.sub(item, 1, 4), now)
-end)
+return each(note_gone)
