@@ -1,7 +1,7 @@
 """Reads the whole index and tells whether records, tables and counters agree.
 
-Nothing is changed. Pages that are checked meanwhile may show as faults: stop the crawls first. An
-index with faults may miss duplicates or keep memory that it does not need; it never drops a page
+Nothing is changed. Crawls may go on, though only without them is every counter compared. An index
+with faults may miss duplicates or keep memory that it does not need; it never drops a page
 that is like no other. Exit code 1 means faults.
 """
 

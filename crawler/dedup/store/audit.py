@@ -18,6 +18,9 @@ _OWN = re.compile(
     r"|params|state|stats|hosts|histogram|overrides|templates|attempts|claims|buried)"
 )
 
+_LOOKS = 5  # of 10,000 buckets of which each is changed in one look of ten, none is left by then
+_MOST_FAULTS = 100
+
 
 @dataclass(slots=True)
 class Audit:
@@ -28,20 +31,32 @@ class Audit:
     entries: Counter[str] = field(default_factory=Counter)  # by table
     faults: list[str] = field(default_factory=list)
 
-    def report(self, fault: str) -> None:
-        """Note a fault."""
-        if len(self.faults) < 100:
-            self.faults.append(fault)
-
 
 async def audit(store: Reader, *, odd_bytes: int) -> Audit:
     """Hold records, tables and counters of an index against each other.
 
+    Pages that are checked, or expire, meanwhile show as faults. So it looks again until nothing
+    has changed, a few times at most, and tells of the faults that were there each time.
+    """
+    lasting, before = None, None
+    for _ in range(_LOOKS):
+        found = await _audit(store, odd_bytes)
+        now = set(found.faults)
+        lasting = now if lasting is None else lasting & now
+        if not lasting or now == before:
+            break
+        before = now
+    found.faults = sorted(lasting or ())[:_MOST_FAULTS]
+    return found
+
+
+async def _audit(store: Reader, odd_bytes: int) -> Audit:
+    """Look once.
+
     Every record must stand in the tables under its keys and every entry of a table must belong to
     a record. So that this needs little memory, entries are not listed: their hashes are summed for
     each bucket, once as the records want them and once as the tables have them. Of keys that very
-    many pages have the tables keep the latest pages only; their buckets are not compared. Pages
-    checked while the audit runs may show as faults.
+    many pages have the tables keep the latest pages only; their buckets are not compared.
     """
     found = Audit()
     states = await store.states()
@@ -58,11 +73,11 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
                 page = number * PAGES_IN_BLOCK + slot
                 record = parse_record(page, stored, odd_bytes)
                 if record is None or page >= states[shard].get("next", 0):
-                    found.report(f"the record of page {page} is not whole")
+                    found.faults.append(f"the record of page {page} is not whole")
                     continue
                 urls[shard] += 1
                 if record.url_key != store.url_key(record.url):
-                    found.report(f"the record of page {page} has the key of another URL")
+                    found.faults.append(f"the record of page {page} has the key of another URL")
                 wanted = [Entry(shard, "url", "url", record.url_key, page)]
                 if record.standing not in COPIES:
                     kept[shard] += 1
@@ -83,7 +98,7 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
     for (shard, table, bucket), rest in sums.items():
         if rest and (shard, table, bucket) not in crowded:
             key = store.shards[shard].numbered(table, bucket)
-            found.report(f"bucket {key} and the records disagree")
+            found.faults.append(f"bucket {key} and the records disagree")
     for (shard, table), number in entries.items():
         found.entries[table] += number
         if (shard, table) in crowded:
@@ -98,7 +113,7 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
 
 def _compare(found: Audit, state: dict[str, int], name: str, number: int, what: str) -> None:
     if state.get(name, 0) != number:
-        found.report(f"{what}: {number} found, but {name} is {state.get(name, 0)}")
+        found.faults.append(f"{what}: {number} found, but {name} is {state.get(name, 0)}")
 
 
 def _entry(table: str, tag: bytes, page: int) -> int:
@@ -113,7 +128,7 @@ def _places(store: Reader, names: Iterable[str], found: Audit) -> list[tuple[int
         prefix, _, rest = name.partition("}:")
         known = _OWN.fullmatch(rest)
         if known is None:
-            found.report(f"key {name} is foreign: this package has not written it")
+            found.faults.append(f"key {name} is foreign: this package has not written it")
         elif known[1]:
             places.append((shards[prefix + "}:"], known[1], int(known[2])))
     return places
