@@ -25,7 +25,7 @@ else
 	@$(BIN)/scrapy crawl site -a url="$$URL" -O pages.jsonl $(ARGS)
 endif
 
-test: $(VENV)/test.stamp
+test: $(VENV)/test.stamp $(VENV)/compiled.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -49,7 +49,7 @@ docs: $(VENV)/test.stamp
 	$(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) $(VENV)-min .scrapy pages.jsonl site
+	rm -rf $(VENV) $(VENV)-min .scrapy pages.jsonl site crawler/chrome/*.so
 
 $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 	@echo "Installing what a crawl needs into $(VENV) (once) …"
@@ -60,6 +60,10 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
 	@echo "Installing what the tests need into $(VENV) (once) …"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@ $(VENV)/crawl.stamp
+
+# Without a compiler all works, and pages take longer.
+$(VENV)/compiled.stamp: crawler/chrome/walk.pyx hatch_build.py | $(VENV)/test.stamp
+	-@$(BIN)/python hatch_build.py && touch $@
 
 # The first interpreter that is new enough and can make an environment; Debian's cannot until the
 # package python3-venv is there.

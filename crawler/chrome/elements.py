@@ -17,6 +17,25 @@ _NAME_READ: Final = 300  # longer class lists are generated; their ends say noth
 _STYLE_READ: Final = 200
 
 
+class Kinds:
+    """What all elements of one tag and class share, as columns; the first is the page."""
+
+    __slots__ = ("codes", "names", "said")
+
+    def __init__(self) -> None:
+        self.codes = [OTHER]
+        self.names = [""]
+        self.said = [0]
+
+    def add(self, tag: str, names: str) -> int:
+        """Add a kind and give its number."""
+        names = names[:_NAME_READ]
+        self.codes.append(TAG_CODES.get(tag, OTHER))
+        self.names.append(names)
+        self.said.append(TAG_BITS.get(tag, 0) | NAME_BITS[names])
+        return len(self.said) - 1
+
+
 class Elements:
     """The elements of a page in its order, as columns; the first is the page.
 
@@ -24,10 +43,8 @@ class Elements:
     """
 
     __slots__ = (
-        "_codes",
+        "_kinds",
         "_labels",
-        "_names",
-        "_said",
         "ends",
         "firsts",
         "kinds",
@@ -42,9 +59,7 @@ class Elements:
         self.firsts = [0]  # blocks
         self.ends = [OPEN]  # the numbers of the blocks after them
         self._labels: dict[str, int] = {}
-        self._codes = [OTHER]  # by kind, as the next two
-        self._names = [""]
-        self._said = [0]
+        self._kinds = Kinds()
 
     def add(self, parent: int, tag: str, attributes: Mapping[str, str], first: int) -> int:
         """Add an element that begins in element `parent`, before block `first`; give its number."""
@@ -55,18 +70,14 @@ class Elements:
             if names:
                 label = f"{tag} {names}"
             if names is None or len(attributes) > 1:
-                bits |= _other_signs(attributes)
+                bits |= other_signs(attributes)
         kind = self._labels.get(label)
         if kind is None:
-            kind = self._labels[label] = len(self._codes)
-            self._codes.append(TAG_CODES.get(tag, OTHER))
-            names = names[:_NAME_READ] if names else ""
-            self._names.append(names)
-            self._said.append(TAG_BITS.get(tag, 0) | NAME_BITS[names])
+            kind = self._labels[label] = self._kinds.add(tag, names or "")
         kinds = self.kinds
         number = len(kinds)
         kinds.append(kind)
-        self.signs.append(bits | self._said[kind])
+        self.signs.append(bits | self._kinds.said[kind])
         self.parents.append(parent)
         self.firsts.append(first)
         self.ends.append(OPEN)
@@ -95,7 +106,7 @@ class Elements:
             links=links,
             around=around,
             within=ints(within)[around],
-            codes=ints(self._codes)[kinds],
+            codes=ints(self._kinds.codes)[kinds],
             signs=ints(self.signs),
             depths=ints(depths),
             kinds=kinds,
@@ -104,12 +115,12 @@ class Elements:
             ends=np.minimum(ints(ends), min(len(texts), LIMIT)),
             parents=ints(parents),
             holders=ints(holders),
-            names=self._names,
+            names=self._kinds.names,
             too_deep=max(depths) > DEEPEST,
         )
 
 
-def _other_signs(attributes: Mapping[str, str]) -> int:
+def other_signs(attributes: Mapping[str, str]) -> int:
     """Return what an element says of its text besides its class: id, role, hiding."""
     bits = 0
     if name := attributes.get("id"):

@@ -11,7 +11,7 @@ from .blocks import CHUNK, Flat, ints, squeeze
 from .elements import Elements
 from .head import RECORD, Head
 
-_SKIPPED, _INLINE, _LINK, _BREAK, _TIME, _HEAD, _PRE = range(7)  # all others make blocks
+SKIPPED, INLINE, LINK, BREAK, TIME, HEAD, PRE, BLOCK = range(8)  # all others are blocks
 _SKIPPED_TAGS: Final = """
     script style template svg math iframe object embed canvas audio video map select datalist
     textarea input param source track applet frame frameset noframes progress meter rp
@@ -21,14 +21,14 @@ _INLINE_TAGS: Final = """
     rb rt s samp small span strike strong sub sup tt u var wbr
 """
 _HEAD_TAGS: Final = "title meta link base area"
-_KINDS: Final[dict[str, int]] = {
-    **dict.fromkeys(_SKIPPED_TAGS.split(), _SKIPPED),
-    **dict.fromkeys(_INLINE_TAGS.split(), _INLINE),
-    **dict.fromkeys(_HEAD_TAGS.split(), _HEAD),
-    "a": _LINK,
-    "br": _BREAK,
-    "time": _TIME,
-    "pre": _PRE,
+TAGS: Final[dict[str, int]] = {
+    **dict.fromkeys(_SKIPPED_TAGS.split(), SKIPPED),
+    **dict.fromkeys(_INLINE_TAGS.split(), INLINE),
+    **dict.fromkeys(_HEAD_TAGS.split(), HEAD),
+    "a": LINK,
+    "br": BREAK,
+    "time": TIME,
+    "pre": PRE,
 }
 
 
@@ -53,7 +53,7 @@ class Reader:
         elements = Elements()
         add, parents, ends = elements.add, elements.parents, elements.ends
         anchors = head.links
-        kind_of = _KINDS.get
+        kind_of = TAGS.get
 
         pieces: list[str] = []
         link_chars = link_count = link_depth = linked_from = skipped = skipped_from = pre = 0
@@ -63,8 +63,7 @@ class Reader:
         def flush() -> None:
             nonlocal link_chars, link_count, linked_from
             if link_depth:
-                for piece in pieces[linked_from:]:
-                    link_chars += len(piece.strip())
+                link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
                 linked_from = 0
             joined = pieces[0] if len(pieces) == 1 else "".join(pieces)
             pieces.clear()
@@ -89,7 +88,7 @@ class Reader:
                 skipped += 1
                 return
             kind = kind_of(tag)
-            if kind is None or kind == _PRE:
+            if kind is None or kind == PRE:
                 if pieces:
                     if len(pieces) == 1 and pieces[0].isspace():
                         pieces.clear()
@@ -99,23 +98,23 @@ class Reader:
                 element = add(element, tag, attributes, len(texts))
                 if kind:
                     pre += 1
-            elif kind == _INLINE:
+            elif kind == INLINE:
                 return
-            elif kind == _LINK:
+            elif kind == LINK:
                 if not link_depth:
                     linked_from = len(pieces)
                 link_depth += 1
                 link_count += 1
                 if "href" in attributes:
                     anchors.append((attributes["href"], attributes.get("rel")))
-            elif kind == _BREAK:
+            elif kind == BREAK:
                 pieces.append("\n")
-            elif kind == _TIME:
+            elif kind == TIME:
                 head.time(attributes)
             elif tag != "template" or "shadowrootmode" not in attributes:  # which browsers show
                 skipped = 1
                 skipped_from = len(pieces)
-                if kind == _HEAD:
+                if kind == HEAD:
                     sink = head.add(tag, attributes)
                 elif tag == "script" and attributes.get("type") == "application/ld+json":
                     sink = head.data
@@ -132,7 +131,7 @@ class Reader:
                     del pieces[skipped_from:]
                 return
             kind = kind_of(tag)
-            if kind is None or kind == _PRE:
+            if kind is None or kind == PRE:
                 if pieces:
                     if len(pieces) == 1 and pieces[0].isspace():
                         pieces.clear()
@@ -144,11 +143,10 @@ class Reader:
                     element = parents[element]
                     if kind:
                         pre -= 1
-            elif kind == _LINK and link_depth:
+            elif kind == LINK and link_depth:
                 link_depth -= 1
                 if not link_depth:
-                    for piece in pieces[linked_from:]:
-                        link_chars += len(piece.strip())
+                    link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
 
         def close() -> tuple[Flat, Head]:
             nonlocal head, texts, anchors, elements, add, pieces, sink
@@ -167,20 +165,27 @@ class Reader:
 
         self.start, self.data, self.end, self.close = start, pieces.append, end, close
 
-    def walk(self, root: Any) -> tuple[Flat, Head]:
-        """Read a tree that somebody else has parsed."""
-        start, data, end = self.start, self.data, self.end
-        for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+
+def walk(root: Any) -> tuple[Flat, Head]:
+    """Read a tree that is there already, or one of its elements."""
+    reader: Any = Reader()
+    start, data, end = reader.start, reader.data, reader.end
+    pages = [root] if root.getparent() is not None else [root, *root.itersiblings(etree.Element)]
+    for page in pages:
+        for event, element in etree.iterwalk(page, events=("start", "end", "comment", "pi")):
+            named = isinstance(element.tag, str)  # an entity that was left as it stands is not
             if event == "start":
-                start(_local(element.tag), element.attrib)
-                if element.text:
-                    data(element.text)
+                if named:
+                    start(_local(element.tag), element.attrib)
+                    if element.text:
+                        data(element.text)
                 continue
-            if event == "end":
+            if event == "end" and named:
                 end(_local(element.tag))
-            if element.tail and element is not root:
+            if element.tail and element is not page:
                 data(element.tail)
-        return self.close()
+    found: tuple[Flat, Head] = reader.close()
+    return found
 
 
 def _local(tag: str) -> str:

@@ -98,6 +98,7 @@ class Work(Reader):
 def work(monkeypatch: pytest.MonkeyPatch) -> type[Work]:
     Work.calls = Work.parsers = 0
     monkeypatch.setattr(reading, "Reader", Work)
+    monkeypatch.setattr(reading, "COMPILED", False)
     return Work
 
 
@@ -193,7 +194,7 @@ _TAGS = ["p", "div", "a href=x", "b", "td", "table", "li", "ul", "pre", "nav", "
          "time pubdate datetime=2026", "meta name=robots content=x", "math", "frameset",
          "script type=application/ld+json", "textarea", "body", "html", "head", "base href=x",
          "p style=x"]  # fmt: skip
-_SOUP = st.lists(
+SOUP = st.lists(
     st.one_of(
         st.sampled_from(_TAGS).map("<{}>".format),
         st.sampled_from(_TAGS).map(lambda tag: f"</{tag.split()[0]}>"),
@@ -205,7 +206,7 @@ _SOUP = st.lists(
 
 
 @settings(deadline=None)
-@given(_SOUP)
+@given(SOUP)
 def test_soup(html: str) -> None:
     """Any soup of tags gives text that consists of the kept blocks; no text block is lost."""
     found = strip_chrome(html)
@@ -231,7 +232,7 @@ def test_squeeze_by_pieces(text: str, piece: int) -> None:
     assert squeeze(text, piece) == " ".join(text.split())
 
 
-@given(_SOUP)
+@given(SOUP)
 def test_untagged_soup(html: str) -> None:
     """What is not parsed has no tag left, and no text that was not there."""
     data = html.encode("utf-8", "replace")
@@ -240,7 +241,7 @@ def test_untagged_soup(html: str) -> None:
         assert set(text) <= set(html) | set(json.dumps(text)) | {"\ufffd"}
 
 
-@given(_SOUP, st.integers(1, 9))
+@given(SOUP, st.integers(1, 9))
 def test_untagged_by_pieces(html: str, size: int) -> None:
     """Where a piece ends makes no difference, but to a less-than sign at its very end."""
     data = html.replace("<", "<p").encode("ascii", "ignore")

@@ -1,0 +1,6 @@
+from lxml.etree import _Element
+
+from .blocks import Flat
+from .head import Head
+
+def walk(root: _Element) -> tuple[Flat, Head]: ...

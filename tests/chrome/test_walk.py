@@ -1,0 +1,127 @@
+"""The compiled walk over a tree finds what the reader does that listens to the parser."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from lxml import etree
+
+from crawler.chrome import document, reader, strip_chrome
+from tests.chrome.test_hostile import HOSTILE, SOUP
+
+walk = pytest.importorskip(
+    "crawler.chrome.walk", reason="not compiled here: python hatch_build.py"
+).walk
+
+PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
+<meta property="article:published_time" content=2026-05-01>
+<base href=/base><link rel=canonical href=/a>
+<script type="application/ld+json">{"a": 1}</script><script>var a = "<p>";</script>
+<body class="home page"><nav id=menu role=navigation><a href=/ rel=nofollow>Ho<b>me</b></a>
+<a>no link</a><a href="/x  y">two   words </a></nav>
+<div hidden>unseen</div><p style="display: none">gone
+<main class="content home">A\u00a0caf\u00e9 <i>in</i>side,<br>a second line
+<a href=/%C3%A9>l\u00efnk</a>
+<pre>
+  code
+    stays </pre><p>1 &lt; 2 &copy; &nosuch; <![CDATA[x]]> <!-- no --> <?no?> tail
+<p class=""> \x1c \x85 </p>
+<time pubdate datetime=2026-05-02>today</time><template>no<p>no</template>
+<template shadowrootmode=open><p>yes</template><table><tr><td>1<td class=n>2</table>
+<area href=/area><svg><title>no</title></svg><ul aria-hidden=true><li>one<li>two</ul></main></html>
+<p>after the end</p><!-- end -->"""
+
+
+def listened(html: bytes) -> Any:
+    """What a reader makes of the page that is called by lxml's parser."""
+    target: Any = reader.Reader()
+    parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)
+    try:
+        return etree.fromstring(html, parser)
+    except etree.LxmlError:
+        return target.close()
+
+
+def columns(found: Any) -> dict[str, Any]:
+    """All fields of what was read, arrays as lists; how a text was cut into pieces is no matter."""
+    flat, head = (
+        {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+        for part in found
+    )
+    head = {f"head.{name}": value for name, value in head.items()}
+    for name in ("head.titles", "head.data"):
+        head[name] = "".join(head[name])
+    if flat["too_deep"]:  # then nothing is asked of the blocks
+        return head
+    return head | {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in flat.items()
+    }
+
+
+def same(html: bytes) -> None:
+    """Whether both ways say the same of a page."""
+    data, _, _ = document._bounded(html, None)
+    try:
+        tree = etree.fromstring(data, etree.HTMLParser(encoding="utf-8", huge_tree=True))
+    except etree.LxmlError:
+        tree = None
+    if tree is not None:
+        assert columns(walk(tree)) == columns(listened(data))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages(name: str) -> None:
+    """Nothing that hurts is read in two ways."""
+    same(HOSTILE[name])
+
+
+def test_a_page() -> None:
+    """Each kind of tag and attribute that the reader knows is known to both."""
+    same(PAGE.encode())
+    found = columns(walk(etree.HTML(PAGE)))
+    assert found["head.titles"] == "Tea & cake"
+    assert [href for href, _ in found["head.links"]] == ["/", "/x  y", "/%C3%A9", "/area"]
+    assert "Home no linktwo words" in found["texts"]
+    assert found["texts"][-1] == "after the end"
+
+
+@settings(deadline=None, max_examples=400)
+@given(SOUP)
+def test_soup(html: str) -> None:
+    """Nor is any soup of tags."""
+    same(html.encode("utf-8", "replace"))
+
+
+XHTML = """<?xml version="1.0"?><!DOCTYPE html [<!ENTITY own "its own">]>
+<html xmlns="http://www.w3.org/1999/xhtml" xmlns:x="urn:x"><head><title>Tea</title></head>
+<body x:class="no" class="a &amp; b"><p x:id="no">
+<a x:href="no" href="/yes">&own; &amp; &#x4e2d;</a></p>
+<x:script>unseen</x:script><Div>kept</Div><![CDATA[ <raw> ]]><?pi?>tail</body></html>"""
+
+
+@pytest.mark.parametrize("entities", [True, False])
+def test_trees_of_others(entities: bool) -> None:
+    """XHTML read as XML, with namespaces, and one element of a page, are read alike."""
+    parser = etree.XMLParser(resolve_entities=entities)
+    root = etree.fromstring(XHTML, parser)
+    for element in (root, *root.iter(etree.Element)):
+        assert columns(walk(element)) == columns(reader.walk(element))
+    for element in etree.HTML(PAGE).iter(etree.Element):
+        assert columns(walk(element)) == columns(reader.walk(element))
+
+
+def test_without_the_compiled_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page has the same main text where the walk is not compiled."""
+    compiled = strip_chrome(PAGE)
+    assert document.walk is walk
+    monkeypatch.setattr(document, "COMPILED", False)
+    monkeypatch.setattr(document, "walk", reader.walk)
+    for html in (PAGE, PAGE.encode(), etree.HTML(PAGE)):
+        found = strip_chrome(html)
+        assert (found.text, found.title) == (compiled.text, compiled.title)
+        assert found.blocks == compiled.blocks
