@@ -76,7 +76,7 @@ async def main_text(
     if html is None:
         return None
     page: str | bytes | Document | Tree = html
-    short = False  # how long a tree is shows only when it is read
+    short = extract is own  # to walk over a tree takes less time than to have parsed it
     if isinstance(html, (str, bytes)):
         if not html or html.isspace():
             return ""
