@@ -109,7 +109,10 @@ def local_files(pattern: str) -> list[File]:
     found = []
     for name in names:
         known_format(name)
-        status = Path(name).stat()
+        try:
+            status = Path(name).stat()
+        except OSError as error:  # as of a link that leads nowhere
+            raise InputError(f"cannot read {name!r}: {error.strerror}") from None
         found.append(File(str(Path(name).absolute()), status.st_size, status.st_mtime_ns // 10**6))
     return found
 
@@ -145,18 +148,18 @@ def open_input(piece: Piece, content: bytes | None = None) -> IO[bytes]:
     if format_of(name) is not Format.JSONL:  # the readers of others decompress by themselves
         return raw
     if name.endswith(GZIP):
-        return _Gunzipped(raw)
+        return cast(IO[bytes], _Gunzipped(raw))
     if name.endswith(ZSTD):
         decompressor = extra("zstandard").ZstdDecompressor()
         return io.BufferedReader(decompressor.stream_reader(raw, read_across_frames=True))
     return raw
 
 
-class _Gunzipped(io.BufferedReader):
+class _Gunzipped(gzip.GzipFile):
     """What a gzip file holds; it closes that file, too, which GzipFile does not."""
 
     def __init__(self, raw: IO[bytes]) -> None:
-        super().__init__(cast(io.RawIOBase, gzip.GzipFile(fileobj=raw)))
+        super().__init__(fileobj=raw)
         self._file = raw
 
     def close(self) -> None:

@@ -21,6 +21,7 @@ LIMIT: Final = 50 << 20  # bytes of a page, as of one that is fetched
 _LINE: Final = 2 * LIMIT  # bytes of a line: JSON can write a byte in several
 _ROWS: Final = 256  # of Parquet, read at a time
 _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
+_BLANK: Final = b"\r\n\r\n"  # stands before and behind what a WARC record holds
 _HTML: Final = ("text/html", "application/xhtml+xml")
 # What a damaged file raises, besides ValueError, which includes what Arrow raises for bad Parquet.
 DAMAGED: Final = (OSError, EOFError, zlib.error, ValueError)
@@ -250,10 +251,16 @@ def _read_warc(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator
     types = extra("fastwarc.warc").WarcRecordType
     pages = (types.response, types.conversion, types.resource)
     for place, record in _warc_records(stream):
+        # A file that breaks off gives a part of its last record, and no error.
+        if not record.headers.get("Content-Length"):
+            raise EOFError
         if record.record_type in pages and record.content_length <= LIMIT:
             raw = io.BytesIO()
             record.write(raw)
-            yield place, raw.getvalue()
+            data = raw.getvalue()
+            if len(data) < data.find(_BLANK) + record.content_length + 2 * len(_BLANK):
+                raise EOFError
+            yield place, data
 
 
 def _read_rows(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:

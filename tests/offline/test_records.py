@@ -143,6 +143,33 @@ def test_a_damaged_file_gives_what_comes_before(tmp_path: Path, name: str) -> No
     assert len(found) > 1 or name.endswith(".parquet")  # whose key to all stands at its end
 
 
+@pytest.mark.parametrize("name", ["a.warc", "a.warc.gz", "a.warc.wet.gz"])
+def test_a_warc_file_that_breaks_off_is_damaged(tmp_path: Path, name: str) -> None:
+    """As of a broken download: what is whole is read, half a page is none, and it is told."""
+    path = corpora.write(tmp_path / name, PAGES)
+    data = path.read_bytes()
+    pages = [(one.url, one.text) for one in found_in(path)]
+    for lost in (30, 60, 90):
+        path.write_bytes(data[:-lost])
+        *rest, broken = found_in(path)
+        assert broken.url is None
+        assert [(one.url, one.text) for one in rest] == pages[:-1]
+
+
+def test_garbage_behind_a_gzip_file_costs_no_line(tmp_path: Path) -> None:
+    """All lines before the damage are read, though one read of the file could give all of them."""
+    path = corpora.write(tmp_path / "a.jsonl.gz", PAGES)
+    path.write_bytes(path.read_bytes() + b"garbage")
+    assert [one.url for one in found_in(path)] == [*(url for url, _ in PAGES), None]
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    """A link that leads nowhere is named."""
+    (tmp_path / "a.jsonl").symlink_to("nowhere")
+    with pytest.raises(InputError, match=r"a\.jsonl"):
+        local_files(str(tmp_path / "a.jsonl"))
+
+
 def test_files_are_read_in_the_order_given(tmp_path: Path) -> None:
     """Of folders and patterns in the order of names; a name that says no format is an error."""
     for name in ("b.jsonl", "a.jsonl", "_SUCCESS", ".a.jsonl.crc", "notes.txt"):
