@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..dedup.fingerprint import Fingerprint, Fingerprinter
 from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .files import Piece
 from .outputs import open_output
-from .records import PageReader, copy_records, grouped, pages_of
+from .records import NothingReadable, PageReader, copy_records, grouped, pages_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -226,7 +227,8 @@ def write_kept(
     """
     for batch in batches:
         for row in batch.to_pylist():
-            piece = piece_of(row)
-            with open_output(f"{folder}/{row['name']}", hadoop) as output:
-                written = copy_records(piece, set(row["dropped"] or ()), output, row["content"])
+            piece, written = piece_of(row), 0
+            path, dropped = f"{folder}/{row['name']}", set(row["dropped"] or ())
+            with suppress(NothingReadable), open_output(path, hadoop) as output:
+                written = copy_records(piece, dropped, output, row["content"])
             yield pa.RecordBatch.from_pydict({"name": [row["name"]], "records": [written]})

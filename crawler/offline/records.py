@@ -7,6 +7,7 @@ import json
 import sys
 import zlib
 from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..dedup.errors import InputError
@@ -28,6 +29,10 @@ DAMAGED: Final = (OSError, EOFError, zlib.error, ValueError)
 
 # A line, the bytes of a WARC record, or the columns of a row of Parquet that matter.
 Raw: TypeAlias = bytes | dict[str, Any]
+
+
+class NothingReadable(ValueError):
+    """No record of a file can be read."""
 
 
 class Page(NamedTuple):
@@ -177,29 +182,26 @@ def copy_records(
 ) -> int:
     """Write all records of a piece but those with the numbers `dropped`; return how many.
 
-    They are written as they are. What follows a damaged place of a file cannot be.
+    They are written as they are. What follows a damaged place of a file cannot be. Raises
+    :class:`NothingReadable` for a Parquet file that is none, in whose place nothing can stand.
     """
     offset = piece.number - piece.start
     kind = known_format(piece.path)
     if kind is Format.PARQUET:
         return _copy_rows(piece, dropped, output, content)
     written = 0
-    with open_input(piece, content) as stream:
-        try:
-            if kind is Format.WARC:
-                for place, record in _warc_records(stream):
-                    if offset + place not in dropped:
-                        record.write(output)
-                        output.end_member()
-                        written += 1
-            else:
-                for place, line in _lines(stream, piece):
-                    if offset + place not in dropped:
-                        output.write(line)
-                        written += 1
-        except DAMAGED as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise  # the disk is full, or the file is gone
+    with open_input(piece, content) as stream, _up_to_damage():
+        if kind is Format.WARC:
+            for place, record in _warc_records(stream):
+                if offset + place not in dropped:
+                    record.write(output)
+                    output.end_member()
+                    written += 1
+        else:
+            for place, line in _lines(stream, piece):
+                if offset + place not in dropped:
+                    output.write(line)
+                    written += 1
     return written
 
 
@@ -280,8 +282,11 @@ def _copy_rows(piece: Piece, dropped: Container[int], output: Output, content: b
     pa, parquet = extra("pyarrow"), extra("pyarrow.parquet")
     written, place = 0, piece.number
     with open_input(piece, content) as stream:
-        file = parquet.ParquetFile(stream)
-        with parquet.ParquetWriter(output.stream, file.schema_arrow) as writer:
+        try:
+            file = parquet.ParquetFile(stream)
+        except ValueError as error:
+            raise NothingReadable from error
+        with parquet.ParquetWriter(output.stream, file.schema_arrow) as writer, _up_to_damage():
             for batch in file.iter_batches(_ROWS):
                 numbers = range(place, place + batch.num_rows)
                 kept = batch.filter(pa.array([number not in dropped for number in numbers]))
@@ -289,6 +294,16 @@ def _copy_rows(piece: Piece, dropped: Container[int], output: Output, content: b
                 written += kept.num_rows
                 place += batch.num_rows
     return written
+
+
+@contextmanager
+def _up_to_damage() -> Iterator[None]:
+    """End the block where the file that it reads is damaged, and go on behind it."""
+    try:
+        yield
+    except DAMAGED as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk is full, or the file is gone
 
 
 _READERS: Final[dict[Format, Callable[..., Iterator[tuple[int, Raw]]]]] = {

@@ -219,6 +219,17 @@ def test_an_address_that_comes_again(spark: SparkSession, tmp_path: Path) -> Non
     assert b"broken" in next((tmp_path / "out" / "kept").iterdir()).read_bytes()
 
 
+def test_a_damaged_file_stops_no_other(spark: SparkSession, tmp_path: Path) -> None:
+    """A Parquet file that is none is named, and nothing stands in its place; others are whole."""
+    good, bad = tmp_path / "a.jsonl", tmp_path / "b.parquet"
+    corpora.write(good, corpora.pages(1))
+    bad.write_bytes(b"PAR1 a download that broke off")
+    result = run(spark, [str(good), str(bad)], tmp_path / "out")
+    assert result.damaged == [str(bad)]
+    kept = [path.name for path in (tmp_path / "out" / "kept").glob("0*")]
+    assert kept == ["000000-a.jsonl"]
+
+
 def test_pages_of_an_index_come_before_those_of_a_corpus(
     spark: SparkSession, tmp_path: Path, redis_url: str
 ) -> None:

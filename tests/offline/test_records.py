@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
@@ -141,6 +143,23 @@ def test_a_damaged_file_gives_what_comes_before(tmp_path: Path, name: str) -> No
     urls = [url for url, _ in PAGES]
     assert [one.url for one in found[:-1]] == urls[: len(found) - 1]
     assert len(found) > 1 or name.endswith(".parquet")  # whose key to all stands at its end
+
+
+def test_a_parquet_file_is_copied_up_to_its_damage(tmp_path: Path) -> None:
+    """Rows before a damaged place are found and copied, and the copy is sound."""
+    path, copy = tmp_path / "a.parquet", tmp_path / "copy.parquet"
+    urls = [f"https://e.example/{number}" for number in range(2000)]
+    table = pa.table({"url": urls, "text": [f"{url} and words" for url in urls]})
+    parquet.write_table(table, path, row_group_size=500)
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 3000] = bytes(3000)
+    path.write_bytes(data)
+    *pages, broken = found_in(path)
+    assert broken.url is None
+    with open_output(str(copy)) as output:
+        assert copy_records(whole(path), (), output) == len(pages) > 100
+    assert [one.url for one in found_in(copy)] == [one.url for one in pages]
 
 
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz", "a.warc.wet.gz"])
