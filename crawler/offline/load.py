@@ -172,7 +172,7 @@ class _Source:
                         self.skipped += 1
                         continue
                     waiting.append(raw)
-                    size += len(raw)
+                    size += _length(raw)
                     if len(waiting) == _CHUNK or size > _CHUNK_BYTES:
                         yield position, kind, waiting
                         waiting, size = [], 0
@@ -180,6 +180,13 @@ class _Source:
                 self.damaged.append(piece.path)
             if waiting:
                 yield position, kind, waiting
+
+
+def _length(raw: Raw) -> int:
+    """About how many bytes a record takes."""
+    if isinstance(raw, bytes):
+        return len(raw)
+    return sum(len(cell) for cell in raw.values() if isinstance(cell, (str, bytes)))
 
 
 _reader: PageReader

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Record
 from crawler.offline.files import File, local_files
-from crawler.offline.load import Checkpoint, Loaded, load
+from crawler.offline.load import Checkpoint, Loaded, _Source, load
 from tests.offline import corpora
 
 PAGES = corpora.pages()
@@ -111,3 +111,13 @@ def test_a_load_that_cannot_note_how_far_it_is(
     assert [message.partition(":")[0] for message in caplog.messages] == [
         "How far the load is cannot be noted"
     ]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_few_large_pages_are_handed_over_at_a_time(tmp_path: Path, name: str) -> None:
+    """The memory of a load is bounded by the bytes of what waits, in every format."""
+    pages = [(f"https://e.example/{number}", "word " * 400_000) for number in range(20)]
+    files = local_files(str(corpora.write(tmp_path / name, pages)))
+    counts = [len(raws) for _, _, raws in _Source(files, DedupConfig(), -1).chunks()]
+    assert sum(counts) == 20
+    assert max(counts) < 10
