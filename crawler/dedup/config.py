@@ -115,7 +115,8 @@ class DedupConfig:
         None,
         parsing.duration,
         "Time after which a page that was not seen again counts no more and its memory is given "
-        "back: seconds, or a text as `12h`, `30d`, `8w`. Unset: pages count for ever.",
+        "back: seconds, or a text as `12h`, `30d`, `8w`. Unset: pages count for ever. Of crawls "
+        "that share an index the shortest time holds for all.",
     )
     canonical_urls: bool = _setting(
         True,

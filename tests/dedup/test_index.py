@@ -6,6 +6,7 @@ import asyncio
 import random
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -278,6 +279,21 @@ async def test_what_is_not_seen_expires(index_url: str) -> None:
         assert (await index.check("http://a/2", text(article(2)))).kind is Kind.UNIQUE
         assert (await index.stats()).urls <= 10  # the memory is given back as well
         assert (await index.verify()).faults == []
+
+
+async def test_the_shortest_time_holds(index_url: str) -> None:
+    """What one crawl lets expire is gone for those that would keep it."""
+    config = DedupConfig(redis_url=index_url, shards=8, seed=1)
+    pages = [(f"http://a/{n}", text(article(n))) for n in range(40)]
+    async with DuplicateIndex.open(config) as index:
+        await index.check_many(pages)
+        await asyncio.sleep(2.1)
+        assert (await index.check("http://b/1", pages[1][1])).kind is Kind.EXACT
+        async with DuplicateIndex.open(replace(config, ttl=1)) as other:
+            for n in range(40):
+                await other.check("http://b/", f"and is checked for the {n}th time")
+        assert (await index.stats()).urls <= 10
+        assert (await index.check("http://b/2", pages[2][1])).kind is Kind.UNIQUE
 
 
 async def test_memory_of_what_expired_is_given_back(index_url: str) -> None:
