@@ -207,6 +207,19 @@ def test_pages_that_wait_go_along(dedup, fill, server, tmp_path, command):
     assert [verdict["duplicate_of"] for verdict in json.loads(out)] == [PAGES[0][0]]
 
 
+def test_rename_without_the_pages_that_wait(dedup, fill, server, tmp_path):
+    """If they cannot be written all stays as it was, with one line that says so."""
+    fill(PAGES)
+    (tmp_path / "unchecked.jsonl").write_text('{"index": "dedup x"}\n')
+    (tmp_path / "unchecked.lock").mkdir()
+    before = keys(server)
+    code, _, err = dedup("rename", "dedup", "other", "-s", f"DEDUP_DATA_DIR={tmp_path}")
+    assert (code, err.count("\n")) == (Exit.USAGE, 1)
+    assert "DEDUP_DATA_DIR" in err
+    assert keys(server) == before
+    assert (tmp_path / "unchecked.jsonl").read_text() == '{"index": "dedup x"}\n'
+
+
 @pytest.mark.parametrize("command", ["copy", "rename"])
 def test_copy_never_overwrites(dedup, fill, server, command):
     """A name that is taken, a missing source and a name that none can have change nothing."""

@@ -34,32 +34,46 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
     """Copy the index and, if it `is_moved`, delete it under its old name.
 
     Pages that passed unchecked wait for the renamed index then; of a copied one, for the original.
+    What cannot be taken along ends it before anything is deleted, and the copy is undone.
     """
     from dataclasses import replace
 
     from ...dedup.archive import archive_path, clear_archive, copy_archive
+    from ...dedup.errors import InputError
     from ...dedup.spool import Spool
     from ...dedup.store.namespaces import clear_index, copy_index
     from ...project import project_config
 
     config = project_config(settings)
 
+    def take_along() -> None:
+        old, new = (replace(config, namespace=name) for name in (options.source, options.target))
+        copy_archive(archive_path(old), archive_path(new))
+        if is_moved:
+            try:
+                Spool.rename(config.data_dir, options.source, options.target)
+            except OSError as error:
+                clear_archive(archive_path(new))
+                raise InputError(
+                    f"the pages that wait in DEDUP_DATA_DIR, {str(config.data_dir)!r}, to be "
+                    f"checked cannot be renamed ({error}): nothing was changed"
+                ) from None
+
     async def work() -> int:
         copied = await copy_index(config, options.source, options.target)
-        if copied and is_moved:
-            Spool.rename(config.data_dir, options.source, options.target)
-            await clear_index(replace(config, namespace=options.source))
+        if copied:
+            try:
+                take_along()
+            except InputError:
+                await clear_index(replace(config, namespace=options.target))
+                raise
+            if is_moved:
+                await clear_index(replace(config, namespace=options.source))
         return copied
 
     copied = asyncio.run(work())
-    if copied:
-        archives = [
-            archive_path(replace(config, namespace=name))
-            for name in (options.source, options.target)
-        ]
-        copy_archive(*archives)
-        if is_moved:
-            clear_archive(archives[0])
+    if copied and is_moved:
+        clear_archive(archive_path(replace(config, namespace=options.source)))
     if options.json:
         print_json({"source": options.source, "target": options.target, "keys": copied})
     elif copied:
