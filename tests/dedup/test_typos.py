@@ -335,6 +335,10 @@ def test_a_dictionary_of_ones_own(tmp_path: Path) -> None:
     path.write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="has no words"):
         dictionary(f"{tmp_path}/./words.txt")
+    for count in ("0", "9" * 400):
+        path.write_text(f"zemlja 500\nnebo {count}\n", encoding="utf-8")
+        with pytest.raises(InputError, match=r"words\.txt says in line 2 that 'nebo' occurs [09]"):
+            dictionary(f"{tmp_path}/./words.txt")
     with pytest.raises(InputError, match="cannot be read"):
         dictionary(str(tmp_path / "none.txt"))
     with pytest.raises(InputError, match="no dictionary for 'xx'"):

@@ -29,6 +29,7 @@ _OFFERED: Final = 80_000
 # Single letters are counted in book corpora as initials, formulas and list marks.
 _LETTER: Final = 0.02
 _SHIFT: Final = 20
+_MOST: Final = 1e100  # so often no word occurs; sums of more could have no end
 # English word formation. With shorter stems, too many misspellings would be derivations.
 _ENDINGS: Final = ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
 _BEGINNINGS: Final = (
@@ -167,7 +168,7 @@ def dictionary(source: str = "en") -> Dictionary:
     MissingExtra
         The package is not installed.
     InputError
-        There is no such language or file.
+        There is no such language or file, or a word in it never occurs.
     """
     return _dictionary(source)
 
@@ -225,6 +226,11 @@ def _of_file(path: Path) -> dict[str, float]:
         if word:
             # Zipf's law, for a list that only has an order.
             found[word] = float(count[0]) if count and count[0].isdecimal() else 1e6 / rank
+            if not 0 < found[word] < _MOST:
+                raise InputError(
+                    f"the dictionary {path} says in line {rank} that {word!r} occurs {count[0]:.9} "
+                    "times: give each word a number above 0, or none"
+                )
     if not found:
         raise InputError(f"the dictionary {path} has no words")
     return found
