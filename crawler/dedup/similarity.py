@@ -190,8 +190,8 @@ def estimate(
     Returns
     -------
     Estimate
-        The resemblance, its interval and its standard error, all from 0 to 1. Of two sketches of
-        shape (0,), as texts without words have, nothing is known: 0 to 1, error 1.
+        The resemblance, its interval and its standard error, all from 0 to 1. Two sketches of
+        shape (0,), as texts without words have, are equal: 1, as :func:`jaccard` says.
 
     Raises
     ------
@@ -208,6 +208,8 @@ def estimate(
     """
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"sketches of different shapes do not compare: {a.shape} and {b.shape}")
+    if not a.size:
+        return Estimate.certain(1.0)
     if bits is None:
         return Estimate.of_proportion(int(np.count_nonzero(a == b)), a.size, confidence, interval)
     different = (a ^ b) & a.dtype.type((1 << bits) - 1)

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.dedup.fingerprint import verification_sketches
 from crawler.dedup.shingles import shingle_hashes
-from crawler.dedup.similarity import containment, jaccard
+from crawler.dedup.similarity import Estimate, containment, estimate, jaccard
 from crawler.dedup.sketches import METHODS, FastSimilaritySketch, Method, Sketcher
 from crawler.dedup.sketches.draw import numbers
+from crawler.dedup.sketches.odd import compare_odd
 
 OPTIONS = [
     ("fast", {}),
@@ -71,8 +73,29 @@ def test_a_text_is_itself_and_nothing_is_like_no_text(
     assert candidates(sketcher.method, text, text)
     assert empty.shape == (0,)
     assert sketcher.keys(empty).size == 0
-    for a, b in ((text, empty), (empty, text), (empty, empty)):
-        assert sketcher.estimate(a, b).similarity == 0.0
+    for a, b in ((text, empty), (empty, text)):
+        assert sketcher.estimate(a, b) == Estimate.certain(0.0)
+
+
+@METHOD
+def test_texts_without_words_are_equal(name: str, options: dict[str, object]) -> None:
+    """All that compares says what the exact resemblance of two empty sets is: 1."""
+    sketcher = Sketcher(method=name, **options)
+    shingles, sketch = sketcher.shingles("…"), sketcher.sketch("…")
+    assert jaccard(shingles, shingles) == 1.0
+    for estimated in (sketcher.estimate, sketcher.method.estimate, estimate):
+        assert estimated(sketch, sketch) == Estimate.certain(1.0)
+    ours = verification_sketches(sketcher.method, shingles, sketch, 1024, 0.8)
+    assert compare_odd(ours[0], ours, bits=1024).similarity == 1.0
+
+
+def test_an_empty_sample_is_no_empty_text() -> None:
+    """Of two texts of which no shingle happens to be sampled nothing is known."""
+    sketcher = Sketcher(method="modulo", modulus=1 << 20)
+    one, other = sketcher.sketch("one two three four five"), sketcher.sketch("six " * 5)
+    assert sketcher.keys(one).size == sketcher.keys(other).size == 0
+    found = sketcher.estimate(one, other)
+    assert (found.similarity, found.low, found.high) == (0.0, 0.0, 1.0)
 
 
 @METHOD

@@ -90,7 +90,7 @@ def test_post_search_for_retweets(seed: int) -> None:
         "xim123: @loonytoons Well I’ve booked train tickets for saturday now (despite "
         "thetrainline best efforts to prevent me), see you there #phpnw09"
     )
-    if not sketcher.sketch(retweeted).size:
+    if not sketcher.keys(sketcher.sketch(retweeted)).size:
         pytest.skip("no shingle of eight is 0 modulo 3 under this seed")
     assert search(retweeted, 0.5) == list(range(10))
     assert search(unrelated, 0.01) == []

@@ -66,7 +66,6 @@ class Method(ABC):
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         """The keys by which pages with similar sketches find each other; none if it is empty."""
 
-    @abstractmethod
     def estimate(
         self,
         a: SketchArray,
@@ -75,7 +74,20 @@ class Method(ABC):
         confidence: float = 0.95,
         interval: Interval = "wilson",
     ) -> Estimate:
-        """The resemblance of the texts of two sketches; of a text without shingles, 0."""
+        """The resemblance of the texts of two sketches.
+
+        Of texts without shingles it is what :func:`~..similarity.jaccard` says: 1 if neither has
+        any, 0 if one alone has none.
+        """
+        if a.size and b.size:
+            return self._estimate(a, b, confidence, interval)
+        return Estimate.certain(float(a.size == b.size))
+
+    @abstractmethod
+    def _estimate(
+        self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
+    ) -> Estimate:
+        """The resemblance of texts that both have shingles."""
 
 
 class BandedMethod(Method):
@@ -117,14 +129,7 @@ class BandedMethod(Method):
             return np.empty(0, np.uint32)
         return band_keys(sketch, self.bands, self.rows)
 
-    def estimate(
-        self,
-        a: SketchArray,
-        b: SketchArray,
-        *,
-        confidence: float = 0.95,
-        interval: Interval = "wilson",
+    def _estimate(
+        self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
-        if not a.size or not b.size:
-            return Estimate.certain(0.0)
         return estimate(a, b, confidence=confidence, interval=interval)

@@ -90,6 +90,8 @@ def estimate_odd(
     """
     if level == SIMHASH:
         return estimate_simhash(odd, bits, confidence=confidence)
+    if members_a + members_b == level == 0:
+        return Estimate.certain(1.0)  # two empty sets are equal
     if 2 * odd >= bits or members_a + members_b == 0:
         return Estimate(0.0, 0.0, 1.0, 1.0)
     difference = math.log(1 - 2 * odd / bits) / math.log(1 - 2 / bits)

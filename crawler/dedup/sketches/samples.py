@@ -68,16 +68,9 @@ class SmallestN(Method):
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return sketch[: self.num_keys].astype(np.uint32)
 
-    def estimate(
-        self,
-        a: SketchArray,
-        b: SketchArray,
-        *,
-        confidence: float = 0.95,
-        interval: Interval = "wilson",
+    def _estimate(
+        self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
-        if not a.size or not b.size:
-            return Estimate.certain(0.0)
         if max(a.size, b.size) < self.num_hashes:
             exact = jaccard(a, b)
             return Estimate.certain(exact)
@@ -152,24 +145,17 @@ class ModuloSample(Method):
         while kept.size > self.num_hashes:
             doublings += 1
             kept = _halved(kept, doublings)
-        if not kept.size:
+        if not shingles.size:
             return np.empty(0, np.uint64)
         return np.concatenate((np.array([self.modulus << doublings], np.uint64), kept))
 
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return (sketch[1:] & _KEY).astype(np.uint32)
 
-    def estimate(
-        self,
-        a: SketchArray,
-        b: SketchArray,
-        *,
-        confidence: float = 0.95,
-        interval: Interval = "wilson",
+    def _estimate(
+        self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         """The score of the page with sketch *b* for the text with sketch *a*."""
-        if not a.size or not b.size:
-            return Estimate.certain(0.0)
         doublings = (max(int(a[0]), int(b[0])) // self.modulus).bit_length() - 1
         ours, theirs = _halved(a[1:], doublings), _halved(b[1:], doublings)
         matched = int(np.count_nonzero(np.isin(ours, theirs, assume_unique=True)))

@@ -96,16 +96,9 @@ class Simhash(Method):
         hashed ^= hashed >> _32  # or the highest bits would count in the highest bits alone
         return np.asarray((hashed * _SPREAD) >> _32, np.uint32)
 
-    def estimate(
-        self,
-        a: SketchArray,
-        b: SketchArray,
-        *,
-        confidence: float = 0.95,
-        interval: Interval = "wilson",
+    def _estimate(
+        self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
-        if not a.size or not b.size:
-            return Estimate.certain(0.0)
         distance = hamming_distance(a, b)
         return estimate_simhash(distance, self.num_hashes, confidence=confidence, interval=interval)
 
@@ -195,17 +188,12 @@ class TwoStage(Method):
         """The second part of a sketch, by which candidates are verified."""
         return sketch[self.tables :]
 
-    def estimate(
-        self,
-        a: SketchArray,
-        b: SketchArray,
-        *,
-        confidence: float = 0.95,
-        interval: Interval = "wilson",
+    def _estimate(
+        self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         cut = self.tables
         return min(
-            self.first.estimate(a[:cut], b[:cut], confidence=confidence, interval=interval),
-            self.second.estimate(a[cut:], b[cut:], confidence=confidence, interval=interval),
+            self.first._estimate(a[:cut], b[:cut], confidence, interval),
+            self.second._estimate(a[cut:], b[cut:], confidence, interval),
             key=lambda estimate: estimate.similarity,
         )

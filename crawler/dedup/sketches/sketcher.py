@@ -134,7 +134,8 @@ class Sketcher:
     ) -> Estimate:
         """The resemblance of the texts of two sketches of this sketcher, 0 to 1.
 
-        With the probability *confidence* it is in the interval. 0 if either text has no words.
+        With the probability *confidence* it is in the interval. 1 if neither text has words, 0 if
+        one alone has none.
         Raises :class:`ValueError` if the sketches of a method with one shape differ in theirs.
         """
         return self.method.estimate(a, b, confidence=confidence, interval=interval)

@@ -75,16 +75,9 @@ class Supershingles(Method):
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return sketch.astype(np.uint32)
 
-    def estimate(
-        self,
-        a: SketchArray,
-        b: SketchArray,
-        *,
-        confidence: float = 0.95,
-        interval: Interval = "wilson",
+    def _estimate(
+        self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
-        if not a.size or not b.size:
-            return Estimate.certain(0.0)
         shared = int(np.count_nonzero(a == b))
         runs = Estimate.of_proportion(shared, a.size, confidence, interval)
         root = 1 / self.rows
