@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +59,18 @@ class CompiledWalk(BuildHookInterface[Any]):
         self._folder.cleanup()
 
 
+def in_place() -> Path:
+    """Return the compiled module beside its source, made anew if that has changed."""
+    source = ROOT / SOURCE
+    place = source.with_suffix(EXTENSION_SUFFIXES[0])
+    if not place.exists() or place.stat().st_mtime < source.stat().st_mtime:
+        with tempfile.TemporaryDirectory() as name:
+            place.write_bytes(compiled(Path(name)).read_bytes())
+    return place
+
+
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as name:
-        try:
-            module = compiled(Path(name))
-        except Exception as error:
-            sys.exit(f"{SOURCE} is not compiled, pages take longer: {error}")
-        (ROOT / SOURCE.with_name(module.name)).write_bytes(module.read_bytes())
+    try:
+        print(in_place().relative_to(ROOT))
+    except Exception as error:
+        sys.exit(f"{SOURCE} is not compiled, pages take longer: {error}")

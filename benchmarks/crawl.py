@@ -42,6 +42,7 @@ from scrapy.spiders import CrawlSpider, Rule
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.compiled import as_shipped
 from crawler.dedup.store.embedded import server_binary
 from crawler.spiders.site import SiteSpider
 
@@ -230,6 +231,7 @@ def main() -> None:
         return
     if options.data is None:
         parser.error("--data FOLDER is needed")
+    as_shipped()
     pages = load(options.data, options.pages)
     peers = all(importlib.util.find_spec(name) for name in ("trafilatura", "datasketch"))
     ways = [way for way in WAYS if way != "e" or peers]
