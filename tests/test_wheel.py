@@ -6,6 +6,7 @@ import json
 import subprocess
 import zipfile
 from collections.abc import Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,15 @@ def test_contents(wheel: Path) -> None:
         if "__pycache__" not in path.parts:
             assert f"scrapy_neardup/{path.as_posix()}" in names
     assert "scrapy_neardup/py.typed" in names
+
+
+def test_what_is_compiled(wheel: Path, installed: str) -> None:
+    """Where there is a compiler, the wheel has the compiled module and names its platform."""
+    pytest.importorskip("crawler.chrome.walk", reason="not compiled here: python hatch_build.py")
+    code = "from scrapy_neardup.chrome import walk; print(walk.__file__)"
+    run = subprocess.run([installed, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip().endswith(EXTENSION_SUFFIXES[0])
+    assert not wheel.stem.endswith("any")
 
 
 def test_no_name_of_the_repository() -> None:
