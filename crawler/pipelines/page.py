@@ -42,8 +42,9 @@ class PageFields:
             self._warn_once(
                 item,
                 name,
-                "%s has no page address in the field %r: its items pass unchecked. Name the field "
-                "that has it in DEDUP_URL_FIELD.",
+                "%s has no page address in the field %r%s: its items pass unchecked. Name the "
+                "field that has it in DEDUP_URL_FIELD.",
+                _instead(item, name),
             )
             return None
         return url
@@ -85,8 +86,10 @@ class PageFields:
             self._warn_once(
                 item,
                 name,
-                "%s has no HTML (str, bytes or an lxml tree) in the field %r and no text: such "
+                "%s has no HTML (str, bytes or an lxml tree) in the field %r%s and no text%s: such "
                 "items pass unchecked. Name the fields in DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD.",
+                _instead(item, name),
+                _instead(item, self.config.text_field),
             )
         return html
 
@@ -116,13 +119,13 @@ class PageFields:
             item,
             name,
             "%s takes no field %r: its items pass without their verdict. Give the class that "
-            "field, name another one in DEDUP_TAG_FIELD, or empty that setting.",
+            "field, not frozen, name another one in DEDUP_TAG_FIELD, or empty that setting.",
         )
 
-    def _warn_once(self, item: Any, name: str, message: str) -> None:
+    def _warn_once(self, item: Any, name: str, message: str, *values: str) -> None:
         if (type(item), name) not in self._warned:
             self._warned.add((type(item), name))
-            logger.warning(message, type(item).__qualname__, name)
+            logger.warning(message, type(item).__qualname__, name, *values)
 
     def _read(self, item: Any, name: str, types: tuple[type, ...]) -> Any:
         value = ItemAdapter(item).get(name)
@@ -159,10 +162,19 @@ def read_date(value: Any) -> datetime | None:
     return value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
 
 
+def _instead(item: Any, name: str) -> str:
+    """What a field holds that is no text, for a warning."""
+    value = ItemAdapter(item).get(name)
+    if value is None or isinstance(value, str):
+        return ""
+    hint = ", of an item loader without TakeFirst()" if isinstance(value, list) else ""
+    return f" (but {type(value).__name__}{hint})"
+
+
 def _write(adapter: ItemAdapter, name: str, value: Any) -> bool:
     """Whether the item took the value: its type may lack the field, be frozen, or check values."""
     try:
         adapter[name] = value
-    except (KeyError, AttributeError, TypeError, ValueError):
+    except Exception:  # a type's own checks raise what they like
         return False
     return True

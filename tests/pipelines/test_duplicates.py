@@ -230,6 +230,24 @@ async def test_fields_of_other_names_are_told_once(bench, caplog, values, settin
     assert setting in message
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            {"url": ["/a"], "text": ARTICLE},
+            "'url' (but list, of an item loader without TakeFirst()",
+        ),
+        ({"url": "/a", "html": [html(ARTICLE)]}, "'html' (but list, of an item loader without"),
+        ({"url": "/a", "text": ARTICLE.encode()}, "no text (but bytes)"),
+    ],
+)
+async def test_a_field_of_a_wrong_type_is_told(bench, caplog, values, said):
+    """As of an item loader, which makes lists: the field is there, and it is said what is wrong."""
+    await bench.process(values)
+    (message,) = caplog.messages
+    assert said in message
+
+
 @pytest.mark.parametrize("date", ["1 May {} 10:00:00", "1 May 2026 {}:00", "1 May 2026 10:00 +{}"])
 async def test_a_date_that_is_none(bench, date):
     """What a page says of its date costs it no check, however large its numbers are."""
@@ -272,6 +290,20 @@ async def test_frozen_items_pass(bench):
     )
     assert await bench.process(item) is item
     assert bench.stats["dedup/unique"] == bench.stats["dedup/untagged"] == 1
+
+
+async def test_a_type_that_refuses_the_verdict_costs_no_item(bench):
+    """Whatever a type raises when a field is set, the item passes."""
+
+    def refuse(item, name, value):
+        if hasattr(item, name):
+            raise RuntimeError("read only")
+        object.__setattr__(item, name, value)
+
+    sealed = make_dataclass("Sealed", ["url", "text", "dedup"], namespace={"__setattr__": refuse})
+    item = sealed("/a", ARTICLE, None)
+    assert await bench.process(item) is item
+    assert bench.stats["dedup/untagged"] == 1
 
 
 async def test_what_is_no_item_passes(bench):
