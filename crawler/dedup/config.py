@@ -222,6 +222,11 @@ class DedupConfig:
             raise ConfigError(f"DEDUP_METHOD {self.method}: {error}") from None
         if (method.tables or 1) > self._most_keys:
             raise ConfigError(f"DEDUP_METHOD_OPTIONS expects fewer keys: at most {self._most_keys}")
+        others = {self.url_field, self.html_field, self.text_field}
+        if self.tag_field in others | {self.title_field, self.date_field, self.canonical_field}:
+            raise ConfigError(f"DEDUP_TAG_FIELD expects a field of its own, not {self.tag_field!r}")
+        if self.html_field == self.text_field:  # HTML would be compared as if it were the text
+            raise ConfigError("DEDUP_TEXT_FIELD expects another field than DEDUP_HTML_FIELD")
         if any(c in self.namespace for c in "{}*?[] \t\n"):
             raise ConfigError("DEDUP_NAMESPACE expects a name without spaces and without {}*?[]")
 
@@ -305,7 +310,7 @@ def _parsed(item: Field[Any], value: Any) -> Any:
     try:
         return item.metadata["parse"](value)
     except (TypeError, ValueError, OverflowError) as error:
-        # int("x") and its like speak of Python, not of the setting.
-        reason = str(error) if str(error).startswith("expects") else "has the wrong type"
+        # list(3) and its like speak of Python, not of the setting.
+        reason = str(error) if str(error).startswith("expects") else "expects another type"
         shown = f", not {value!r}" if item.repr else ""
         raise ConfigError(f"{setting_name(item)} {reason}{shown}") from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,15 @@ DISTINCTIONS = frozenset({"accents", "case", "numbers", "punctuation", "reposts"
 
 # By what a page may take the place of its copy.
 PREFERENCES = frozenset({"canonical", "earlier"})
+
+
+@contextmanager
+def _expecting(what: str) -> Iterator[None]:
+    """Say what is expected where Python says what it cannot do."""
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"expects {what}") from None
 
 
 def text(value: Any) -> str:
@@ -55,9 +65,12 @@ def boolean(value: Any) -> bool:
 
 def integer(low: int, high: int) -> Callable[[Any], int]:
     def parse(value: Any) -> int:
-        if isinstance(value, bool) or int(value) != float(value) or not low <= int(value) <= high:
-            raise ValueError(f"expects a whole number from {low} to {high}")
-        return int(value)
+        with _expecting(f"a whole number from {low} to {high}"):
+            if isinstance(value, bool) or int(value) != float(value):
+                raise ValueError
+            if not low <= int(value) <= high:
+                raise ValueError
+            return int(value)
 
     return parse
 
@@ -68,9 +81,10 @@ def optional(parse: Callable[[Any], int]) -> Callable[[Any], int | None]:
 
 def number(low: float, high: float) -> Callable[[Any], float]:
     def parse(value: Any) -> float:
-        if isinstance(value, bool) or not low < float(value) <= high:
-            raise ValueError(f"expects a number above {low:g} and up to {high:g}")
-        return float(value)
+        with _expecting(f"a number above {low:g} and up to {high:g}"):
+            if isinstance(value, bool) or not low < float(value) <= high:
+                raise ValueError
+            return float(value)
 
     return parse
 
@@ -115,7 +129,8 @@ def function(value: Any) -> str | Callable[[Any], str] | None:
 def options(value: Any) -> Mapping[str, Any] | None:
     if value is None or value == "":
         return None
-    options = json.loads(value) if isinstance(value, str) else value
+    with _expecting("a dict of options, or its JSON"):
+        options = json.loads(value) if isinstance(value, str) else value
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
         raise ValueError("expects a dict of options")
     if not all(isinstance(option, (int, str)) for option in options.values()):

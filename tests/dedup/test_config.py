@@ -58,6 +58,8 @@ def test_a_setting_may_be_emptied() -> None:
         ("URL_FIELD", 3),
         ("DATA_DIR", ""),
         ("SEED", -1),
+        ("TAG_FIELD", "url"),
+        ("TEXT_FIELD", "html"),
         ("TIMEOUT", 0),
         ("TTL", 0),
         ("TTL", "soon"),
@@ -70,6 +72,13 @@ def test_an_error_names_its_setting(name: str, value: object) -> None:
     """Whatever is wrong with a value, the message begins with the setting's name."""
     with pytest.raises(ConfigError, match=rf"^DEDUP_{name} "):
         DedupConfig.from_settings({f"DEDUP_{name}": value})
+
+
+@pytest.mark.parametrize("name", ["SEED", "SHINGLE_SIZE", "THRESHOLD", "METHOD_OPTIONS"])
+def test_an_error_says_what_is_expected(name: str) -> None:
+    """Not what Python cannot do with the value."""
+    with pytest.raises(ConfigError, match=f"^DEDUP_{name} expects a "):
+        DedupConfig.from_settings({f"DEDUP_{name}": "{abc"})
 
 
 def test_secrets_are_not_shown() -> None:
