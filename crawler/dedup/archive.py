@@ -37,9 +37,10 @@ _BUSY: Final = 10.0  # seconds to wait for another process that writes
 
 _VERSION: Final = 1
 # `used` grows with every page written; a page whose copy comes is used, too, so that the two texts
-# stay together.
+# stay together. All or nothing of it is there, also if the disk is full: then the version is 0.
 SCHEMA: Final = f"""
 PRAGMA journal_mode = WAL;
+BEGIN IMMEDIATE;
 PRAGMA user_version = {_VERSION};
 CREATE TABLE IF NOT EXISTS page (
     url TEXT PRIMARY KEY, used INTEGER NOT NULL, title TEXT NOT NULL, text BLOB NOT NULL,
@@ -48,6 +49,7 @@ CREATE TABLE IF NOT EXISTS page (
 );
 CREATE INDEX IF NOT EXISTS page_used ON page (used);
 CREATE INDEX IF NOT EXISTS page_cluster ON page (cluster);
+COMMIT;
 """
 _COLUMNS: Final = (
     "url, title, text, characters, cut, kind, standing, duplicate_of, similarity, low, high, "
@@ -103,11 +105,11 @@ class Archive:
         file cannot be read.
         """
         with _explained(path):
-            is_there = path.is_file()
-            connection = connect(path) if is_there else sqlite3.connect(":memory:")
+            connection = _existing(path)
+        if connection is None:
+            connection = sqlite3.connect(":memory:")
+            connection.executescript(SCHEMA)
         with closing(connection):
-            if not is_there:
-                connection.executescript(SCHEMA)
             yield cls(path, connection, canonical=canonical)
 
     @classmethod
@@ -181,35 +183,54 @@ def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:
 
     Raises :class:`InputError` if the file cannot be written.
     """
-    if not path.is_file():
-        return False
-    with _explained(path), closing(connect(path)) as connection, connection:
-        known = identity(url, canonical=canonical)
-        return connection.execute("DELETE FROM page WHERE url = ?", [known]).rowcount > 0
+    with _explained(path):
+        connection = _existing(path)
+        if connection is None:
+            return False
+        with closing(connection), connection:
+            known = identity(url, canonical=canonical)
+            return connection.execute("DELETE FROM page WHERE url = ?", [known]).rowcount > 0
 
 
 def clear_archive(path: Path) -> None:
     """Take out all pages. Raises :class:`InputError` if the file cannot be written."""
-    if path.is_file():
-        with _explained(path), closing(connect(path)) as connection:
-            connection.execute("DELETE FROM page")
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with _explained(path):
+        connection = _existing(path)
+        if connection is not None:
+            with closing(connection):
+                connection.execute("DELETE FROM page")
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def copy_archive(source: Path, target: Path) -> None:
     """Copy an archive over another. Raises :class:`InputError` if that cannot be done."""
-    if source.is_file():
-        with _explained(source), closing(connect(source)) as connection:
-            target.unlink(missing_ok=True)
-            connection.execute("VACUUM INTO ?", [str(target)])
+    with _explained(source):
+        connection = _existing(source)
+        if connection is not None:
+            with closing(connection):
+                target.unlink(missing_ok=True)
+                connection.execute("VACUUM INTO ?", [str(target)])
+
+
+def _existing(path: Path) -> sqlite3.Connection | None:
+    """Open a file; None if there is none, or if it is one that nothing could be written to."""
+    connection = connect(path) if path.is_file() else None
+    if connection is not None and not _version(connection):
+        connection.close()
+        return None
+    return connection
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
 
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open a file, or make an empty one; raises :class:`sqlite3.Error`."""
     connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None)
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version not in (0, _VERSION):
+    if _version(connection) not in (0, _VERSION):
         connection.close()
         raise sqlite3.DatabaseError("it was made by another version")
     # A power cut may cost the last pages, never the file.

@@ -206,6 +206,28 @@ def test_no_file_is_an_empty_archive(path: Path) -> None:
     assert not forget_page(path, "http://a/")
 
 
+@pytest.mark.parametrize("room", [0, 4096, 20_000])
+def test_a_file_that_a_full_disk_left_is_an_empty_archive(path: Path, room: int) -> None:
+    """What could not be made whole hinders neither reports nor whoever forgets a page."""
+    words = (
+        "import resource, signal, sys; from pathlib import Path; "
+        "from tests.report.test_archive import write; "
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2); "
+        "write(Path(sys.argv[1]), [('http://a/', 'x', None)])"
+    )
+    subprocess.run([sys.executable, "-c", words, str(path), str(room)], check=True)
+    assert path.exists()
+    with Archive.open(path) as archive:
+        assert len(archive) == 0
+    assert not forget_page(path, "http://a/")
+    clear_archive(path)
+    copy_archive(path, path.with_name("target.sqlite"))
+    write(path, [("http://a/", "x", None)])
+    with Archive.open(path) as archive:
+        assert len(archive) == 1
+
+
 def test_forgotten_page(path: Path) -> None:
     """A page that is forgotten is not shown either."""
     write(path, [("http://a/", "x", None)])
