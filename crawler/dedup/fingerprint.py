@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -97,9 +97,11 @@ class Fingerprinter:
         self._correct = make_corrector(config)
         self._sketcher = make_sketcher(config, seed)
 
-    def __call__(self, text: str) -> Fingerprint:
-        """The fingerprint of a page's main text."""
+    def __call__(self, text: str, whole: str | None = None) -> Fingerprint:
+        """The fingerprint of a page's main text; its exact hash is that of `whole`, if given."""
         page, normalised = self._read(text)
+        if whole is not None and whole != text:
+            page = replace(page, exact=self.exact(whole))
         if normalised is None:
             return page
         shingles = sorted_unique(self._sketcher.shingler.of_encoded(normalised))

@@ -9,11 +9,12 @@ import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Self
 
 from .config import DedupConfig
 from .errors import ServerError
+from .evidence import record_of, verdict_of
 from .fingerprint import Fingerprint, Fingerprinter, make_sketcher
 from .identity import host, identity
 from .patience import Patience
@@ -24,12 +25,11 @@ from .store.batch import Batcher
 from .store.connect import open_server
 from .store.keys import AGAIN
 from .store.make import make_store
-from .store.records import estimate_evidence
 from .store.redis_index import CheckRequest, Evidence, Gone, RedisIndex, TemplateNews
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
 from .store.statistics import IndexStats, read_statistics
-from .verdict import Kind, Record, Verdict
+from .verdict import Record, Verdict
 
 if TYPE_CHECKING:
     from ..chrome import SharedTemplate
@@ -132,7 +132,7 @@ class DuplicateIndex:
         evidence = await self._submit(request)
         if template is not None and evidence.template is not None:
             template.take(*evidence.template)
-        return self._verdict(url, request, evidence)
+        return verdict_of(url, evidence, self._config.sketch_bits, request=request)
 
     async def prefer(self, url: str, text: str) -> Verdict:
         """Check a page that the index has as `preferred`, by the main text that was compared then.
@@ -162,21 +162,16 @@ class DuplicateIndex:
 
     async def _fingerprinted(self, text: str, whole: str | None = None) -> Fingerprint:
         if max(len(text), len(whole or "")) > _LONG_TEXT:
-            return await asyncio.to_thread(self._compared, text, whole)
-        return self._compared(text, whole)
-
-    def _compared(self, text: str, whole: str | None) -> Fingerprint:
-        fingerprint = self._fingerprint(text)
-        if whole is None or whole == text:
-            return fingerprint
-        return replace(fingerprint, exact=self._fingerprint.exact(whole))
+            return await asyncio.to_thread(self._fingerprint, text, whole)
+        return self._fingerprint(text, whole)
 
     def _request(self, url: str, fingerprint: Fingerprint) -> CheckRequest:
         known = identity(url, canonical=self._config.canonical_urls)
         return CheckRequest(known, host(known), secrets.token_bytes(4), fingerprint)
 
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
-        return self._verdict(url, request, await self._submit(request))
+        evidence = await self._submit(request)
+        return verdict_of(url, evidence, self._config.sketch_bits, request=request)
 
     async def check_requests(self, requests: list[CheckRequest]) -> list[Evidence]:
         """Check pages, fingerprinted with :attr:`seed`, in one exchange; answers in their order."""
@@ -208,7 +203,8 @@ class DuplicateIndex:
                 requests = [one for one in batch if isinstance(one, CheckRequest)]
                 answers = await self.check_requests(requests) if requests else []
                 for request, evidence in zip(requests, answers, strict=True):
-                    yield self._verdict(request.url, request, evidence)
+                    bits = self._config.sketch_bits
+                    yield verdict_of(request.url, evidence, bits, request=request)
 
     def waiting(self) -> tuple[int, int]:
         """What is in the spool: pages of this index, and those of others, which it cannot check."""
@@ -218,23 +214,7 @@ class DuplicateIndex:
         """What the index knows of a URL, or None if it never saw it."""
         known = identity(url, canonical=self._config.canonical_urls)
         page = await self._store.show(known)
-        if page is None:
-            return None
-        verdict = self._verdict(known, None, page.evidence)
-        return Record(
-            url=known,
-            kind=Kind(page.evidence.standing),
-            last_verdict=verdict.kind,
-            duplicate_of=verdict.duplicate_of,
-            similarity=verdict.similarity,
-            low=verdict.low,
-            high=verdict.high,
-            cluster=page.evidence.page,
-            first_seen=datetime.fromtimestamp(page.first_seen, UTC),
-            last_seen=datetime.fromtimestamp(page.last_seen, UTC),
-            words=page.words,
-            gone=datetime.fromtimestamp(page.gone, UTC) if page.gone else None,
-        )
+        return record_of(known, page, self._config.sketch_bits) if page is not None else None
 
     async def gone(self, url: str) -> bool:
         """Note that a URL is gone from the web; False if the index never saw it.
@@ -325,22 +305,3 @@ class DuplicateIndex:
             if not self._has_warned:  # there may be as many as the crawl has pages
                 self._has_warned = True
                 logger.warning("Pages that pass unchecked cannot be kept for later: %s", error)
-
-    def _verdict(self, url: str, request: CheckRequest | None, evidence: Evidence) -> Verdict:
-        kind, standing = Kind(evidence.kind), Kind(evidence.standing)
-        similarity = low = high = None
-        found = estimate_evidence(evidence, self._config.sketch_bits)
-        if found is not None:
-            similarity, low, high = found.similarity, found.low, found.high
-        return Verdict(
-            kind,
-            url,
-            evidence.duplicate_of,
-            similarity,
-            low,
-            high,
-            evidence.page,
-            standing,
-            evidence.replaces,
-            request.canonical if request is not None and evidence.canonical_known else None,
-        )
