@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.measure import Measurement
     from rich.table import Table
+    from rich.text import Text
 
 _PROGRESS = 5.0  # seconds between lines of progress
 
@@ -39,6 +42,33 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
     Console().print(make_table(title, columns, rows))
 
 
+class Bar:
+    """A bar in a table: of `most` it shows `value`, in `longest` columns or what there is room for.
+
+    >>> str(Bar(3, 10, 5))
+    '██'
+    """
+
+    def __init__(self, value: int, most: int, longest: int) -> None:
+        self._value, self._most, self._longest = value, most, longest
+
+    def __str__(self) -> str:
+        return self._drawn(self._longest)
+
+    def _drawn(self, columns: int) -> str:
+        return "█" * -(-self._value * columns // self._most)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        from rich.measure import Measurement
+
+        return Measurement(1, self._longest)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from rich.text import Text
+
+        yield Text(self._drawn(min(self._longest, options.max_width)))
+
+
 def make_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     """The table that :func:`print_table` prints in a terminal."""
     from rich.table import Table
@@ -48,8 +78,9 @@ def make_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     for i, name in enumerate(columns):
         is_number = all(isinstance(row[i], (int, float, type(None))) for row in rows)
         table.add_column(name, justify="right" if is_number else "left", overflow="fold")
-    for line in _cells(rows):
-        table.add_row(*(Text(cell) for cell in line))  # Text: brackets are not markup
+    for row, line in zip(rows, _cells(rows), strict=True):
+        cells = zip(row, line, strict=True)  # Text: brackets are not markup
+        table.add_row(*(one if isinstance(one, Bar) else Text(cell) for one, cell in cells))
     return table
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from ..dedup.tuning import Choice
 
 _COLUMNS, _ROWS = 60, 10  # of the plot in the terminal
+_FEWEST_COLUMNS = 10  # however narrow that is
+_LABEL = 7  # columns left of it
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 
 # Of the picture, in pixels.
@@ -24,19 +27,26 @@ _COLOURS = ("#1f4e9c", "#b3541e", "#4b7f3a")
 _POSITIVES, _NEGATIVES = "#4b7f3a", "#1f4e9c"  # areas of errors, as lectures colour them
 
 
-def text_plot(choice: Choice, threshold: float) -> str:
-    """The S-curve of `choice` in block characters, the threshold marked below the axis."""
-    found = choice.found([(column + 0.5) / _COLUMNS for column in range(_COLUMNS)])
+def text_plot(choice: Choice, threshold: float, width: int = 80) -> str:
+    """The S-curve of `choice` in block characters, the threshold marked below the axis.
+
+    It is made for a terminal of `width` columns.
+    """
+    columns = max(_FEWEST_COLUMNS, min(_COLUMNS, width - _LABEL))
+    found = choice.found([(column + 0.5) / columns for column in range(columns)])
     eighths = [round(share * _ROWS * 8) for share in found.tolist()]
     lines = []
     for row in range(_ROWS - 1, -1, -1):
         label = {_ROWS - 1: "100 %", _ROWS // 2 - 1: " 50 %"}.get(row, "")
         bar = "".join(_BLOCKS[min(8, max(0, height - row * 8))] for height in eighths)
         lines.append(f"{label:>5} │{bar}".rstrip())
-    mark = min(_COLUMNS - 1, int(threshold * _COLUMNS))
-    lines.append(f"{'0':>5} └{'─' * mark}┴{'─' * (_COLUMNS - mark - 1)}")
-    lines.append(f"{'':7}0{'':{mark - 1}}▲{'':{_COLUMNS - mark - 2}}1".rstrip())
-    lines.append(f"{'':7}similarity; ▲ threshold {threshold:g}; height: share of pairs found")
+    mark = min(columns - 1, int(threshold * columns))
+    lines.append(f"{'0':>5} └{'─' * mark}┴{'─' * (columns - mark - 1)}")
+    axis = ["0", *" " * (columns - 2), "1"]
+    axis[mark] = "▲"
+    lines.append(" " * _LABEL + "".join(axis))
+    legend = f"similarity; ▲ threshold {threshold:g}; height: share of pairs found"
+    lines += [" " * _LABEL + line for line in wrap(legend, max(width - _LABEL, columns))]
     return "\n".join(lines)
 
 

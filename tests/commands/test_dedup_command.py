@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from scrapy.settings import default_settings
 
 from crawler.commands.subcommands import Exit, find, names
 from tests.commands.conftest import ROOT
+from tests.texts import article, changed, text
 
 TEXT = "the leaves of an evergreen shrub give an aromatic drink when hot water is poured over them "
 PAGES = [
@@ -139,6 +141,23 @@ def test_terminal(dedup, fill, monkeypatch):
     code, out, _ = dedup("stats")
     assert code == Exit.FOUND
     assert "Verdicts" in out
+
+
+@pytest.mark.parametrize(("columns", "longest"), [(40, 21), (100, 40)])
+def test_bars(dedup, fill, monkeypatch, columns, longest):
+    """A bar takes one line, as long as its share of the longest, in a narrow terminal too."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    pages = [(f"http://a.example/{n}", text(changed(article(1), n))) for n in (0, 1, 1, 2, 2, 12)]
+    fill([(f"{url}/{place}", words) for place, (url, words) in enumerate(pages)])
+    found = json.loads(dedup("stats", "--json")[1])["histogram"]
+    assert len(set(found.values())) > 1
+    lines = [line for line in dedup("stats")[1].splitlines() if "█" in line]
+    assert len(lines) == len(found)
+    assert max(map(len, lines)) <= columns
+    most = max(found.values())
+    for line, number in zip(lines, found.values(), strict=True):
+        assert line.count("█") == math.ceil(number * longest / most)
 
 
 def test_help(dedup):

@@ -66,6 +66,18 @@ def test_a_terminal_shows_the_curve(dedup, monkeypatch):
     assert axis.index("┴") - axis.index("└") - 1 == 30  # of 60 columns
 
 
+@pytest.mark.parametrize("threshold", ["0.3", "0.99"])
+def test_a_narrow_terminal_shows_the_curve(dedup, monkeypatch, threshold):
+    """No line of it is wrapped, and all of it is there."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out, _ = dedup("tune", "--threshold", threshold)
+    lines = out.split("\n\n")[0].splitlines()
+    assert max(map(len, lines)) <= 40
+    assert lines[10].index("┴") == lines[11].index("▲")
+    assert " ".join(" ".join(lines[12:]).split()).endswith("height: share of pairs found")
+
+
 def test_svg(dedup, tmp_path):
     """The SVG is well-formed and draws one line a choice, from no pair found to all found."""
     path = tmp_path / "curve.svg"

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import number
-from ..output import is_terminal, print_json, print_table
+from ..output import Bar, is_terminal, print_json, print_table
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -93,6 +93,6 @@ def tables(stats: IndexStats, most_hosts: int | None) -> list[tuple[str, list[st
 
     if stats.histogram:
         most = max(stats.histogram.values())
-        rows = [[s, n, "█" * -(-n * _BAR // most)] for s, n in stats.histogram.items()]
+        rows = [[s, n, Bar(n, most, _BAR)] for s, n in stats.histogram.items()]
         found.append(("Similarity of near-duplicates", ["from", "pages", ""], rows))
     return found

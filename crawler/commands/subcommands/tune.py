@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import number, whole
-from ..output import is_terminal, print_json, print_table
+from ..output import Bar, is_terminal, print_json, print_table
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) 
     from ..plot import text_plot
 
     if is_terminal():
-        print(text_plot(found[0], config.threshold), end="\n\n")
+        width = get_terminal_size().columns
+        print(text_plot(found[0], config.threshold, width), end="\n\n")
     rows: list[list[Any]] = [
         [
             f"{one.name} (used)" if one.used else one.name,
@@ -144,7 +146,7 @@ def _print_bins(choice: Choice, bins: list[SimilarityBin]) -> None:
             one.pairs,
             one.near_duplicates,
             None if one.missed is None else f"{one.missed:.1f}",
-            "█" * -(-one.near_duplicates * _BAR // most),
+            Bar(one.near_duplicates, most, _BAR),
         ]
         for i, one in enumerate(bins)
     ]
