@@ -266,6 +266,7 @@ def test_prefer(dedup: Callable[..., Any], fill: Callable[..., None], tmp_path: 
     done = json.loads(out)
     assert (code, err) == (Exit.FOUND, "")
     assert (done["kind_before"], done["copied"], done["replaces"]) == ("near", OLD, OLD)
+    assert done["kind"] == "unique"
     assert done["cluster_before"] != done["cluster"]
     assert json.loads(dedup("show", OLD, "--json")[1])["duplicate_of"] == NEAR
     assert json.loads(dedup("where", OLD, "--json")[1])["places"][0]["url"] == NEAR

@@ -160,6 +160,34 @@ async def test_a_gone_page_that_comes_back_is_not_gone(index_url: str) -> None:
         assert (await index.check(COPY, SECOND)).duplicate_of == ORIGINAL
 
 
+async def test_a_page_that_is_kept_and_preferred_takes_the_place(index_url: str) -> None:
+    """Both wishes are obeyed: it is kept, and the page that it is like becomes its copy."""
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, FIRST)
+        await index.check(COPY, SECOND)
+        await index.override(COPY, "keep")
+        assert (await index.prefer(COPY, SECOND)).replaces == ORIGINAL
+        record = await index.show(ORIGINAL)
+        assert record is not None
+        assert record.duplicate_of == COPY
+        assert (await index.stats()).kept == 1
+
+
+async def test_a_page_that_is_to_be_dropped_takes_no_place(index_url: str) -> None:
+    """It makes no page its copy, least of all one that is hardly like it, whatever its claims."""
+    like = text(changed(article(1), 20))
+    async with opened(index_url, prefer="earlier", bands=40, rows=2) as index:
+        await index.check(ORIGINAL, FIRST, date=NEWS)
+        assert (await index.check(COPY, like)).kind is Kind.UNIQUE
+        await index.override(COPY, "drop")
+        dropped = await index.check(COPY, like, date=NEWS - timedelta(days=1))
+        assert (dropped.duplicate_of, dropped.replaces) == (ORIGINAL, None)
+        assert (await index.prefer(COPY, like)).duplicate_of == ORIGINAL
+        record = await index.show(ORIGINAL)
+        assert record is not None
+        assert record.kind is Kind.UNIQUE
+
+
 async def test_a_page_seen_later_is_not_gone(index_url: str) -> None:
     """A report that comes late, as one that was kept while the server was away, changes nothing."""
     async with opened(index_url) as index:

@@ -2,7 +2,8 @@
 
 That is a check of the page, for which its text is needed: as the archive has it (DEDUP_ARCHIVE), as
 --text gives it, or fetched now with --fetch. The other members of the cluster are compared with the
-page when they come again. The number of the cluster before leads to the new one.
+page when they come again. The number of the cluster before leads to the new one. A page that is to
+be dropped (`override`) stays a copy.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         facts: dict[str, Any] = {
             "url": before.url,
             "kind_before": str(before.kind),
+            "kind": str(before.kind),
             "copied": before.duplicate_of,
         }
         facts |= {"replaces": None, "cluster_before": before.cluster, "cluster": before.cluster}
@@ -51,7 +53,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         else:
             text = _archived(options.url, settings, is_gone=before.gone is not None)
             verdict = await index.prefer(options.url, text)
-        return facts | {"replaces": verdict.replaces, "cluster": verdict.cluster}
+        after = {"kind": str(verdict.standing), "replaces": verdict.replaces}
+        return facts | after | {"cluster": verdict.cluster}
 
     found = ask_index(settings, prefer)
     if options.json:

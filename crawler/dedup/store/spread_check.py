@@ -160,7 +160,7 @@ class SpreadCheck(SpreadCare):
 
     async def _decide(self, attempt: Attempt) -> Evidence | None:
         """Settle an attempt; None if somebody else has ended it."""
-        if attempt.wish == "keep":
+        if attempt.wish == "keep" and not attempt.request.preferred:
             return await self._settle(attempt)
         views = await self._look(attempt.candidates(), attempt.deadline)
         self._drop_dangling(attempt, views)

@@ -186,7 +186,7 @@ class Attempt:
     def wins(self, original: View) -> bool:
         """Whether the page takes the place of a kept page that it copies, as in lua/check.lua."""
         own = self.request
-        return (
+        return self.wish != "drop" and (
             own.preferred
             or original.gone
             or original.canonical == self.url_key

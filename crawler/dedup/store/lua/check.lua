@@ -170,11 +170,11 @@ local function are_enough(matches, page, meta)
 end
 
 -- Whether the page takes the place of a kept page that it copies: that is gone, names the page as
--- canonical, has a later date; or somebody said so.
+-- canonical, has a later date; or somebody said so. A page that somebody wants dropped takes none.
 local function wins(page, original)
-  return page.preferred or is_gone(original)
+  return page.wish ~= 'drop' and (page.preferred or is_gone(original)
     or original.canonical == page.url_key
-    or page.date > 0 and page.date < (original.date or 0)
+    or page.date > 0 and page.date < (original.date or 0))
 end
 
 -- The kept page that a page is most like, among those whose places it does not take, and how
@@ -234,7 +234,7 @@ local function decide(page, known, same_text)
     original, similarity = near_copy(page, beaten)
   end
   if page.wish == 'keep' then original = nil end
-  if original or page.wish == 'keep' then beaten = {} end
+  if original or page.wish == 'keep' and not page.preferred then beaten = {} end
   if original then
     meta.standing, meta.odd_bits = standing, original.odd_bits
     if standing == 'n' then meta.level, meta.sampled = original.level, original.other_sampled end
