@@ -173,7 +173,7 @@ def compare(
         < config.shingle_size
         for words in (words_a, words_b)
     )
-    if words_a == words_b:
+    if words_b and words_a == words_b:
         verdict, found = Kind.EXACT, 1.0
     elif is_short_a or is_short_b:
         verdict, found = Kind.SHORT if is_short_b else Kind.UNIQUE, 0.0
