@@ -1,6 +1,7 @@
 """Compiles `crawler/chrome/walk.pyx` for wheels; without a compiler they go without it.
 
-python hatch_build.py        # compiles it for a checkout, beside its source
+For a clone, `python hatch_build.py` puts the compiled module beside its source. With NEARDUP_PURE=1
+a wheel is built without it, for all platforms.
 """
 
 from __future__ import annotations
