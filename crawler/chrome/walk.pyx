@@ -37,6 +37,8 @@ def walk(_Element root not None):
     cdef xmlNode* node = root._c_node
     cdef xmlNode* top = node
     cdef Walk found = Walk()
+    if node == NULL:
+        raise ValueError("an element that is part of no tree")
     if node.parent != NULL and node.parent.type != XML_ELEMENT_NODE:  # the page itself
         top = node.parent
         node = top.children
