@@ -90,6 +90,7 @@ class DuplicatePipeline:
         self._index: DuplicateIndex | None = None
         self._archive = ArchiveWriter.of(config)
         self._gone: deque[str] = deque(maxlen=MOST_GONE)
+        self._gone_unanswered = False
         self._reporting = asyncio.Lock()
 
     @classmethod
@@ -228,22 +229,28 @@ class DuplicatePipeline:
         checked all the same.
         """
         async with self._reporting:  # no page overtakes what was reported before it
-            urls = list(self._gone)
-            self._gone.clear()
-            try:
-                known = await asyncio.gather(*map(index.gone, urls), return_exceptions=True)
-            except asyncio.CancelledError:  # to say it twice does no harm
-                self._gone.extendleft(reversed(urls))
-                raise
-            for url, answer in zip(urls, known, strict=True):
-                if isinstance(answer, ServerError):
-                    self._gone.append(url)
-                elif isinstance(answer, BaseException):
-                    # An address that does no good shall do no harm either.
-                    self._count(f"dedup/errors/{type(answer).__name__}")
-                    logger.error("That %r is gone could not be noted", url, exc_info=answer)
-                elif answer:
-                    self._count("dedup/gone")
+            while self._gone:
+                # After no answer one of them asks for all: of thousands each page would have to.
+                count = 1 if self._gone_unanswered else len(self._gone)
+                urls = [self._gone.popleft() for _ in range(count)]
+                try:
+                    known = await asyncio.gather(*map(index.gone, urls), return_exceptions=True)
+                except asyncio.CancelledError:  # to say it twice does no harm
+                    self._gone.extendleft(reversed(urls))
+                    raise
+                self._gone_unanswered = False
+                for url, answer in zip(urls, known, strict=True):
+                    if isinstance(answer, ServerError):
+                        self._gone.append(url)
+                        self._gone_unanswered = True
+                    elif isinstance(answer, BaseException):
+                        # An address that does no good shall do no harm either.
+                        self._count(f"dedup/errors/{type(answer).__name__}")
+                        logger.error("That %r is gone could not be noted", url, exc_info=answer)
+                    elif answer:
+                        self._count("dedup/gone")
+                if self._gone_unanswered:
+                    return
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""

@@ -397,6 +397,28 @@ async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
     assert bench.stats["dedup/gone"] == 1
 
 
+async def test_many_addresses_gone_do_not_hold_up_pages(open_bench, monkeypatch):
+    """While there is no answer a page asks once, and not for each; with it, for all before it."""
+    bench = await open_bench(drop="")
+    urls = [f"http://a/{number}" for number in range(100)]
+    await bench.process({"url": urls[7], "text": ARTICLE})
+    bench.pipeline._gone.extend(urls)
+    asked = []
+
+    async def silent(url: str) -> bool:
+        asked.append(url)
+        raise ServerError("no answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bench.pipeline._index, "gone", silent)
+        for number in range(10):
+            await bench.process({"url": f"http://b/{number}", "text": OTHER})
+    assert len(asked) == 100 + 9
+    assert sorted(bench.pipeline._gone) == sorted(urls)
+    item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
+    assert (item["dedup"]["replaces"], len(bench.pipeline._gone)) == (urls[7], 0)
+
+
 async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_server):
     """What could not be reported when the crawl ends is reported by the next one at its start."""
     server = start_server()
