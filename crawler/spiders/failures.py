@@ -39,6 +39,7 @@ class Failures:
         self._crawler = crawler
         self._starts = starts
         self._reasons: dict[str, str] = {}
+        self._was_known = False
         for name in _TALKATIVE:
             logging.getLogger(name).addFilter(_one_line)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
@@ -60,20 +61,29 @@ class Failures:
         self.remember(request, reason)
 
     def dropped(self, request: Request) -> None:
-        """Count a redirect to an address that was asked for already."""
+        """Count a redirect to an address that was asked for already; note a start that was."""
         came_from = request.meta.get("redirect_urls", [])
         if request.url in came_from:
             self._count("site/endless_redirects")
             self.remember(request, "redirects to itself")
         elif came_from:
             self._count("site/known_redirects")
+        elif request.url in self._starts:
+            self._was_known = True
 
     def closed(self, reason: str) -> None:
-        """Say that no start page could be had, and let the process say so too."""
-        if reason == "finished" and not self.answered and self._reasons:
+        """Say that no start page could be had, and let the process say so too, or why none was."""
+        if reason != "finished" or self.answered:
+            return
+        if self._reasons:
             said = "; ".join(f"{url}: {why}" for url, why in self._reasons.items())
             logger.error("No start page could be fetched: %s", said)
             fail_at_end(self._crawler)
+        elif self._was_known:
+            logger.warning(
+                "Nothing is left to fetch in this JOBDIR: the crawl there has ended. Remove it, or "
+                "name another one, to crawl again"
+            )
 
     def _count(self, key: str) -> None:
         self._crawler.stats.inc_value(key)

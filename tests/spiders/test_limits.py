@@ -53,6 +53,19 @@ async def test_what_was_under_way_at_the_limit_comes_in_the_next_run(
     assert sorted(first.paths + second.paths + rest.paths) == sorted(paths)
 
 
+async def test_a_crawl_that_had_ended_says_so(
+    web: Web, crawl: Crawl, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A JOBDIR with which nothing is left to do gives no pages, and the reason."""
+    web.page("/", "/a")
+    web.page("/a", "/")
+    said = "Nothing is left to fetch in this JOBDIR"
+    first = await crawl(JOBDIR=str(tmp_path))
+    assert (len(first.items), said in caplog.text) == (2, False)
+    second = await crawl(JOBDIR=str(tmp_path))
+    assert (second.items, said in caplog.text) == ([], True)
+
+
 async def test_a_limit_holds_after_a_page_that_failed(
     web: Web, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
