@@ -19,6 +19,7 @@ from scrapy.exceptions import UsageError
 from scrapy.utils.project import inside_project
 
 from .arguments import StrictParser, closest
+from .output import printable
 from .subcommands import EXIT_CODES, Exit, find, names
 
 if TYPE_CHECKING:
@@ -116,5 +117,6 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, code: Exit) -> None:
-    print(f"scrapy dedup: {message}", file=sys.stderr)
+    # It may name what pages have said, such as hosts.
+    print(f"scrapy dedup: {printable(message)}", file=sys.stderr)
     raise SystemExit(int(code))

@@ -76,6 +76,13 @@ def test_names_are_completed(dedup, fill):
         assert hint in err
 
 
+def test_an_error_acts_on_no_terminal(dedup, fill):
+    """What pages have for hosts is shown in it harmless, on one line."""
+    fill([("http://evil\u202e.example/", "one two three four five six")])
+    _, _, said = dedup("top", "--host", "nothing")
+    assert said == ("scrapy dedup: the index knows no host 'nothing'; known: evil\\u202e.example\n")
+
+
 def test_top_sample_and_rethreshold_commands(dedup, fill):
     """Each prints a table and JSON, and tells by its exit code whether there is anything."""
     for words in (["top"], ["sample", "near"], ["rethreshold", "0.9"]):

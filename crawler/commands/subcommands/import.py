@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..output import print_json, progress_reporter
+from ..output import print_json, printable, progress_reporter
 from . import Exit
 
 HELP = "Read an exported index"
@@ -49,5 +49,5 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         known = found.pages - found.new
         print(f"{found.new} pages are read into {config.namespace!r}, {known} were there.")
     for fault in found.audit.faults:
-        print(f"scrapy dedup: {fault}", file=sys.stderr)
+        print(f"scrapy dedup: {printable(fault)}", file=sys.stderr)
     return Exit.NOTHING if found.audit.faults else Exit.FOUND
