@@ -186,7 +186,7 @@ class DedupConfig:
         "simhash instead, of DEDUP_NUM_HASHES bits.",
     )
     shards: int = _setting(
-        64,
+        24,
         parsing.integer(1, 1024),
         "Parts that an index in a cluster consists of, spread over the nodes: as many nodes can "
         "share it at most. One server knows no parts.",

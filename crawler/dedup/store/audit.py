@@ -65,6 +65,13 @@ async def _audit(store: Reader, odd_bytes: int) -> Audit:
     kept: Counter[int] = Counter()
     urls: Counter[int] = Counter()
     crowded: set[tuple[object, ...]] = set()  # tables and buckets with keys of very many pages
+
+    def want(entry: Entry) -> None:
+        bucket, tag = place_of(entry.key, states[entry.shard][f"{entry.group}.size"])
+        sums[entry.shard, entry.table, bucket] += _entry(entry.table, tag, entry.page)
+
+    for entry in await store.claimed():
+        want(entry)
     async for names in store.scan():
         places = _places(store, names, found)
         blocks = [(shard, number) for shard, family, number in places if family == "page"]
@@ -83,8 +90,7 @@ async def _audit(store: Reader, odd_bytes: int) -> Audit:
                     kept[shard] += 1
                     wanted += store.entries(shard, page, record.exact, record.words, record.bands)
                 for entry in wanted:
-                    bucket, tag = place_of(entry.key, states[entry.shard][f"{entry.group}.size"])
-                    sums[entry.shard, entry.table, bucket] += _entry(entry.table, tag, entry.page)
+                    want(entry)
         places = [place for place in places if place[1] != "page"]
         keys = [store.shards[shard].numbered(family, number) for shard, family, number in places]
         for place, content in zip(places, await store.read_buckets(keys), strict=True):

@@ -139,6 +139,10 @@ class Reader(ABC):
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
         """The entries of a kept page, beside that of its URL."""
 
+    async def claimed(self) -> list[Entry]:
+        """The entries of pages that are being checked and have no records yet."""
+        return []
+
     @abstractmethod
     async def mend(self) -> None:
         """Finish what workers that died have left behind."""

@@ -18,8 +18,8 @@ from .reading import Reader
 from .records import PageRecord
 from .redis_index import KINDS
 from .scripts import explained, load_script
+from .spread_claims import Place
 from .spread_index import SpreadIndex
-from .spread_pages import Place
 
 _PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHII4sIHH")  # as in lua/restore.lua
 _LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}

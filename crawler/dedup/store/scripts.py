@@ -16,30 +16,18 @@ from .faults import explain
 
 # What stands in front of a script; those not named here stand alone.
 _OWN = ("layout", "records")
-_SHARD = (*_OWN, "pages", "attempts")
+_TABLES = ("layout", "shard")
+_PAGES = (*_TABLES, "records", "pages")
+_ATTEMPTS = (*_PAGES, "attempts")
 _PARTS = {
     "check": (*_OWN, "pages"),
     "show": _OWN,
     "forget": _OWN,
     "restore": _OWN,
     "gone": _OWN,
-    **dict.fromkeys(
-        (
-            "begin",
-            "claim",
-            "look",
-            "settle",
-            "depose",
-            "move",
-            "sweep",
-            "done",
-            "bury",
-            "vanish",
-            "template",
-            "find",
-        ),
-        _SHARD,
-    ),
+    **dict.fromkeys(("claim", "bound", "drop", "done"), _TABLES),
+    **dict.fromkeys(("find", "template", "vanish"), _PAGES),
+    **dict.fromkeys(("begin", "look", "settle", "depose", "sweep", "bury"), _ATTEMPTS),
 }
 
 

@@ -22,21 +22,22 @@ from .scripts import load_script, sentence
 
 _SLOTS = 16_384
 _EXCHANGE = 512  # calls in one exchange with a node
-_SCRIPT_CALLS = 32  # calls in one run of a script: the node does nothing else meanwhile
+_SCRIPT_WEIGHT = 32  # of the calls in one run of a script: the node does nothing else meanwhile
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5  # seconds before what failed is tried again
 _LEAST = 0.5  # seconds that a reply may take when there is no time left
 
 
 class Call(NamedTuple):
-    """One argument of a script that stands behind lua/attempts.lua."""
+    """One argument of a script that stands behind lua/shard.lua, as much work as `weight` pages."""
 
     script: str
     shard: int
     item: bytes
+    weight: float = 1
 
 
 class Terms(NamedTuple):
-    """What is the same in all calls of an index: see lua/attempts.lua."""
+    """What is the same in all calls of an index: see lua/shard.lua."""
 
     ttl: float | None
     lease: float
@@ -141,14 +142,15 @@ class Shards:
             del self._senders[node]
 
     async def _exchange(self, calls: list[Call]) -> list[Any]:
-        groups: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
-        for place, call in enumerate(calls):
-            groups[call.script, call.shard].append(place)
-        runs = [
-            (script, shard, places[start : start + _SCRIPT_CALLS])
-            for (script, shard), places in groups.items()
-            for start in range(0, len(places), _SCRIPT_CALLS)
-        ]
+        runs: list[tuple[str, int, list[int]]] = []
+        open_runs: dict[tuple[str, int], tuple[list[int], float]] = {}
+        for place, (script, shard, _, weight) in enumerate(calls):
+            places, sum_ = open_runs.get((script, shard), ([], math.inf))
+            if sum_ + weight > _SCRIPT_WEIGHT:
+                places, sum_ = [], 0
+                runs.append((script, shard, places))
+            places.append(place)
+            open_runs[script, shard] = places, sum_ + weight
         replies: list[Any] = [None] * len(calls)
         for (_, _, places), reply in zip(runs, await self._run(runs, calls), strict=True):
             failed = isinstance(reply, BaseException)

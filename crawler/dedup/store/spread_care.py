@@ -7,14 +7,14 @@ import itertools
 import logging
 import math
 import random
-from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import ServerError
 from ..fingerprint import EXACT_BYTES
 from .shards import Call, Shards, Terms
-from .spread_pages import Attempt, Place, Spread, View, by_shard, read_view
+from .spread_claims import MAX_PAGES, Batch, Place, by_shard, claims_of, places_claimed
+from .spread_pages import Attempt, Spread, View, read_view
 
 logger = logging.getLogger(__name__)
 
@@ -62,18 +62,27 @@ class SpreadCare:
         await self.rest()
         await self._mend()
 
-    async def _mend(self) -> None:
+    async def _mend(self) -> list[tuple[int, Place]]:
+        """Also tells who is still being checked, by their numbers, and where they are found."""
         calls = [Call("sweep", shard, bytes(2)) for shard in range(self._count)]
-        owners: defaultdict[int, list[Place]] = defaultdict(list)
+        found: list[tuple[int, bytes, dict[int, list[Place]]]] = []
         for shard, (buried, claims) in enumerate(await self._all(calls)):
             await self._unearth_all(shard, buried)
-            for key, numbers in zip(claims[::2], claims[1::2], strict=True):
-                for number in numbers.split(b","):
-                    owners[int(number)].append(Place(shard, key))
-        views = await self._look(list(owners))
-        for number, view in views.items():
-            if view.state != b"p":
-                await self._move(owners[number], number, kept=view.state == b"k")
+            for name, packed in zip(claims[::2], claims[1::2], strict=True):
+                found.append((shard, name, places_claimed(shard, packed)))
+        views = await self._look(list({number for _, _, own in found for number in own}))
+        pending = {number for number, view in views.items() if view.state == b"p"}
+        dropped, done = [], []
+        for shard, name, own in found:
+            for number, places in own.items():
+                if views[number].state in b"gc":
+                    dropped.append((number, places))
+            if pending.isdisjoint(own):
+                done.append(Call("done", shard, b"c" + name))
+        await self._drop(dropped)
+        await self._all(done)
+        claimed = [one for _, _, own in found for one in own.items() if one[0] in pending]
+        return [(number, place) for number, places in claimed for place in places]
 
     async def _room(self) -> None:
         """Return when so little is left to do in the background that more may be begun."""
@@ -115,14 +124,21 @@ class SpreadCare:
             for number, reply in zip(numbers, replies, strict=True)
         }
 
-    async def _move(self, found: Iterable[Place], number: int, *, kept: bool) -> None:
-        """Make claims entries of the tables, or take both out."""
+    async def _drop(self, pages: Iterable[tuple[int, Iterable[Place]]]) -> None:
+        """Take pages out of the tables, given by their numbers and places."""
         await self._all(
             [
-                Call("move", shard, bytes([kept]) + number.to_bytes(4) + b"".join(keys))
+                Call("drop", shard, number.to_bytes(4) + b"".join(keys))
+                for number, found in pages
                 for shard, keys in by_shard(found).items()
             ]
         )
+
+    async def _finish(self, batch: Batch) -> None:
+        """Do what is left to do when all pages of a batch are decided."""
+        await self._drop(batch.dropped)
+        await self._all([Call("done", one.shard, b"c" + one.name) for one in batch.claims])
+        await self._all([Call("bound", place.shard, place.key) for place in batch.crowded])
 
     async def enlist(self, pages: Sequence[tuple[int, Sequence[Place]]], digest: str) -> None:
         """Make entries of kept pages, given by their numbers and places, where there are none.
@@ -130,21 +146,21 @@ class SpreadCare:
         `digest` is what the parameters of the index have at that time.
         """
         self._shards.digest = digest
-        calls = [
-            Call("claim", shard, number.to_bytes(4) + b"".join(keys))
-            for number, found in pages
-            for shard, keys in by_shard(found).items()
-        ]
-        await self._all(calls)
-        await asyncio.gather(*(self._move(found, number, kept=True) for number, found in pages))
+        batch = Batch(claims_of(pages))
+        replies = await self._all([one.call() for one in batch.claims])
+        for one, reply in zip(batch.claims, replies, strict=True):
+            for page, index, *others in one.met(reply):
+                if len(others[0]) + len(others[1]) >= MAX_PAGES:
+                    batch.crowded.add(pages[page][1][index])
+        await self._finish(batch)
 
     async def _unearth(self, shard: int, buried: bytes) -> None:
         """Take the entries of a page out whose record is gone: local number, hash, band keys."""
         local, exact, bands = buried[:4], buried[4 : 4 + EXACT_BYTES], buried[4 + EXACT_BYTES :]
         if exact:
             number = self.number(shard, int.from_bytes(local))
-            await self._move(self._spread.places(exact, 1, bands), number, kept=False)
-            await self._all([Call("done", shard, local)])
+            await self._drop([(number, self._spread.places(exact, 1, bands))])
+            await self._all([Call("done", shard, b"b" + local)])
 
     async def _unearth_all(self, shard: int, buried: Sequence[bytes]) -> None:
         await asyncio.gather(
@@ -156,7 +172,7 @@ class SpreadCare:
 
     # in the background -------------------------------------------------------------------------
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _later(self, work: Coroutine[Any, Any, object]) -> None:
         async def quietly() -> None:
             try:
                 await work
@@ -186,4 +202,5 @@ class SpreadCare:
         for number, view in views.items():
             found = attempt.found_at(number)
             if view.state == b"g" and found:
-                self._later(self._move(found, number, kept=False))
+                places = [attempt.places[index] for index in found]
+                self._later(self._drop([(number, places)]))

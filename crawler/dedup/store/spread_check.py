@@ -20,10 +20,12 @@ from .redis_index import (
 )
 from .shards import Call, Shards, Terms
 from .spread_care import SpreadCare
+from .spread_claims import Batch, claims_of
 from .spread_pages import Attempt, Likeness, Spread, View, likeness
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a page that is waited for
 _DECISION = struct.Struct(">I4scIHBHHBI")  # as in lua/settle.lua
+_UNCHANGED_BYTES = 4 + EVIDENCE_BYTES
 _DEPOSED = struct.Struct(">I12scIHBHH")  # as in lua/depose.lua
 
 
@@ -76,21 +78,20 @@ class SpreadCheck(SpreadCare):
         )
 
     async def _claim(self, attempts: list[Attempt]) -> None:
-        calls, owners = [], []
+        claims = claims_of((attempt.number, attempt.places) for attempt in attempts)
+        batch = Batch(claims, undecided=len(attempts))
         for attempt in attempts:
-            number = attempt.number.to_bytes(4)
-            for shard, indices in attempt.indices().items():
-                keys = b"".join(attempt.places[index].key for index in indices)
-                calls.append(Call("claim", shard, number + keys))
-                owners.append((attempt, indices))
-        if not calls:
+            attempt.batch = batch
+        if not claims:
             return
-        replies = await self._ask(calls, attempts[0].deadline)
-        for (attempt, indices), reply in zip(owners, replies, strict=True):
+        replies = await self._ask([one.call() for one in claims], attempts[0].deadline)
+        for one, reply in zip(claims, replies, strict=True):
             if isinstance(reply, Exception):
-                attempt.error = reply
+                for page, _ in one.owners:
+                    attempts[page].error = reply
             else:
-                attempt.note(indices, reply)
+                for page, index, kept, others in one.met(reply):
+                    attempts[page].note(index, kept, others)
 
     async def _find_canonical(self, attempts: list[Attempt]) -> None:
         """Note whether the index has the URLs that pages name as canonical."""
@@ -119,6 +120,22 @@ class SpreadCheck(SpreadCare):
             if isinstance(reply, bytes):
                 attempt.news = unpack_news(reply)
 
+    async def _settle_alone(self, attempts: list[Attempt]) -> None:
+        """Settle attempts that met nobody, as kept, all in one exchange."""
+        alone = [attempt for attempt in attempts if attempt.is_alone]
+        if not alone:
+            return
+        replies = await self._ask([self._decision(one) for one in alone], alone[0].deadline)
+        for attempt, reply in zip(alone, replies, strict=True):
+            if isinstance(reply, Exception):
+                attempt.error = reply
+            else:
+                evidence = self._settled(attempt, reply)
+                if evidence is None:
+                    attempt.renew()
+                else:
+                    attempt.evidence = attempt.told(evidence)
+
     async def _conclude(self, attempt: Attempt) -> Evidence:
         pause = _FIRST_PAUSE
         while True:
@@ -126,24 +143,28 @@ class SpreadCheck(SpreadCare):
                 raise attempt.error
             evidence = None
             if attempt.answer is not None:
-                evidence = await self._confirm(attempt, attempt.answer)
+                evidence = self._unchanged(attempt) or await self._confirm(attempt, attempt.answer)
             elif attempt.local:
                 evidence = await self._decide(attempt)
             else:  # another worker, or another page of this one, is checking the same URL
                 pause = await self._pause(attempt, pause)
             if evidence is not None:
-                return evidence._replace(
-                    canonical_known=attempt.canonical_known, template=attempt.news
-                )
+                return attempt.told(evidence)
             await self._begin([attempt])
+
+    def _unchanged(self, attempt: Attempt) -> Evidence | None:
+        """The evidence of an unchanged page; None if others have to be looked at first."""
+        if attempt.answer is None or len(attempt.answer) > _UNCHANGED_BYTES:
+            return None
+        local, packed = int.from_bytes(attempt.answer[:4]), attempt.answer[4:]
+        evidence = self._evidence(attempt.shard, local, packed)
+        return None if evidence.standing in ("exact", "near") else attempt.told(evidence)
 
     async def _confirm(self, attempt: Attempt, answer: bytes) -> Evidence | None:
         """The evidence of an unchanged page; None if it is the copy of one that is gone."""
         local, packed = int.from_bytes(answer[:4]), answer[4:]
         evidence = self._evidence(attempt.shard, local, packed)
         if evidence.standing not in ("exact", "near"):
-            if len(packed) == EVIDENCE_BYTES:
-                return evidence
             other = int.from_bytes(packed[EVIDENCE_BYTES:])
             view = (await self._look([other], attempt.deadline))[other]
             like = self._likeness(attempt, view)
@@ -251,6 +272,14 @@ class SpreadCheck(SpreadCare):
         """Settle an attempt as kept, taking the place of `deposed`, or as `like` the `original`,
         whose `url` is given.
         """
+        decision = self._decision(attempt, like, original, deposed)
+        reply = await self._only(decision, attempt.deadline)
+        evidence = self._settled(attempt, reply, is_kept=like is None)
+        return evidence and evidence._replace(duplicate_of=url or None)
+
+    def _decision(
+        self, attempt: Attempt, like: Likeness | None = None, original: int = 0, deposed: int = 0
+    ) -> Call:
         if like is None:
             page = attempt.request.fingerprint
             level, sampled = page.odd[0][:2] if page.odd else (0, 0)
@@ -259,14 +288,23 @@ class SpreadCheck(SpreadCare):
             attempt.local, attempt.request.token, like.standing, original, like.odd_bits,
             like.level, like.sampled, like.other_sampled, int(like.similarity * 100), deposed,
         )  # fmt: skip
-        reply = await self._only(Call("settle", attempt.shard, decision), attempt.deadline)
-        self._later(self._move(attempt.places, attempt.number, kept=bool(reply) and not original))
+        return Call("settle", attempt.shard, decision)
+
+    def _settled(self, attempt: Attempt, reply: bytes, *, is_kept: bool = True) -> Evidence | None:
+        """The evidence of an attempt; None if somebody has ended it."""
+        batch = attempt.batch
+        if reply and is_kept:
+            batch.crowded |= attempt.crowded()
+        else:
+            batch.dropped.append((attempt.number, attempt.places))
+        batch.undecided -= 1
+        if batch.undecided == 0:
+            self._later(self._finish(batch))
         if not reply:
             return None
         if len(reply) > EVIDENCE_BYTES:
             self._later(self._unearth(attempt.shard, reply[EVIDENCE_BYTES:]))
-        evidence = self._evidence(attempt.shard, attempt.local, reply[:EVIDENCE_BYTES])
-        return evidence._replace(duplicate_of=url or None)
+        return self._evidence(attempt.shard, attempt.local, reply[:EVIDENCE_BYTES])
 
     async def _pause(self, attempt: Attempt, pause: float) -> float:
         if asyncio.get_running_loop().time() + pause > attempt.deadline:

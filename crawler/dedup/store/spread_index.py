@@ -24,9 +24,11 @@ from .redis_index import (
 from .scripts import explained, load_script
 from .shards import Call, Shards, Terms
 from .spread_check import SpreadCheck
+from .spread_claims import Place
 from .spread_pages import Attempt, Spread
 
 _LEASE = 0.5  # of the patience: who waits for a dead worker has as much again to decide
+_TABLES = {b"e": "exact", b"b": "band"}
 _FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
 
 
@@ -80,8 +82,10 @@ class SpreadIndex(SpreadCheck, Reader):
         self._shards.digest = self._parameters.digest
         return found
 
-    async def start(self, requests: Sequence[CheckRequest]) -> list[asyncio.Future[Evidence]]:
-        """Begin to check pages, in order; what it returns are their coming evidences.
+    async def start(
+        self, requests: Sequence[CheckRequest]
+    ) -> list[Evidence | asyncio.Future[Evidence]]:
+        """Begin to check pages, in order; what it returns are their evidences, some still to come.
 
         Raises :class:`ServerError` if not one of them could be begun.
         """
@@ -103,11 +107,19 @@ class SpreadIndex(SpreadCheck, Reader):
         errors = [attempt.error for attempt in attempts if attempt.error is not None]
         if errors and len(errors) == len(attempts):
             raise errors[0]
-        return [asyncio.ensure_future(self._conclude(attempt)) for attempt in attempts]
+        await self._settle_alone(attempts)
+        return [
+            attempt.evidence
+            or self._unchanged(attempt)
+            or asyncio.ensure_future(self._conclude(attempt))
+            for attempt in attempts
+        ]
 
     async def check(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
         """Check pages, in order."""
-        return await asyncio.gather(*await self.start(requests))
+        answers = await self.start(requests)
+        await asyncio.gather(*(one for one in answers if isinstance(one, asyncio.Future)))
+        return [one.result() if isinstance(one, asyncio.Future) else one for one in answers]
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
@@ -156,12 +168,11 @@ class SpreadIndex(SpreadCheck, Reader):
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
         """See :meth:`Reader.entries`."""
         number = self.number(shard, page)
-        names = {b"e": "exact", b"b": "band"}
-        return [
-            Entry(place.shard, name, name, place.key[1:], number)
-            for place in self._spread.places(exact, words, bands)
-            for name in (names[place.key[:1]],)
-        ]
+        return [_entry(place, number) for place in self._spread.places(exact, words, bands)]
+
+    async def claimed(self) -> list[Entry]:
+        """See :meth:`Reader.claimed`."""
+        return [_entry(place, number) for number, place in await self._mend()]
 
     async def states(self) -> list[dict[str, int]]:
         """See :meth:`Reader.states`."""
@@ -172,3 +183,8 @@ class SpreadIndex(SpreadCheck, Reader):
         """See :meth:`Reader.counters`."""
         await self.rest()
         return await super().counters()
+
+
+def _entry(place: Place, number: int) -> Entry:
+    name = _TABLES[place.key[:1]]
+    return Entry(place.shard, name, name, place.key[1:], number)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 import xxhash
@@ -12,18 +14,12 @@ import xxhash
 from ..candidates import Rule
 from ..fingerprint import Fingerprint
 from ..sketches.odd import estimate_odd
-from .redis_index import BY_KEYS, CheckRequest, TemplateNews
+from .redis_index import BY_KEYS, CheckRequest, Evidence, TemplateNews
+from .spread_claims import MAX_PAGES, Batch, Place
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
 _KEY_BITS = (1 << 27) - 1  # of a table key, see lua/layout.lua
 _VIEW = struct.Struct(">cI8sI12sBHI4sBH")  # as in lua/look.lua
-
-
-class Place(NamedTuple):
-    """Where a page can be found: a shard, a letter for the table and the table key."""
-
-    shard: int
-    key: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +48,6 @@ class Spread:
             number = mixed & _KEY_BITS
             found.append(Place((mixed >> 32) % self.shards, b"b" + number.to_bytes(4)))
         return list(dict.fromkeys(found))  # two keys may happen to have one place
-
-
-def by_shard(found: Iterable[Place]) -> dict[int, list[bytes]]:
-    """The keys in each shard."""
-    keys: dict[int, list[bytes]] = {}
-    for place in found:
-        keys.setdefault(place.shard, []).append(place.key)
-    return keys
 
 
 class View(NamedTuple):
@@ -153,10 +141,10 @@ def likeness(page: Fingerprint, view: View, threshold: float, rule: Rule) -> Lik
 class Attempt:
     """A check under way. Numbers are global where not called local.
 
-    ``before`` maps a page under way to those of ``places``, by index, where it stood before this
-    one; ``hits`` a kept page to the entries that led to it, by index. ``gone`` is an original known
-    to stand for the page no more, ``answer`` what the shard says of an unchanged page, ``wish``
-    what somebody wants of its URL: ``keep``, ``drop`` or nothing.
+    ``hits`` maps a kept page to those of ``places``, by index, where it stood already, ``before``
+    one that perhaps is under way. ``gone`` is an original known to stand for the page no more,
+    ``answer`` what the shard says of an unchanged page, ``wish`` what somebody wants of its URL:
+    ``keep``, ``drop`` or nothing.
     """
 
     request: CheckRequest
@@ -173,6 +161,8 @@ class Attempt:
     canonical_known: bool = False
     news: TemplateNews | None = None
     error: Exception | None = None
+    evidence: Evidence | None = None
+    batch: Batch = field(default_factory=lambda: Batch([]))
     places: list[Place] = field(default_factory=list)
     before: dict[int, set[int]] = field(default_factory=dict)
     hits: dict[int, set[int]] = field(default_factory=dict)
@@ -198,21 +188,26 @@ class Attempt:
         """By which attempts stand in one order, the first goes first."""
         return self.born, self.number
 
-    def indices(self) -> dict[int, list[int]]:
-        """The places in each shard, by index."""
-        found: dict[int, list[int]] = {}
-        for index, place in enumerate(self.places):
-            found.setdefault(place.shard, []).append(index)
-        return found
+    def note(self, index: int, kept: Iterable[int], claimed: Iterable[int]) -> None:
+        """Take in who else stands at the place with this index."""
+        for numbers, group in ((kept, self.hits), (claimed, self.before)):
+            for number in numbers:
+                group.setdefault(number, set()).add(index)
 
-    def note(self, indices: list[int], reply: bytes) -> None:
-        """Take in what a shard said of claims to the places with these indices."""
-        for part in reply.split(b";") if reply else ():
-            which, _, found = part.partition(b"=")
-            kept, _, claimed = found.partition(b"|")
-            for numbers, group in ((kept, self.hits), (claimed, self.before)):
-                for number in numbers.split(b",") if numbers else ():
-                    group.setdefault(int(number), set()).add(indices[int(which)])
+    def crowded(self) -> set[Place]:
+        """The places where very many others stand."""
+        others = Counter(chain.from_iterable((*self.hits.values(), *self.before.values())))
+        return {self.places[index] for index, count in others.items() if count >= MAX_PAGES}
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it was begun and met nobody, but perhaps the page that it replaces."""
+        found = self.local and self.error is None and not self.before
+        return bool(found) and self.hits.keys() <= {self.replaces}
+
+    def told(self, evidence: Evidence) -> Evidence:
+        """The evidence, and what the check has found besides."""
+        return evidence._replace(canonical_known=self.canonical_known, template=self.news)
 
     def candidates(self) -> list[int]:
         """Pages to look at: all that are under way, and of the kept ones the likeliest."""
@@ -222,13 +217,12 @@ class Attempt:
         found.pop(self.replaces, None)
         return list(found)
 
-    def found_at(self, number: int) -> list[Place]:
-        """The places where a page was found."""
-        indices = self.hits.get(number, set()) | self.before.get(number, set())
-        return [self.places[index] for index in indices]
+    def found_at(self, number: int) -> set[int]:
+        """The places where a page was found, by index."""
+        return self.hits.get(number, set()) | self.before.get(number, set())
 
     def is_seen_by(self, number: int, view: View, spread: Spread) -> bool:
         """Whether a pending page meets this one's claims, or met them."""
         theirs = set(spread.places(view.exact, view.words, view.bands))
         shared = {index for index, place in enumerate(self.places) if place in theirs}
-        return not shared <= self.before.get(number, set())
+        return not shared <= self.found_at(number)

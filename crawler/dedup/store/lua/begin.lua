@@ -1,6 +1,6 @@
 -- Begins to check pages whose URLs belong to this shard; answers at once if nothing has changed.
 --
--- ARGV  see attempts.lua; for each page: born (8 bytes, the time of the check: the earlier of two
+-- ARGV  see shard.lua; for each page: born (8 bytes, the time of the check: the earlier of two
 --       attempts goes first); global number of an original that is known to stand for this page no
 --       more (4), 0 if there is none; the page as in pages.lua, of the odd sketches only its own
 --

@@ -1,6 +1,6 @@
 -- Forgets URLs of this shard. Pages that were their copies are decided anew when they come again.
 --
--- ARGV  see attempts.lua; for each URL: its table key (4 bytes), the URL
+-- ARGV  see shard.lua; for each URL: its table key (4 bytes), the URL
 --
 -- Returns for each URL '' if it was never seen, or the page's local number (4) and, if it was kept,
 -- its exact hash (12) and band keys, to be taken out of other shards.

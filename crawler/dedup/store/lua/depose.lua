@@ -1,6 +1,6 @@
 -- Makes kept pages of this shard copies of pages that took their places.
 --
--- ARGV  see attempts.lua; for each page: local number (4 bytes), exact hash (12), its standing as a
+-- ARGV  see shard.lua; for each page: local number (4 bytes), exact hash (12), its standing as a
 --       copy (1, a letter: e exact, n near), global number of the other page (4), bits in which the
 --       odd sketches differ (2), their level (1), sampled shingles of the page (2) and of the other (2)
 --

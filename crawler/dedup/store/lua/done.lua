@@ -1,9 +1,12 @@
--- Notes that buried pages of this shard are out of all tables.
+-- Notes that what is left to be done in other shards, or here, is done.
 --
--- ARGV  see attempts.lua; for each page: local number (4 bytes)
+-- ARGV  see shard.lua; for each: b, and the local number (4 bytes) of a buried page that is out of
+--       all tables; or c, and the name (4 bytes) of claims whose pages are all decided
 --
--- Returns for each page 1, or 0 if that was noted before.
+-- Returns 1 for each, or 0 if that was noted before.
 
 return each(function(item)
-  return redis.call('HDEL', BURIED, string.format('%d', (struct.unpack('>I4', item))))
+  local name = string.sub(item, 2)
+  if string.sub(item, 1, 1) == 'c' then return redis.call('HDEL', CLAIMS, name) end
+  return redis.call('HDEL', BURIED, format('%d', (unpack_at('>I4', name))))
 end)

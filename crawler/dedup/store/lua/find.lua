@@ -1,6 +1,6 @@
 -- Reads what a shard knows of URLs; changes nothing.
 --
--- ARGV  see attempts.lua; for each URL: its table key (4 bytes), the URL
+-- ARGV  see shard.lua; for each URL: its table key (4 bytes), the URL
 --
 -- Returns for each URL '' if it was never seen, or local number, first seen, last seen (seconds
 -- since 1970), words and since when it is gone (0 if it is not), 4 bytes each, exact hash (12), and

@@ -21,32 +21,36 @@ local LOAD = 64 -- mean entries in a bucket; the fullest holds about three times
 local MAX_PAGES = 16 -- under one key
 local MORE = 255 * 2 ^ 24 - 1 -- stands under a key for those left out, so that no audit misses them
 
+local NAMES = {'next', 'fill', 'kept', 'hand', 'url.n', 'exact.n', 'band.n', 'url.size',
+  'exact.size', 'band.size'}
+local DEFAULTS = {1, 0, 0, 0, 0, 0, 0, MIN_BUCKETS, MIN_BUCKETS, MIN_BUCKETS}
 local state -- next: number of the next page; kept: pages that stand for themselves; hand: block of
 -- records that is looked at next for what has expired; fill: bytes of the newest block;
 -- <group>.n, <group>.size: entries and buckets of the tables of a group
+local stored -- the same as it was loaded
 
 local TABLES -- tables of the group band: key i of a page stands in table i modulo TABLES; nil: each
 -- key of a page has a table of its own
 
 local function load_state()
   TABLES = tonumber(redis.call('HGET', KEYS[1], 'tables') or nil)
-  local names = {'next', 'fill', 'kept', 'hand', 'url.n', 'url.size', 'exact.n', 'exact.size',
-    'band.n', 'band.size'}
-  local values = redis.call('HMGET', STATE, unpack(names))
-  state = {}
-  for i, name in ipairs(names) do
-    local default = string.find(name, 'size', 1, true) and MIN_BUCKETS or name == 'next' and 1 or 0
-    state[name] = tonumber(values[i]) or default
+  local values = redis.call('HMGET', STATE, unpack(NAMES))
+  state, stored = {}, {}
+  for i, name in ipairs(NAMES) do
+    stored[name] = tonumber(values[i])
+    state[name] = stored[name] or DEFAULTS[i]
   end
 end
 
 local function save_state()
   local fields = {}
   for name, value in pairs(state) do
-    fields[#fields + 1] = name
-    fields[#fields + 1] = value
+    if value ~= stored[name] then
+      fields[#fields + 1] = name
+      fields[#fields + 1] = value
+    end
   end
-  redis.call('HSET', STATE, unpack(fields))
+  if #fields > 0 then redis.call('HSET', STATE, unpack(fields)) end
 end
 
 -- Lets a script that gives memory back write on a full server: that refuses what needs memory until

@@ -1,6 +1,6 @@
 -- Reads what pages of this shard are, as others see them who might be their copies.
 --
--- ARGV  see attempts.lua; for each page: local number (4 bytes), give up (1): 1 ends the page's
+-- ARGV  see shard.lua; for each page: local number (4 bytes), give up (1): 1 ends the page's
 --       attempt, or that of another page that is about to replace it. One whose time has run out
 --       is ended in any case
 --

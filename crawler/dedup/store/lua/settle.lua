@@ -1,6 +1,6 @@
 -- Decides attempts of this shard: a compare-and-set from "being checked" to kept or copy.
 --
--- ARGV  see attempts.lua; for each attempt: local number (4 bytes), token (4), decision (1, a
+-- ARGV  see shard.lua; for each attempt: local number (4 bytes), token (4), decision (1, a
 --       letter: u unique, s short, e exact, n near); then, of which a kept page has only level and
 --       sampled: global number of the original (4), bits in which the odd sketches differ (2),
 --       their level (1), sampled shingles of the page (2) and of the original (2), similarity in

@@ -1,10 +1,10 @@
 -- Gives back the memory of what has expired, and lists what dead workers may have left.
 --
--- ARGV  see attempts.lua; blocks of records to look through for what has expired (2 bytes); 0: end
+-- ARGV  see shard.lua; blocks of records to look through for what has expired (2 bytes); 0: end
 --       attempts whose time has run out, and list claims too
 --
 -- Returns for each argument two lists: of buried pages local number and then exact hash (12 bytes)
--- with band keys; of claims their key and then the global numbers there.
+-- with band keys; of claims their name and then what was claimed.
 
 write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')

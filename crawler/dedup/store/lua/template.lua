@@ -1,6 +1,6 @@
 -- Shares what is known of templates of hosts, which are at home in this shard.
 --
--- ARGV  see attempts.lua; for each host: entries known of its log (2 bytes), bytes of the host (2),
+-- ARGV  see shard.lua; for each host: entries known of its log (2 bytes), bytes of the host (2),
 --       host, pairs for the log (4 bytes each)
 --
 -- Returns for each host what is new in its log, as share_template in pages.lua, '' if nothing is.

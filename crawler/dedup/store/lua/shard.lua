@@ -1,0 +1,48 @@
+-- A shard of an index that is spread over a cluster: what all of its scripts share. This text stands
+-- behind layout.lua. docs/cluster.md tells the protocol and why it holds.
+--
+-- KEYS[1]  the shard's "{tag}:params"
+-- KEYS[2]  "{tag}:guard", which is never there: see keys.py
+-- ARGV[1]  digest of the parameters; another one in the shard is an error, PARAMETERS
+-- ARGV[2]  now, in seconds since 1970
+-- ARGV[3]  pages last seen before this time, in seconds since 1970, have expired
+-- ARGV[4]  milliseconds that an attempt may take before others may end it
+-- ARGV[5]  bytes of an odd sketch
+-- then one argument for each thing to do, numbers with the highest byte first; one reply for each
+--
+-- A shard has the tables url, exact and band of layout.lua, and the records of the pages whose URL
+-- belongs to it. Pages have a local number within the shard, which is what its records, its table
+-- of URLs and its attempts speak of, and a global one, which is what exact, band and claims speak
+-- of. Besides there are:
+--   attempts  hash: local number -> a page that is being checked, not decided; "u" and the table
+--             key of a URL -> local number of the attempt at that URL, of which there is only one
+--   claims    hash: arguments of claim.lua of which some page is being checked, or was a moment
+--             ago; each under its first four bytes
+--   buried    hash: local number -> exact hash and band keys of a page that is kept no more and
+--             whose table entries in other shards are still there
+-- They are small and soon empty again, whoever works or dies.
+
+if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
+  return redis.error_reply('PARAMETERS the index is gone or has other parameters')
+end
+
+local CLAIMS, BURIED = PREFIX .. 'claims', PREFIX .. 'buried'
+local FIRST = 6 -- argument with a thing to do
+local KEY = 5 -- bytes of a claimed key
+
+local function each(act)
+  local replies = {}
+  for i = FIRST, #ARGV do replies[#replies + 1] = act(ARGV[i]) end
+  return replies
+end
+
+-- The group, and table, of a claimed key that stands at this byte.
+local function group_of(claims, at)
+  return byte(claims, at) == 101 and 'exact' or 'band' -- an e
+end
+
+-- Tells whether a page stands among the claims, or perhaps does.
+local function under_way()
+  local claims = table.concat(redis.call('HGETALL', CLAIMS))
+  return function(id) return find_in(claims, pack('>I4', id), 1, true) end
+end

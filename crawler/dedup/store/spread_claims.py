@@ -1,0 +1,106 @@
+"""Places of pages in a spread index, and claims to them; see lua/claim.lua."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .shards import Call
+
+MAX_PAGES = 16  # under one key, as in lua/layout.lua
+_KEY = 5  # bytes of a place's key
+_CLAIMS = 256  # keys in one call, or those of one page
+_CLAIMS_PER_PAGE = 12  # that take a server as long as a page does
+_CLAIM = struct.Struct(">IH")  # as in lua/claim.lua
+
+
+class Place(NamedTuple):
+    """Where a page can be found: a shard, a letter for the table and the table key."""
+
+    shard: int
+    key: bytes
+
+
+def by_shard(found: Iterable[Place]) -> dict[int, list[bytes]]:
+    """The keys in each shard."""
+    keys: dict[int, list[bytes]] = {}
+    for place in found:
+        keys.setdefault(place.shard, []).append(place.key)
+    return keys
+
+
+class Claims(NamedTuple):
+    """Keys under which pages want to be found in a shard, packed as for lua/claim.lua. ``owners``
+    are of each key its page, by the index among those given, and the index of the key's place.
+    """
+
+    shard: int
+    packed: bytearray
+    owners: list[tuple[int, int]]
+
+    @property
+    def name(self) -> bytes:
+        """By which the shard knows them."""
+        return bytes(self.packed[:4])
+
+    def call(self) -> Call:
+        """The call that makes them."""
+        return Call("claim", self.shard, bytes(self.packed), len(self.owners) / _CLAIMS_PER_PAGE)
+
+    def met(self, reply: bytes) -> Iterator[tuple[int, int, list[int], list[int]]]:
+        """Who stands at places already: page and index of the place; kept pages, and others."""
+        for found in reply.split(b";") if reply else ():
+            which, _, numbers = found.partition(b"=")
+            kept, _, others = numbers.partition(b"|")
+            yield *self.owners[int(which)], _numbers(kept), _numbers(others)
+
+
+def claims_of(pages: Iterable[tuple[int, Sequence[Place]]]) -> list[Claims]:
+    """The claims of pages, given by their numbers and places."""
+    found: list[Claims] = []
+    last: dict[int, Claims] = {}
+    for page, (number, places) in enumerate(pages):
+        indices: dict[int, list[int]] = {}
+        for index, place in enumerate(places):
+            indices.setdefault(place.shard, []).append(index)
+        for shard, some in indices.items():
+            claims = last.get(shard)
+            if claims is None or len(claims.owners) + len(some) > _CLAIMS:
+                claims = last[shard] = Claims(shard, bytearray(), [])
+                found.append(claims)
+            claims.packed.extend(_CLAIM.pack(number, len(some)))
+            claims.packed.extend(b"".join([places[index].key for index in some]))
+            claims.owners.extend([(page, index) for index in some])
+    return found
+
+
+def places_claimed(shard: int, packed: bytes) -> dict[int, list[Place]]:
+    """The places in packed claims, by the numbers of the pages."""
+    found: dict[int, list[Place]] = {}
+    at = 0
+    while at < len(packed):
+        number, count = _CLAIM.unpack_from(packed, at)
+        at += _CLAIM.size
+        end = at + count * _KEY
+        found[number] = [Place(shard, packed[n : n + _KEY]) for n in range(at, end, _KEY)]
+        at = end
+    return found
+
+
+@dataclass(slots=True, eq=False)
+class Batch:
+    """Claims that were made together; they are done with when all their pages are decided.
+
+    Then pages ``dropped`` leave their places, and the oldest ones those that are ``crowded``.
+    """
+
+    claims: list[Claims]
+    undecided: int = 0
+    dropped: list[tuple[int, list[Place]]] = field(default_factory=list)
+    crowded: set[Place] = field(default_factory=set)
+
+
+def _numbers(text: bytes) -> list[int]:
+    return [int(number) for number in text.split(b",")] if text else []
