@@ -165,6 +165,40 @@ async def test_a_worker_that_sleeps_past_its_time_finds_out(cluster_url: str) ->
         assert (await index.verify()).faults == []
 
 
+async def test_a_late_answer_takes_no_page_out(cluster_url: str) -> None:
+    """A page that was kept while its answer was lost, and came again, is found by its copies."""
+    config, page = configured(cluster_url), text(article(1))
+    async with DuplicateIndex.open(config) as slow, DuplicateIndex.open(config) as index:
+        ask = slow._store._shards.ask
+
+        async def late(calls, patience):
+            if calls[0].script == "settle":
+                slow._store._shards.ask = ask
+                await ask(calls, patience)
+                assert (await index.check("http://a/1", page)).kind is Kind.UNCHANGED
+            return await ask(calls, patience)
+
+        slow._store._shards.ask = late
+        assert (await slow.check("http://a/1", page)).duplicate_of is None
+        await slow._store.rest()
+        copy = await index.check("http://b/1", text(changed(article(1), 1)))
+        assert copy.duplicate_of == "http://a/1"
+        assert (await index.verify()).faults == []
+
+
+async def test_copies_under_way_push_no_page_out(cluster_url: str) -> None:
+    """A kept page is found by more copies at once than pages may stand under one key."""
+    async with DuplicateIndex.open(configured(cluster_url)) as index:
+        page = text(article(1))
+        await index.check("http://a/1", page)
+        for n in range(3):
+            urls = [f"http://b/{n}/{m}" for m in range(60)]
+            verdicts = await asyncio.gather(*(index.check(url, page) for url in urls))
+            assert {v.duplicate_of for v in verdicts} == {"http://a/1"}
+        assert (await index.verify()).faults == []
+        assert (await index.stats()).kept == 1
+
+
 async def test_stopped_processes_do_not_stop_others(cluster_url: str) -> None:
     """Workers stopped by a signal and continued: of each set one is kept, and all agree on it."""
     processes = [start(ENDLESS, cluster_url, "unused", worker, 2) for worker in range(3)]

@@ -136,7 +136,10 @@ class SpreadCare:
 
     async def _finish(self, batch: Batch) -> None:
         """Do what is left to do when all pages of a batch are decided."""
-        await self._drop(batch.dropped)
+        # One that is kept was settled before: the answer was lost, and its URL was checked again.
+        views = await self._look(list(batch.ended))
+        gone = [(number, batch.ended[number]) for number in views if views[number].state != b"k"]
+        await self._drop([*batch.copies, *gone])
         await self._all([Call("done", one.shard, b"c" + one.name) for one in batch.claims])
         await self._all([Call("bound", place.shard, place.key) for place in batch.crowded])
 

@@ -293,10 +293,12 @@ class SpreadCheck(SpreadCare):
     def _settled(self, attempt: Attempt, reply: bytes, *, is_kept: bool = True) -> Evidence | None:
         """The evidence of an attempt; None if somebody has ended it."""
         batch = attempt.batch
-        if reply and is_kept:
+        if not reply:
+            batch.ended[attempt.number] = attempt.places
+        elif is_kept:
             batch.crowded |= attempt.crowded()
         else:
-            batch.dropped.append((attempt.number, attempt.places))
+            batch.copies.append((attempt.number, attempt.places))
         batch.undecided -= 1
         if batch.undecided == 0:
             self._later(self._finish(batch))

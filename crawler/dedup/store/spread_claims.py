@@ -93,12 +93,14 @@ def places_claimed(shard: int, packed: bytes) -> dict[int, list[Place]]:
 class Batch:
     """Claims that were made together; they are done with when all their pages are decided.
 
-    Then pages ``dropped`` leave their places, and the oldest ones those that are ``crowded``.
+    Then the ``copies`` leave their places, given by their numbers and places, and so do the pages
+    whose attempts somebody has ``ended``; of places that are ``crowded`` the oldest pages do.
     """
 
     claims: list[Claims]
     undecided: int = 0
-    dropped: list[tuple[int, list[Place]]] = field(default_factory=list)
+    copies: list[tuple[int, list[Place]]] = field(default_factory=list)
+    ended: dict[int, list[Place]] = field(default_factory=dict)
     crowded: set[Place] = field(default_factory=set)
 
 
