@@ -186,6 +186,14 @@ async def test_a_late_answer_takes_no_page_out(cluster_url: str) -> None:
         assert (await index.verify()).faults == []
 
 
+async def test_a_closed_index_asks_nobody(cluster_url: str) -> None:
+    """What is still under way when an index is closed fails; it opens no connection that stays."""
+    async with DuplicateIndex.open(configured(cluster_url)) as index:
+        pass
+    replies = await index._store._shards.ask([Call("look", 0, bytes(5))], 1.0)
+    assert [type(reply) for reply in replies] == [ServerError]
+
+
 async def test_copies_under_way_push_no_page_out(cluster_url: str) -> None:
     """A kept page is found by more copies at once than pages may stand under one key."""
     async with DuplicateIndex.open(configured(cluster_url)) as index:

@@ -69,6 +69,7 @@ class Shards:
         self._terms = terms
         self._queues: defaultdict[str, deque[tuple[Call, _Waiter, int]]] = defaultdict(deque)
         self._senders: dict[str, asyncio.Task[None]] = {}
+        self._is_closed = False
 
     async def ask(self, calls: Sequence[Call], patience: float) -> list[Any]:
         """The replies to `calls`, in that order; a :class:`ServerError` in place of a reply.
@@ -83,6 +84,8 @@ class Shards:
         replies: list[Any] = [None] * len(calls)
         places = list(range(len(calls)))
         while places:
+            if self._is_closed:  # else the client would connect again, and nobody close it
+                return [ServerError("the index was closed meanwhile")] * len(calls)
             waiter = _Waiter(len(places))
             for number, place in enumerate(places):
                 self._enqueue(calls[place], waiter, number)
@@ -105,6 +108,7 @@ class Shards:
 
     async def close(self) -> None:
         """End the exchanges that are under way."""
+        self._is_closed = True
         senders = list(self._senders.values())
         for sender in senders:
             sender.cancel()
