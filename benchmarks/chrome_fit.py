@@ -101,9 +101,9 @@ def described(samples: list[Sample], names: Names) -> np.ndarray:
     rows = {}
     for site in sites:
         words = names.scores(sites - {site})
-        score = model.NameScores(words)
+        scores = model.NameScores(words)
         rows |= {
-            i: describe(s.flat, s.title, score) for i, s in enumerate(samples) if s.site == site
+            i: describe(s.flat, s.title, scores) for i, s in enumerate(samples) if s.site == site
         }
     return np.concatenate([rows[i] for i in range(len(samples))])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
 from itertools import count
 from typing import Any, Final
 
@@ -36,10 +36,10 @@ _TINY: Final = 1e-9
 _WORDS, _PROSE, _LINKED, _LENGTH, _LINKS, _BLOCKS, _HEADS = range(7)
 
 
-def describe(flat: Flat, title: str, score: Callable[[str], float]) -> Floats:
+def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
     """Return features of the first `LIMIT` blocks, float32, one row for each.
 
-    `title` is that of the page, `score` tells how much a class speaks for main text.
+    `title` is that of the page, `scores` tell how much a class speaks for main text.
 
     Prose is a block's likeness to running text, 0 to 1: it is long, has punctuation, and
     little of it is linked.  Sizes count words, for Chinese and Japanese half the characters.
@@ -97,7 +97,7 @@ def describe(flat: Flat, title: str, score: Callable[[str], float]) -> Floats:
         _ratios(windows).reshape(n, -1),
         *(padded[2 + shift : 2 + shift + n] for shift in _NEIGHBOURS),
         _kin(flat.kinds[around], words, prose, linked),
-        named(flat, score)[around],
+        named(flat, scores)[around],
         *_containers(
             upto[_REACH : _REACH + n + 1],
             starts,
@@ -167,10 +167,10 @@ def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> Floats:
     return looked_up
 
 
-def named(flat: Flat, score: Callable[[str], float]) -> Floats:
+def named(flat: Flat, scores: Mapping[str, float]) -> Floats:
     """Return for each element what its class says, the nearest one and all those around it."""
     number = len(flat.names)
-    own = np.fromiter(map(score, flat.names), np.float64, number)[flat.kinds]
+    own = np.fromiter(map(scores.__getitem__, flat.names), np.float64, number)[flat.kinds]
     has_name = np.fromiter(map(bool, flat.names), bool, number)[flat.kinds]
     outer = flat.outer
     nearest = np.where(has_name, np.arange(len(outer)), outer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import repeat
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,28 +20,23 @@ _PRODUCTS: Final = 1 << 18
 WEIGHTS: Final = Path(__file__).with_name("weights.npz")
 
 
-class NameScores:
-    """What class names say of the text inside them, as fitted.
+class NameScores(Remembered[float]):
+    """What the words of a class say on average of the text inside it, as log-odds, as fitted.
 
-    `words` are words of class names, and how much more often than not the text inside is main text,
-    as log-odds; words that are not there say nothing.
+    `words` are words of class names, and how much more often than not the text inside is main text;
+    words that are not there say nothing.
 
-    >>> NameScores({"post": 2.0, "menu": -3.0})("postMenu gradient")
+    >>> NameScores({"post": 2.0, "menu": -3.0})["postMenu gradient"]
     -0.3333333333333333
     """
 
     def __init__(self, words: Mapping[str, float]) -> None:
+        super().__init__(self._mean)
         self.words = words
-        self._known = Remembered(self._mean)
-
-    def __call__(self, names: str) -> float:
-        """Return what the words of a class say on average, log-odds."""
-        return self._known[names]
 
     def _mean(self, names: str) -> float:
-        find = self.words.get
-        said = [find(word, 0.0) for word in words_of(names)]
-        return sum(said) / len(said) if said else 0.0
+        words = words_of(names)
+        return sum(map(self.words.get, words, repeat(0.0))) / len(words) if words else 0.0
 
 
 class Model(NamedTuple):

@@ -12,15 +12,15 @@ from crawler.chrome.features import describe, named
 WORDS = {"post": 2.0, "menu": -3.0, "box": 0.5}
 
 
-score = model.NameScores(WORDS)
+scores = model.NameScores(WORDS)
 
 
 def test_a_class_says_what_its_words_say_on_average() -> None:
     """Words are told apart by what is no letter and by capitals; unknown ones count as nothing."""
-    assert score("") == 0
-    assert score("post") == 2
-    assert score("postMenu") == score("post-menu") == -0.5
-    assert score("POST gradient7") == 1
+    assert scores[""] == 0
+    assert scores["post"] == 2
+    assert scores["postMenu"] == scores["post-menu"] == -0.5
+    assert scores["POST gradient7"] == 1
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "post", "menu box", "x"]), st.integers(0, 6))))
@@ -35,13 +35,13 @@ def test_elements_know_the_classes_around_them(rows: list[tuple[str, int]]) -> N
         depth += 1
     flat = document.parse(html).flat
     names = [flat.names[kind] for kind in flat.kinds]
-    for element, found in enumerate(named(flat, score)):
+    for element, found in enumerate(named(flat, scores)):
         chain, at = [element], element
         while at:
             at = int(flat.outer[at])
             chain.append(at)
-        said = [score(names[i]) for i in chain]
-        nearest = next((score(names[i]) for i in chain if names[i]), 0)
+        said = [scores[names[i]] for i in chain]
+        nearest = next((scores[names[i]] for i in chain if names[i]), 0)
         wanted = [said[0], nearest, np.clip(sum(said), -15, 15), max(said), min(said)]
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
