@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
-from ..dedup.identity import resolved
+from ..dedup.identity import LONGEST_URL, resolved
 
 _MOST_TEXTS = 1 << 19  # of links as they stand in pages
 _SCHEMES = ("http://", "https://")
@@ -14,6 +14,9 @@ _ABSOLUTE = re.compile("https?://[^/?]")
 # All others mean something else on each page: queries, blanks, a scheme without a host. What has a
 # tab or a line break in it, which browsers leave out, may turn out to be any of these.
 _OF_FOLDER = re.compile(r"(?!https?:|//(?:[/?]|$))[\w./%~-][^\t\r\n]*\Z", re.IGNORECASE)
+# Paths that need but be put behind their folder: no segment is empty or begins with a dot.
+_SEGMENT = r"[\w%~-][\w.%~-]*+"
+_PLAIN = re.compile(rf"/?(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+(?:(?<=.)\?[!-~]+)?\Z")
 
 
 class NewLinks:
@@ -43,7 +46,7 @@ class NewLinks:
         """
         parts = urlsplit(base)
         site = f"{parts.scheme}://{parts.netloc}"
-        folder = site + parts.path.rpartition("/")[0]
+        folder = urljoin(base, ".")
         for href in hrefs:
             text = href.partition("#")[0]
             if not text:
@@ -62,7 +65,11 @@ class NewLinks:
             self._texts.add(key)
             if absolute and not self._is_here(text):
                 continue  # most links to elsewhere need not be taken apart
-            url = resolved(base, text)
+            url: str | None
+            if len(text) <= LONGEST_URL and _PLAIN.match(text):
+                url = (site if text[0] == "/" else folder) + text
+            else:
+                url = resolved(base, text)
             if url is None:
                 continue
             if url.count("/") == 2:
