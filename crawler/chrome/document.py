@@ -126,7 +126,7 @@ def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes,
     if len(data) > 3 * MOST_ENTITIES and _count(data, b"&") > MOST_ENTITIES:
         data = data[: _place(data, b"&", MOST_ENTITIES)]
     if tags > _FREE_TAGS:
-        data = data[: _too_dense(data)]
+        data = data[: _too_dense(data, tags)]
     rest = whole[len(data) :]
     if _may_be_crowded(data):
         data = _CROWDED.sub(rb"<\1", data)
@@ -154,9 +154,13 @@ def _whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head
     return flat, head
 
 
-def _too_dense(data: bytes) -> int:
-    """Return where there are more tags than text could need, or the length if nowhere."""
-    tags = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("<"))
+def _too_dense(data: bytes, number: int) -> int:
+    """Return where there are more tags than text could need, or the length if nowhere.
+
+    With so many tags at most, that can only be near the beginning.
+    """
+    beginning = np.frombuffer(data, np.uint8)[: (number - _FREE_TAGS) * _APART]
+    tags = np.flatnonzero(beginning == ord("<"))
     beyond = np.flatnonzero(tags < (np.arange(len(tags)) - _FREE_TAGS) * _APART)
     return int(tags[beyond[0]]) if len(beyond) else len(data)
 
