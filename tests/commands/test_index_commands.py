@@ -55,6 +55,14 @@ def test_forget(dedup, fill):
     assert dedup("verify")[0] == Exit.FOUND
 
 
+def test_a_replay_of_what_cannot_be_read(dedup, tmp_path):
+    """As of files that belong to another user: one line that names the file."""
+    (tmp_path / "unchecked-0.jsonl").mkdir()
+    code, out, err = dedup("replay")
+    assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
+    assert "unchecked-0.jsonl" in err
+
+
 def test_a_replay_that_breaks_off_lists_what_it_has_checked(
     dedup, fill, redis_url, tmp_path, monkeypatch
 ):

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     Those found before the server gave no more answer are printed, too: they do not wait any more.
     """
-    from ...dedup.errors import ServerError
+    from ...dedup.errors import InputError, ServerError
 
     verdicts: list[Verdict] = []
 
@@ -42,10 +42,14 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     try:
         foreign = ask_index(settings, replay, spool=True)
-    except ServerError:
+    except (ServerError, OSError) as error:
         if verdicts:
             _print(verdicts, as_json=options.json)
-        raise
+        if isinstance(error, ServerError):
+            raise
+        raise InputError(
+            f"the pages that wait in DEDUP_DATA_DIR cannot be worked off: {error}"
+        ) from None
     if foreign:
         print(
             f"scrapy dedup: {foreign} pages passed unchecked in crawls with another index: name it "
