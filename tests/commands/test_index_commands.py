@@ -55,6 +55,17 @@ def test_forget(dedup, fill):
     assert dedup("verify")[0] == Exit.FOUND
 
 
+@pytest.mark.parametrize("words", [["forget", "http://a.example/"], ["clear", "--yes"]])
+def test_what_was_done_is_said_though_the_archive_is_damaged(dedup, fill, tmp_path, words):
+    """The index has taken it; that its texts are left is the error."""
+    fill([("http://a.example/", "one two three four five six")])
+    (tmp_path / "archive-dedup.sqlite").write_bytes(b"no database " * 1000)
+    code, out, err = dedup(*words)
+    assert (code, err.count("\n")) == (Exit.USAGE, 1)
+    assert "forgotten" in out or "is deleted" in out
+    assert "archive-dedup.sqlite" in err
+
+
 def test_a_replay_of_what_cannot_be_read(dedup, tmp_path):
     """As of files that belong to another user: one line that names the file."""
     (tmp_path / "unchecked-0.jsonl").mkdir()

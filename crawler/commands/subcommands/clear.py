@@ -43,11 +43,13 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise InputError("nothing was deleted")
     deleted = asyncio.run(clear_index(config))
-    clear_archive(archive_path(config))
-    if options.json:
-        print_json({"namespace": config.namespace, "keys": deleted})
-    elif deleted:
-        print(f"The index {config.namespace!r} is deleted ({deleted} keys).")
+    try:
+        clear_archive(archive_path(config))
+    finally:  # the index is deleted, whatever becomes of the texts
+        if options.json:
+            print_json({"namespace": config.namespace, "keys": deleted})
+        elif deleted:
+            print(f"The index {config.namespace!r} is deleted ({deleted} keys).")
     if deleted:
         return Exit.FOUND
     print(f"scrapy dedup: there is no index {config.namespace!r}", file=sys.stderr)

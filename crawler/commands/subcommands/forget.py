@@ -35,15 +35,17 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     known = ask_index(settings, forget)
     config = project_config(settings)
-    for url in known:
-        forget_page(archive_path(config), url, canonical=config.canonical_urls)
-    if options.json:
-        print_json(known)
-    else:
-        rows = [
-            [url, "forgotten" if was_there else "not known"] for url, was_there in known.items()
-        ]
-        print_table("", ["page", "what became of it"], rows)
+    try:
+        for url in known:
+            forget_page(archive_path(config), url, canonical=config.canonical_urls)
+    finally:  # the index has forgotten them, whatever becomes of the texts
+        if options.json:
+            print_json(known)
+        else:
+            rows = [
+                [url, "forgotten" if was_there else "not known"] for url, was_there in known.items()
+            ]
+            print_table("", ["page", "what became of it"], rows)
     unknown = [url for url, was_there in known.items() if not was_there]
     for url in unknown:
         never_saw(url)
