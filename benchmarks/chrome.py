@@ -111,7 +111,8 @@ def measure(pages: list[Page], chosen: dict[str, Tool]) -> tuple[dict[str, Any],
                 text = tool(page.html)
             except Exception:  # peers raise for some pages
                 text = ""
-            rows[name].append((*score(page.gold, text), time.process_time() - began, not text))
+            seconds = time.process_time() - began
+            rows[name].append((*score(page.gold, text), seconds, not text))
     return {name: np.array(values, float) for name, values in rows.items()}, np.array(floor)
 
 
