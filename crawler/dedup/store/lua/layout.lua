@@ -23,31 +23,33 @@ local MORE = 255 * 2 ^ 24 - 1 -- stands under a key for those left out, so that 
 
 local NAMES = {'next', 'fill', 'kept', 'hand', 'url.n', 'exact.n', 'band.n', 'url.size',
   'exact.size', 'band.size'}
-local DEFAULTS = {1, 0, 0, 0, 0, 0, 0, MIN_BUCKETS, MIN_BUCKETS, MIN_BUCKETS}
 local state -- next: number of the next page; kept: pages that stand for themselves; hand: block of
 -- records that is looked at next for what has expired; fill: bytes of the newest block;
 -- <group>.n, <group>.size: entries and buckets of the tables of a group
-local stored -- the same as it was loaded
+local stored -- the values as they were loaded, by the order of NAMES
 
 local TABLES -- tables of the group band: key i of a page stands in table i modulo TABLES; nil: each
 -- key of a page has a table of its own
 
 local function load_state()
   TABLES = tonumber(redis.call('HGET', KEYS[1], 'tables') or nil)
-  local values = redis.call('HMGET', STATE, unpack(NAMES))
-  state, stored = {}, {}
-  for i, name in ipairs(NAMES) do
-    stored[name] = tonumber(values[i])
-    state[name] = stored[name] or DEFAULTS[i]
-  end
+  stored = redis.call('HMGET', STATE, unpack(NAMES))
+  for i = 1, #NAMES do stored[i] = tonumber(stored[i]) end
+  local next, fill, kept, hand, urls, exacts, bands, url_size, exact_size, band_size =
+    unpack(stored, 1, #NAMES)
+  -- Written out, for a table that grows field by field takes far longer.
+  state = {next = next or 1, fill = fill or 0, kept = kept or 0, hand = hand or 0,
+    ['url.n'] = urls or 0, ['exact.n'] = exacts or 0, ['band.n'] = bands or 0,
+    ['url.size'] = url_size or MIN_BUCKETS, ['exact.size'] = exact_size or MIN_BUCKETS,
+    ['band.size'] = band_size or MIN_BUCKETS}
 end
 
 local function save_state()
   local fields = {}
-  for name, value in pairs(state) do
-    if value ~= stored[name] then
+  for i, name in ipairs(NAMES) do
+    if state[name] ~= stored[i] then
       fields[#fields + 1] = name
-      fields[#fields + 1] = value
+      fields[#fields + 1] = state[name]
     end
   end
   if #fields > 0 then redis.call('HSET', STATE, unpack(fields)) end
