@@ -18,7 +18,7 @@ from .head import Head
 from .reader import Reader
 
 try:
-    from .walk import walk
+    from .walk import is_crowded, walk
 
     COMPILED = True
 except ImportError:  # then the reader listens to the parser, which takes half as much time again
@@ -83,8 +83,8 @@ def parse(
     >>> title(parse("<title>Tea &amp; cake</title>"))
     'Tea & cake'
     """
-    data, rest, encoding = _bounded(html, content_type)
-    reader, parser = _new_parser()
+    data, rest, encoding, crowded = _bounded(html, content_type)
+    reader, parser = _new_parser(crowded)
     read = None
     with suppress(etree.LxmlError):
         read = etree.fromstring(data, parser)
@@ -98,8 +98,8 @@ def parse_in_steps(
 
     The document is what the generator returns.
     """
-    data, rest, encoding = _bounded(html, content_type)
-    reader, parser = _new_parser()
+    data, rest, encoding, crowded = _bounded(html, content_type)
+    reader, parser = _new_parser(crowded)
     read = None
     with suppress(etree.LxmlError):
         for start in range(0, len(data), _STEP):
@@ -110,8 +110,11 @@ def parse_in_steps(
     return Document(*_whole(read, reader, data, rest), encoding, url)
 
 
-def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes, str]:
-    """Return the part of a page that is parsed, in UTF-8, what follows it, and its encoding."""
+def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes, str, bool]:
+    """Return the part of a page that is parsed, in UTF-8, what follows it, and its encoding.
+
+    And whether a tag of that part may have very many attributes.
+    """
     if isinstance(html, str):
         encoding, data = "utf-8", html.encode("utf-8", "replace")
     else:
@@ -128,14 +131,16 @@ def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes,
     if tags > _FREE_TAGS:
         data = data[: _too_dense(data, tags)]
     rest = whole[len(data) :]
-    if _may_be_crowded(data):
+    crowded = is_crowded(data, _HARMLESS) if COMPILED else _may_be_crowded(data)
+    if crowded:
         data = _CROWDED.sub(rb"<\1", data)
-    return data, rest, encoding
+    return data, rest, encoding, crowded
 
 
-def _new_parser() -> tuple[Any, etree.HTMLParser]:
+def _new_parser(crowded: bool) -> tuple[Any, etree.HTMLParser]:
     reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
-    target = None if COMPILED else reader
+    # Where no tree is built, attributes take linear time, since libxml2 2.14.
+    target = None if COMPILED and not crowded else reader
     # `huge_tree` lifts the depth limit from 256, after which libxml2 drops the rest of the page.
     return reader, etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)
 

@@ -7,7 +7,7 @@ Both find the same in a page, which a test compares; what is done and why stands
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, strcmp, strlen
+from libc.string cimport memchr, memcpy, strcmp, strlen
 from lxml.includes.etreepublic cimport _Element
 from lxml.includes.tree cimport (
     XML_CDATA_SECTION_NODE,
@@ -28,6 +28,7 @@ cdef int INLINE = reader.INLINE, LINK = reader.LINK, BREAK = reader.BREAK, TIME 
 cdef int HEAD = reader.HEAD, PRE = reader.PRE, BLOCK = reader.BLOCK
 cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT
 cdef Py_ssize_t LONG = CHUNK
+cdef bint[256] is_mark = [code in b"<>=/'\" \t\n\v\f\r" for code in range(256)]
 cdef enum:
     REMEMBERED = 256  # names of tags; a power of two
 
@@ -60,6 +61,50 @@ def walk(_Element root not None):
         node = node.next
     found.part()
     return found.flat(), found.head
+
+
+def is_crowded(bytes page not None, int64_t most):
+    """Whether a tag of the page, in UTF-8, may have more than so many attributes.
+
+    To build a tree takes libxml2 time quadratic in them.  Each place that may begin a tag does
+    begin one here, each that may begin or end a value does both: what seems to be markup within a
+    script, a comment or a value can hide no tag.
+    """
+    cdef const char* text = page
+    cdef const char* end = text + len(page)
+    cdef const char* at = text
+    # How many there are by now, if this is between attributes, after the equals sign of one, or in
+    # quotes; -1: it cannot be.
+    cdef int64_t outside = -1, value = -1, double = -1, single = -1
+    while at < end:
+        if outside < 0 and double < 0 and single < 0:
+            at = <const char*>memchr(at, b"<", end - at)
+            if at == NULL:
+                return False
+        if not is_mark[<unsigned char>at[0]]:
+            value = -1
+        elif at[0] == b'"':
+            outside, double = max(outside, double), value
+            value = -1
+        elif at[0] == b"'":
+            outside, single = max(outside, single), value
+            value = -1
+        elif at[0] == b"<":
+            value = -1
+            if is_letter(at[1]):
+                outside = max(outside, 0)
+        elif at[0] == b">":
+            outside = value = -1
+        elif outside >= 0:
+            outside += 1
+            if at[0] == b"=":
+                value = outside
+            elif at[0] == b"/":
+                value = -1
+            if outside > most:
+                return True
+        at += 1
+    return False
 
 
 cdef class Walk:
@@ -356,6 +401,10 @@ cdef class Text:
 cdef inline bint is_space(char char) noexcept:
     """Whether Python's `str.split` parts words there."""
     return char == 32 or 9 <= char <= 13 or 28 <= char <= 31
+
+
+cdef inline bint is_letter(char char) noexcept:
+    return b"a" <= (char | 32) <= b"z"
 
 
 cdef inline bint is_text(xmlNode* node) noexcept:

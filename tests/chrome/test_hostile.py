@@ -38,6 +38,9 @@ HOSTILE = {
     "attributes": b"<div " + b" ".join(b"a%d=1" % i for i in range(MILLION)) + b"><p>needle",
     "attributes without values": b"<div " + b"a " * MILLION + b"><p>needle",
     "quoted attributes": b"<p " + b" ".join(b"a%d='<>'" % i for i in range(300_000)) + b">needle",
+    "attributes behind signs in quotes": b"<p " + b"".join(
+        b"a%d " % i + (b'q%d="<a>" ' % i if i % 3000 == 0 else b"") for i in range(40_000)
+    ) + b">needle",
     "unclosed quote": b"<p>needle<a " + b" x" * 200_000 + b"='",
     "attribute value": b'<div class="' + b"menu " * MILLION + b'" id="' + b"x" * MEGABYTE
     + b'" style="' + b"a:b;" * 100_000 + b'"><p>needle',

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from lxml import etree
 
 from crawler.chrome import document, reader, strip_chrome
 from tests.chrome.test_hostile import HOSTILE, SOUP
 
-walk = pytest.importorskip(
+compiled = pytest.importorskip(
     "crawler.chrome.walk", reason="not compiled here: python hatch_build.py"
-).walk
+)
+walk, is_crowded = compiled.walk, compiled.is_crowded
 
 PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
 <meta property="article:published_time" content=2026-05-01>
@@ -65,7 +68,7 @@ def columns(found: Any) -> dict[str, Any]:
 
 def same(html: bytes) -> None:
     """Whether both ways say the same of a page."""
-    data, _, _ = document._bounded(html, None)
+    data, *_ = document._bounded(html, None)
     try:
         tree = etree.fromstring(data, etree.HTMLParser(encoding="utf-8", huge_tree=True))
     except etree.LxmlError:
@@ -117,11 +120,40 @@ def test_trees_of_others(entities: bool) -> None:
 
 def test_without_the_compiled_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page has the same main text where the walk is not compiled."""
-    compiled = strip_chrome(PAGE)
+    with_it = strip_chrome(PAGE)
     assert document.walk is walk
     monkeypatch.setattr(document, "COMPILED", False)
     monkeypatch.setattr(document, "walk", reader.walk)
     for html in (PAGE, PAGE.encode(), etree.HTML(PAGE)):
         found = strip_chrome(html)
-        assert (found.text, found.title) == (compiled.text, compiled.title)
-        assert found.blocks == compiled.blocks
+        assert (found.text, found.title) == (with_it.text, with_it.title)
+        assert found.blocks == with_it.blocks
+
+
+TAGS = st.lists(
+    st.sampled_from(
+        ["<p", "<script>", "</script>", "<!--", "-->", ">", "<", "'", '"', "=", " ", "/", "a", "b"]
+        + [f" a{number}" for number in range(9)]
+        + [f' b{number}="' for number in range(9)]
+        + [f"/c{number}='" for number in range(9)]
+    ),
+    max_size=60,
+).map("".join)
+
+
+@settings(deadline=None, max_examples=1000)
+@given(TAGS, st.integers(0, 6))
+def test_no_tag_has_more_attributes(html: str, most: int) -> None:
+    """Whatever quotes, scripts and comments hide: a tag of more attributes is announced."""
+    if is_crowded(html.encode(), most):
+        return
+    with suppress(etree.LxmlError):
+        for element in etree.HTML(f"<p>.{html}").iter(etree.Element):
+            assert len(element.attrib) <= most
+
+
+def test_ordinary_tags_are_not_crowded() -> None:
+    """What stands between tags, and many tags, make no tag crowded; many attributes do."""
+    page = '<p class="a b" id=c>' + "word " * 100 + "</p><a href='x>y'>"
+    assert not is_crowded((page * 1000).encode(), 8)
+    assert is_crowded((page + "<p " + "a " * 9 + ">").encode(), 8)
