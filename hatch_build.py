@@ -1,7 +1,7 @@
-"""Compiles `crawler/chrome/walk.pyx` for wheels; without a compiler they go without it.
+"""Compiles the package's `.pyx` modules; where there is no compiler, it does without them.
 
-For a clone, `python hatch_build.py` puts the compiled module beside its source. With NEARDUP_PURE=1
-a wheel is built without it, for all platforms.
+For a clone, `python hatch_build.py` puts the compiled modules beside their sources. Wheels are
+built with them for one platform, or with NEARDUP_PURE=1 without them for all.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -16,43 +17,49 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).parent
-SOURCE = Path("crawler/chrome/walk.pyx")
+PACKAGE = "crawler"
+SOURCES = sorted(path.relative_to(ROOT) for path in (ROOT / PACKAGE).rglob("*.pyx"))
 
 
-def compiled(folder: Path) -> Path:
-    """Return the compiled module, below `folder`."""
+def compiled(sources: Iterable[Path], folder: Path) -> dict[Path, Path]:
+    """Return for the place of each module beside its source the compiled one below `folder`."""
     import lxml
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
 
-    name = ".".join(SOURCE.with_suffix("").parts)
-    module = Extension(
-        name,
-        [str(ROOT / SOURCE)],
-        include_dirs=lxml.get_include(),
-        extra_compile_args=["-g0", "-Wno-unused-function"],
-    )
-    modules = cythonize([module], build_dir=str(folder), quiet=True)
+    modules = [
+        Extension(
+            ".".join(source.with_suffix("").parts),
+            [str(ROOT / source)],
+            include_dirs=lxml.get_include(),
+            extra_compile_args=["-g0", "-Wno-unused-function"],
+        )
+        for source in sources
+    ]
+    modules = cythonize(modules, build_dir=str(folder), quiet=True)
     command: Any = Distribution({"ext_modules": modules}).get_command_obj("build_ext")
     command.build_lib = command.build_temp = str(folder)
     command.ensure_finalized()
     command.run()
-    return Path(command.get_ext_fullpath(name))
+    made = (Path(command.get_ext_fullpath(module.name)) for module in modules)
+    return {path.relative_to(folder): path for path in made}
 
 
-class CompiledWalk(BuildHookInterface[Any]):
-    """Puts the compiled module into the wheel, which then is one for this platform."""
+class Compiled(BuildHookInterface[Any]):
+    """Puts the compiled modules into the wheel, which then is one for this platform."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         self._folder = tempfile.TemporaryDirectory()
         if os.environ.get("NEARDUP_PURE"):
             return
         try:
-            module = compiled(Path(self._folder.name))
+            made = compiled(SOURCES, Path(self._folder.name))
         except Exception as error:  # no compiler, or none that works: of many kinds
-            self.app.display_warning(f"{SOURCE} is not compiled, pages take longer: {error}")
+            self.app.display_warning(f"Nothing is compiled, pages take longer: {error}")
             return
-        build_data["force_include"][str(module)] = f"scrapy_neardup/chrome/{module.name}"
+        for place, module in made.items():
+            name = "scrapy_neardup" / place.relative_to(PACKAGE)
+            build_data["force_include"][str(module)] = str(name)
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
 
@@ -60,18 +67,21 @@ class CompiledWalk(BuildHookInterface[Any]):
         self._folder.cleanup()
 
 
-def in_place() -> Path:
-    """Return the compiled module beside its source, made anew if that has changed."""
-    source = ROOT / SOURCE
-    place = source.with_suffix(EXTENSION_SUFFIXES[0])
-    if not place.exists() or place.stat().st_mtime < source.stat().st_mtime:
+def in_place() -> None:
+    """Put compiled modules beside those sources that have changed since."""
+    old = []
+    for source in SOURCES:
+        place = ROOT / source.with_suffix(EXTENSION_SUFFIXES[0])
+        if not place.exists() or place.stat().st_mtime < (ROOT / source).stat().st_mtime:
+            old.append(source)
+    if old:
         with tempfile.TemporaryDirectory() as name:
-            place.write_bytes(compiled(Path(name)).read_bytes())
-    return place
+            for place, module in compiled(old, Path(name)).items():
+                (ROOT / place).write_bytes(module.read_bytes())
 
 
 if __name__ == "__main__":
     try:
-        print(in_place().relative_to(ROOT))
+        in_place()
     except Exception as error:
-        sys.exit(f"{SOURCE} is not compiled, pages take longer: {error}")
+        sys.exit(f"Nothing is compiled, pages take longer: {error}")

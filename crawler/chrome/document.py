@@ -142,7 +142,9 @@ def _new_parser(crowded: bool) -> tuple[Any, etree.HTMLParser]:
     # Where no tree is built, attributes take linear time, since libxml2 2.14.
     target = None if COMPILED and not crowded else reader
     # `huge_tree` lifts the depth limit from 256, after which libxml2 drops the rest of the page.
-    return reader, etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)
+    return reader, etree.HTMLParser(
+        target=target, encoding="utf-8", huge_tree=True, collect_ids=False
+    )
 
 
 def _whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head]:

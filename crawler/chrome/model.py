@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from itertools import repeat
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from .features import Floats
-from .vocabulary import Remembered, words_of
+from .vocabulary import Remembered, look_up
 
 # Larger matrix products make OpenBLAS wake all its threads, which then spin for longer than they
 # help.
@@ -31,12 +30,8 @@ class NameScores(Remembered[float]):
     """
 
     def __init__(self, words: Mapping[str, float]) -> None:
-        super().__init__(self._mean)
+        super().__init__(look_up(words).mean)
         self.words = words
-
-    def _mean(self, names: str) -> float:
-        words = words_of(names)
-        return sum(map(self.words.get, words, repeat(0.0))) / len(words) if words else 0.0
 
 
 class Model(NamedTuple):

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import repeat
 from string import ascii_lowercase
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    from . import words
 
 Value = TypeVar("Value")
 
@@ -143,18 +147,39 @@ class Remembered(dict[str, Value]):
         return value
 
 
-def _name_bits(names: str) -> int:
-    """Return the bits of the whole words in a class or id attribute.
+class Words:
+    """What words say that stand in a class or id attribute.
 
-    >>> _name_bits("post-sidebar") == BIT["c_content"] | BIT["c_sidebar"]
+    >>> words = Words(_WORDS)
+    >>> words.bits("post-sidebar") == BIT["c_content"] | BIT["c_sidebar"]
     True
-    >>> _name_bits("gradient")
+    >>> words.bits("gradient")
     0
     """
-    bits = 0
-    for word in words_of(names):
-        bits |= _WORDS.get(word, 0)
-    return bits
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        self._values = values
+
+    def bits(self, names: str) -> int:
+        """Return the values of the whole words in an attribute, each a set of bits, together."""
+        bits = 0
+        for word in words_of(names):
+            bits |= int(self._values.get(word, 0))
+        return bits
+
+    def mean(self, names: str) -> float:
+        """Return the mean value of the words in an attribute; others have 0."""
+        words = words_of(names)
+        return sum(map(self._values.get, words, repeat(0.0))) / len(words) if words else 0.0
 
 
-NAME_BITS: Final = Remembered(_name_bits)
+def look_up(values: Mapping[str, float]) -> Words | words.Words:
+    """Return the compiled words of these values, where they can be had."""
+    try:
+        from . import words
+    except ImportError:
+        return Words(values)
+    return words.Words(values)
+
+
+NAME_BITS: Final = Remembered(look_up(_WORDS).bits)

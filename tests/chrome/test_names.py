@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.chrome import document, model
+from crawler.chrome import document, model, vocabulary
 from crawler.chrome.features import describe, named
 
 WORDS = {"post": 2.0, "menu": -3.0, "box": 0.5}
@@ -55,3 +56,12 @@ def test_classes_decide_where_nothing_else_does() -> None:
         fitted = shipped._replace(names=model.NameScores(said))
         first, second = fitted.probabilities(describe(page.flat, "", fitted.names))
         assert (first > second) == (said["alpha"] > 0)
+
+
+@given(st.lists(st.sampled_from(["post", "Nav", "HTML", "é", "-", " ", "x9", "\ud800", "a" * 40])))
+def test_compiled_words(parts: list[str]) -> None:
+    """The compiled words, where they can be had, say of names what those of Python say."""
+    names, values = "".join(parts), {"post": 5, "nav": 8, "html": 2, "x": 1}
+    plain, compiled = vocabulary.Words(values), vocabulary.look_up(values)
+    assert compiled.bits(names) == plain.bits(names)
+    assert compiled.mean(names) == pytest.approx(plain.mean(names))
