@@ -72,7 +72,9 @@ def in_place() -> None:
     old = []
     for source in SOURCES:
         place = ROOT / source.with_suffix(EXTENSION_SUFFIXES[0])
-        if not place.exists() or place.stat().st_mtime < (ROOT / source).stat().st_mtime:
+        parts = [ROOT / source, *place.parent.glob("*.pxi")]
+        newest = max(part.stat().st_mtime for part in parts)
+        if not place.exists() or place.stat().st_mtime < newest:
             old.append(source)
     if old:
         with tempfile.TemporaryDirectory() as name:

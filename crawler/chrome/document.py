@@ -18,7 +18,8 @@ from .head import Head
 from .reader import Reader
 
 try:
-    from .walk import is_crowded, walk
+    from .crowded import is_crowded
+    from .walk import walk
 
     COMPILED = True
 except ImportError:  # then the reader listens to the parser, which takes half as much time again

@@ -7,7 +7,7 @@ Both find the same in a page, which a test compares; what is done and why stands
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memchr, memcpy, strcmp, strlen
+from libc.string cimport memcpy, strcmp, strlen
 from lxml.includes.etreepublic cimport _Element
 from lxml.includes.tree cimport (
     XML_CDATA_SECTION_NODE,
@@ -24,11 +24,13 @@ from .blocks import CHUNK, LIMIT, Flat, ints, squeeze
 from .elements import DEEPEST, OPEN, Kinds, other_signs
 from .head import RECORD, Head
 
+include "nodes.pxi"
+include "columns.pxi"
+
 cdef int INLINE = reader.INLINE, LINK = reader.LINK, BREAK = reader.BREAK, TIME = reader.TIME
 cdef int HEAD = reader.HEAD, PRE = reader.PRE, BLOCK = reader.BLOCK
 cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT
 cdef Py_ssize_t LONG = CHUNK
-cdef bint[256] is_mark = [code in b"<>=/'\" \t\n\v\f\r" for code in range(256)]
 cdef enum:
     REMEMBERED = 256  # names of tags; a power of two
 
@@ -61,50 +63,6 @@ def walk(_Element root not None):
         node = node.next
     found.part()
     return found.flat(), found.head
-
-
-def is_crowded(bytes page not None, int64_t most):
-    """Whether a tag of the page, in UTF-8, may have more than so many attributes.
-
-    To build a tree takes libxml2 time quadratic in them.  Each place that may begin a tag does
-    begin one here, each that may begin or end a value does both: what seems to be markup within a
-    script, a comment or a value can hide no tag.
-    """
-    cdef const char* text = page
-    cdef const char* end = text + len(page)
-    cdef const char* at = text
-    # How many there are by now, if this is between attributes, after the equals sign of one, or in
-    # quotes; -1: it cannot be.
-    cdef int64_t outside = -1, value = -1, double = -1, single = -1
-    while at < end:
-        if outside < 0 and double < 0 and single < 0:
-            at = <const char*>memchr(at, b"<", end - at)
-            if at == NULL:
-                return False
-        if not is_mark[<unsigned char>at[0]]:
-            value = -1
-        elif at[0] == b'"':
-            outside, double = max(outside, double), value
-            value = -1
-        elif at[0] == b"'":
-            outside, single = max(outside, single), value
-            value = -1
-        elif at[0] == b"<":
-            value = -1
-            if is_letter(at[1]):
-                outside = max(outside, 0)
-        elif at[0] == b">":
-            outside = value = -1
-        elif outside >= 0:
-            outside += 1
-            if at[0] == b"=":
-                value = outside
-            elif at[0] == b"/":
-                value = -1
-            if outside > most:
-                return True
-        at += 1
-    return False
 
 
 cdef class Walk:
@@ -295,182 +253,3 @@ cdef class Walk:
             names=self.kinds.names,
             too_deep=deepest > DEEPEST,
         )
-
-
-cdef class Column:
-    """Numbers, one after another."""
-
-    cdef int64_t* values
-    cdef Py_ssize_t size, room
-
-    def __dealloc__(self):
-        free(self.values)
-
-    cdef int add(self, int64_t value) except -1:
-        cdef int64_t* values
-        cdef Py_ssize_t room = 2 * self.room + 256
-        if self.size == self.room:
-            values = <int64_t*>realloc(self.values, room * sizeof(int64_t))
-            if values == NULL:
-                raise MemoryError
-            self.values, self.room = values, room
-        self.values[self.size] = value
-        self.size += 1
-        return 0
-
-    cdef object array(self):
-        found = np.empty(self.size, np.int64)
-        cdef int64_t[::1] view = found
-        if self.size:
-            memcpy(&view[0], self.values, self.size * sizeof(int64_t))
-        return found
-
-
-cdef class Text:
-    """The UTF-8 of a block that has begun."""
-
-    cdef char* bytes
-    cdef Py_ssize_t size, room
-
-    def __dealloc__(self):
-        free(self.bytes)
-
-    cdef int add(self, const char* bytes) except -1:
-        cdef char* wider
-        cdef Py_ssize_t size = strlen(bytes) if bytes != NULL else 0
-        cdef Py_ssize_t room = 2 * (self.size + size)
-        if self.size + size > self.room:
-            wider = <char*>realloc(self.bytes, room)
-            if wider == NULL:
-                raise MemoryError
-            self.bytes, self.room = wider, room
-        if size:
-            memcpy(self.bytes + self.size, bytes, size)
-        self.size += size
-        return 0
-
-    cdef str decoded(self, Py_ssize_t start):
-        return PyUnicode_DecodeUTF8(self.bytes + start, self.size - start, b"replace")
-
-    cdef bint is_ascii(self, Py_ssize_t start) noexcept:
-        cdef Py_ssize_t at
-        cdef char all_of_them = 0
-        for at in range(start, self.size):
-            all_of_them |= self.bytes[at]
-        return not all_of_them & 0x80
-
-    cdef int64_t squeeze(self) noexcept:
-        """Make every run of white space one space, with none at the ends; count the words.
-
-        Of a text in ASCII.
-        """
-        cdef Py_ssize_t at, length = 0
-        cdef int64_t words = 0
-        cdef bint between = True
-        for at in range(self.size):
-            if is_space(self.bytes[at]):
-                between = True
-                continue
-            if between:
-                between = False
-                words += 1
-                if length:
-                    self.bytes[length] = b" "
-                    length += 1
-            self.bytes[length] = self.bytes[at]
-            length += 1
-        self.size = length
-        return words
-
-    cdef int64_t squeezed_from(self, Py_ssize_t start) except -1:
-        """How many characters there are from `start` on, a run of white space counted as one."""
-        cdef Py_ssize_t at
-        cdef int64_t length = 0
-        cdef bint between = False
-        if not self.is_ascii(start):
-            return len(" ".join(self.decoded(start).split()))
-        for at in range(start, self.size):
-            if is_space(self.bytes[at]):
-                between = True
-            else:
-                length += 1 + (between and length > 0)
-                between = False
-        return length
-
-
-cdef inline bint is_space(char char) noexcept:
-    """Whether Python's `str.split` parts words there."""
-    return char == 32 or 9 <= char <= 13 or 28 <= char <= 31
-
-
-cdef inline bint is_letter(char char) noexcept:
-    return b"a" <= (char | 32) <= b"z"
-
-
-cdef inline bint is_text(xmlNode* node) noexcept:
-    return node.type == XML_TEXT_NODE or node.type == XML_CDATA_SECTION_NODE
-
-
-cdef inline bint says(const char* name) noexcept:
-    """Whether an attribute of that name is one that `other_signs` reads."""
-    return (
-        strcmp(name, b"id") == 0
-        or strcmp(name, b"role") == 0
-        or strcmp(name, b"style") == 0
-        or strcmp(name, b"hidden") == 0
-        or strcmp(name, b"aria-hidden") == 0
-    )
-
-
-cdef inline str decoded(const char* text):
-    return PyUnicode_DecodeUTF8(text, strlen(text), b"replace") if text != NULL else ""
-
-
-cdef str text_of(xmlNode* node):
-    """Return the text of a node and those after it."""
-    if node == NULL:
-        return ""
-    if node.next == NULL:
-        return decoded(<const char*>node.content) if is_text(node) else ""
-    parts = []
-    while node != NULL:
-        if is_text(node):
-            parts.append(decoded(<const char*>node.content))
-        node = node.next
-    return "".join(parts)
-
-
-cdef object value(xmlNode* node, const char* name):
-    """Return an attribute, or None."""
-    cdef xmlAttr* attribute = node.properties
-    while attribute != NULL:
-        if attribute.ns == NULL and strcmp(<const char*>attribute.name, name) == 0:
-            return text_of(attribute.children)
-        attribute = attribute.next
-    return None
-
-
-cdef dict attributes(xmlNode* node):
-    cdef xmlAttr* attribute = node.properties
-    found = {}
-    while attribute != NULL:
-        if attribute.ns == NULL:
-            found[decoded(<const char*>attribute.name)] = text_of(attribute.children)
-        attribute = attribute.next
-    return found
-
-
-cdef int gather(xmlNode* top, list texts) except -1:
-    """Append all text of an element."""
-    cdef xmlNode* node = top
-    while True:
-        if is_text(node):
-            texts.append(decoded(<const char*>node.content))
-        if node.type == XML_ELEMENT_NODE and node.children != NULL:
-            node = node.children
-            continue
-        while node != top and node.next == NULL:
-            node = node.parent
-        if node == top:
-            return 0
-        node = node.next

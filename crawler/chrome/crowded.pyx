@@ -1,0 +1,58 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Tags of so many attributes that to build a tree would take hours.
+
+libxml2's time for that is quadratic in the attributes of a tag.
+"""
+
+from libc.stdint cimport int64_t
+from libc.string cimport memchr
+
+cdef bint[256] is_mark = [code in b"<>=/'\" \t\n\v\f\r" for code in range(256)]
+
+
+def is_crowded(bytes page not None, int64_t most):
+    """Whether a tag of the page, in UTF-8, may have more than so many attributes.
+
+    Each place that may begin a tag does
+    begin one here, each that may begin or end a value does both: what seems to be markup within a
+    script, a comment or a value can hide no tag.
+    """
+    cdef const char* text = page
+    cdef const char* end = text + len(page)
+    cdef const char* at = text
+    # How many there are by now, if this is between attributes, after the equals sign of one, or in
+    # quotes; -1: it cannot be.
+    cdef int64_t outside = -1, value = -1, double = -1, single = -1
+    while at < end:
+        if outside < 0 and double < 0 and single < 0:
+            at = <const char*>memchr(at, b"<", end - at)
+            if at == NULL:
+                return False
+        if not is_mark[<unsigned char>at[0]]:
+            value = -1
+        elif at[0] == b'"':
+            outside, double = max(outside, double), value
+            value = -1
+        elif at[0] == b"'":
+            outside, single = max(outside, single), value
+            value = -1
+        elif at[0] == b"<":
+            value = -1
+            if is_letter(at[1]):
+                outside = max(outside, 0)
+        elif at[0] == b">":
+            outside = value = -1
+        elif outside >= 0:
+            outside += 1
+            if at[0] == b"=":
+                value = outside
+            elif at[0] == b"/":
+                value = -1
+            if outside > most:
+                return True
+        at += 1
+    return False
+
+
+cdef inline bint is_letter(char char) noexcept:
+    return b"a" <= (char | 32) <= b"z"

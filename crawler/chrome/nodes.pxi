@@ -1,0 +1,69 @@
+"""What is asked of the nodes of a tree; part of `walk.pyx`."""
+
+cdef inline bint is_text(xmlNode* node) noexcept:
+    return node.type == XML_TEXT_NODE or node.type == XML_CDATA_SECTION_NODE
+
+
+cdef inline bint says(const char* name) noexcept:
+    """Whether an attribute of that name is one that `other_signs` reads."""
+    return (
+        strcmp(name, b"id") == 0
+        or strcmp(name, b"role") == 0
+        or strcmp(name, b"style") == 0
+        or strcmp(name, b"hidden") == 0
+        or strcmp(name, b"aria-hidden") == 0
+    )
+
+
+cdef inline str decoded(const char* text):
+    return PyUnicode_DecodeUTF8(text, strlen(text), b"replace") if text != NULL else ""
+
+
+cdef str text_of(xmlNode* node):
+    """Return the text of a node and those after it."""
+    if node == NULL:
+        return ""
+    if node.next == NULL:
+        return decoded(<const char*>node.content) if is_text(node) else ""
+    parts = []
+    while node != NULL:
+        if is_text(node):
+            parts.append(decoded(<const char*>node.content))
+        node = node.next
+    return "".join(parts)
+
+
+cdef object value(xmlNode* node, const char* name):
+    """Return an attribute, or None."""
+    cdef xmlAttr* attribute = node.properties
+    while attribute != NULL:
+        if attribute.ns == NULL and strcmp(<const char*>attribute.name, name) == 0:
+            return text_of(attribute.children)
+        attribute = attribute.next
+    return None
+
+
+cdef dict attributes(xmlNode* node):
+    cdef xmlAttr* attribute = node.properties
+    found = {}
+    while attribute != NULL:
+        if attribute.ns == NULL:
+            found[decoded(<const char*>attribute.name)] = text_of(attribute.children)
+        attribute = attribute.next
+    return found
+
+
+cdef int gather(xmlNode* top, list texts) except -1:
+    """Append all text of an element."""
+    cdef xmlNode* node = top
+    while True:
+        if is_text(node):
+            texts.append(decoded(<const char*>node.content))
+        if node.type == XML_ELEMENT_NODE and node.children != NULL:
+            node = node.children
+            continue
+        while node != top and node.next == NULL:
+            node = node.parent
+        if node == top:
+            return 0
+        node = node.next
