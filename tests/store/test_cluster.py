@@ -11,8 +11,10 @@ import signal
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from redis.asyncio.cluster import ClusterPipeline
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
 from crawler.dedup.store.shards import Call, Shards
@@ -259,6 +261,24 @@ async def test_no_circle_of_waiting(cluster_url: str) -> None:
             pages = [(f"http://{s}/{n}", text(changed(article(n), 1, seed=s))) for s in range(12)]
             verdicts = await asyncio.gather(*(index.check(*page) for page in pages))
             assert sum(v.duplicate_of is None for v in verdicts) == 1
+        assert (await index.verify()).faults == []
+
+
+async def test_a_connection_closed_in_use(
+    cluster_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While slots move the client may close a connection that is written to: it is tried again."""
+    execute, failures = ClusterPipeline.execute, iter([True, True])
+
+    async def failing(pipe: ClusterPipeline, *args: Any, **words: Any) -> Any:
+        if next(failures, False):
+            raise AttributeError("'NoneType' object has no attribute 'writelines'")
+        return await execute(pipe, *args, **words)
+
+    async with DuplicateIndex.open(configured(cluster_url)) as index:
+        monkeypatch.setattr(ClusterPipeline, "execute", failing)
+        assert (await index.check("http://a/1", text(article(1)))).kind is Kind.UNIQUE
+        assert next(failures, None) is None
         assert (await index.verify()).faults == []
 
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from redis.asyncio import RedisCluster
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisClusterException, RedisError
 
 from ..errors import ServerError
@@ -183,6 +184,9 @@ class Shards:
                 answers = await pipe.execute(raise_on_error=False)
             except (RedisError, RedisClusterException, OSError) as error:
                 answers = [error] * len(todo)
+            except AttributeError as error:
+                # The client has closed a connection, when slots moved, that this was writing to.
+                answers = [RedisConnectionError(str(error))] * len(todo)
             for n, answer in zip(todo, answers, strict=True):
                 replies[n] = answer
         return replies
