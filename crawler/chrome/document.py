@@ -22,7 +22,7 @@ try:
     from .walk import walk
 
     COMPILED = True
-except ImportError:  # then the reader listens to the parser, which takes half as much time again
+except ImportError:  # then the reader listens to the parser, which takes an eighth more time
     from .reader import walk
 
     COMPILED = False

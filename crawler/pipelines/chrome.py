@@ -11,6 +11,7 @@ from itemadapter import ItemAdapter
 from scrapy.utils.asyncio import run_in_thread
 
 from ..chrome import Document, MainText
+from ..chrome.document import COMPILED
 from ..dedup.config import DedupConfig
 from ..extractor import Extractor, Tree, extractor, own
 from ..long_pages import LONG_PAGE, parse
@@ -76,7 +77,8 @@ async def main_text(
     if html is None:
         return None
     page: str | bytes | Document | Tree = html
-    short = extract is own  # to walk over a tree takes less time than to have parsed it
+    # How long a tree is shows only when it is read, which takes long where that is not compiled.
+    short = extract is own and (COMPILED or isinstance(html, Document))
     if isinstance(html, (str, bytes)):
         if not html or html.isspace():
             return ""

@@ -376,13 +376,18 @@ async def test_a_server_that_hangs(open_bench, start_server):
     assert bench.stats["dedup/errors/ServerError"] == 1
 
 
+async def keep_and_lose(bench) -> None:
+    """A page is kept, and then its address is gone."""
+    request = Request("http://a/gone")
+    await bench.process({"url": request.url, "text": ARTICLE})
+    bench.pipeline.response_received(Response(request.url, status=404), request)
+
+
 async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
     """What cannot be reported waits, and the pages after it are kept for later as all others."""
     server = start_server()
     bench = await open_bench(redis_url=server.url, timeout=1.2)
-    await bench.process({"url": "http://a/gone", "text": ARTICLE})
-    request = Request("http://a/gone")
-    bench.pipeline.response_received(Response(request.url, status=404), request)
+    await keep_and_lose(bench)
     server.process.send_signal(signal.SIGSTOP)
     started = asyncio.get_running_loop().time()
     for number in range(20):
@@ -423,9 +428,7 @@ async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_ser
     """What could not be reported when the crawl ends is reported by the next one at its start."""
     server = start_server()
     first = await open_bench(redis_url=server.url, timeout=0.3)
-    await first.process({"url": "http://a/gone", "text": ARTICLE})
-    request = Request("http://a/gone")
-    first.pipeline.response_received(Response(request.url, status=404), request)
+    await keep_and_lose(first)
     server.process.send_signal(signal.SIGSTOP)
     await first.pipeline.close_spider()
     first.pipeline._index = None  # it is closed
