@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 import shutil
 import signal
 import socket
@@ -18,12 +19,20 @@ import pytest
 import redis
 from hypothesis import settings
 
+from crawler.dedup.store import make
 from crawler.dedup.store.embedded import server_binary
 from tests.wheel import build_wheel, install_wheel
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture(autouse=True)
+def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New indexes draw their seeds as they did when the test ran last: estimates are the same."""
+    draws = random.Random(request.node.nodeid)
+    monkeypatch.setattr(make, "draw_seed", lambda: draws.getrandbits(63))
 
 
 class Server:

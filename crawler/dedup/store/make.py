@@ -57,8 +57,13 @@ def index_parameters(config: DedupConfig) -> dict[str, Any]:
 
         parameters["correct"] = versioned(config.correct)
     if config.seed is None:
-        parameters["seed"] = secrets.randbits(63)  # for a new index; an old one has its own
+        parameters["seed"] = draw_seed()  # for a new index; an old one has its own
     else:
         digest = hashlib.sha256(b"scrapy-neardup seed %d" % config.seed).hexdigest()
         parameters["seed"] = SECRET + digest[:16]
     return parameters
+
+
+def draw_seed() -> int:
+    """A seed of 63 bits that nobody can guess."""
+    return secrets.randbits(63)
