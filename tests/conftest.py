@@ -58,6 +58,7 @@ class Server:
         wait_until(self._listens)
 
     def _listens(self) -> bool:
+        assert self.process.poll() is None, (self.folder / "log").read_text("utf-8")
         with socket.socket(socket.AF_UNIX) as connection:
             return connection.connect_ex(str(self.socket)) == 0
 
@@ -80,14 +81,18 @@ def wait_until(condition: Callable[[], Any], seconds: float = 10) -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens on, whose cluster port, 10,000 above, is free too."""
+    """A port that nobody listens on, whose cluster port, 10,000 above, is free too.
+
+    Both are below those that systems give to connections, one of which could take them before the
+    server does.
+    """
     while True:
+        port = random.SystemRandom().randrange(10_000, 22_000)
         with socket.socket() as low, socket.socket() as high:
-            low.bind(("127.0.0.1", 0))
-            port: int = low.getsockname()[1]
             try:
+                low.bind(("127.0.0.1", port))
                 high.bind(("127.0.0.1", port + 10_000))
-            except (OSError, OverflowError):
+            except OSError:
                 continue
             return port
 
@@ -100,9 +105,7 @@ def start_server() -> Iterator[Callable[..., Server]]:
     servers: list[Server] = []
 
     def start(**options: Any) -> Server:
-        folder = root / str(len(servers))
-        folder.mkdir()
-        servers.append(Server(folder, **options))
+        servers.append(Server(Path(tempfile.mkdtemp(dir=root)), **options))
         return servers[-1]
 
     yield start
