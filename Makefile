@@ -49,7 +49,7 @@ docs: $(VENV)/test.stamp
 	$(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) $(VENV)-min .scrapy pages.jsonl site crawler/*/*.so
+	rm -rf $(VENV) $(VENV)-min .scrapy pages.jsonl site crawler/*/*.so crawler/*/*/*.so
 
 $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 	@echo "Installing what a crawl needs into $(VENV) (once) …"
@@ -62,7 +62,7 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
 	@touch $@ $(VENV)/crawl.stamp
 
 # Without a compiler all works, and pages take longer.
-$(VENV)/compiled.stamp: $(wildcard crawler/*/*.pxi crawler/*/*.pyx) hatch_build.py | $(VENV)/test.stamp
+$(VENV)/compiled.stamp: $(wildcard $(addprefix crawler/*/,*.pxi *.pyx */*.pxi */*.pyx)) hatch_build.py | $(VENV)/test.stamp
 	-@$(BIN)/python hatch_build.py && touch $@
 
 # The first interpreter that is new enough and can make an environment; Debian's cannot until the

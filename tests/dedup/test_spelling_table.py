@@ -9,14 +9,14 @@ from crawler.dedup.errors import InputError
 from crawler.dedup.spelling.dictionary import Dictionary
 from crawler.dedup.spelling.page import Page
 from crawler.dedup.spelling.shape import code_points
-from crawler.dedup.spelling.table import _ODD, Table, hashes_of, hashes_of_cuts, whole_hashes
+from crawler.dedup.spelling.table import ODD, Table, hashes_of, hashes_of_cuts, whole_hashes
 
 WORDS = ["a", "no", "on", "nation", "conceived", "überall", "x" * 30, "ab" * 16]
 
 
 def test_a_table_has_its_keys_and_no_others() -> None:
     """Those that share a bucket are told apart."""
-    crowd = np.arange(1, 41).astype(np.uint64) * np.uint64(pow(int(_ODD), -1, 1 << 64))
+    crowd = np.arange(1, 41).astype(np.uint64) * np.uint64(pow(int(ODD), -1, 1 << 64))
     table = Table(crowd[:20], np.arange(20, dtype=np.int32))
     found = np.full(len(crowd), -1)
     table.fill(crowd, found)
@@ -36,7 +36,7 @@ def test_a_table_has_its_keys_and_no_others() -> None:
 
 def test_keys_made_to_collide_are_refused() -> None:
     """A bucket counts up to 63 keys, far more than chance puts into one."""
-    crowd = np.arange(1, 65).astype(np.uint64) * np.uint64(pow(int(_ODD), -1, 1 << 64))
+    crowd = np.arange(1, 65).astype(np.uint64) * np.uint64(pow(int(ODD), -1, 1 << 64))
     found = np.full(64, -1)
     Table(crowd[:63], np.arange(63, dtype=np.int32)).fill(crowd, found)
     assert found.tolist() == [*range(63), -1]

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from crawler.dedup import ConfigError, DedupConfig, jaccard, shingle_hashes
 from crawler.dedup.errors import InputError
 from crawler.dedup.fingerprint import Fingerprinter
-from crawler.dedup.spelling.choices import FEATURES, WEIGHTS, Choices
+from crawler.dedup.spelling.choices import FEATURES, WEIGHTS
 from crawler.dedup.spelling.dictionary import Dictionary, dictionary
+from crawler.dedup.spelling.kept import Choices
 from crawler.dedup.spelling.nearby import Nearby
 from crawler.dedup.spelling.phonetic import PhoneticRepair
 from crawler.dedup.spelling.shape import shapes
@@ -248,7 +249,7 @@ def test_an_index_tells_the_versions_of_the_correction_apart() -> None:
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many pages a crawl has, and pages are corrected no otherwise for it."""
-    monkeypatch.setattr("crawler.dedup.spelling.choices._MOST_KEPT", 5)
+    monkeypatch.setattr("crawler.dedup.spelling.kept._MOST_KEPT", 5)
     choices = Choices(dictionary())
     once = choices(["enndure", "poriton", "brougth"])
     choices(["ressting", "alltogether", "concieved"])
@@ -265,7 +266,7 @@ def test_threads_may_share_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
     pages = [[word + "x" for word in words[start : start + 40]] for start in range(0, 400, 10)]
     alone = Choices(dictionary())
     expected = [alone(page) for page in pages]
-    monkeypatch.setattr("crawler.dedup.spelling.choices._MOST_KEPT", 100)
+    monkeypatch.setattr("crawler.dedup.spelling.kept._MOST_KEPT", 100)
     shared = Choices(dictionary())
     with ThreadPoolExecutor(8) as threads:
         found = threads.map(shared, pages)

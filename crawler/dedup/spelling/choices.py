@@ -6,13 +6,12 @@ import json
 from collections.abc import Sequence
 from itertools import repeat
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from .shape import code_points, skeletons
-from .table import begins, hashes_of_cuts, ranges
+from .table import begins, hashes_of_cuts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,13 +41,8 @@ WEIGHTS: Final[dict[str, float]] = json.loads(
 )
 
 _AT: Final = {name: column for column, name in enumerate(FEATURES)}
+# Words like a word that are kept of it, the best.
 _MOST: Final = 8
-_MOST_KEPT: Final = 1 << 15
-# A word has up to _MOST choices, itself and its two parts.
-_COUNT_BITS: Final = 4
-_MOST_COUNTED: Final = (1 << _COUNT_BITS) - 1
-# More than any two scores differ by.
-_FAR_APART: Final = 1e4
 # A word that was run together with another is more frequent than one in 60,000 words.
 _PART_SELDOM: Final = -11.0
 
@@ -70,43 +64,27 @@ class Choice(NamedTuple):
     features: NDArray[np.float32]
 
 
-class Choices:
-    """Finds the choices of words, and keeps them."""
+class Finder:
+    """Finds the choices of words, of all at once."""
 
     def __init__(self, dictionary: Dictionary) -> None:
-        self._dictionary = dictionary
-        self._nearby = dictionary.nearby
-        self._frequent = int(np.searchsorted(-dictionary.logs, -_PART_SELDOM))
-        offered = self._nearby.words
+        self.dictionary = dictionary
+        self.nearby = dictionary.nearby
+        # How many of the words are frequent enough to be a part.
+        self.frequent = int(np.searchsorted(-dictionary.logs, -_PART_SELDOM))
+        offered = self.nearby.words
+        self.skeletons = skeletons(offered)
         self._lengths = np.array([len(word) for word in offered], np.int16)
         self._first_letters = _letters_at(offered, 0)
         self._last_letters = _letters_at(offered, -1)
-        self._skeletons = skeletons(offered)
-        self._kept = _Kept()
 
-    def __call__(self, words: Sequence[str]) -> Choice:
-        """The choices of all *words*, in one row."""
-        kept, different = self._kept, list(dict.fromkeys(words))
-        wanted = [word for word in different if word not in kept.spans]
-        if len(kept.spans) + len(wanted) > _MOST_KEPT:
-            # Another thread may still read of the one before.
-            kept = self._kept = _Kept()
-            wanted = different
-        if wanted:
-            kept.add(wanted, self._found(wanted))
-        return kept.of(words)
-
-    @property
-    def kept(self) -> int:
-        """How many words are remembered."""
-        return len(self._kept.spans)
-
-    def _found(self, words: list[str]) -> Choice:
-        known_words = map(self._dictionary.number.get, words, repeat(-1))
+    def __call__(self, words: list[str]) -> Choice:
+        """The choices of all *words*, which are different, in one row."""
+        known_words = map(self.dictionary.number.get, words, repeat(-1))
         own = np.fromiter(known_words, np.int64, len(words))
         known = own >= 0
         # A word that is itself in the dictionary is not two errors away from what was meant.
-        like = self._nearby.find(words, np.where(known, 1, 2))
+        like = self.nearby.find(words, np.where(known, 1, 2))
         asked, number = like.asked, like.numbers
         lengths = np.array([len(word) for word in words])
         features = {
@@ -115,11 +93,11 @@ class Choices:
             "strokes": like.strokes,
             "other first letter": _letters_at(words, 0)[asked] != self._first_letters[number],
             "other last letter": _letters_at(words, -1)[asked] != self._last_letters[number],
-            "same skeleton": skeletons(words)[asked] == self._skeletons[number],
-            "frequency": self._dictionary.logs[number],
+            "same skeleton": skeletons(words)[asked] == self.skeletons[number],
+            "frequency": self.dictionary.logs[number],
         }
         score = sum(WEIGHTS[name] * values for name, values in features.items())
-        order = np.argsort(asked * _FAR_APART - score, kind="stable")
+        order = np.lexsort((-score, asked))
         count = np.bincount(asked, minlength=len(words))
         rank = np.arange(len(order)) - (np.cumsum(count) - count)[asked]
         order, rank = order[rank < _MOST], rank[rank < _MOST]
@@ -137,7 +115,7 @@ class Choices:
         rows[starts, _AT["unknown"]] = ~known
         rows[starts, _AT["known letters"]] = known * lengths
         rows[starts, _AT["unknown letters"]] = ~known * lengths
-        rows[starts, _AT["frequency"]] = np.where(known, self._dictionary.logs[own], 0.0)
+        rows[starts, _AT["frequency"]] = np.where(known, self.dictionary.logs[own], 0.0)
         places = starts[asked] + 1 + rank
         numbers[places] = number[:, None]
         for name, values in features.items():
@@ -154,7 +132,7 @@ class Choices:
 
         Their numbers, of shape (words, 2); -1 for a word that is *known* or not made of such.
         """
-        dictionary, logs = self._dictionary, self._dictionary.logs
+        dictionary, logs = self.dictionary, self.dictionary.logs
         found = np.full((len(words), 2), -1, np.int64)
         likely = np.zeros(len(words))
         letters = code_points(words, max(map(len, words)))
@@ -162,9 +140,9 @@ class Choices:
         firsts, seconds = hashes_of_cuts(letters)
         row, cut = np.nonzero(letters[:, 1:])
         first = dictionary.numbers(firsts[row, cut])
-        cuts = np.flatnonzero((first >= 0) & (first < self._frequent))
+        cuts = np.flatnonzero((first >= 0) & (first < self.frequent))
         second = dictionary.numbers(seconds[row[cuts], cut[cuts]])
-        both = (second >= 0) & (second < self._frequent)
+        both = (second >= 0) & (second < self.frequent)
         place, first, second = row[cuts[both]], first[cuts[both]], second[both]
         score = logs[first] + logs[second] + dictionary.gain(first, second)
         best = np.lexsort((-score, place))
@@ -172,42 +150,6 @@ class Choices:
         place = place[best]
         found[place, 0], found[place, 1], likely[place] = first[best], second[best], score[best]
         return found, likely
-
-
-class _Kept:
-    """The choices of many words, one after another in arrays that grow."""
-
-    def __init__(self) -> None:
-        # Of each word, where its choices begin, and how many they are.
-        self.spans: dict[str, int] = {}
-        self._numbers = np.zeros((0, 2), np.int32)
-        self._features = np.zeros((0, len(FEATURES)), np.float32)
-        self._used = 0
-        self._adding = Lock()
-
-    def add(self, words: Sequence[str], choices: Choice) -> None:
-        with self._adding:
-            starts = self._used + np.cumsum(choices.counts) - choices.counts
-            self._numbers = self._extended(self._numbers, choices.numbers)
-            self._features = self._extended(self._features, choices.features)
-            self._used += len(choices.numbers)
-            spans = starts << _COUNT_BITS | choices.counts
-            self.spans |= zip(words, spans.tolist(), strict=True)
-
-    def _extended(self, rows: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
-        end = self._used + len(more)
-        if end > len(rows):
-            # A new array, for threads that read of the one before.
-            before, rows = rows, np.empty((end + end // 4, *rows.shape[1:]), rows.dtype)
-            rows[: self._used] = before[: self._used]
-        rows[self._used : end] = more
-        return rows
-
-    def of(self, words: Sequence[str]) -> Choice:
-        spans = np.fromiter(map(self.spans.__getitem__, words), np.int64, len(words))
-        counts = spans & _MOST_COUNTED
-        rows = ranges(spans >> _COUNT_BITS, counts)
-        return Choice(counts, self._numbers[rows], self._features[rows])
 
 
 def _letters_at(words: Sequence[str], place: int) -> NDArray[np.int32]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .choices import FEATURES, WEIGHTS, Choices
+from .choices import FEATURES, WEIGHTS
+from .kept import Choices
 from .table import whole_hashes
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ _RAREST: Final = 1e-7
 _OFFERED: Final = 80_000
 # Single letters are counted in book corpora as initials, formulas and list marks.
 _LETTER: Final = 0.02
-_SHIFT: Final = 20
+SHIFT: Final = 20
 _MOST: Final = 1e100  # so often no word occurs; sums of more could have no end
 # English word formation. With shorter stems, too many misspellings would be derivations.
 _ENDINGS: Final = ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
@@ -52,8 +52,8 @@ _SHORTEST_STEM: Final = 6
 _COVERED: Final = 0.5
 # Of a pair that is not listed: what it gains, and the weight of how much rarer than by chance it
 # must be, for not being listed. The list is of other texts than those that are read.
-_UNSEEN: Final = -1.0
-_UNSEEN_RAREST: Final = 0.6
+UNSEEN: Final = -1.0
+UNSEEN_RAREST: Final = 0.6
 
 
 class Dictionary:
@@ -78,14 +78,14 @@ class Dictionary:
         self.number = {word: place for place, word in enumerate(ordered)}
         self.logs = np.log(np.array([frequencies[word] for word in ordered]) / total)
         hashes = np.concatenate([hashes_of(part) for part in parts(ordered)])
-        self._numbers = Table(hashes, np.arange(len(ordered), dtype=np.int32))
-        self._gains = self._read(pairs)
+        self.by_hash = Table(hashes, np.arange(len(ordered), dtype=np.int32))
+        self.by_pair = self._read(pairs)
 
     def _read(self, pairs: Iterable[tuple[str, str, float]]) -> Table | None:
         number = self.number
         found = np.fromiter(
             (
-                (number[first] << _SHIFT | number[second], count)
+                (number[first] << SHIFT | number[second], count)
                 for first, second, count in pairs
                 if first in number and second in number
             ),
@@ -94,15 +94,15 @@ class Dictionary:
         if not found.size:
             return None
         logs = np.log(found["count"] * (_COVERED / found["count"].sum()))
-        first, second = found["pair"] >> _SHIFT, found["pair"] & ((1 << _SHIFT) - 1)
-        self._least = float(logs.min())
+        first, second = found["pair"] >> SHIFT, found["pair"] & ((1 << SHIFT) - 1)
+        self.least = float(logs.min())
         gains = (logs - self.logs[first] - self.logs[second]).astype(np.float32)
         return Table(found["pair"].astype(np.uint64), gains)
 
     def numbers(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The numbers of words with these *hashes*; -1 for other words."""
         found = np.full(len(hashes), -1)
-        self._numbers.fill(hashes, found)
+        self.by_hash.fill(hashes, found)
         return found
 
     def __contains__(self, word: str) -> bool:
@@ -145,13 +145,13 @@ class Dictionary:
             log P(second | first) / P(second), of that length; 0 where either is -1. That a pair is
             not listed says the more, the more often it would occur by chance.
         """
-        if self._gains is None:
+        if self.by_pair is None:
             return np.zeros(len(first))
-        gained = np.minimum(0.0, self._least - self.logs[first] - self.logs[second])
-        gained *= _UNSEEN_RAREST
-        gained += _UNSEEN
+        gained = np.minimum(0.0, self.least - self.logs[first] - self.logs[second])
+        gained *= UNSEEN_RAREST
+        gained += UNSEEN
         gained[(first < 0) | (second < 0)] = 0.0
-        self._gains.fill((first << _SHIFT | second).view(np.uint64), gained)
+        self.by_pair.fill((first << SHIFT | second).view(np.uint64), gained)
         return gained
 
 

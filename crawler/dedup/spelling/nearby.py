@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 # takes 7; 8 halves the time for a tenth more memory here.
 _PREFIX: Final = 8
 # One error is all that a word of so few letters can have and still be known again.
-_SHORT: Final = 4
+SHORT: Final = 4
 # A word of so many letters is known again with three. Only those are found that share a form with
 # two letters left out, which takes no further look-up.
-_LONG: Final = 8
+LONG: Final = 8
 # Two errors are looked for in the most frequent words only: of a rare one, too little is left.
-_FREQUENT: Final = 20_000
+FREQUENT: Final = 20_000
 # Of the words with the same strokes, the most frequent; of short ones there are up to 160.
 _MOST_OF_STROKES: Final = 8
 # To compare words letter by letter takes the most time. Of those that may be two edits away it is
 # done with so many, the most frequent: with up to two letters that only one of them has, and more.
-_MOST_COMPARED: Final = np.array([12, 6])
+MOST_COMPARED: Final = np.array([12, 6])
 _FAR: Final = 1 << 31
 _29: Final = np.uint64(29)
 # Two buckets for each form: few words share a bucket and no form.
 _BUCKET_BITS: Final = 20
-_UNUSED_BITS: Final = np.uint64(64 - _BUCKET_BITS)
+UNUSED_BITS: Final = np.uint64(64 - _BUCKET_BITS)
 _BITS_SET: Final = np.array([bin(value).count("1") for value in range(1 << 16)], np.int8)
 
 
@@ -66,19 +66,17 @@ class Nearby:
         self.words = words
         self._texts = np.array(words, np.object_)
         self._strokes = np.array(strokes_of(words), np.object_)
-        self._alike: dict[str, int] = {}
-        number = self._alike.setdefault
-        alike = np.array([number(form, len(self._alike)) for form in self._strokes])
+        self.alike: dict[str, int] = {}
+        number = self.alike.setdefault
+        alike = np.array([number(form, len(self.alike)) for form in self._strokes])
         pairs = alike << 32 | np.arange(len(words))
-        self._of_strokes = _Groups.of(pairs, len(self._alike), _MOST_OF_STROKES)
-        self._number_alike = alike.astype(np.int32)
+        self.of_strokes = Groups.of(pairs, len(self.alike), _MOST_OF_STROKES)
+        self.number_alike = alike.astype(np.int32)
         width = max(map(len, words), default=0)
-        self._letters = np.concatenate(
-            [_letters(code_points(part, width)) for part in parts(words)]
-        )
-        self._of_form = {
+        self.letters = np.concatenate([_letters(code_points(part, width)) for part in parts(words)])
+        self.of_form = {
             1: _of_forms(words, 1, shortest=1),
-            2: _of_forms(words[:_FREQUENT], 2, shortest=_SHORT - 1),
+            2: _of_forms(words[:FREQUENT], 2, shortest=SHORT - 1),
         }
 
     def find(self, words: Sequence[str], most: int | NDArray[np.int64] = 2) -> Likeness:
@@ -90,22 +88,22 @@ class Nearby:
         """
         distance, of_pairs = _rapidfuzz()
         lengths = np.fromiter(map(len, words), np.int64, len(words))
-        edits_of = np.minimum(most, 1 + (lengths > _SHORT))
-        farthest = edits_of + ((lengths >= _LONG) & (edits_of > 1))
+        edits_of = np.minimum(most, 1 + (lengths > SHORT))
+        farthest = edits_of + ((lengths >= LONG) & (edits_of > 1))
         own = np.array(strokes_of(words), np.object_)
-        alike = np.fromiter(map(self._alike.get, own, repeat(-1)), np.int64, len(words))
+        alike = np.fromiter(map(self.alike.get, own, repeat(-1)), np.int64, len(words))
         known = np.flatnonzero(alike >= 0)
-        asked, number = self._of_strokes.members(alike[known])
+        asked, number = self.of_strokes.members(alike[known])
         found = [known[asked] << 32 | number]
         codes = code_points(words, max(_PREFIX, *map(len, words)))
         letters = _letters(codes)
-        for count, groups in self._of_form.items():
+        for count, groups in self.of_form.items():
             place = np.flatnonzero(edits_of >= count)
             asked, forms = _forms(codes[place, :_PREFIX], count)
             row, number = groups.members(forms)
             asked = place[asked[row]]
             # A letter that only one of them has takes an edit, which puts in and takes out one.
-            differing = self._letters[number] ^ letters[asked]
+            differing = self.letters[number] ^ letters[asked]
             apart = _BITS_SET[differing & 0xFFFF] + _BITS_SET[differing >> 16]
             near = apart <= 2 * count
             pairs, apart = (asked << 32 | number)[near], apart[near]
@@ -117,8 +115,8 @@ class Nearby:
             self._texts[number].tolist(),
             scorer=distance,
         )
-        same = alike[asked] == self._number_alike[number]
-        allowed = np.where(number < _FREQUENT, farthest[asked], 1)
+        same = alike[asked] == self.number_alike[number]
+        allowed = np.where(number < FREQUENT, farthest[asked], 1)
         near = ((edits <= allowed) | same) & (edits > 0)
         asked, number, edits, same = asked[near], number[near], edits[near], same[near]
         apart = np.where(same, 0, edits)
@@ -133,14 +131,14 @@ class Nearby:
         return Likeness(asked, number, edits, apart)
 
 
-class _Groups(NamedTuple):
+class Groups(NamedTuple):
     """Numbered groups: that of number ``g`` has ``numbers[starts[g]:starts[g + 1]]``."""
 
     starts: NDArray[np.uint32]
     numbers: NDArray[np.uint32]
 
     @classmethod
-    def of(cls, pairs: NDArray[np.int64], count: int, most: int | None = None) -> _Groups:
+    def of(cls, pairs: NDArray[np.int64], count: int, most: int | None = None) -> Groups:
         """The first *count* groups, from pairs ``group << 32 | number``, up to *most* of each."""
         pairs = _sorted_set(pairs)
         group = pairs >> 32
@@ -165,7 +163,7 @@ def _most_frequent(pairs: NDArray[np.int64], far: NDArray[np.bool_]) -> NDArray[
     group = pairs >> 31
     place = np.arange(len(pairs))
     first = np.maximum.accumulate(place * begins(group))
-    found: NDArray[np.int64] = pairs[place - first < _MOST_COMPARED[group & 1]]
+    found: NDArray[np.int64] = pairs[place - first < MOST_COMPARED[group & 1]]
     return found & ~_FAR
 
 
@@ -187,16 +185,16 @@ def _forms(codes: NDArray[np.uint32], most: int) -> tuple[NDArray[np.int64], NDA
 
     *codes* of shape (words, ``_PREFIX``).
     """
-    factors, fewest = _left_out(most)
+    factors, fewest = left_out(most)
     place, form = np.nonzero(np.count_nonzero(codes, axis=1)[:, None] >= fewest)
     hashed = (codes.astype(np.uint64) @ factors)[place, form]
     hashed ^= hashed >> _29
     hashed *= FACTORS[1]
-    return place, (hashed >> _UNUSED_BITS).astype(np.int64)
+    return place, (hashed >> UNUSED_BITS).astype(np.int64)
 
 
 @cache
-def _left_out(most: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def left_out(most: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """By form, the factor of each letter in its hash, and the fewest letters of words with it.
 
     Of shape (``_PREFIX``, forms) and (forms,).
@@ -209,7 +207,7 @@ def _left_out(most: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     return factors, np.array([out[-1] + 1 if out else 0 for out in outs])
 
 
-def _of_forms(words: Sequence[str], most: int, shortest: int) -> _Groups:
+def _of_forms(words: Sequence[str], most: int, shortest: int) -> Groups:
     """The numbers of the words in each bucket, of *words* of at least *shortest* letters."""
     pairs = []
     before = 0
@@ -218,7 +216,7 @@ def _of_forms(words: Sequence[str], most: int, shortest: int) -> _Groups:
         long = np.array([len(word) >= shortest for word in part])[place]
         pairs.append(bucket[long] << 32 | place[long] + before)
         before += len(part)
-    return _Groups.of(np.concatenate(pairs), 1 << _BUCKET_BITS)
+    return Groups.of(np.concatenate(pairs), 1 << _BUCKET_BITS)
 
 
 @cache

@@ -25,10 +25,10 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _DIGITS: Final = str.maketrans("01", "oi")
 # Those that sound alike, and those that are hardly heard.
 _ALIKE: Final = str.maketrans("cqzdvgaeiouyhw", "kkstfj" + "\0" * 8)
-_SOUNDS: Final = np.array([ord(chr(code).translate(_ALIKE)) for code in range(128)], np.uint32)
+SOUNDS: Final = np.array([ord(chr(code).translate(_ALIKE)) for code in range(128)], np.uint32)
 _C, _F, _H, _K, _P = map(ord, "cfhkp")
 # Of longer words the beginnings are compared.
-_LONGEST: Final = 24
+LONGEST: Final = 24
 _WORDS_AT_A_TIME: Final = 8192
 _ROUNDS: Final = re.compile(r"cc+")
 _UPRIGHTS: Final = re.compile(r"i+")
@@ -69,11 +69,11 @@ def skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
 
 
 def _skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
-    width = min(_LONGEST, max(map(len, words), default=1) + 1)
+    width = min(LONGEST, max(map(len, words), default=1) + 1)
     first, *_ = codes = code_points(words, width).T
     rest, after = codes[1:-1].copy(), codes[2:]
     rest[(rest == _P) & (after == _H)] = _F
-    sounds = np.where(rest < len(_SOUNDS), _SOUNDS[np.minimum(rest, len(_SOUNDS) - 1)], rest)
+    sounds = np.where(rest < len(SOUNDS), SOUNDS[np.minimum(rest, len(SOUNDS) - 1)], rest)
     sounds[(rest == _C) & (after == _K)] = 0
     sounds[1:][rest[1:] == rest[:-1]] = 0
     place = np.cumsum(sounds != 0, axis=0)

@@ -16,13 +16,13 @@ _LONGEST: Final = 64
 # Powers of an odd number (splitmix64's increment), for polynomial hashes. Multiples of one would
 # leave but ten thousand different hashes.
 FACTORS: Final = np.array([pow(0x9E3779B97F4A7C15, k + 1, 1 << 64) for k in range(_LONGEST)], "u8")
-_INVERSES: Final = np.array([pow(int(factor), -1, 1 << 64) for factor in FACTORS], "u8")
+INVERSES: Final = np.array([pow(int(factor), -1, 1 << 64) for factor in FACTORS], "u8")
 # Fibonacci's hash, see Knuth 6.4.
-_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
+ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 _BUCKETS_A_KEY: Final = 2
 # A bucket's keys: where they begin, and how many they are, which is hardly ever more than eight.
-_COUNT_BITS: Final = 6
-_MOST_COUNTED: Final = (1 << _COUNT_BITS) - 1
+COUNT_BITS: Final = 6
+MOST_COUNTED: Final = (1 << COUNT_BITS) - 1
 
 
 def word_hashes(letters: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -55,7 +55,7 @@ def hashes_of_cuts(
     """
     places = np.arange(letters.shape[1]) & (_LONGEST - 1)
     first: NDArray[np.uint64] = np.cumsum(letters * FACTORS[places], axis=1, dtype=np.uint64)
-    return first, (first[:, -1:] - first) * _INVERSES[places]
+    return first, (first[:, -1:] - first) * INVERSES[places]
 
 
 def whole_hashes(
@@ -74,40 +74,40 @@ class Table:
 
     def __init__(self, keys: NDArray[np.uint64], values: NDArray[np.float32 | np.int32]) -> None:
         bits = max(1, (_BUCKETS_A_KEY * len(keys)).bit_length())
-        self._unused = np.uint64(64 - bits)
+        self.unused = np.uint64(64 - bits)
         bucket = self._bucket(keys)
         order = np.argsort(bucket, kind="stable")
-        self._keys, self._values = keys[order], values[order]
+        self.keys, self.values = keys[order], values[order]
         counts = np.bincount(bucket, minlength=1 << bits)
-        if counts.max() > _MOST_COUNTED:
+        if counts.max() > MOST_COUNTED:
             raise InputError("the dictionary holds words that were made to collide: use another")
         spans = np.cumsum(counts, dtype=np.uint32)
         spans -= counts.astype(np.uint32)
-        spans <<= _COUNT_BITS
-        self._spans = spans | counts.astype(np.uint32)
+        spans <<= COUNT_BITS
+        self.spans = spans | counts.astype(np.uint32)
 
     def _bucket(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = ((keys * _ODD) >> self._unused).view(np.int64)
+        found: NDArray[np.int64] = ((keys * ODD) >> self.unused).view(np.int64)
         return found
 
     def fill(self, keys: NDArray[np.uint64], found: NDArray[np.float64 | np.int64]) -> None:
         """Put the values of those *keys* that there are into their places in *found*."""
-        if not self._keys.size:
+        if not self.keys.size:
             return
-        spans = self._spans.take(self._bucket(keys))
-        first = spans >> _COUNT_BITS
+        spans = self.spans.take(self._bucket(keys))
+        first = spans >> COUNT_BITS
         # An empty bucket is answered with the key of another one, which is no key of this bucket.
-        same = self._keys.take(first, mode="clip") == keys
+        same = self.keys.take(first, mode="clip") == keys
         met = np.flatnonzero(same)
-        found[met] = self._values.take(first.take(met))
-        more = spans & _MOST_COUNTED > 1
+        found[met] = self.values.take(first.take(met))
+        more = spans & MOST_COUNTED > 1
         more &= ~same
         met = np.flatnonzero(more)
         starts = first.take(met).astype(np.int64) + 1
-        counts = (spans.take(met) & _MOST_COUNTED).astype(np.int64) - 1
+        counts = (spans.take(met) & MOST_COUNTED).astype(np.int64) - 1
         place, met = ranges(starts, counts), np.repeat(met, counts)
-        same = self._keys.take(place) == keys.take(met)
-        found[met[same]] = self._values.take(place[same])
+        same = self.keys.take(place) == keys.take(met)
+        found[met[same]] = self.values.take(place[same])
 
 
 def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,91 @@
+"""The choices of words that were looked up before are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from .choices import FEATURES, Choice, Finder
+from .table import ranges
+
+try:
+    from .search import Search
+
+    COMPILED = True
+except ImportError:  # then a new word takes four times as long
+    COMPILED = False
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .dictionary import Dictionary
+
+_MOST_KEPT: Final = 1 << 15
+# A word has up to eight choices, itself and its two parts.
+_COUNT_BITS: Final = 4
+_MOST_COUNTED: Final = (1 << _COUNT_BITS) - 1
+
+
+class Choices:
+    """Finds the choices of words, and keeps them."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        found = Finder(dictionary)
+        self._found: Callable[[list[str]], Choice] = Search(found) if COMPILED else found
+        self._kept = _Kept()
+
+    def __call__(self, words: Sequence[str]) -> Choice:
+        """The choices of all *words*, in one row."""
+        kept, different = self._kept, list(dict.fromkeys(words))
+        wanted = [word for word in different if word not in kept.spans]
+        if len(kept.spans) + len(wanted) > _MOST_KEPT:
+            # Another thread may still read of the one before.
+            kept = self._kept = _Kept()
+            wanted = different
+        if wanted:
+            kept.add(wanted, self._found(wanted))
+        return kept.of(words)
+
+    @property
+    def kept(self) -> int:
+        """How many words are remembered."""
+        return len(self._kept.spans)
+
+
+class _Kept:
+    """The choices of many words, one after another in arrays that grow."""
+
+    def __init__(self) -> None:
+        # Of each word, where its choices begin, and how many they are.
+        self.spans: dict[str, int] = {}
+        self._numbers = np.zeros((0, 2), np.int32)
+        self._features = np.zeros((0, len(FEATURES)), np.float32)
+        self._used = 0
+        self._adding = Lock()
+
+    def add(self, words: Sequence[str], choices: Choice) -> None:
+        with self._adding:
+            starts = self._used + np.cumsum(choices.counts) - choices.counts
+            self._numbers = self._extended(self._numbers, choices.numbers)
+            self._features = self._extended(self._features, choices.features)
+            self._used += len(choices.numbers)
+            spans = starts << _COUNT_BITS | choices.counts
+            self.spans |= zip(words, spans.tolist(), strict=True)
+
+    def _extended(self, rows: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+        end = self._used + len(more)
+        if end > len(rows):
+            # A new array, for threads that read of the one before.
+            before, rows = rows, np.empty((end + end // 4, *rows.shape[1:]), rows.dtype)
+            rows[: self._used] = before[: self._used]
+        rows[self._used : end] = more
+        return rows
+
+    def of(self, words: Sequence[str]) -> Choice:
+        spans = np.fromiter(map(self.spans.__getitem__, words), np.int64, len(words))
+        counts = spans & _MOST_COUNTED
+        rows = ranges(spans >> _COUNT_BITS, counts)
+        return Choice(counts, self._numbers[rows], self._features[rows])
