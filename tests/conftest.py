@@ -122,7 +122,7 @@ def server(start_server: Callable[..., Server]) -> Server:
 @pytest.fixture
 def redis_url(server: Server) -> str:
     """The address of an empty server."""
-    server.ask("FLUSHALL")
+    server.ask("FLUSHALL", "SYNC")  # tests weigh what stands there later
     return server.url
 
 
@@ -165,7 +165,7 @@ def _raw(node: Server, word: str) -> bytes:
 def cluster_url(cluster: list[Server]) -> str:
     """The address of an empty cluster."""
     for node in cluster:
-        node.ask("FLUSHALL")
+        node.ask("FLUSHALL", "SYNC")
     return f"redis+cluster://127.0.0.1:{cluster[0].port}"
 
 
