@@ -13,7 +13,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 ARGS ?=
 export URL ?=
-SIDE_BY_SIDE = -n 2 --dist loadfile --no-loadscope-reorder
+SIDE_BY_SIDE = -n 2 --dist loadfile --no-loadscope-reorder --reruns 1 -rR
 
 .PHONY: crawl test min pythons fuzz docs clean
 
@@ -35,7 +35,8 @@ test: $(VENV)/test.stamp $(VENV)/compiled.stamp
 min: $(VENV)-min/bin/pip
 	@$(VENV)-min/bin/python tests/lowest.py > $(VENV)-min/lowest.txt
 	@$(VENV)-min/bin/pip install --quiet --disable-pip-version-check -r $(VENV)-min/lowest.txt \
-		attrs hypothesis pytest pytest-asyncio pytest-timeout pytest-xdist hatchling
+		attrs hypothesis pytest pytest-asyncio pytest-rerunfailures pytest-timeout pytest-xdist \
+		hatchling
 	$(VENV)-min/bin/python -m pytest $(SIDE_BY_SIDE) tests/pipelines tests/test_addon.py tests/store/test_connect.py
 
 pythons: $(VENV)/test.stamp
