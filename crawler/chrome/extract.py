@@ -14,8 +14,13 @@ from .blocks import LIMIT
 from .choice import between, choose, settle, templated
 from .document import Document, parse, read_tree
 from .document import title as title_of
-from .features import describe, lengths
+from .features import lengths
 from .main_text import MainText, pair_hashes, surely
+
+try:
+    from .describe import describe
+except ImportError:
+    from .features import describe
 
 _MOST_LONG: Final = 0.5  # of what a page alone would keep
 

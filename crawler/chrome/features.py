@@ -17,20 +17,22 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Wide = NDArray[np.float64]
 
-_ENDERS: Final = frozenset('.!?…。！？:;"”»）)')
+ENDERS: Final = frozenset('.!?…。！？:;"”»）)')
 _TAG_CODES: Final = np.arange(len(TAGS))
 _HEADINGS: Final = (2, 4)  # codes of h1 and h4
 _REACH: Final = 12  # blocks on either side that are looked at
-_WINDOWS: Final = ((-1, 2), (-3, 4), (-10, 11), (-4, 0), (-12, 0), (1, 5), (1, 13))
-_NEIGHBOURS: Final = (-2, -1, 1, 2)
+WINDOWS: Final = ((-1, 2), (-3, 4), (-10, 11), (-4, 0), (-12, 0), (1, 5), (1, 13))
+NEIGHBOURS: Final = (-2, -1, 1, 2)
 # Looked at are the smallest containers with so many blocks, or such shares of the page's words, or
 # of its prose.
-_SIZES: Final = np.array([[3], [10], [30]])
-_SHARES: Final = np.array([[0.1], [0.25]])
-_REGIONS: Final = np.array([[0.5], [0.8], [0.95]])
-_SHORT: Final = 20  # characters; shorter texts are no sentences, nor parts of one
-_MOST_NAMED: Final = 15.0  # of log-odds: beyond that a page is only deep
-_TINY: Final = 1e-9
+SIZES: Final = np.array([[3], [10], [30]])
+SHARES: Final = np.array([[0.1], [0.25]])
+REGIONS: Final = np.array([[0.5], [0.8], [0.95]])
+SHORT: Final = 20  # characters; shorter texts are no sentences, nor parts of one
+MOST_NAMED: Final = 15.0  # of log-odds: beyond that a page is only deep
+TINY: Final = 1e-9
+MOSTLY_LINKED: Final = 0.7
+FEW: Final = 2  # siblings of one tag and class; of more it is a list
 
 # Columns whose sums over ranges of blocks are wanted.
 _WORDS, _PROSE, _LINKED, _LENGTH, _LINKS, _BLOCKS, _HEADS = range(7)
@@ -57,7 +59,7 @@ def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
     sums = np.empty((n, 7))
     sums[:, _WORDS], sums[:, _LENGTH], sums[:, _BLOCKS], sums[:, _HEADS] = words, length, 1, heading
     sums[:, _PROSE], sums[:, _LINKED] = prose * words, linked * words
-    np.greater(linked, 0.7, out=sums[:, _LINKS], casting="unsafe")
+    np.greater(linked, MOSTLY_LINKED, out=sums[:, _LINKS], casting="unsafe")
     # Sums of all blocks before each, as they are beyond both ends, too.
     upto = np.zeros((n + 1 + 2 * _REACH, 7))
     np.cumsum(sums, 0, out=upto[_REACH + 1 : _REACH + 1 + n])
@@ -69,7 +71,7 @@ def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
     starts, stops = flat.firsts, flat.ends
     place = np.empty((n, 10), np.float32)
     place[:, :3] = upto[_REACH : _REACH + n, (_WORDS, _PROSE, _BLOCKS)]
-    place[:, :3] /= np.maximum(total[[_WORDS, _PROSE, _BLOCKS]], _TINY)
+    place[:, :3] /= np.maximum(total[[_WORDS, _PROSE, _BLOCKS]], TINY)
     place[:, 3] = np.sign(since) * np.log1p(np.abs(since))
     place[:, 4] = since >= 0
     place[:, 5] = np.log1p(row - np.maximum.accumulate(np.where(heading, row, -1)))
@@ -78,8 +80,8 @@ def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
     place[0, 8] = place[-1, 9] = 0
     place[1:, 8] = place[:-1, 9] = tags[1:] == tags[:-1]
 
-    windows = np.empty((n, len(_WINDOWS), 7))
-    for i, (first, last) in enumerate(_WINDOWS):
+    windows = np.empty((n, len(WINDOWS), 7))
+    for i, (first, last) in enumerate(WINDOWS):
         np.subtract(
             upto[_REACH + last : _REACH + last + n],
             upto[_REACH + first : _REACH + first + n],
@@ -95,7 +97,7 @@ def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
         tags[:, None] == _TAG_CODES,
         np.unpackbits(signs, axis=1, count=len(SIGNS), bitorder="little"),
         _ratios(windows).reshape(n, -1),
-        *(padded[2 + shift : 2 + shift + n] for shift in _NEIGHBOURS),
+        *(padded[2 + shift : 2 + shift + n] for shift in NEIGHBOURS),
         _kin(flat.kinds[around], words, prose, linked),
         named(flat, scores)[around],
         *_containers(
@@ -103,7 +105,7 @@ def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
             starts,
             stops,
             flat.parents,
-            flat.kinds[flat.holders],
+            twins(flat),
             flat.within[:n],
         ),
     ]
@@ -119,9 +121,9 @@ def _own(
     spaces = counts.astype(np.float64)
     words = np.where(chars > 12 * spaces, chars / 2, spaces)
     stops = np.zeros(n)
-    long = np.flatnonzero(chars > _SHORT)
+    long = np.flatnonzero(chars > SHORT)
     stops[long] = [_stops(texts[i]) for i in long.tolist()]
-    ends = np.fromiter((t[-1] in _ENDERS for t in texts), bool, n)
+    ends = np.fromiter((t[-1] in ENDERS for t in texts), bool, n)
     linked = np.minimum(linked_chars / chars, 1)
     prose = np.minimum(words / 20, 1) * (1 - linked) * ((stops > 0) | ends)
     copies = Counter(texts)
@@ -133,6 +135,14 @@ def _own(
     short = np.flatnonzero((chars > 8) & (chars < 200) & (chars <= len(title)))
     own[short, 7] = [texts[i] in title for i in short.tolist()]
     return own, words, prose
+
+
+def twins(flat: Flat) -> Ints:
+    """Return for each container how many siblings of one tag and class it is one of."""
+    kinds = flat.kinds[flat.holders]
+    alike = first_equal(flat.parents * (kinds.max() + 1) + kinds)
+    counts: Ints = np.bincount(alike)[alike]
+    return counts
 
 
 def first_equal(numbers: Ints) -> Ints:
@@ -157,7 +167,7 @@ def _stops(text: str) -> int:
 def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> Floats:
     """Return what blocks of the same tag and class hold together, all over the page."""
     blocks = np.bincount(kin)
-    held = np.maximum(np.bincount(kin, words), _TINY)
+    held = np.maximum(np.bincount(kin, words), TINY)
     table = np.empty((len(blocks), 4), np.float32)
     table[:, 0] = np.log1p(blocks)
     table[:, 1] = held / words.sum()
@@ -183,7 +193,7 @@ def named(flat: Flat, scores: Mapping[str, float]) -> Floats:
         outer = outer[outer]
     table = np.empty((len(own), 5), np.float32)
     table[:, 0], table[:, 1], table[:, 3], table[:, 4] = own, own[nearest], most, least
-    table[:, 2] = np.minimum(np.maximum(total, -_MOST_NAMED), _MOST_NAMED)
+    table[:, 2] = np.minimum(np.maximum(total, -MOST_NAMED), MOST_NAMED)
     return table
 
 
@@ -192,36 +202,33 @@ def _containers(
     starts: Ints,
     stops: Ints,
     parents: Ints,
-    kinds: Ints,
+    twins: Ints,
     within: Ints,
 ) -> list[NDArray[Any]]:
     """Return for each block what the containers around it hold, small ones and large ones."""
     n = len(upto) - 1
     inside = upto[stops] - upto[starts]
     size = stops - starts
-    siblings = parents * (kinds.max() + 1) + kinds
-    alike = first_equal(siblings)
-    twins = np.bincount(alike)[alike]  # siblings of one tag and class
     words = inside[:, _WORDS]
     table = np.empty((len(starts), 13), np.float32)
     table[:, :5] = _ratios(inside)
-    table[:, 5:8] = inside[:, :3] / np.maximum(inside[0, :3], _TINY)
+    table[:, 5:8] = inside[:, :3] / np.maximum(inside[0, :3], TINY)
     table[:, 8] = np.log1p(size)
     table[:, 9] = starts / n
     table[:, 10] = stops / n
     table[:, 11] = np.log1p(twins)
-    several = twins > 2
+    several = twins > FEW
     table[:, 12] = np.log1p(words * several)
-    fits = np.concatenate((size >= _SIZES, words >= _SHARES * words[0], several[None]))
+    fits = np.concatenate((size >= SIZES, words >= SHARES * words[0], several[None]))
     levels = _smallest(fits, parents)[:, within]
     looked_up = table[levels]
     parts: list[NDArray[Any]] = [*looked_up]
     row = np.arange(n)
     parts.append(((row - starts[levels]) / np.maximum(size[levels], 1)).T)
-    enough = inside[:, _PROSE] >= _REGIONS * (inside[0, _PROSE] + _TINY)
+    enough = inside[:, _PROSE] >= REGIONS * (inside[0, _PROSE] + TINY)
     enough[:, 0] = True
     region = len(starts) - 1 - np.argmax(enough[:, ::-1], 1)  # the last one
-    regions = np.empty((n, len(_REGIONS), 2), np.float32)
+    regions = np.empty((n, len(REGIONS), 2), np.float32)
     regions[:, :, 0] = (starts[region] <= row[:, None]) & (row[:, None] < stops[region])
     regions[:, :, 1] = words[region] / words[0]
     parts.append(regions.reshape(n, -1))

@@ -1,0 +1,77 @@
+"""The compiled features of blocks are those of numpy, to the last number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from lxml import etree
+
+from crawler.chrome import document, extract, features, model, strip_chrome
+from crawler.chrome.blocks import LIMIT, flat_lines
+from tests.chrome.test_hostile import HOSTILE, SOUP
+
+if extract.describe is features.describe:
+    pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
+from crawler.chrome.describe import describe
+
+PAGE = """<title>The wreck that nobody raised, and why</title><body class="page home">
+<ul class=menu><li><a href=/1>News</a><li class=on><a href=/2>Sport</a><li><a href=/3>More</a></ul>
+<div id=content class="post entry"><h1>The wreck that nobody raised</h1>
+<p class=lead>It lay in twenty metres, for a year. Divers knew it well.</p>
+<div hidden><p>Subscribe, <a href=/s>now</a>!</div><h2>Why</h2>
+<p>茶是世界上最大众化的饮品之一，在许多国家、许多地方都有人喝。茶是世界上最大众化的饮品之一。
+<p>البحر، والسفينة، والغواصون، كانوا هناك منذ زمن بعيد، ولم يعرف أحد
+<table class=data><tr><td>1<td>2,000<td>3</table><p>The wreck<p>The wreck</div>
+<div class="footer sidebar"><p><a href=/c>© 2026</a> all rights reserved</div>"""
+
+
+def both(page: document.Document) -> tuple[np.ndarray, np.ndarray]:
+    arguments = page.flat, document.title(page), model.load().names
+    return describe(*arguments), features.describe(*arguments)
+
+
+def test_a_page() -> None:
+    """Each number is the same, and most of them tell some blocks of this page apart."""
+    compiled, by_numpy = both(document.parse(PAGE))
+    assert np.array_equal(compiled, by_numpy)
+    assert compiled.dtype == by_numpy.dtype == np.float32
+    assert compiled.shape == (len(document.parse(PAGE).flat.texts), len(model.load().hidden))
+    assert (compiled != compiled[0]).any(0).mean() > 0.5
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages(name: str) -> None:
+    """Also where there is very much of something."""
+    page = document.parse(HOSTILE[name])
+    if page.flat.texts:
+        compiled, by_numpy = both(page)
+        assert np.array_equal(compiled, by_numpy)
+        assert len(compiled) == min(len(page.flat.texts), LIMIT)
+
+
+@settings(deadline=None, max_examples=400)
+@given(SOUP)
+def test_soup(html: str) -> None:
+    """And on any soup of tags."""
+    page = document.parse(f"<p>.{html}")
+    assert np.array_equal(*both(page))
+
+
+def test_lines_without_tags() -> None:
+    """Of pages too deep to be judged, and of what follows very long ones, only texts are known."""
+    flat = flat_lines(["Tea, and cake.", "Tea", "more" * 90])
+    flat.append("the rest of a page")
+    assert np.array_equal(*both(document.Document(flat, document.parse("").head, "utf-8")))
+
+
+def test_without_the_compiled_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page has the same main text where nothing is compiled, whoever parsed it."""
+    pages: list[Any] = [PAGE, etree.HTML(PAGE)]
+    found = [strip_chrome(page) for page in pages]
+    monkeypatch.setattr(extract, "describe", features.describe)
+    for page, compiled in zip(pages, found, strict=True):
+        assert strip_chrome(page).blocks == compiled.blocks
+    assert found[0].text.startswith("The wreck that nobody raised\n")
