@@ -1,23 +1,26 @@
-"""The compiled search for what words were meant to be finds what numpy's does, to the last bit."""
+"""What is compiled for the correction of words finds what numpy does, to the last bit."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crawler.dedup.spelling import kept
+from crawler.dedup.spelling import table
 from crawler.dedup.spelling.choices import Choice, Finder
 from crawler.dedup.spelling.dictionary import Dictionary, dictionary
+from crawler.dedup.spelling.table import hashes_of, word_hashes
 from crawler.dedup.typos import ContextCorrector
 from tests.dedup.test_typos import CLEAN, MISREAD, MISTYPED
 
-if not kept.COMPILED:
+if not table.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
 from crawler.dedup.spelling.search import Search
 
@@ -47,6 +50,18 @@ DICTIONARIES: dict[str, Callable[[], Dictionary]] = {
 }
 
 
+@contextmanager
+def nothing_compiled() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table, "COMPILED", False)
+        yield
+
+
+def same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether arrays are equal to the last bit."""
+    return (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+
+
 @cache
 def both(name: str) -> tuple[Finder, Search]:
     finder = Finder(DICTIONARIES[name]())
@@ -55,12 +70,12 @@ def both(name: str) -> tuple[Finder, Search]:
 
 def compared(name: str, words: Sequence[str]) -> Choice:
     """The choices of *words*, found in both ways."""
+    finder, search = both(name)
     different = list(dict.fromkeys(words))
-    choices, expected = (find(different) for find in reversed(both(name)))
-    for one, other in zip(choices, expected, strict=True):
-        assert one.dtype == other.dtype
-        assert one.shape == other.shape
-        assert one.tobytes() == other.tobytes(), (different, one, other)
+    choices = search(different)
+    with nothing_compiled():
+        expected = finder(different)
+    assert all(map(same, choices, expected)), (different, choices, expected)
     return choices
 
 
@@ -114,6 +129,42 @@ def test_words_that_are_like_many(words: list[str]) -> None:
     compared("pairs", words)
 
 
+@settings(deadline=None, max_examples=200)
+@given(st.lists(WORDS | st.text(st.sampled_from("ab"), min_size=65, max_size=200)))
+@example([])
+def test_hashes(words: list[str]) -> None:
+    """Of words of any length."""
+    found = hashes_of(words)
+    with nothing_compiled():
+        assert same(found, hashes_of(words))
+
+
+def test_hashes_of_fewer_letters_than_are_said() -> None:
+    """Nothing is read that is not there."""
+    letters = np.array([97, 98], np.uint32)
+    lengths = np.array([1, 9, 9])
+    assert word_hashes(letters, lengths).tolist() == [*hashes_of(["a", "b"]).tolist(), 0]
+
+
+@pytest.mark.parametrize("name", ["en", "pairs", "one"])
+def test_numbers_and_gains(name: str) -> None:
+    """Of all frequent words, of pairs that are listed, that are not, and of unknown words."""
+    words = both(name)[0].dictionary
+    chooser = np.random.default_rng(1)
+    others = chooser.integers(0, 1 << 63, 1000, np.uint64)
+    hashes = np.concatenate((hashes_of(words.words[:50_000]), others))
+    count = min(len(words.words), 300)
+    first, second = chooser.integers(-1, count, (2, 100_000))
+    first[:2], second[:2] = -1, (0, -1)
+    found = words.numbers(hashes), words.gain(first, second)
+    with nothing_compiled():
+        expected = words.numbers(hashes), words.gain(first, second)
+    assert all(map(same, found, expected))
+    assert found[0].max() == min(len(words.words), 50_000) - 1
+    assert (found[0] < 0).sum() == 1000
+    assert (found[1].max() > 0) == (name != "one")
+
+
 def test_words_that_are_too_long() -> None:
     """No page asks for words of more than 24 letters; of more than 64 they are refused."""
     for words in ([""], ["a" * 65]):
@@ -128,17 +179,19 @@ def test_pages(junk: list[tuple[int, str]]) -> None:
     """A page is corrected alike where nothing is compiled."""
     compiled, plain = correctors()
     for page in (MISTYPED, MISREAD):
-        assert compiled(page) == plain(page) != page
+        spoilt = page
         for place, word in junk:
-            page = page[:place] + word + page[place:]
-        assert compiled(page) == plain(page)
+            spoilt = spoilt[:place] + word + spoilt[place:]
+        found = compiled(page), compiled(spoilt)
+        with nothing_compiled():
+            assert found == (plain(page), plain(spoilt))
+        assert found[0] != page
 
 
 @cache
 def correctors() -> tuple[ContextCorrector, ContextCorrector]:
-    with pytest.MonkeyPatch.context() as patch:
-        compiled = ContextCorrector()
-        patch.setattr(kept, "COMPILED", False)
+    compiled = ContextCorrector()
+    with nothing_compiled():
         plain = ContextCorrector()
     ways = [corrector.reader._choices._found for corrector in (compiled, plain)]
     assert [type(way) for way in ways] == [Search, Finder]

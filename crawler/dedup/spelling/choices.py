@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from .shape import code_points, skeletons
-from .table import begins, hashes_of_cuts
+from .table import begins, hashes_of, hashes_of_cuts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,8 +79,7 @@ class Finder:
 
     def __call__(self, words: list[str]) -> Choice:
         """The choices of all *words*, which are different, in one row."""
-        known_words = map(self.dictionary.number.get, words, repeat(-1))
-        own = np.fromiter(known_words, np.int64, len(words))
+        own = self.dictionary.numbers(hashes_of(words))
         known = own >= 0
         # A word that is itself in the dictionary is not two errors away from what was meant.
         like = self.nearby.find(words, np.where(known, 1, 2))

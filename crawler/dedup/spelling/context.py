@@ -118,13 +118,13 @@ class Reader:
         found: list[Correction] = []
         places = page.partings
         wholes = self._wholes(page, places)
-        lengths = page.ends - page.starts
-        long = lengths[places] + lengths[places + 1] >= _SHORTEST_JOINED
-        kept = np.flatnonzero((wholes >= 0) & long)
+        kept = wholes >= 0
+        places, wholes = places[kept], wholes[kept]
+        kept = self._better_joined(page, places, wholes)
         halves = [
             (place, whole)
             for place, whole in zip(places[kept].tolist(), wholes[kept].tolist(), strict=True)
-            if self._parted(page, place) and self._better_joined(page, place, whole)
+            if self._parted(page, place)
         ]
         if not halves:
             return found
@@ -144,19 +144,19 @@ class Reader:
             return False
         return _nothing_else(gap)
 
-    def _better_joined(self, page: Page, place: int, whole: int) -> bool:
-        logs = self._dictionary.logs
-        first, second = page.numbers[place : place + 2].tolist()
-        if min(first, second) < 0:
-            apart = sum(
-                logs[half] if half >= 0 else _UNKNOWN + _UNKNOWN_LETTER * len(word)
-                for half, word in zip(
-                    (first, second), page.words(slice(place, place + 2)), strict=True
-                )
-            )
-            return bool(logs[whole] - _JOIN > apart)
-        together = self._dictionary.gain(np.array([first]), np.array([second]))[0]
-        return bool(logs[whole] - _JOIN_WORDS > logs[first] + logs[second] + together)
+    def _better_joined(
+        self, page: Page, places: NDArray[np.int64], wholes: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Whether *wholes* are not short, and more probable than the two words at *places*."""
+        logs, numbers = self._dictionary.logs, page.numbers
+        lengths = page.ends - page.starts
+        alone = np.where(numbers >= 0, logs[numbers], _UNKNOWN + _UNKNOWN_LETTER * lengths)
+        first, second = numbers[places], numbers[places + 1]
+        apart = alone[places] + alone[places + 1] + self._dictionary.gain(first, second)
+        least = np.where(np.minimum(first, second) < 0, _JOIN, _JOIN_WORDS)
+        long = lengths[places] + lengths[places + 1] >= _SHORTEST_JOINED
+        better: NDArray[np.bool_] = long & (logs[wholes] - least > apart)
+        return better
 
     def doubts(self, page: Page, errors: float, *, thorough: bool = False) -> Doubts | None:
         """The words that may be wrong on a page with that share of errors; None: none of them.

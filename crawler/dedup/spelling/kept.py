@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from . import table
 from .choices import FEATURES, Choice, Finder
 from .table import ranges
-
-try:
-    from .search import Search
-
-    COMPILED = True
-except ImportError:  # then a new word takes four times as long
-    COMPILED = False
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,8 +27,11 @@ class Choices:
     """Finds the choices of words, and keeps them."""
 
     def __init__(self, dictionary: Dictionary) -> None:
-        found = Finder(dictionary)
-        self._found: Callable[[list[str]], Choice] = Search(found) if COMPILED else found
+        self._found: Callable[[list[str]], Choice] = Finder(dictionary)
+        if table.COMPILED:
+            from .search import Search
+
+            self._found = Search(self._found)
         self._kept = _Kept()
 
     def __call__(self, words: Sequence[str]) -> Choice:

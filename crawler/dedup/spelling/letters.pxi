@@ -7,11 +7,19 @@ cdef enum:
     STROKES = MOST_STROKES * (LETTERS + 3)  # of a word that is up to three edits away
     ASCII = 128
 
+cdef enum:
+    FORMS_OF_ONE = 9  # of a word, up to one letter of its beginning left out
+    FORMS = 37  # … up to two
+
 cdef struct Word:
     uint32_t letters[LETTERS]
     int length
-    int32_t number  # in the dictionary, or -1
-    int32_t alike  # of its strokes, or -1
+    uint64_t hashed
+    uint32_t strokes[STROKES]
+    int stroked
+    uint64_t strokes_hashed
+    uint64_t buckets[FORMS]
+    int ones, forms  # buckets of the former, and of both
 
 cdef int[LATIN] STROKES_IN = [len(shape.strokes(chr(code))) for code in range(LATIN)]
 cdef uint32_t[LATIN][MOST_STROKES] STROKES_OF = [
@@ -35,6 +43,14 @@ cdef int strokes_of(const uint32_t* letters, int length, uint32_t* strokes) noex
             strokes[size] = STROKES_OF[letters[at]][stroke]
             size += 1
     return size
+
+
+cdef uint64_t hash_of(const uint32_t* letters, int length) noexcept nogil:
+    cdef uint64_t found = 0
+    cdef int at
+    for at in range(length):
+        found += letters[at] * FACTOR[at & LETTERS - 1]
+    return found
 
 
 cdef uint32_t bits_of(const Word* word) noexcept nogil:

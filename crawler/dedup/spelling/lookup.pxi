@@ -1,11 +1,22 @@
-"""Tables and groups of which one entry after another is asked; part of `search.pyx`."""
+"""A table of which one key after another is asked; part of `lookup.pyx` and `search.pyx`."""
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define PREFETCH(place) __builtin_prefetch(place)
+    #else
+    #define PREFETCH(place)
+    #endif
+    """
+    void prefetch "PREFETCH"(const void*) noexcept nogil
+
+# As in :mod:`.table` and in :mod:`.dictionary`.
+cdef uint64_t ODD = 0x9E3779B97F4A7C15ULL
 cdef enum:
-    FEW = 16  # no fewer than the most that are compared
-
-cdef uint64_t ODD = table.ODD
-cdef int COUNT_BITS = table.COUNT_BITS
-cdef uint32_t MOST_COUNTED = table.MOST_COUNTED
+    COUNT_BITS = 6
+    MOST_COUNTED = (1 << COUNT_BITS) - 1
+    SHIFT = 20
+cdef double UNSEEN = -1, UNSEEN_RAREST = 0.6
 
 
 cdef class Lookup:
@@ -31,29 +42,26 @@ cdef class Lookup:
         return -1
 
 
-cdef class Groups:
-    """As `nearby.Groups`."""
+cdef class Gains:
+    """What :meth:`.dictionary.Dictionary.gain` says of one pair."""
 
-    cdef const uint32_t[::1] starts, numbers
+    cdef Lookup pairs
+    cdef const float[::1] values
+    cdef const double[::1] logs
+    cdef double least
 
-    def __init__(self, groups):
-        self.starts, self.numbers = groups
+    def __init__(self, dictionary):
+        self.pairs, self.values = Lookup(dictionary.by_pair), dictionary.by_pair.values
+        self.logs, self.least = dictionary.logs, dictionary.least
 
+    cdef inline uint64_t key(self, int64_t first, int64_t second) noexcept nogil:
+        return first << SHIFT | second
 
-# The smallest of the numbers that are put in, each once, in order.
-cdef struct Fewest:
-    int most, size
-    int64_t numbers[FEW]
-
-
-cdef inline void put(Fewest* fewest, int64_t number) noexcept nogil:
-    cdef int at = fewest.size
-    while at and fewest.numbers[at - 1] > number:
-        at -= 1
-    if at == fewest.most or (at and fewest.numbers[at - 1] == number):
-        return
-    fewest.size = min(fewest.size + 1, fewest.most)
-    memmove(
-        &fewest.numbers[at + 1], &fewest.numbers[at], (fewest.size - at - 1) * sizeof(int64_t)
-    )
-    fewest.numbers[at] = number
+    cdef inline double of(self, int64_t first, int64_t second) noexcept nogil:
+        cdef Py_ssize_t place
+        if first < 0 or second < 0:
+            return 0
+        place = self.pairs.place(self.key(first, second))
+        if place >= 0:
+            return self.values[place]
+        return min(0.0, self.least - self.logs[first] - self.logs[second]) * UNSEEN_RAREST + UNSEEN

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import combinations, repeat
+from functools import cache, cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from ..errors import MissingExtra
 from .shape import code_points, parts, strokes_of
-from .table import FACTORS, begins, ranges
+from .table import FACTORS, Table, begins, hashes_of, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,13 +64,14 @@ class Nearby:
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = words
-        self._texts = np.array(words, np.object_)
-        self._strokes = np.array(strokes_of(words), np.object_)
-        self.alike: dict[str, int] = {}
-        number = self.alike.setdefault
-        alike = np.array([number(form, len(self.alike)) for form in self._strokes])
+        numbers: dict[str, int] = {}
+        alike = np.array([numbers.setdefault(form, len(numbers)) for form in strokes_of(words)])
+        self.alike = Table(
+            np.concatenate([hashes_of(part) for part in parts(list(numbers))]),
+            np.arange(len(numbers), dtype=np.int32),
+        )
         pairs = alike << 32 | np.arange(len(words))
-        self.of_strokes = Groups.of(pairs, len(self.alike), _MOST_OF_STROKES)
+        self.of_strokes = Groups.of(pairs, len(numbers), _MOST_OF_STROKES)
         self.number_alike = alike.astype(np.int32)
         width = max(map(len, words), default=0)
         self.letters = np.concatenate([_letters(code_points(part, width)) for part in parts(words)])
@@ -78,6 +79,14 @@ class Nearby:
             1: _of_forms(words, 1, shortest=1),
             2: _of_forms(words[:FREQUENT], 2, shortest=SHORT - 1),
         }
+
+    @cached_property
+    def _texts(self) -> NDArray[np.object_]:
+        return np.array(self.words, np.object_)
+
+    @cached_property
+    def _strokes(self) -> NDArray[np.object_]:
+        return np.array(strokes_of(self.words), np.object_)
 
     def find(self, words: Sequence[str], most: int | NDArray[np.int64] = 2) -> Likeness:
         """What is like each of *words*, up to *most* edits away (1 or 2, for all or for each of
@@ -90,8 +99,10 @@ class Nearby:
         lengths = np.fromiter(map(len, words), np.int64, len(words))
         edits_of = np.minimum(most, 1 + (lengths > SHORT))
         farthest = edits_of + ((lengths >= LONG) & (edits_of > 1))
-        own = np.array(strokes_of(words), np.object_)
-        alike = np.fromiter(map(self.alike.get, own, repeat(-1)), np.int64, len(words))
+        strokes = strokes_of(words)
+        own = np.array(strokes, np.object_)
+        alike = np.full(len(words), -1)
+        self.alike.fill(hashes_of(strokes), alike)
         known = np.flatnonzero(alike >= 0)
         asked, number = self.of_strokes.members(alike[known])
         found = [known[asked] << 32 | number]
