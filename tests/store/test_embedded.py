@@ -19,6 +19,7 @@ import pytest
 
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import ServerError
+from crawler.dedup.store import keeper
 from crawler.dedup.store.connect import Client, open_server
 from crawler.dedup.store.embedded import server_binary
 from tests.conftest import wait_until
@@ -194,6 +195,20 @@ async def test_a_new_user_brings_a_new_keeper(folder, start_user):
     async with opened(folder) as client:
         assert await process_id(client) == server
     user.kill()
+
+
+async def test_what_was_written_is_brought_to_the_disk(folder, monkeypatch):
+    """By the keeper: a server that does so answers before it writes, while the disk is slow."""
+    brought = []
+    monkeypatch.setattr(os, "fsync", lambda file: brought.append(os.fstat(file)))
+    async with opened(folder) as client:
+        assert await client.config_get("appendfsync") == {"appendfsync": "no"}
+        await client.set("key", "value")
+        monkeypatch.chdir(folder)
+        keeper.bring_to_disk()
+        (written,) = folder.glob("appendonlydir/*.incr.aof")
+        assert b"value" in written.read_bytes()
+        assert [file.st_ino for file in brought] == [written.stat().st_ino]
 
 
 async def test_server_and_keeper_killed_together_are_back_at_the_next_question(folder):
