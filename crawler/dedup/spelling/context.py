@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -32,9 +33,10 @@ _HARDLY_BEATEN: Final = (-4.1, 0.6)
 # Frequent words are like many others that are frequent, and so are beaten more often.
 _FREQUENT: Final = 200
 _HARDLY_BEATEN_FREQUENT: Final = -4.0
-# A page of more different doubtful words is a book or an attack; each takes some 20 microseconds
-# when first seen.
+# A page of more different doubtful words is a book or an attack; each takes some 5 microseconds
+# when first seen, 20 where nothing is compiled.
 _MOST_DOUBTFUL: Final = 3_000
+_MOST_DERIVED: Final = 1 << 13
 # So many words broken at the ends of lines show that a text was taken from print.
 _BROKEN: Final = 4
 _HYPHENS: Final = "-\u00ad"
@@ -85,12 +87,14 @@ class Reader:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         self._choices = Choices(dictionary)
+        # A page's unknown words are asked for twice, and come again on others.
+        self._derives = lru_cache(_MOST_DERIVED)(dictionary.derives)
         *weights, self._context = (WEIGHTS[name] for name in (*FEATURES, *PAGE_FEATURES))
         self._weights = np.array(weights, np.float32)
 
     def errors(self, page: Page) -> float:
         """Share of the words that are probably errors; 0 for a page that is to be left alone."""
-        derives = self._dictionary.derives
+        derives = self._derives
         unknown = np.flatnonzero(page.numbers < 0)
         if len(unknown) <= _NOISY * len(page):
             return 0.0
@@ -197,7 +201,7 @@ class Reader:
         if not thorough:
             suspected &= self._may_be_beaten(numbers, lengths, fit, float(np.log(errors)))
         places = page.touchable(np.flatnonzero((numbers < 0) | suspected), noisy=True)
-        derives = dictionary.derives
+        derives = self._derives
         wrong = [
             number >= 0 or not derives(word)
             for word, number in zip(page.words(places), numbers[places].tolist(), strict=True)

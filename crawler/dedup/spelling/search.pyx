@@ -29,6 +29,15 @@ cdef int SHORT = nearby.SHORT, LONG = nearby.LONG, FREQUENT = nearby.FREQUENT
 cdef uint64_t MIXING = table.FACTORS[1]
 cdef int UNUSED_BITS = nearby.UNUSED_BITS
 
+# A word that may be meant; together, for memory is read by such pieces.
+cdef struct Offered:
+    uint64_t skeleton
+    double log
+    uint32_t start
+    int32_t length
+    int64_t alike
+
+
 cdef class Groups:
     """As `nearby.Groups`."""
 
@@ -46,10 +55,10 @@ cdef class Search:
     cdef const int32_t[::1] numbers
     cdef Gains gains
     cdef int64_t frequent
-    cdef const uint32_t[::1] codes, starts  # of the letters of all words that are offered
-    cdef const uint32_t[::1] letters
-    cdef const int32_t[::1] alike_numbers, number_alike
-    cdef const uint64_t[::1] skeletons
+    cdef const int32_t[::1] alike_numbers
+    cdef const uint32_t[::1] letters  # of each of the words that are offered, as bits
+    cdef const Offered[::1] offered
+    cdef const uint32_t[::1] codes
     cdef Groups of_strokes, of_one, of_two
     cdef const uint64_t[:, ::1] factors  # of each form, by letter
     cdef const int64_t[::1] fewest  # letters of words that have the form
@@ -63,10 +72,15 @@ cdef class Search:
         self.frequent = finder.frequent
         self.gains = Gains(known) if known.by_pair is not None else None
         self.alike, self.alike_numbers = Lookup(like.alike), like.alike.values
-        self.number_alike = like.number_alike
         self.codes = np.frombuffer("".join(like.words).encode("utf-32-le", "surrogatepass"), "<u4")
-        self.starts = np.cumsum([0, *map(len, like.words)], dtype=np.uint32)
-        self.letters, self.skeletons = like.letters, finder.skeletons
+        self.letters = like.letters
+        lengths = np.array([len(word) for word in like.words], np.int32)
+        types = {"skeleton": "u8", "log": "f8", "start": "u4", "length": "i4", "alike": "i8"}
+        offered = np.empty(len(lengths), [*types.items()])
+        offered["skeleton"], offered["log"] = finder.skeletons, known.logs[: len(lengths)]
+        offered["start"], offered["length"] = np.cumsum(lengths) - lengths, lengths
+        offered["alike"] = like.number_alike
+        self.offered = offered
         self.of_strokes = Groups(like.of_strokes)
         self.of_one, self.of_two = Groups(like.of_form[1]), Groups(like.of_form[2])
         factors, self.fewest = nearby.left_out(2)
@@ -229,7 +243,7 @@ cdef class Search:
         if found.seen[number & SEEN - 1] == <int32_t>number:
             return
         found.seen[number & SEEN - 1] = number
-        prefetch(&self.codes[self.starts[number]])
+        prefetch(&self.offered[number])
         if found.waits == WAITING:
             self.compare(found)
         found.waiting[found.waits] = number
@@ -240,15 +254,18 @@ cdef class Search:
         cdef const Word* word = found.word
         cdef uint32_t strokes[STROKES]
         cdef int64_t number
+        cdef const Offered* offered
         cdef const uint32_t* letters
         cdef int waits, length, allowed, edits, stroked, at
         cdef bint same
         cdef Like like
         for waits in range(found.waits):
+            prefetch(&self.codes[self.offered[found.waiting[waits]].start])
+        for waits in range(found.waits):
             number = found.waiting[waits]
-            letters = &self.codes[self.starts[number]]
-            length = self.starts[number + 1] - self.starts[number]
-            same = self.number_alike[number] == found.alike
+            offered = &self.offered[number]
+            letters, length = &self.codes[offered.start], offered.length
+            same = offered.alike == found.alike
             allowed = found.farthest if number < FREQUENT else 1
             if not same and abs(length - word.length) > allowed:
                 continue
@@ -264,8 +281,8 @@ cdef class Search:
                 like.values[2] = within(word.strokes, word.stroked, strokes, stroked, edits - 1)
             like.values[3] = letters[0] != word.letters[0]
             like.values[4] = letters[length - 1] != word.letters[word.length - 1]
-            like.values[5] = self.skeletons[number] == found.skeleton
-            like.values[6] = self.logs[number]
+            like.values[5] = offered.skeleton == found.skeleton
+            like.values[6] = offered.log
             like.score = 0
             for at in range(SCORED):
                 like.score += self.weights[at] * like.values[at]
