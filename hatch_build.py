@@ -68,8 +68,8 @@ class Compiled(BuildHookInterface[Any]):
         self._folder.cleanup()
 
 
-def in_place() -> None:
-    """Put compiled modules beside those sources that have changed since."""
+def in_place() -> list[Path]:
+    """Put compiled modules beside those sources that have changed since, and return these."""
     old = []
     for source in SOURCES:
         place = ROOT / source.with_suffix(EXTENSION_SUFFIXES[0])
@@ -81,6 +81,7 @@ def in_place() -> None:
         with tempfile.TemporaryDirectory() as name:
             for place, module in compiled(old, Path(name)).items():
                 (ROOT / place).write_bytes(module.read_bytes())
+    return old
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from crawler.dedup.spelling import table
 from crawler.dedup.spelling.choices import Choice, Finder
 from crawler.dedup.spelling.dictionary import Dictionary, dictionary
+from crawler.dedup.spelling.nearby import FREQUENT
 from crawler.dedup.spelling.table import hashes_of, word_hashes
 from crawler.dedup.typos import ContextCorrector
 from tests.dedup.test_typos import CLEAN, MISREAD, MISTYPED
@@ -37,6 +38,7 @@ SMALL = {
     "中文": 3.0,
     "𝒜𝒷𝒸": 2.0,
     "ab" * 50: 2.0,
+    "жд" * 25: 2.0,
     "w" * LONGEST: 1.0,
     "wwiiii": 1.0,
     "phickkcc": 1.0,
@@ -96,10 +98,10 @@ def misspelt(word: str, chooser: random.Random) -> str:
 
 @pytest.mark.parametrize("name", DICTIONARIES)
 def test_words_of_the_dictionary(name: str) -> None:
-    """As they are, misspelt, and run together; the most frequent ones and others."""
+    """As they are, misspelt, and run together; the most frequent, others, and between the two."""
     words = both(name)[0].dictionary.words
     chooser = random.Random(1)
-    read = [*words[:500], *chooser.choices(words, k=1500)]
+    read = [*words[:500], *words[FREQUENT - 5 : FREQUENT + 5] * 50, *chooser.choices(words, k=1500)]
     read = [word for word in read if len(word) <= LONGEST]
     together = [a + b for a, b in zip(read, chooser.choices(words[:2000], k=2000), strict=False)]
     wrong = [misspelt(word, chooser) for word in read + together]
