@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -86,9 +85,13 @@ def parse(
     """
     data, rest, encoding, crowded = _bounded(html, content_type)
     reader, parser = _new_parser(crowded)
-    read = None
-    with suppress(etree.LxmlError):
+    read: Any
+    try:
         read = etree.fromstring(data, parser)
+    except etree.LxmlError:
+        read = None
+    except UnicodeDecodeError:
+        read = _untagged(data)
     return Document(*_whole(read, reader, data, rest), encoding, url)
 
 
@@ -101,13 +104,17 @@ def parse_in_steps(
     """
     data, rest, encoding, crowded = _bounded(html, content_type)
     reader, parser = _new_parser(crowded)
-    read = None
-    with suppress(etree.LxmlError):
+    read: Any
+    try:
         for start in range(0, len(data), _STEP):
             if start:
                 yield
             parser.feed(data[start : start + _STEP])
         read = parser.close()
+    except etree.LxmlError:
+        read = None
+    except UnicodeDecodeError:
+        read = _untagged(data)
     return Document(*_whole(read, reader, data, rest), encoding, url)
 
 
@@ -155,11 +162,19 @@ def _whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head
     """
     flat, head = walk(read) if isinstance(read, etree._Element) else read or reader.close()
     if flat.too_deep:
-        flat = flat_lines(list(untagged.lines(data)))
+        flat, _ = _untagged(data)
     # One block, for blocks by the hundred thousand cost more than they tell.
     if rest and (text := untagged.whole(rest, data)):
         flat.append(text)
     return flat, head
+
+
+def _untagged(data: bytes) -> tuple[Flat, Head]:
+    """Return the lines of a page that is too deep, or whose reader lxml has closed already.
+
+    It does so where it cannot decode a piece, in which an older libxml2 has cut a character.
+    """
+    return flat_lines(list(untagged.lines(data))), Head()
 
 
 def _too_dense(data: bytes, number: int) -> int:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from crawler.chrome import document as reading
-from crawler.chrome import extract, parse, published, strip_chrome, untagged
+from crawler.chrome import extract, parse, parse_in_steps, published, strip_chrome, untagged
 from crawler.chrome.blocks import LIMIT, squeeze
 from crawler.chrome.document import MOST_ENTITIES, MOST_TAGS
 from crawler.chrome.elements import DEEPEST
@@ -183,6 +183,31 @@ def test_next_to_nothing(html: str | bytes) -> None:
     found = strip_chrome(html)
     assert isinstance(found.text, str)
     assert len(found.hashes()) == max(len(found.blocks) - 1, 0)
+
+
+def test_a_character_that_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where lxml cannot decode a piece of a page, the page has its lines all the same."""
+
+    class Cut(Reader):
+        def __init__(self) -> None:
+            super().__init__()
+            data = self.data
+
+            def cutting(text: str) -> None:
+                data(text.encode()[:-1].decode())
+
+            self.data = cutting
+
+    monkeypatch.setattr(reading, "Reader", Cut)
+    monkeypatch.setattr(reading, "COMPILED", False)
+    page = f"<p>tea</p><p>{'cake ' * 20_000}</p><p>na\u00efvet\u00e9</p><p>end</p>"
+    steps = parse_in_steps(page)
+    next(steps)
+    with pytest.raises(StopIteration) as stop:
+        next(steps)
+    for document in (parse(page), stop.value.value):
+        texts = [block.text for block in strip_chrome(document).blocks]
+        assert (len(texts), texts[-2:]) == (4, ["na\u00efvet\u00e9", "end"])
 
 
 def test_lone_surrogates_do_not_survive() -> None:
