@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from datetime import datetime
@@ -185,9 +185,11 @@ class DuplicateIndex:
             ttl=config.ttl,
         )
 
-    async def replay(self) -> AsyncIterator[Verdict]:
+    async def replay(
+        self, told: Callable[[str], object] = lambda url: None
+    ) -> AsyncIterator[Verdict]:
         """Check the pages in the spool, and note those that are gone; what the server does not
-        answer for stays there.
+        answer for stays there. `told` is called with each address that was noted as gone.
 
         An index that was deleted meanwhile is made again, for a new one would draw another seed,
         and could not check them. Raises :class:`ParameterMismatch` if somebody else has made it.
@@ -200,6 +202,8 @@ class DuplicateIndex:
                 reports = [one for one in batch if isinstance(one, Gone)]
                 if reports:
                     await self._store.gone(reports)
+                    for report in reports:
+                        told(report.url)
                 requests = [one for one in batch if isinstance(one, CheckRequest)]
                 answers = await self.check_requests(requests) if requests else []
                 for request, evidence in zip(requests, answers, strict=True):

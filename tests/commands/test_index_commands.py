@@ -102,6 +102,22 @@ def test_a_replay_that_breaks_off_lists_what_it_has_checked(
     assert (code, len(json.loads(out))) == (Exit.FOUND, 8)
 
 
+def test_a_replay_of_reports_alone(dedup, fill, redis_url, tmp_path):
+    """Where nothing but addresses that are gone waited, they are told and counted; exit code 0."""
+    fill([("http://a/", text(article(1)))])
+
+    async def keep() -> None:
+        config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+        async with DuplicateIndex.open(config, spool=True) as index:
+            index.keep_gone(["http://a/", "http://a/unknown"])
+
+    asyncio.run(keep())
+    code, out, err = dedup("replay")
+    assert (code, err) == (Exit.FOUND, "")
+    assert out.endswith("2 addresses reported to the index as gone\n")
+    assert dedup("replay")[0] == Exit.NOTHING
+
+
 def test_verify(dedup, fill, server):
     """A sound index is exit code 0; a table that lost an entry is a fault that is named."""
     fill(PAGES)

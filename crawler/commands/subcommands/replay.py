@@ -1,7 +1,8 @@
 """Checks the pages that passed unchecked while the index gave no answer.
 
 Those that turn out to be copies have passed to the feed or the search engine all the same: they are
-listed, so that they can be taken out there.
+listed, so that they can be taken out there. The index is also told which addresses are gone from
+the web, where it gave no answer to that.
 """
 
 from __future__ import annotations
@@ -34,17 +35,18 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.errors import InputError, ServerError
 
     verdicts: list[Verdict] = []
+    gone: list[str] = []
 
     async def replay(index: DuplicateIndex) -> int:
-        async for verdict in index.replay():
+        async for verdict in index.replay(gone.append):
             verdicts.append(verdict)
         return index.waiting()[1]
 
     try:
         foreign = ask_index(settings, replay, spool=True)
     except (ServerError, OSError) as error:
-        if verdicts:
-            _print(verdicts, as_json=options.json)
+        if verdicts or gone:
+            _print(verdicts, len(gone), as_json=options.json)
         if isinstance(error, ServerError):
             raise
         raise InputError(
@@ -57,11 +59,11 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             "which names them, from DEDUP_DATA_DIR",
             file=sys.stderr,
         )
-    _print(verdicts, as_json=options.json)
-    return Exit.FOUND if verdicts else Exit.NOTHING
+    _print(verdicts, len(gone), as_json=options.json)
+    return Exit.FOUND if verdicts or gone else Exit.NOTHING
 
 
-def _print(verdicts: list[Verdict], *, as_json: bool) -> None:
+def _print(verdicts: list[Verdict], gone: int, *, as_json: bool) -> None:
     if as_json:
         print_json([verdict.to_dict() for verdict in verdicts])
         return
@@ -70,3 +72,5 @@ def _print(verdicts: list[Verdict], *, as_json: bool) -> None:
         rows = [[v.url, str(v.standing), v.duplicate_of, v.similarity] for v in copies]
         print_table("Copies that passed", ["url", "kind", "duplicate of", "similarity"], rows)
     print(f"{len(verdicts)} pages checked, {len(copies)} of them copies")
+    if gone:
+        print(f"{gone} addresses reported to the index as gone")
