@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -183,3 +184,26 @@ def test_server_killed_and_crawl_stops(
     assert run.stats["item_scraped_count"] == len(run.items)
     assert len(run.items) + run.stats.get("item_dropped_count", 0) == seen
     assert run.stats["dedup/unchecked"] > 0
+
+
+@pytest.mark.parametrize("reactor", [True, False])
+def test_addresses_gone_before_a_forced_stop(
+    project: Project, web: Web, start_server: Callable[..., Server], reactor: bool
+) -> None:
+    """Ctrl-C twice while the server hangs: what it was being told, and was to be, is told later."""
+    for number in (*range(10), *range(50, 60)):
+        del web.answers[f"/{number}"]
+    web.open.clear()
+    server, log = start_server(), project.folder / "log"
+    settings = {"LOG_FILE": log, "DEDUP_TIMEOUT": 60, "TWISTED_REACTOR_ENABLED": reactor}
+    process = project.start(*crawl(web), DEDUP_REDIS_URL=server.url, **settings)
+    wait_until(lambda: web.seen, seconds=30)
+    server.process.send_signal(signal.SIGSTOP)
+    web.open.set()
+    for message in (f"Crawled (404) <GET {web.url}/59>", "Send again to force"):
+        wait_until(lambda said=message: said in log.read_text(), seconds=30)
+        process.send_signal(signal.SIGINT)
+    project.end(process)
+    server.process.send_signal(signal.SIGCONT)
+    replay = project.scrapy("dedup", "replay", DEDUP_REDIS_URL=server.url)
+    assert "20 addresses reported to the index as gone" in replay.output

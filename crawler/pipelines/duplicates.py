@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import time
 from collections import Counter, deque
@@ -90,6 +91,7 @@ class DuplicatePipeline:
         self._index: DuplicateIndex | None = None
         self._archive = ArchiveWriter.of(config)
         self._gone: deque[str] = deque(maxlen=MOST_GONE)
+        self._telling: list[str] = []  # those that the server is being told
         self._gone_unanswered = False
         self._reporting = asyncio.Lock()
 
@@ -121,6 +123,7 @@ class DuplicatePipeline:
             self._fail()
             unavailable = isinstance(error, ServerError)
             raise CloseSpider(SERVER_UNAVAILABLE if unavailable else "dedup_not_opened") from None
+        atexit.register(self._keep_gone)  # a forced stop of Scrapy's closes no spider
         await self._replay(self._index)  # an earlier crawl's texts do not come after this one's
 
     async def close_spider(self) -> None:
@@ -128,7 +131,8 @@ class DuplicatePipeline:
         if self._index is None:
             return
         await self._report_gone(self._index)
-        self._index.keep_gone(self._gone)
+        self._keep_gone()
+        atexit.unregister(self._keep_gone)
         await self._replay(self._index)
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
@@ -232,12 +236,14 @@ class DuplicatePipeline:
             while self._gone:
                 # After no answer one of them asks for all: of thousands each page would have to.
                 count = 1 if self._gone_unanswered else len(self._gone)
-                urls = [self._gone.popleft() for _ in range(count)]
+                urls = self._telling = [self._gone.popleft() for _ in range(count)]
                 try:
                     known = await asyncio.gather(*map(index.gone, urls), return_exceptions=True)
                 except asyncio.CancelledError:  # to say it twice does no harm
                     self._gone.extendleft(reversed(urls))
                     raise
+                finally:
+                    self._telling = []
                 self._gone_unanswered = False
                 for url, answer in zip(urls, known, strict=True):
                     if isinstance(answer, ServerError):
@@ -251,6 +257,10 @@ class DuplicatePipeline:
                         self._count("dedup/gone")
                 if self._gone_unanswered:
                     return
+
+    def _keep_gone(self) -> None:
+        if self._index is not None:
+            self._index.keep_gone([*self._telling, *self._gone])
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""
