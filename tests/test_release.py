@@ -25,7 +25,7 @@ SOURCES = sorted((ROOT / "crawler").rglob("*.py"))
 # what redis needs, on some Pythons.
 LIGHT = {"crawler", "numpy", "redis", "xxhash", "jwt", "async_timeout"}
 # Modules that are not named as the library that brings them.
-LIBRARIES = {"bs4": "beautifulsoup4"}
+LIBRARIES = {"bs4": "beautifulsoup4", "compression": "backports-zstd"}
 
 USER = '''
 """A user's project, as strict about types as this one."""

@@ -6,6 +6,7 @@ import glob
 import gzip
 import io
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from importlib import import_module
@@ -13,6 +14,11 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, cast
 
 from ..dedup.errors import InputError, MissingExtra
+
+if sys.version_info >= (3, 14):
+    from compression import zstd as zstd
+else:
+    from backports import zstd as zstd
 
 # A page's number is that of its file times 2 to this power plus its offset there, so that numbers
 # follow the order of the input whoever reads what.
@@ -142,30 +148,14 @@ def pieces(files: Sequence[File], size: int) -> Iterator[Piece]:
 
 def open_input(piece: Piece, content: bytes | None = None) -> IO[bytes]:
     """A file's bytes, decompressed if they are lines; `content` holds them if they were fetched."""
-    raw: IO[bytes]
-    raw = io.BytesIO(content) if content is not None else Path(piece.path).open("rb")  # noqa: SIM115
+    source: Any = io.BytesIO(content) if content is not None else piece.path
     name = piece.path.lower()
-    if format_of(name) is not Format.JSONL:  # the readers of others decompress by themselves
-        return raw
-    if name.endswith(GZIP):
-        return cast(IO[bytes], _Gunzipped(raw))
-    if name.endswith(ZSTD):
-        decompressor = extra("zstandard").ZstdDecompressor()
-        return io.BufferedReader(decompressor.stream_reader(raw, read_across_frames=True))
-    return raw
-
-
-class _Gunzipped(gzip.GzipFile):
-    """What a gzip file holds; it closes that file, too, which GzipFile does not."""
-
-    def __init__(self, raw: IO[bytes]) -> None:
-        super().__init__(fileobj=raw)
-        self._file = raw
-
-    def close(self) -> None:
-        """Close the stream and the file."""
-        super().close()
-        self._file.close()
+    if format_of(name) is Format.JSONL:  # the readers of others decompress by themselves
+        if name.endswith(GZIP):
+            return cast(IO[bytes], gzip.open(source))
+        if name.endswith(ZSTD):
+            return cast(IO[bytes], zstd.open(source))
+    return cast(IO[bytes], source) if content is not None else Path(source).open("rb")
 
 
 def bins(found: Iterable[Piece], size: int) -> list[list[Piece]]:

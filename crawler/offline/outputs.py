@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
-from .files import GZIP, ZSTD, extra, is_local
+from .files import GZIP, ZSTD, extra, is_local, zstd
 from .hadoop import open_hadoop
 
 # Addresses that Arrow writes to by itself. For hdfs:// it needs a library and Java besides.
@@ -51,7 +51,7 @@ class Output:
             # No time and no name, so that the same pages give the same file.
             return gzip.GzipFile("", "wb", 6, self.stream, mtime=0)
         if self._path.lower().endswith(ZSTD):
-            return extra("zstandard").ZstdCompressor().stream_writer(self.stream, closefd=False)
+            return zstd.ZstdFile(self.stream, "wb")
         return self.stream
 
 

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..dedup.errors import InputError
 from ..dedup.identity import identity
-from .files import Format, Piece, extra, is_plain_lines, known_format, open_input
+from .files import Format, Piece, extra, is_plain_lines, known_format, open_input, zstd
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
@@ -25,7 +25,7 @@ _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
 _BLANK: Final = b"\r\n\r\n"  # stands before and behind what a WARC record holds
 _HTML: Final = ("text/html", "application/xhtml+xml")
 # What a damaged file raises, besides ValueError, which includes what Arrow raises for bad Parquet.
-DAMAGED: Final = (OSError, EOFError, zlib.error, ValueError)
+DAMAGED: Final = (OSError, EOFError, zlib.error, zstd.ZstdError, ValueError)
 
 # A line, the bytes of a WARC record, or the columns of a row of Parquet that matter.
 Raw: TypeAlias = bytes | dict[str, Any]

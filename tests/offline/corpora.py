@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import zstandard
 
+from crawler.offline.files import zstd
 from tests.texts import article, changed, text
 
 Pages = Sequence[tuple[str, str]]
@@ -101,7 +101,7 @@ def write(path: Path, rows: Pages) -> Path:
     if name.endswith(".gz"):
         path.write_bytes(b"".join(map(gzip.compress, records)))
     elif name.endswith(".zst"):
-        path.write_bytes(b"".join(map(zstandard.compress, records)))
+        path.write_bytes(b"".join(map(zstd.compress, records)))
     else:
         path.write_bytes(b"".join(records))
     return path

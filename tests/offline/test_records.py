@@ -162,6 +162,32 @@ def test_a_parquet_file_is_copied_up_to_its_damage(tmp_path: Path) -> None:
     assert [one.url for one in found_in(copy)] == [one.url for one in pages]
 
 
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
+def test_compressed_lines_that_break_off_are_damaged(tmp_path: Path, name: str) -> None:
+    """Wherever it ends: whole lines are read, and that others are missing is told."""
+    path = corpora.write(tmp_path / name, PAGES)
+    data = path.read_bytes()
+    for lost in (1, 5, 60):
+        path.write_bytes(data[:-lost])
+        *rest, broken = found_in(path)
+        assert (broken.url, broken.text) == (None, None)
+        assert [one.url for one in rest] == [url for url, _ in PAGES][: len(rest)]
+        assert len(rest) >= len(PAGES) - 1
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
+def test_compressed_lines_with_a_hole_are_damaged(tmp_path: Path, name: str) -> None:
+    """What stands before the damage is read and copied."""
+    path, copy = corpora.write(tmp_path / name, PAGES), tmp_path / "copy.jsonl"
+    data = path.read_bytes()
+    middle = len(data) // 2
+    path.write_bytes(data[:middle] + bytes(1000) + data[middle + 1000 :])
+    *rest, broken = found_in(path)
+    assert (len(rest) > 0, broken.url) == (True, None)
+    with open_output(str(copy)) as output:
+        assert copy_records(whole(path), (), output) == len(rest)
+
+
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz", "a.warc.wet.gz"])
 def test_a_warc_file_that_breaks_off_is_damaged(tmp_path: Path, name: str) -> None:
     """As of a broken download: what is whole is read, half a page is none, and it is told."""
