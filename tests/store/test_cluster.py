@@ -267,12 +267,15 @@ async def test_a_connection_closed_in_use(
     cluster_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While slots move the client may close a connection that is written to: it is tried again."""
-    execute, failures = ClusterPipeline.execute, iter([True, True])
+    execute, failures = ClusterPipeline.execute, iter(["raised", "answered", "raised"])
+    error = AttributeError("'NoneType' object has no attribute 'writelines'")
 
     async def failing(pipe: ClusterPipeline, *args: Any, **words: Any) -> Any:
-        if next(failures, False):
-            raise AttributeError("'NoneType' object has no attribute 'writelines'")
-        return await execute(pipe, *args, **words)
+        how = next(failures, "")
+        if how == "raised":
+            raise error
+        found = await execute(pipe, *args, **words)
+        return [error] * len(found) if how else found
 
     async with DuplicateIndex.open(configured(cluster_url)) as index:
         monkeypatch.setattr(ClusterPipeline, "execute", failing)

@@ -182,12 +182,12 @@ class Shards:
                 pipe.execute_command(command, *words)
             try:
                 answers = await pipe.execute(raise_on_error=False)
-            except (RedisError, RedisClusterException, OSError) as error:
+            except (RedisError, RedisClusterException, OSError, AttributeError) as error:
                 answers = [error] * len(todo)
-            except AttributeError as error:
-                # The client has closed a connection, when slots moved, that this was writing to.
-                answers = [RedisConnectionError(str(error))] * len(todo)
             for n, answer in zip(todo, answers, strict=True):
+                if isinstance(answer, AttributeError):
+                    # The client has closed a connection, when slots moved, that it was writing to.
+                    answer = RedisConnectionError(str(answer))
                 replies[n] = answer
         return replies
 
