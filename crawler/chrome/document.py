@@ -38,7 +38,7 @@ MOST_TAGS: Final = 20_000  # of what follows only the text is taken; long pages 
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
 _APART: Final = 25  # bytes from tag to tag, beyond the free ones; in pages for people more than 30
-_HARMLESS: Final = 8000  # attributes in one tag cost a tenth of a second
+_HARMLESS: Final = 8000  # attributes in each tag of a small page cost a fifth of a second
 _SMALL: Final = 100_000  # bytes
 _WINDOW: Final = 16_384
 _STEP: Final = 65_536  # bytes, for a page in steps: about two milliseconds
@@ -139,7 +139,9 @@ def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes,
     if tags > _FREE_TAGS:
         data = data[: _too_dense(data, tags)]
     rest = whole[len(data) :]
-    crowded = is_crowded(data, _HARMLESS) if COMPILED else _may_be_crowded(data)
+    # In a longer page there can be more such tags, so each must have fewer.
+    most = _HARMLESS * _SMALL // max(len(data), _SMALL)
+    crowded = is_crowded(data, most) if COMPILED else _may_be_crowded(data)
     if crowded:
         data = _CROWDED.sub(rb"<\1", data)
     return data, rest, encoding, crowded

@@ -41,6 +41,8 @@ HOSTILE = {
     "attributes behind signs in quotes": b"<p " + b"".join(
         b"a%d " % i + (b'q%d="<a>" ' % i if i % 3000 == 0 else b"") for i in range(40_000)
     ) + b">needle",
+    "attributes in many tags": (b"<p " + b" ".join(b"a%d" % i for i in range(7000)) + b">x") * 50
+    + b"<p>needle",
     "unclosed quote": b"<p>needle<a " + b" x" * 200_000 + b"='",
     "attribute value": b'<div class="' + b"menu " * MILLION + b'" id="' + b"x" * MEGABYTE
     + b'" style="' + b"a:b;" * 100_000 + b'"><p>needle',

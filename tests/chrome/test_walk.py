@@ -161,3 +161,18 @@ def test_ordinary_tags_are_not_crowded() -> None:
     page = '<p class="a b" id=c>' + "word " * 100 + "</p><a href='x>y'>"
     assert not is_crowded((page * 1000).encode(), 8)
     assert is_crowded((page + "<p " + "a " * 9 + ">").encode(), 8)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_trees_have_few_attributes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What libxml2 compares them with, each with all before it in its tag, is bounded in all."""
+    trees: list[Any] = []
+
+    def noting(root: Any) -> Any:
+        trees.append(root)
+        return walk(root)
+
+    monkeypatch.setattr(document, "walk", noting)
+    document.parse(HOSTILE[name])
+    elements = (element for tree in trees for element in tree.iter(etree.Element))
+    assert sum(len(element.attrib) ** 2 for element in elements) < 1 << 29
