@@ -267,7 +267,7 @@ async def test_a_connection_closed_in_use(
     cluster_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While slots move the client may close a connection that is written to: it is tried again."""
-    execute, failures = ClusterPipeline.execute, iter(["raised", "answered", "raised"])
+    execute, failures = ClusterPipeline.execute, iter(["raised", "answered"] * 3)
     error = AttributeError("'NoneType' object has no attribute 'writelines'")
 
     async def failing(pipe: ClusterPipeline, *args: Any, **words: Any) -> Any:
