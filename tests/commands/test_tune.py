@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from xml.etree import ElementTree
 
@@ -76,6 +77,24 @@ def test_a_narrow_terminal_shows_the_curve(dedup, monkeypatch, threshold):
     assert max(map(len, lines)) <= 40
     assert lines[10].index("┴") == lines[11].index("▲")
     assert " ".join(" ".join(lines[12:]).split()).endswith("height: share of pairs found")
+
+
+def test_a_narrow_terminal_folds_no_number(dedup, fill, monkeypatch):
+    """Each figure in its tables is one that a pipe gets, too, and those of the bands are all."""
+    fill([(f"http://a/{i}", text(changed(article(i // 2), i % 2))) for i in range(20)])
+    words = ["tune", "--sample", "20"]
+    piped = dedup(*words)[1]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = [line for line in dedup(*words)[1].splitlines() if line.startswith("│")]
+    assert max(map(len, lines)) <= 40
+
+    def figures(cells):
+        return {cell.strip() for cell in cells if re.fullmatch(r" *\d[\d.]* *", cell)}
+
+    narrow = figures("│".join(lines).split("│"))
+    assert narrow <= figures(re.split(r"[\t\n]", piped))
+    assert figures(re.split(r"[\t\n]", piped.split("\n\n")[0])) <= narrow
 
 
 def test_svg(dedup, tmp_path):

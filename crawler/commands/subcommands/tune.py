@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 HELP = "The S-curve of a threshold, its bands, errors and memory"
 
 _BAR = 20  # columns of the longest bar
+_WIDE = 80  # columns of a terminal; in a narrower one numbers would be folded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,8 +109,8 @@ def _similarities(threshold: float) -> list[float]:
 def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) -> None:
     from ..plot import text_plot
 
+    width = get_terminal_size().columns if is_terminal() else _WIDE
     if is_terminal():
-        width = get_terminal_size().columns
         print(text_plot(found[0], config.threshold, width), end="\n\n")
     rows: list[list[Any]] = [
         [
@@ -127,6 +128,8 @@ def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) 
     columns = ["choice", "bands", "rows", "recall", "false pos.", "false neg.", "bytes a page"]
     columns.append("of bands")
     title = f"Bands for threshold {config.threshold:g} out of {config.values} values"
+    if width < _WIDE:  # on its side
+        columns, *rows = map(list, zip(columns, *rows, strict=True))
     print_table(title, columns, rows)
     rows = [
         [f"{s:g}", *(f"{float(one.found(s)):.4f}" for one in found)]
@@ -134,10 +137,10 @@ def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) 
     ]
     print_table("Share of pairs found", ["similarity", *(one.name for one in found)], rows)
     if bins:
-        _print_bins(found[0], bins)
+        _print_bins(found[0], bins, width)
 
 
-def _print_bins(choice: Choice, bins: list[SimilarityBin]) -> None:
+def _print_bins(choice: Choice, bins: list[SimilarityBin], width: int) -> None:
     most = max(1, *(one.near_duplicates for one in bins))
     rows = [
         [
@@ -151,6 +154,8 @@ def _print_bins(choice: Choice, bins: list[SimilarityBin]) -> None:
         for i, one in enumerate(bins)
     ]
     columns = ["from", "curve", "pairs of the sample", "near-duplicates", "missed, expected", ""]
+    if width < _WIDE:  # without the curve, which the table above has, and the bars
+        columns, rows = columns[:1] + columns[2:5], [row[:1] + row[2:5] for row in rows]
     print_table("Similarities in the index", columns, rows)
 
 
