@@ -25,6 +25,7 @@ from ..project import site_template
 from ..start_errors import naming, speak_plainly
 from .arguments import Arguments, host_of
 from .failures import Failures
+from .job import JobLock
 from .links import NewLinks
 from .middlewares import MIDDLEWARES
 from .responses import header_of, media_type, page_of
@@ -66,6 +67,7 @@ class SiteSpider(Spider):
     custom_settings = {"CONCURRENT_ITEMS": 2}  # noqa: RUF012
     stats: StatsCollector
     failures: Failures
+    job: JobLock
     obeys_tags = True
     agent = ""
 
@@ -103,6 +105,7 @@ class SiteSpider(Spider):
         spider.agent = product(agent)
         site_template(crawler, "")  # says now, not at each page, which setting cannot be used
         spider.failures = Failures(crawler, spider.arguments.urls)
+        spider.job = JobLock(crawler)
         crawler.signals.connect(spider.opened, signal=signals.spider_opened)
         crawler.signals.connect(spider.stay_on_hosts, signal=signals.request_scheduled)
         crawler.signals.connect(spider.stop_other_types, signal=signals.headers_received)

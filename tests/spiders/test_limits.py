@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 from scrapy.http import Response
 
+from crawler.dedup import ConfigError
 from crawler.items import Page
 from crawler.spiders import site
+from tests.conftest import wait_until
 from tests.spiders.webserver import Answer, Result, Web
 
 Crawl = Callable[..., Awaitable[Result]]
@@ -64,6 +67,19 @@ async def test_a_crawl_that_had_ended_says_so(
     assert (len(first.items), said in caplog.text) == (2, False)
     second = await crawl(JOBDIR=str(tmp_path))
     assert (second.items, said in caplog.text) == ([], True)
+
+
+async def test_two_crawls_share_no_job(web: Web, crawl: Crawl, tmp_path: Path) -> None:
+    """While a crawl is at work in a JOBDIR another is refused, and harms it not."""
+    web.page("/", "/a")
+    web.page("/a")
+    web.open.clear()
+    first = asyncio.create_task(crawl(JOBDIR=str(tmp_path), ROBOTSTXT_OBEY=False))
+    await asyncio.to_thread(wait_until, lambda: web.seen)
+    with pytest.raises(ConfigError, match=f"^JOBDIR {tmp_path}: another crawl is at work there"):
+        await crawl(JOBDIR=str(tmp_path))
+    web.open.set()
+    assert (await first).paths == ["/", "/a"]
 
 
 async def test_a_limit_holds_after_a_page_that_failed(

@@ -1,0 +1,45 @@
+"""One crawl at a time in a JOBDIR: two would break each other's queues of requests."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.utils.job import job_dir
+
+from ..dedup.errors import ConfigError
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+_NAME = "site.lock"
+
+
+class JobLock:
+    """Holds the JOBDIR of a crawl, if it has one, until the crawl or its process ends.
+
+    Raises :class:`ConfigError` if another crawl holds it.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        folder = job_dir(crawler.settings)
+        if folder is None:
+            return
+        self._file = (Path(folder) / _NAME).open("a")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise ConfigError(
+                f"JOBDIR {folder}: another crawl is at work there; wait for its end, or name "
+                "another folder"
+            ) from None
+        except OSError:  # a file system without locks keeps nobody out
+            pass
+        crawler.signals.connect(self.release, signal=signals.engine_stopped)
+
+    def release(self) -> None:
+        """Let the next crawl in."""
+        self._file.close()
