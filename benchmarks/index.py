@@ -9,8 +9,8 @@ are made beforehand and not timed: benchmarks/sketch.py times those. URLs have 6
 index that was deleted again have made it load the scripts and its buffers before. The server's CPU
 is what the server says of itself. Trust ratios; absolute figures are this machine's.
 
-The rows follow each other, and the machine may be slower at the end of an hour. So the last line
-compares sizes fairly: a second server has the latest pages only, 10,000 or fewer, and both check
+The rows follow each other, and the machine may be slower at the end of an hour. So the last lines
+compare sizes fairly: a second server has the latest pages only, 10,000 or fewer, and both check
 the same new pages in turn, in random order. It has a power of two fewer, for a page costs up to a
 tenth more shortly before the tables have doubled.
 """
@@ -23,7 +23,6 @@ import json
 import math
 import platform
 import random
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -242,21 +241,23 @@ async def opened(socket: str, client: redis.Redis) -> AsyncIterator[Ours]:
         yield ours
 
 
-async def compare(large: Ours, small: Ours, source: Pages) -> dict[str, float]:
-    """The server's CPU for a page of two indexes that check the same new pages in turn."""
-    found: dict[Ours, list[float]] = {large: [], small: []}
+async def compare(large: Ours, small: Ours, source: Pages) -> dict[str, Any]:
+    """What a page costs two indexes that check the same new pages in turn: all of it, and the
+    server's CPU."""
+    found: dict[Ours, list[np.ndarray]] = {large: [], small: []}
     for _ in range(ROUNDS):
         pages = [large.prepare(source.draw()[0]) for _ in range(ROUND)]
         for side in random.sample((large, small), 2):
-            before = side.cpu
+            before = np.array((side.seconds, side.cpu))
             await side.check(pages)
-            found[side].append((side.cpu - before) / ROUND * 1e6)
-    ratios = [a / b for a, b in zip(found[large], found[small], strict=True)]
-    return {
-        "small_pages": small.pages - ROUNDS * ROUND // 2,
-        "small_us": statistics.median(found[small]),
-        "large_us": statistics.median(found[large]),
-        "ratio": statistics.median(ratios),
+            found[side].append(((side.seconds, side.cpu) - before) / ROUND * 1e6)
+    small_us, large_us = np.array(found[small]), np.array(found[large])
+    medians = (
+        np.median(column, 0).tolist() for column in (small_us, large_us, large_us / small_us)
+    )
+    return {"small_pages": small.pages - ROUNDS * ROUND // 2} | {
+        name: dict(zip(("all", "server_cpu"), row, strict=True))
+        for name, row in zip(("small_us", "large_us", "ratio"), medians, strict=True)
     }
 
 
@@ -344,8 +345,10 @@ def show(result: dict[str, Any]) -> None:
     print("The first two rows are the same pages in turn; the others are since the row before.")
     growth = result["growth"]
     sizes = f"{growth['small_pages']:,} pages and at {result['rows'][-1]['pages']:,}"
-    costs = f"{growth['small_us']:.1f} and {growth['large_us']:.1f}, × {growth['ratio']:.2f}"
-    print(f"Server µs a page in turn, medians of {ROUNDS} rounds, at {sizes}: {costs}")
+    print(f"A page in turn, medians of {ROUNDS} rounds, at {sizes}:")
+    for name, words in (("all", "all of it"), ("server_cpu", "the server's CPU")):
+        small, large, ratio = (growth[key][name] for key in ("small_us", "large_us", "ratio"))
+        print(f"  {words}: {small:.1f} and {large:.1f} µs, × {ratio:.2f}")
 
 
 def main() -> None:
