@@ -291,10 +291,13 @@ class DedupConfig:
         names = {setting_name(item): item.name for item in fields(cls)}
         values = {}
         for key in settings:
-            if not isinstance(key, str) or not key.startswith(PREFIX):
+            if not isinstance(key, str) or not key.upper().startswith(PREFIX[:-1]):
                 continue
             if key not in names:
-                close = difflib.get_close_matches(key, names, n=1)
+                own = key.startswith(PREFIX)
+                close = difflib.get_close_matches(key.upper(), names, 1, 0.6 if own else 0.9)
+                if not own and not close:  # somebody else's
+                    continue
                 hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(names)}"
                 raise ConfigError(f"{key} is no setting; {hint}")
             values[names[key]] = settings[key]

@@ -106,6 +106,10 @@ def test_a_misspelt_setting_is_refused() -> None:
         ConfigError, match="DEDUP_REDIS is no setting; did you mean DEDUP_REDIS_URL"
     ):
         DedupConfig.from_settings({"DEDUP_REDIS": "redis://localhost"})
+    for name in ("DEDUPE_DROP", "dedup_drop", "DEDUP-DROP", "DEDUPDROP"):
+        with pytest.raises(ConfigError, match=f"{name} is no setting; did you mean DEDUP_DROP"):
+            DedupConfig.from_settings({name: "near"})
+    DedupConfig.from_settings({"DEDUPLICATION_LEVEL": "the setting of another package"})
 
 
 def test_every_setting_is_documented() -> None:
