@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import logging
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
@@ -28,23 +28,17 @@ from ..project import project_config, site_template
 from ..start_errors import speak_plainly
 from .chrome import main_text
 from .dropping import describe, drop_reason
+from .gone import GoneAddresses
 from .page import PageFields
 from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_end
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 
 # Seconds between two lines of the log that say the same: that the server gives no answer.
 QUIET = 60.0
-
-# Answers after which an address has no page any more, and redirects that are for good.
-GONE = frozenset({404, 410})
-MOVED = frozenset({301, 308})
-MOST_GONE = 10_000  # addresses that are remembered while the server gives no answer
 
 
 class DuplicatePipeline:
@@ -90,10 +84,7 @@ class DuplicatePipeline:
         self._resources = AsyncExitStack()
         self._index: DuplicateIndex | None = None
         self._archive = ArchiveWriter.of(config)
-        self._gone: deque[str] = deque(maxlen=MOST_GONE)
-        self._telling: list[str] = []  # those that the server is being told
-        self._gone_unanswered = False
-        self._reporting = asyncio.Lock()
+        self.gone = GoneAddresses(partial(identity, canonical=config.canonical_urls), count)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -110,7 +101,7 @@ class DuplicatePipeline:
             fail=lambda: fail_at_end(crawler),
             template=lambda url: site_template(crawler, url),
         )
-        crawler.signals.connect(pipeline.response_received, signal=signals.response_received)
+        crawler.signals.connect(pipeline.gone.note, signal=signals.response_received)
         return pipeline
 
     async def open_spider(self) -> None:
@@ -123,16 +114,14 @@ class DuplicatePipeline:
             self._fail()
             unavailable = isinstance(error, ServerError)
             raise CloseSpider(SERVER_UNAVAILABLE if unavailable else "dedup_not_opened") from None
-        atexit.register(self._keep_gone)  # a forced stop of Scrapy's closes no spider
+        self.gone.open(self._index)
         await self._replay(self._index)  # an earlier crawl's texts do not come after this one's
 
     async def close_spider(self) -> None:
         """Close the index and log what became of the pages."""
         if self._index is None:
             return
-        await self._report_gone(self._index)
-        self._keep_gone()
-        atexit.unregister(self._keep_gone)
+        await self.gone.close()
         await self._replay(self._index)
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
@@ -147,23 +136,6 @@ class DuplicatePipeline:
             ", ".join(counts) or "none",
             self.dropped,
         )
-
-    def response_received(self, response: Response, request: Request) -> None:
-        """Note the addresses that are gone or have moved for good, for the next exchange."""
-        passed = zip(
-            request.meta.get("redirect_urls", ()),
-            request.meta.get("redirect_reasons", ()),
-            strict=False,
-        )
-        moved = [url for url, reason in passed if reason in MOVED]
-        if moved:  # but not to another spelling, or by a detour to where they were
-            here = self._known(response.url)
-            self._gone.extend(url for url in moved if self._known(url) != here)
-        if response.status in GONE:
-            self._gone.append(request.url)
-
-    def _known(self, url: str) -> str:
-        return identity(url, canonical=self.config.canonical_urls)
 
     async def process_item(self, item: Any) -> Any:
         """Drop the item for a reason that ``DEDUP_DROP`` names, or tag it and let it pass."""
@@ -196,7 +168,7 @@ class DuplicatePipeline:
                 whole = None if isinstance(found, str) else found.whole
                 if template is not None and isinstance(found, MainText):
                     template.observe(found)
-                await self._report_gone(self._index)
+                await self.gone.report()
                 verdict = await self._index.check(
                     url,
                     text,
@@ -225,42 +197,6 @@ class DuplicatePipeline:
             self._archive.add(text, title, verdict, [(block.text, block.reason) for block in cut])
         except Exception as error:  # the verdict stands, whatever a report will lack
             self._archive.warn(repr(error))
-
-    async def _report_gone(self, index: DuplicateIndex) -> None:
-        """Tell the index which addresses are gone, so that their copies can take their places.
-
-        Those that it gives no answer for wait for the next page, or the next crawl; this one is
-        checked all the same.
-        """
-        async with self._reporting:  # no page overtakes what was reported before it
-            while self._gone:
-                # After no answer one of them asks for all: of thousands each page would have to.
-                count = 1 if self._gone_unanswered else len(self._gone)
-                urls = self._telling = [self._gone.popleft() for _ in range(count)]
-                try:
-                    known = await asyncio.gather(*map(index.gone, urls), return_exceptions=True)
-                except asyncio.CancelledError:  # to say it twice does no harm
-                    self._gone.extendleft(reversed(urls))
-                    raise
-                finally:
-                    self._telling = []
-                self._gone_unanswered = False
-                for url, answer in zip(urls, known, strict=True):
-                    if isinstance(answer, ServerError):
-                        self._gone.append(url)
-                        self._gone_unanswered = True
-                    elif isinstance(answer, BaseException):
-                        # An address that does no good shall do no harm either.
-                        self._count(f"dedup/errors/{type(answer).__name__}")
-                        logger.error("That %r is gone could not be noted", url, exc_info=answer)
-                    elif answer:
-                        self._count("dedup/gone")
-                if self._gone_unanswered:
-                    return
-
-    def _keep_gone(self) -> None:
-        if self._index is not None:
-            self._index.keep_gone([*self._telling, *self._gone])
 
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""

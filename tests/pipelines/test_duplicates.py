@@ -380,7 +380,7 @@ async def keep_and_lose(bench) -> None:
     """A page is kept, and then its address is gone."""
     request = Request("http://a/gone")
     await bench.process({"url": request.url, "text": ARTICLE})
-    bench.pipeline.response_received(Response(request.url, status=404), request)
+    bench.pipeline.gone.note(Response(request.url, status=404), request)
 
 
 async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
@@ -407,7 +407,7 @@ async def test_many_addresses_gone_do_not_hold_up_pages(open_bench, monkeypatch)
     bench = await open_bench(drop="")
     urls = [f"http://a/{number}" for number in range(100)]
     await bench.process({"url": urls[7], "text": ARTICLE})
-    bench.pipeline._gone.extend(urls)
+    bench.pipeline.gone.waiting.extend(urls)
     asked = []
 
     async def silent(url: str) -> bool:
@@ -419,9 +419,9 @@ async def test_many_addresses_gone_do_not_hold_up_pages(open_bench, monkeypatch)
         for number in range(10):
             await bench.process({"url": f"http://b/{number}", "text": OTHER})
     assert len(asked) == 100 + 9
-    assert sorted(bench.pipeline._gone) == sorted(urls)
+    assert sorted(bench.pipeline.gone.waiting) == sorted(urls)
     item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
-    assert (item["dedup"]["replaces"], len(bench.pipeline._gone)) == (urls[7], 0)
+    assert (item["dedup"]["replaces"], len(bench.pipeline.gone.waiting)) == (urls[7], 0)
 
 
 async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_server):
@@ -441,7 +441,7 @@ async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_ser
 async def test_addresses_gone_when_a_page_is_cancelled(bench, monkeypatch):
     """The next page reports them."""
     await bench.process({"url": "http://a/gone", "text": ARTICLE})
-    bench.pipeline._gone.append("http://a/gone")
+    bench.pipeline.gone.waiting.append("http://a/gone")
     index = bench.pipeline._index
     with monkeypatch.context() as patch:
         patch.setattr(index, "gone", lambda url: asyncio.sleep(60))
@@ -460,7 +460,7 @@ async def test_addresses_gone_at_the_same_time(bench, server):
     for number, url in enumerate(urls):
         await bench.process({"url": url, "text": text_of(article(number))})
     for url in urls:
-        bench.pipeline.response_received(Response(url, status=404), Request(url))
+        bench.pipeline.gone.note(Response(url, status=404), Request(url))
     before = server.ask("INFO", "commandstats")["cmdstat_evalsha"]["calls"]
     item = await bench.process({"url": "http://a/copy", "text": text_of(article(7))})
     assert item["dedup"]["replaces"] == urls[7]
@@ -472,7 +472,7 @@ async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, mo
     """It costs no page its check, and the end of the crawl still checks those that passed."""
     server = start_server()
     bench = await open_bench(redis_url=server.url, timeout=0.2)
-    bench.pipeline._gone.extend(["http://a/bad", "http://a/gone"])
+    bench.pipeline.gone.waiting.extend(["http://a/bad", "http://a/gone"])
     noted = []
 
     async def gone(url: str) -> bool:
@@ -489,7 +489,7 @@ async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, mo
     item = await bench.process({"url": "http://a/2", "text": OTHER})
     assert item["dedup"]["kind"] == "unchecked"
     server.process.send_signal(signal.SIGCONT)
-    bench.pipeline._gone.append("http://a/bad")
+    bench.pipeline.gone.waiting.append("http://a/bad")
     await asyncio.sleep(0.5)
     await bench.pipeline.close_spider()
     assert bench.stats["dedup/replayed/unique"] == 1
@@ -568,7 +568,7 @@ async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
     url = "http://a/%C3%A9"
     await bench.process({"url": url, "text": ARTICLE})
     meta = {"redirect_urls": [old, "http://a/login"], "redirect_reasons": [301, 302]}
-    bench.pipeline.response_received(Response(url), Request(url, meta=meta))
+    bench.pipeline.gone.note(Response(url), Request(url, meta=meta))
     with pytest.raises(ExactDuplicate):
         await bench.process({"url": "http://a/copy", "text": ARTICLE})
     assert (await bench.process({"url": url, "text": ARTICLE}))["dedup"]["kind"] == "unchanged"
