@@ -22,6 +22,7 @@ try:
 except ImportError:
     from .features import describe
 
+_TITLE_READ: Final = 1000  # characters, in which each short block is looked for
 _MOST_LONG: Final = 0.5  # of what a page alone would keep
 
 
@@ -59,7 +60,7 @@ def strip_chrome(
         empty = np.zeros(0, np.float32)
         return MainText("", title, flat, empty.astype(bool), empty)
     fitted = model.load()
-    likely = fitted.probabilities(describe(flat, title, fitted.names))
+    likely = fitted.probabilities(describe(flat, title[:_TITLE_READ], fitted.names))
     if n > LIMIT:
         rest = 1 - flat.linked[LIMIT:] / lengths(texts[LIMIT:])
         likely = np.concatenate((likely, rest), dtype=np.float32)

@@ -47,6 +47,7 @@ HOSTILE = {
     "attribute value": b'<div class="' + b"menu " * MILLION + b'" id="' + b"x" * MEGABYTE
     + b'" style="' + b"a:b;" * 100_000 + b'"><p>needle',
     "many classes": b"".join(b'<p class="c%d">x' % i for i in range(50_000)) + b"<p>needle",
+    "title": b"<title>" + b"word " * MILLION + b"</title>" + b"<p>other words" * 2000 + b"<p>needle",
     "entities": b"<p>" + b"&amp;&foo;&#0;&#xD800;&#99999999;" * 100_000 + b" needle",
     "half entities": b"<p>" + b"&" * MILLION + b"&#" * 100_000 + b" needle",
     "zero bytes": b"<p>nee\0dle</p>\0" * 1000 + b"<p>needle</p>" + b"\0" * MILLION,
@@ -116,6 +117,7 @@ def test_bounded(name: str, work: type[Work], monkeypatch: pytest.MonkeyPatch) -
     def counting(*arguments: Any) -> Any:
         rows = describe(*arguments)
         described.append(len(rows))
+        assert len(arguments[1]) <= 1000  # of the title, in which blocks are looked for
         return rows
 
     monkeypatch.setattr(extract, "describe", counting)
