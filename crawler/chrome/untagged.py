@@ -16,6 +16,8 @@ _ENDS: Final = {b"<script": b"</script", b"<style": b"</style", _COMMENT: b"-->"
 _MOST_UNSEEN: Final = 20_000  # scripts, styles and comments; later ones are taken for text
 _MOST_ENTITIES: Final = 20_000  # of a piece; beyond that they stay as they are
 _PIECE: Final = 1 << 20  # bytes
+# Python refuses to read thousands of digits; no character has so many.
+_NO_CHARACTER: Final = re.compile(r"&#\d{640,}+;?", re.ASCII)
 _TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
 _INLINE: Final = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|small)(?:\s[^<>]*)?>", re.I)
 _LESS, _GREATER, _SPACE, _SLASH, _BANG, _QUESTION = (np.uint8(char) for char in b"<> /!?")
@@ -94,4 +96,6 @@ def _outside(pieces: Iterator[bytes]) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> str:
-    return unescape(text) if text.count("&") <= _MOST_ENTITIES else text
+    if text.count("&") > _MOST_ENTITIES:
+        return text
+    return unescape(_NO_CHARACTER.sub("\ufffd", text))
