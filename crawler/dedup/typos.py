@@ -18,7 +18,7 @@ from .spelling.context import Reader
 from .spelling.dictionary import dictionary
 from .spelling.page import Correction, Page
 from .spelling.phonetic import PhoneticRepair
-from .spelling.shape import shapes
+from .spelling.shape import Shapes
 
 __all__ = ["CODES", "NAMES", "Corrector", "corrector", "hybrid", "parsed", "versioned"]
 
@@ -86,8 +86,8 @@ def corrector(value: str) -> Corrector:
     if name == "typos":
         return ContextCorrector(source)
     if name in ("scans", "bad-scans"):
-        spelling = ContextCorrector(source)
-        return lambda text: shapes(spelling(text), blurred=name == "bad-scans")
+        spelling, shapes = ContextCorrector(source), Shapes(blurred=name == "bad-scans")
+        return lambda text: shapes(spelling(text))
     return PhoneticCorrector(source, name)
 
 

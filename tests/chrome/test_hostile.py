@@ -47,7 +47,7 @@ HOSTILE = {
     "attribute value": b'<div class="' + b"menu " * MILLION + b'" id="' + b"x" * MEGABYTE
     + b'" style="' + b"a:b;" * 100_000 + b'"><p>needle',
     "many classes": b"".join(b'<p class="c%d">x' % i for i in range(50_000)) + b"<p>needle",
-    "title": b"<title>" + b"word " * MILLION + b"</title>" + b"<p>other words" * 2000 + b"<p>needle",
+    "title": b"<title>" + b"word " * MILLION + b"</title>" + b"<p>others" * 2000 + b"<p>needle",
     "entities": b"<p>" + b"&amp;&foo;&#0;&#xD800;&#99999999;" * 100_000 + b" needle",
     "a number for an entity, deep": b"<div>" * 3000 + b"needle &#" + b"9" * 5000 + b"; x",
     "a number for an entity, late": b"<p>x" * 60_000 + b"needle &#" + b"0" * MILLION + b"65",

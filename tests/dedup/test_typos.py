@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from crawler.dedup import ConfigError, DedupConfig, jaccard, shingle_hashes
 from crawler.dedup.errors import InputError
 from crawler.dedup.fingerprint import Fingerprinter
+from crawler.dedup.spelling import shape
 from crawler.dedup.spelling.choices import FEATURES, WEIGHTS
 from crawler.dedup.spelling.dictionary import Dictionary, dictionary
 from crawler.dedup.spelling.kept import Choices
 from crawler.dedup.spelling.nearby import Nearby
 from crawler.dedup.spelling.phonetic import PhoneticRepair
-from crawler.dedup.spelling.shape import shapes
+from crawler.dedup.spelling.shape import Shapes
 from crawler.dedup.typos import NAMES, corrector, hybrid, parsed, versioned
 
 CLEAN = """Four score and seven years ago our fathers brought forth on this continent, a new nation,
@@ -109,18 +110,33 @@ def test_clean_text_stays(name: str) -> None:
 
 def test_scans_also_make_look_alikes_equal() -> None:
     """What no dictionary knows is equal if it looks the same."""
-    correct = corrector("scans")
+    correct, sharp, blurred = corrector("scans"), Shapes(), Shapes(blurred=True)
     assert correct(CLEAN + " Thurmnn") == correct(CLEAN + " Thunnnn")
     assert correct(CLEAN + " I0l") == correct(CLEAN + " lo1")
-    assert shapes("modern") != shapes("ancient")
+    assert sharp("modern") != sharp("ancient")
     assert correct(CLEAN + " Thumn") != correct(CLEAN + " Thunn")
-    assert shapes("in m iii") == "i i i"
-    blurred = corrector("bad-scans")
-    assert blurred(CLEAN + " Thumn") == blurred(CLEAN + " Thunn")
-    assert shapes("modern", blurred=True) != shapes("ancient", blurred=True)
-    assert shapes("in m iii", blurred=True) == "i i i"
-    assert shapes("with", blurred=True) != shapes("in", blurred=True)
-    assert shapes("alberta", blurred=True) != shapes("ontario", blurred=True)
+    assert sharp("in m iii") == "i i i"
+    correct = corrector("bad-scans")
+    assert correct(CLEAN + " Thumn") == correct(CLEAN + " Thunn")
+    assert blurred("modern") != blurred("ancient")
+    assert blurred("in m iii") == "i i i"
+    assert blurred("with") != blurred("in")
+    assert blurred("alberta") != blurred("ontario")
+
+
+def test_shapes_are_remembered_for_so_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those met long ago are found anew, and are what they were."""
+    monkeypatch.setattr(shape, "_MOST_KEPT", 3)
+    sharp = Shapes()
+    texts = [
+        "The modern house, 1901.",
+        "in m iii",
+        "",
+        "no\nWord: \u00c9t\u00e9 \u00b2x",
+        "The modern house, 1901.",
+    ]
+    assert [sharp(text) for text in texts] == [Shapes()(text) for text in texts]
+    assert len(sharp._kept) <= 3 + 4
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,15 +14,15 @@ from .table import FACTORS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# Letters that look like one stroke, or like the letter that stands for others in `_STROKES`.
 _LETTERS: Final = str.maketrans(
     dict.fromkeys("ijlrtf", "i")
-    | dict.fromkeys("nuvhkpxy", "ii")
-    | {"m": "iii"}
-    | {"w": "iiii", "d": "ci", "b": "ic", "q": "g"}
+    | dict.fromkeys("nuvhkpxy", "n")
+    | {"q": "g"}
     | dict.fromkeys("aceoéèêëáàâóòôö", "c")
 )
-_WORD: Final = re.compile(r"[^\W\d_]+")
-_DIGITS: Final = str.maketrans("01", "oi")
+_STROKES: Final = (("n", "ii"), ("m", "iii"), ("w", "iiii"), ("d", "ci"), ("b", "ic"))
+_WORD: Final = re.compile(r"([^\W\d_]+)")
 # Those that sound alike, and those that are hardly heard.
 _ALIKE: Final = str.maketrans("cqzdvgaeiouyhw", "kkstfj" + "\0" * 8)
 SOUNDS: Final = np.array([ord(chr(code).translate(_ALIKE)) for code in range(128)], np.uint32)
@@ -31,13 +31,17 @@ _C, _F, _H, _K, _P = map(ord, "cfhkp")
 LONGEST: Final = 24
 _WORDS_AT_A_TIME: Final = 8192
 _ROUNDS: Final = re.compile(r"cc+")
-_UPRIGHTS: Final = re.compile(r"i+")
-_REPEATED: Final = re.compile(r"([^ic])\1+")
-# Up to which numbers of uprights side by side count as one, as two (and the rest as three). Short
-# words, of fewer strokes than eight, are known by the words around them.
+_REPEATED: Final = re.compile(r"([^ic\n])\1+")
+# Which numbers of uprights side by side count as three, two and one. Short words, of fewer strokes
+# than eight, are known by the words around them.
 _LONG: Final = 8
-_OF_SHORT: Final = (3,)
-_OF_LONG: Final = (2, 5)
+_OF_SHORT: Final = ((re.compile("i{4,}"), "2"), (re.compile("i+"), "1"))
+_OF_LONG: Final = (
+    (re.compile("i{6,}"), "3"),
+    (re.compile("i{3,}"), "2"),
+    (re.compile("i+"), "1"),
+)
+_MOST_KEPT: Final = 1 << 16
 
 
 def strokes(word: str) -> str:
@@ -49,7 +53,10 @@ def strokes(word: str) -> str:
     >>> strokes("member") == strokes("monibcr")
     True
     """
-    return word.translate(_LETTERS)
+    word = word.translate(_LETTERS)
+    for letter, found in _STROKES:
+        word = word.replace(letter, found)
+    return word
 
 
 def strokes_of(words: Sequence[str]) -> list[str]:
@@ -93,29 +100,52 @@ def code_points(words: Sequence[str], width: int) -> NDArray[np.uint32]:
     return np.array(words, f"<U{width}").view("<u4").reshape(len(words), width)
 
 
-def shapes(text: str, *, blurred: bool = False) -> str:
-    """*text* with every word replaced by its strokes, a run of round ones counting once.
+class Shapes:
+    """Writes every word of a text as its strokes, a run of round ones as one.
 
     The digits 0 and 1 are taken for letters. Of upright strokes side by side it counts in short
     words only whether they are few or many. *blurred*: in long words, too, and letters that are
-    doubled count once.
+    doubled count once. Shapes are kept for the words met last.
 
-    >>> shapes("The modern house") == shapes("Tlie modem housc")
+    >>> sharp, blurred = Shapes(), Shapes(blurred=True)
+    >>> sharp("The modern house") == sharp("Tlie modem housc")
     True
-    >>> shapes("Room 23, dining"), shapes("Room 23, dining", blurred=True)
+    >>> sharp("Room 23, dining"), blurred("Room 23, dining")
     ('ici 23, ciiiiiiig', 'ici 23, ciiig')
     """
-    text = text.lower().translate(_DIGITS)
-    return _WORD.sub(lambda word: _shape(word[0], blurred), text)
+
+    def __init__(self, *, blurred: bool = False) -> None:
+        self._blurred = blurred
+        self._kept: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        parted = _WORD.split(text.lower().replace("0", "o").replace("1", "i"))
+        words, kept = parted[1::2], self._kept
+        if len(kept) > _MOST_KEPT:
+            # Another thread may still read of the one before.
+            kept = self._kept = {}
+        if new := [word for word in dict.fromkeys(words) if word not in kept]:
+            kept |= zip(new, self._found(new), strict=True)
+        parted[1::2] = [kept[word] for word in words]
+        return "".join(parted)
+
+    def _found(self, words: Sequence[str]) -> list[str]:
+        drawn = strokes_of(words)
+        short = [len(word) < _LONG for word in drawn]
+        lines = ["\n".join(compress(drawn, short))]
+        lines.append("\n".join(word for word in drawn if len(word) >= _LONG))
+        lines = [_ROUNDS.sub("c", line) for line in lines]
+        lines[0] = _counted(lines[0], _OF_SHORT)
+        if self._blurred:
+            lines[1] = _counted(lines[1], _OF_LONG)
+        of_long, of_short = (iter(line.split("\n")) for line in reversed(lines))
+        return [next(of_short if is_short else of_long) for is_short in short]
 
 
-@lru_cache(1 << 16)
-def _shape(word: str, blurred: bool) -> str:
-    found = strokes(word)
-    short = len(found) < _LONG
-    found = _ROUNDS.sub("c", found)
-    if not (short or blurred):
-        return found
-    most = _OF_SHORT if short else _OF_LONG
-    found = _UPRIGHTS.sub(lambda run: "i" * (1 + sum(len(run[0]) > limit for limit in most)), found)
-    return _REPEATED.sub(r"\1", found)
+def _counted(words: str, kinds: Iterable[tuple[re.Pattern[str], str]]) -> str:
+    """*words* with fewer uprights, and letters that are doubled once."""
+    for uprights, number in kinds:
+        words = uprights.sub(number, words)
+    for number in "123":
+        words = words.replace(number, "i" * int(number))
+    return _REPEATED.sub(r"\1", words)
