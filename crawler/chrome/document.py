@@ -13,7 +13,7 @@ from lxml import etree
 from . import untagged
 from .blocks import Flat, flat_lines, squeeze
 from .encoding import decode
-from .head import Head
+from .head import Head, words
 from .reader import Reader
 
 try:
@@ -233,7 +233,7 @@ def links(document: Document) -> Iterator[Link]:
     """
     for href, rel in document.head.links:
         if href := href.strip():
-            yield Link(href, rel is not None and "nofollow" in rel.lower().split())
+            yield Link(href, rel is not None and "nofollow" in words(rel))
 
 
 def robots(document: Document, agent: str = "robots") -> Robots:
@@ -242,11 +242,11 @@ def robots(document: Document, agent: str = "robots") -> Robots:
     >>> robots(parse('<meta name="robots" content="noindex, follow">'))
     Robots(noindex=True, nofollow=False)
     """
-    words: set[str] = set()
+    said: set[str] = set()
     for name, content in document.head.metas:
         if name in ("robots", agent.lower()):
-            words.update(content.lower().replace(",", " ").split())
-    return Robots(bool(words & {"noindex", "none"}), bool(words & {"nofollow", "none"}))
+            said.update(words(content.replace(",", " ")))
+    return Robots(bool(said & {"noindex", "none"}), bool(said & {"nofollow", "none"}))
 
 
 def canonical(document: Document) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _NAME_READ: Final = 300  # characters
+_WORDS_READ: Final = 1000  # characters of a list that should have a few; millions would fill memory
 _LONGEST_DATE: Final = 100
 RECORD: Final = "\x1e"  # stands before each JSON-LD script, as RFC 7464 has it
 
@@ -40,7 +41,7 @@ class Head:
                 for key in ("property", "itemprop", "name"):
                     self._date(attributes.get(key, "")[:_NAME_READ].strip().lower(), content)
         elif tag == "link":
-            if self.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
+            if self.canonical is None and "canonical" in words(attributes.get("rel", "")):
                 self.canonical = attributes.get("href", "").strip() or None
         elif tag == "base":
             if self.base is None and "href" in attributes:
@@ -55,9 +56,18 @@ class Head:
 
     def time(self, attributes: Mapping[str, str]) -> None:
         """Take note of a time element if it says that the page was published then."""
-        if "pubdate" in attributes or "datePublished" in attributes.get("itemprop", "").split():
+        if "pubdate" in attributes or "datepublished" in words(attributes.get("itemprop", "")):
             self._date("time", attributes.get("datetime", ""))
 
     def _date(self, name: str, value: str) -> None:
         if (name in DATES or name == "time") and value and len(value) <= _LONGEST_DATE:
             self.dates.setdefault(name, value.strip())
+
+
+def words(value: str) -> list[str]:
+    """Return the words of an attribute that is a list of them, in lower case.
+
+    >>> words("NoFollow ugc")
+    ['nofollow', 'ugc']
+    """
+    return value[:_WORDS_READ].lower().split()

@@ -15,8 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from crawler.chrome import (
+    canonical,
+    extract,
+    links,
+    parse,
+    parse_in_steps,
+    published,
+    robots,
+    strip_chrome,
+    untagged,
+)
 from crawler.chrome import document as reading
-from crawler.chrome import extract, parse, parse_in_steps, published, strip_chrome, untagged
 from crawler.chrome.blocks import LIMIT, squeeze
 from crawler.chrome.document import MOST_ENTITIES, MOST_TAGS
 from crawler.chrome.elements import DEEPEST
@@ -134,6 +144,21 @@ def test_bounded(name: str, work: type[Work], monkeypatch: pytest.MonkeyPatch) -
     assert max(document.flat.depths) <= DEEPEST + 200
     published(document)
     f"{found.text}{found.title}".encode()
+
+
+def test_lists_of_words_are_read_to_a_bound() -> None:
+    """What a page says in a list counts at its beginning, not after a million other words."""
+    for before, counts in (("", True), ("x " * MILLION, False)):
+        page = (
+            f'<meta name=robots content="{before}noindex"><link rel="{before}canonical" href=/c>'
+            f'<a rel="{before}nofollow" href=/a><time itemprop="{before}datePublished" '
+            "datetime=2026-05-01>in May</time>"
+        )
+        document = parse(page)
+        assert robots(document).noindex == counts
+        assert [link.nofollow for link in links(document)] == [counts]
+        assert (canonical(document) is not None) == counts
+        assert (published(document) is not None) == counts
 
 
 def test_nothing_is_lost_beyond_the_bounds() -> None:
