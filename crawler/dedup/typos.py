@@ -25,7 +25,7 @@ __all__ = ["CODES", "NAMES", "Corrector", "corrector", "hybrid", "parsed", "vers
 NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
 
 # To be raised with every change that corrects some text otherwise than before.
-_VERSIONS: Final = {"typos": 7, "scans": 7, "bad-scans": 6} | dict.fromkeys(CODES, 3)
+_VERSIONS: Final = {"typos": 8, "scans": 8, "bad-scans": 7} | dict.fromkeys(CODES, 4)
 # Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
 _LONGEST: Final = 1_000_000
 # A page with more corrections is not in the dictionary's language or no text; it stays as it is.
@@ -53,7 +53,7 @@ def versioned(value: str) -> str:
     """What an index keeps of the setting, so that texts corrected in different ways never mix.
 
     >>> versioned("typos:de"), versioned("dsound")
-    ('typos:de, version 7', 'dsound, version 3')
+    ('typos:de, version 8', 'dsound, version 4')
     """
     return f"{value}, version {_VERSIONS[parsed(value)[0]]}"
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InputError, MissingExtra
 from . import table
+from .languages import FUNCTION_WORDS
 from .nearby import Nearby
 from .shape import parts
 from .table import Table, hashes_of
@@ -55,6 +56,10 @@ _COVERED: Final = 0.5
 # must be, for not being listed. The list is of other texts than those that are read.
 UNSEEN: Final = -1.0
 UNSEEN_RAREST: Final = 0.6
+
+
+# Words so frequent in a language are its own, whatever others have them.
+_OWN: Final = 1000
 
 
 class Dictionary:
@@ -105,6 +110,17 @@ class Dictionary:
         found = np.full(len(hashes), -1)
         self.by_hash.fill(hashes, found)
         return found
+
+    def are_foreign(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Whether words with these *hashes* are function words of other languages."""
+        found = np.zeros(len(hashes), np.int64)
+        self._foreign.fill(hashes, found)
+        return found > 0
+
+    @cached_property
+    def _foreign(self) -> Table:
+        words = sorted(FUNCTION_WORDS.difference(self.words[:_OWN]))
+        return Table(hashes_of(words), np.ones(len(words), np.int32))
 
     def __contains__(self, word: str) -> bool:
         return word in self.number

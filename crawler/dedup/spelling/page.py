@@ -48,6 +48,8 @@ _AROUND: Final = 16
 _OWN_LANGUAGE: Final = (0.25, 0.6)
 # … where a page is known to be full of errors, which spoil function words as well.
 _BADLY_READ: Final = (0.15, 0.5)
+# So many times as many function words of the language must there be as such of other languages.
+_OWN_TO_FOREIGN: Final = 3
 # The most frequent words of a dictionary, without which hardly a sentence can do.
 _FUNCTION_WORDS: Final = 150
 
@@ -97,14 +99,16 @@ class Page:
         Names may be if the page is *noisy*, and less need be left of the language.
         """
         least, least_known = _BADLY_READ if noisy else _OWN_LANGUAGE
-        frequent, known = self._language
         first = np.maximum(places - _AROUND, 0)
         last = np.minimum(places + _AROUND + 1, len(self))
         count = last - first
-        places = places[
-            (frequent[last] - frequent[first] >= least * count)
-            & (known[last] - known[first] >= least_known * count)
-        ]
+        frequent, known, foreign = (sums[last] - sums[first] for sums in self._language)
+        own = (
+            (frequent >= least * count)
+            & (known >= least_known * count)
+            & (frequent > _OWN_TO_FOREIGN * foreign)
+        )
+        places = places[own]
         places = places[self._apart(places)]
         starts, ends = self.starts[places], self.ends[places]
         others = self._others[ends]
@@ -121,11 +125,12 @@ class Page:
         return found
 
     @cached_property
-    def _language(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Before each word and after the last, how many function words, and how many known."""
+    def _language(self) -> tuple[NDArray[np.int64], ...]:
+        """Before each word and after the last, how many function words, known words, and function
+        words of other languages."""
         known = self.numbers >= 0
         frequent = known & (self.numbers < _FUNCTION_WORDS)
-        return _before(frequent), _before(known)
+        return _before(frequent), _before(known), _before(self._dictionary.are_foreign(self.hashes))
 
     @cached_property
     def _others(self) -> NDArray[np.int64]:
