@@ -17,6 +17,7 @@ from crawler.dedup.spelling import table
 from crawler.dedup.spelling.choices import Choice, Finder
 from crawler.dedup.spelling.dictionary import Dictionary, dictionary
 from crawler.dedup.spelling.nearby import FREQUENT
+from crawler.dedup.spelling.shape import Shapes
 from crawler.dedup.spelling.table import hashes_of, word_hashes
 from crawler.dedup.typos import ContextCorrector
 from tests.dedup.test_typos import CLEAN, MISREAD, MISTYPED
@@ -198,3 +199,16 @@ def correctors() -> tuple[ContextCorrector, ContextCorrector]:
     ways = [corrector.reader._choices._found for corrector in (compiled, plain)]
     assert [type(way) for way in ways] == [Search, Finder]
     return compiled, plain
+
+
+DRAWN = st.text(st.sampled_from("ijlrtfnuvhkpxymwdbqaceozsé IMNßİ²3_01\n½٣中𝒜\ud800"), max_size=60)
+
+
+@given(text=DRAWN, blurred=st.booleans())
+@example(text=f"{CLEAN} {MISREAD}", blurred=False)
+@example(text=f"{CLEAN} {MISREAD} Illlllll wwww mmmm hilliness", blurred=True)
+def test_shapes(text: str, blurred: bool) -> None:
+    """Any text is written in the same strokes, sharp and blurred."""
+    compiled = Shapes(blurred=blurred)(text)
+    with nothing_compiled():
+        assert Shapes(blurred=blurred)(text) == compiled

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crawler.dedup import ConfigError, DedupConfig, jaccard, shingle_hashes
 from crawler.dedup.errors import InputError
 from crawler.dedup.fingerprint import Fingerprinter
-from crawler.dedup.spelling import shape
+from crawler.dedup.spelling import shape, table
 from crawler.dedup.spelling.choices import FEATURES, WEIGHTS
 from crawler.dedup.spelling.dictionary import Dictionary, dictionary
 from crawler.dedup.spelling.kept import Choices
@@ -126,6 +126,7 @@ def test_scans_also_make_look_alikes_equal() -> None:
 
 def test_shapes_are_remembered_for_so_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those met long ago are found anew, and are what they were."""
+    monkeypatch.setattr(table, "COMPILED", False)
     monkeypatch.setattr(shape, "_MOST_KEPT", 3)
     sharp = Shapes()
     texts = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from . import table
 from .table import FACTORS
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _ROUNDS: Final = re.compile(r"cc+")
 _REPEATED: Final = re.compile(r"([^ic\n])\1+")
 # Which numbers of uprights side by side count as three, two and one. Short words, of fewer strokes
 # than eight, are known by the words around them.
-_LONG: Final = 8
+LONG: Final = 8
 _OF_SHORT: Final = ((re.compile("i{4,}"), "2"), (re.compile("i+"), "1"))
 _OF_LONG: Final = (
     (re.compile("i{6,}"), "3"),
@@ -119,7 +120,12 @@ class Shapes:
         self._kept: dict[str, str] = {}
 
     def __call__(self, text: str) -> str:
-        parted = _WORD.split(text.lower().replace("0", "o").replace("1", "i"))
+        text = text.lower().replace("0", "o").replace("1", "i")
+        if table.COMPILED:
+            from .draw import draw
+
+            return draw(text, self._blurred)
+        parted = _WORD.split(text)
         words, kept = parted[1::2], self._kept
         if len(kept) > _MOST_KEPT:
             # Another thread may still read of the one before.
@@ -131,9 +137,9 @@ class Shapes:
 
     def _found(self, words: Sequence[str]) -> list[str]:
         drawn = strokes_of(words)
-        short = [len(word) < _LONG for word in drawn]
+        short = [len(word) < LONG for word in drawn]
         lines = ["\n".join(compress(drawn, short))]
-        lines.append("\n".join(word for word in drawn if len(word) >= _LONG))
+        lines.append("\n".join(word for word in drawn if len(word) >= LONG))
         lines = [_ROUNDS.sub("c", line) for line in lines]
         lines[0] = _counted(lines[0], _OF_SHORT)
         if self._blurred:
