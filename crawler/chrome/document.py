@@ -21,7 +21,7 @@ try:
     from .walk import walk
 
     COMPILED = True
-except ImportError:  # then the reader listens to the parser, which takes an eighth more time
+except ImportError:  # then the reader listens to the parser, which takes more time
     from .reader import walk
 
     COMPILED = False
