@@ -177,7 +177,7 @@ def test_requirements_are_those_of_the_package() -> None:
 
 def test_each_dependency_has_a_lower_bound() -> None:
     """`make min` has an exact version for each."""
-    pinned = r"[a-z0-9]+==[\d.]+(; python_version \S+ '[\d.]+')?"
+    pinned = r"[a-z0-9-]+==[\d.]+(; python_version \S+ '[\d.]+')?"
     assert all(re.fullmatch(pinned, line) for line in lowest())
 
 

@@ -13,9 +13,8 @@ cdef bint[256] is_mark = [code in b"<>=/'\" \t\n\v\f\r" for code in range(256)]
 def is_crowded(bytes page not None, int64_t most):
     """Whether a tag of the page, in UTF-8, may have more than so many attributes.
 
-    Each place that may begin a tag does
-    begin one here, each that may begin or end a value does both: what seems to be markup within a
-    script, a comment or a value can hide no tag.
+    Each place that may begin a tag does begin one here, each that may begin or end a value does
+    both: what seems to be markup within a script, a comment or a value can hide no tag.
     """
     cdef const char* text = page
     cdef const char* end = text + len(page)

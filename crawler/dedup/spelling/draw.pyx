@@ -29,8 +29,12 @@ for code in range(DRAWN):
 
 def draw(str text not None, bint blurred):
     """Return the lower-case text with every word replaced by its shape."""
-    cdef Py_ssize_t size = 0, start, end = 0, length = len(text)
-    cdef Py_UCS4* found = <Py_UCS4*>PyMem_Malloc((MOST * length + 1) * sizeof(Py_UCS4))
+    cdef Py_ssize_t size = 0, room = 1, start, end = 0, length = len(text)
+    cdef Py_UCS4* found
+    cdef Py_UCS4 char
+    for char in text:
+        room += counts[char] if char < DRAWN else 1
+    found = <Py_UCS4*>PyMem_Malloc(room * sizeof(Py_UCS4))
     if found == NULL:
         raise MemoryError
     try:
