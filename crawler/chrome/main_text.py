@@ -85,20 +85,30 @@ class MainText:
     @property
     def blocks(self) -> list[Block]:
         """All blocks in reading order with what became of them."""
-        return [self._block(i) for i in range(len(self._flat.texts))]
+        return self._blocks(np.arange(len(self._flat.texts)))
 
     def cut(self, limit: int) -> list[Block]:
         """The first blocks that were left out, up to `limit`, in reading order."""
-        return [self._block(i) for i in np.flatnonzero(~self._kept)[:limit].tolist()]
+        return self._blocks(np.flatnonzero(~self._kept)[:limit])
 
-    def _block(self, i: int) -> Block:
+    def _blocks(self, numbers: NDArray[np.intp]) -> list[Block]:
         flat, known = self._flat, self._known
-        text, signs = flat.texts[i], int(flat.signs[flat.around[i]])
-        kept = bool(self._kept[i])
-        density = 1 - int(flat.linked[i]) / max(len(text), 1)
-        templated = known is not None and bool(known[i])
-        reason = _reason(signs, density, kept, templated)
-        return Block(text, kept, reason, round(density, 3), float(self._likely[i]))
+        columns = (
+            numbers,
+            self._kept[numbers],
+            self._likely[numbers],
+            np.zeros(len(numbers), bool) if known is None else known[numbers],
+            flat.linked[numbers],
+            flat.signs[flat.around[numbers]],
+        )
+        blocks = []
+        for i, kept, likely, templated, linked, signs in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            density = 1 - linked / max(len(flat.texts[i]), 1)
+            reason = _reason(signs, density, kept, templated)
+            blocks.append(Block(flat.texts[i], kept, reason, round(density, 3), likely))
+        return blocks
 
 
 def surely(flat: Flat, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -108,24 +118,27 @@ def surely(flat: Flat, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return sure
 
 
-_SAID: Final = (
-    ("hidden", "hidden"),
-    ("nav", "navigation"),
-    ("footer", "footer"),
-    ("c_footer", "footer"),
-    ("c_menu", "navigation"),
-    ("c_crumbs", "breadcrumbs"),
-    ("c_consent", "consent"),
-    ("c_related", "related"),
-    ("c_share", "sharing"),
-    ("c_comment", "comments"),
-    ("c_ad", "advertisement"),
-    ("c_signup", "sign-up"),
-    ("aside", "aside"),
-    ("c_sidebar", "sidebar"),
-    ("form", "form"),
-    ("header", "header"),
-    ("c_header", "header"),
+_SAID: Final = tuple(
+    (BIT[sign], reason)
+    for sign, reason in (
+        ("hidden", "hidden"),
+        ("nav", "navigation"),
+        ("footer", "footer"),
+        ("c_footer", "footer"),
+        ("c_menu", "navigation"),
+        ("c_crumbs", "breadcrumbs"),
+        ("c_consent", "consent"),
+        ("c_related", "related"),
+        ("c_share", "sharing"),
+        ("c_comment", "comments"),
+        ("c_ad", "advertisement"),
+        ("c_signup", "sign-up"),
+        ("aside", "aside"),
+        ("c_sidebar", "sidebar"),
+        ("form", "form"),
+        ("header", "header"),
+        ("c_header", "header"),
+    )
 )
 
 
@@ -135,7 +148,7 @@ def _reason(signs: int, density: float, kept: bool, templated: bool) -> str:
     if kept:
         return "main text" if density > 0.5 else "links in main text"
     for sign, reason in _SAID:
-        if signs & BIT[sign]:
+        if signs & sign:
             return reason
     return "links" if density < 0.5 else "outside main text"
 

@@ -7,10 +7,10 @@ import logging
 import sqlite3
 import time
 import zlib
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from queue import Empty, Full, Queue
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Final, Self
 
 from .archive import SCHEMA, archive_path, connect
@@ -29,9 +29,12 @@ _MOST_BLOCK: Final = 300
 _MOST_TITLE: Final = 1000
 
 _MOST_WAITING: Final = 1000  # pages that wait to be written; more are not archived
-_BATCH: Final = 64
+_BATCH: Final = 64  # of 14 values each, and SQLite before 3.32 takes 999
 _SURPLUS: Final = 0.01  # of the limit: finding what goes walks over all that stays
-_PAUSE: Final = 0.5  # seconds after a batch, so that the next one is large
+# Seconds between two looks at what waits. A thread that is woken for each page, or calls SQLite for
+# it, takes Python's lock from the crawl each time.
+_PAUSE: Final = 0.5
+_LEVEL: Final = 1  # of zlib: half the time of its own choice, for a tenth more bytes
 _LAST_MOMENT: Final = 10.0  # seconds that the end of a crawl waits for the last batch
 
 
@@ -46,7 +49,8 @@ class ArchiveWriter:
         self._path = path
         self._limit = limit
         self._canonical = canonical
-        self._queue: Queue[dict[str, Any] | None] = Queue(_MOST_WAITING)
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._many, self._ending = Event(), False
         self._thread = Thread(target=self._work, name="dedup-archive", daemon=True)
         self._left_out = 0
         self._surplus = 0
@@ -66,9 +70,11 @@ class ArchiveWriter:
         page = {
             "url": identity(verdict.url, canonical=self._canonical),
             "title": _sound(title[:_MOST_TITLE]),
-            "text": text[:_MOST_TEXT],
+            "text": _packed(text[:_MOST_TEXT]),
             "characters": len(text),
-            "cut": [(block[:_MOST_BLOCK], reason) for block, reason in cut[:MOST_BLOCKS]],
+            "cut": _packed(
+                json.dumps([(block[:_MOST_BLOCK], why) for block, why in cut[:MOST_BLOCKS]])
+            ),
             "kind": str(verdict.kind),
             "standing": str(verdict.standing),
             "duplicate_of": verdict.duplicate_of,
@@ -80,53 +86,43 @@ class ArchiveWriter:
         }
         if self._thread.ident is None:
             self._thread.start()
-        try:
-            self._queue.put_nowait(page)
-        except Full:
+        if len(self._waiting) >= _MOST_WAITING:
             self._left_out += 1
+            return
+        self._waiting.append(page)
+        if len(self._waiting) == _MOST_WAITING // 2:
+            self._many.set()
 
     def close(self) -> None:
         """Write what waits, for a bounded time."""
         if self._thread.ident is None:
             return
-        deadline = time.monotonic() + _LAST_MOMENT
-        try:
-            self._queue.put(None, timeout=_LAST_MOMENT)
-        except Full:
-            pass
-        else:
-            self._thread.join(max(0.0, deadline - time.monotonic()))
+        self._ending = True
+        self._many.set()
+        self._thread.join(_LAST_MOMENT)
         if self._thread.is_alive() or self._left_out:
             self.warn(f"the disk is slow: {self._left_out} pages or more are not in it")
 
     def _work(self) -> None:
-        batch: list[dict[str, Any]] = []
         connection: sqlite3.Connection | None = None
         ended = False
         while not ended:
-            ended = self._gather(batch)
-            try:
-                connection = connection or self._create()
-                self._write(connection, batch, last=ended)
-            except Exception as error:  # the archive is a help, a crawl needs none
-                self.warn(str(error))
-            batch.clear()
+            self._many.wait(_PAUSE)
+            self._many.clear()
+            ended = self._ending  # asked for first: no page comes after that
+            while self._waiting:
+                batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+                try:
+                    connection = connection or self._create()
+                    self._write(connection, batch)
+                except Exception as error:  # the archive is a help, a crawl needs none
+                    self.warn(str(error))
         if connection is not None:
-            connection.close()
-
-    def _gather(self, batch: list[dict[str, Any]]) -> bool:
-        """Fill a batch; whether it is the last one."""
-        until = time.monotonic() + _PAUSE
-        while len(batch) < _BATCH:
-            wait = max(0.0, until - time.monotonic()) if batch else None
             try:
-                page = self._queue.get(timeout=wait)
-            except Empty:
-                break
-            if page is None:
-                return True
-            batch.append(page)
-        return False
+                self._trim(connection)
+            except sqlite3.Error as error:
+                self.warn(str(error))
+            connection.close()
 
     def _create(self) -> sqlite3.Connection:
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -134,35 +130,35 @@ class ArchiveWriter:
         connection.executescript(SCHEMA)
         return connection
 
-    def _write(
-        self, connection: sqlite3.Connection, batch: list[dict[str, Any]], *, last: bool
-    ) -> None:
-        for page in batch:
-            page["text"] = zlib.compress(page["text"].encode("utf-8", "replace"))
-            page["cut"] = zlib.compress(json.dumps(page["cut"]).encode())
+    def _write(self, connection: sqlite3.Connection, batch: list[dict[str, Any]]) -> None:
+        places = ", ".join("?" for _ in (*batch[0], "used"))
+        rows = ", ".join(f"({places})" for _ in batch)
         with connection:
             connection.execute("BEGIN IMMEDIATE")
             used = connection.execute("SELECT coalesce(max(used), 0) FROM page").fetchone()[0]
-            for page in batch:
+            numbered = list(enumerate(batch, used + 1))
+            connection.execute(
+                f"INSERT OR REPLACE INTO page ({', '.join(batch[0])}, used) VALUES {rows}",
+                [value for number, page in numbered for value in (*page.values(), number)],
+            )
+            for number, page in numbered:
                 if page["duplicate_of"] is not None:
-                    used += 1
                     connection.execute(
-                        "UPDATE page SET used = ? WHERE url = ?", [used, page["duplicate_of"]]
+                        "UPDATE page SET used = max(used, ?) WHERE url = ?",
+                        [number, page["duplicate_of"]],
                     )
-                used += 1
-                places = ", ".join("?" for _ in page)
-                connection.execute(
-                    f"INSERT OR REPLACE INTO page ({', '.join(page)}, used) VALUES ({places}, ?)",
-                    [*page.values(), used],
-                )
-            self._surplus += len(batch)
-            if last or self._surplus > _SURPLUS * self._limit:
-                self._surplus = 0
-                connection.execute(
-                    "DELETE FROM page WHERE url IN (SELECT url FROM page ORDER BY used DESC "
-                    "LIMIT -1 OFFSET ?)",
-                    [self._limit],
-                )
+        self._surplus += len(batch)
+        if self._surplus > _SURPLUS * self._limit:
+            self._trim(connection)
+
+    def _trim(self, connection: sqlite3.Connection) -> None:
+        """Take out the pages beyond the limit that were used longest ago."""
+        self._surplus = 0
+        connection.execute(
+            "DELETE FROM page WHERE url IN "
+            "(SELECT url FROM page ORDER BY used DESC LIMIT -1 OFFSET ?)",
+            [self._limit],
+        )
 
     def warn(self, reason: str) -> None:
         """Say, once, why pages are missing."""
@@ -173,6 +169,10 @@ class ArchiveWriter:
                 self._path,
                 reason,
             )
+
+
+def _packed(text: str) -> bytes:
+    return zlib.compress(text.encode("utf-8", "replace"), _LEVEL)
 
 
 def _sound(text: str) -> str:
