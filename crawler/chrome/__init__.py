@@ -4,6 +4,7 @@ from .dates import published
 from .document import (
     Document,
     Link,
+    Parsed,
     Robots,
     base,
     canonical,
@@ -24,6 +25,7 @@ __all__ = [
     "Document",
     "Link",
     "MainText",
+    "Parsed",
     "Robots",
     "SharedTemplate",
     "SiteTemplate",
