@@ -1,12 +1,23 @@
-"""Hashes of words, of characters and of runs of them; numpy does all the work at once."""
+"""Hashes of words, of characters and of runs of them; numpy does all the work at once.
+
+Where it is compiled, `hashes.pyx` does the same without numpy's price for each call.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
+
+try:
+    from . import hashes
+
+    COMPILED = True
+except ImportError:  # then a page's hashes take several times as long
+    COMPILED = False
 
 __all__ = [
     "ShingleArray",
@@ -44,25 +55,27 @@ _29: Final = np.uint64(29)
 
 def word_hashes(encoded: bytes, seed: int) -> tuple[ShingleArray, NDArray[np.intp]]:
     """Hashes of the words of *encoded*, and where in it each word begins."""
+    if COMPILED:
+        return hashes.word_hashes(encoded, seed, _salt(seed))
     padded = b" " + encoded + b" " * 8
     space = np.frombuffer(padded, np.uint8) == _SPACE
     edges = np.flatnonzero(space[1:] != space[:-1])
     starts, lengths = edges[::2] + 1, edges[1::2] - edges[::2]
     # Eight bytes from every place in the text on, as one number, without a copy.
     eight = np.ndarray((len(padded) - 7,), "<u8", padded, 0, (1,))
-    hashes = _stir((eight[starts] & _BYTES_KEPT.take(np.minimum(lengths, 8))) ^ _salt(seed))
+    found = _stir((eight[starts] & _BYTES_KEPT.take(np.minimum(lengths, 8))) ^ _salt(seed))
     longer = np.flatnonzero(lengths > 8)
     read = 8
     while longer.size and read < _LONGEST_WORD:
         left = lengths[longer] - read
         more = eight[starts[longer] + read] & _BYTES_KEPT.take(np.minimum(left, 8))
-        hashes[longer] = _stir(hashes[longer] ^ more)
+        found[longer] = _stir(found[longer] ^ more)
         longer = longer[left > 8]
         read += 8
     for place in longer.tolist():
         word = padded[starts[place] : starts[place] + lengths[place]]
-        hashes[place] = xxhash.xxh3_64_intdigest(word, seed)
-    return hashes, starts - 1
+        found[place] = xxhash.xxh3_64_intdigest(word, seed)
+    return found, starts - 1
 
 
 def character_hashes(text: str, seed: int) -> ShingleArray:
@@ -71,6 +84,7 @@ def character_hashes(text: str, seed: int) -> ShingleArray:
     return _stir(points ^ _salt(seed))
 
 
+@lru_cache
 def _salt(seed: int) -> np.uint64:
     return np.uint64(xxhash.xxh3_64_intdigest(b"shingle", seed))
 
@@ -82,6 +96,8 @@ def runs(tokens: ShingleArray, size: int) -> ShingleArray:
     each length, so that texts that defeat one polynomial modulo 2**64 (Thue-Morse words) do not
     collide here, and 2 * log2(size) operations do.
     """
+    if COMPILED and tokens.ndim == 1:
+        return hashes.runs(tokens, size)
     block, width = tokens, 1
     joined, covered = tokens[..., :0], 0
     level = 0
@@ -114,6 +130,9 @@ def _stir(values: ShingleArray) -> ShingleArray:
 
 def mixed(values: ShingleArray) -> ShingleArray:
     """Spread every bit over all 64 (a finaliser in the manner of splitmix64). In place."""
+    if COMPILED:
+        hashes.mix(values)
+        return values
     values ^= values >> _32
     values *= _MIX_1
     values ^= values >> _29
@@ -125,6 +144,8 @@ def mixed(values: ShingleArray) -> ShingleArray:
 def sorted_unique(values: ShingleArray) -> ShingleArray:
     """*values* in order, each once. Sorts in place; numpy.unique takes ten times as long."""
     values.sort()
+    if COMPILED:
+        return values[: hashes.unite(values)]
     new = np.ones(values.size, np.bool_)
     np.not_equal(values[1:], values[:-1], out=new[1:])
     return values if new.all() else values[new]
