@@ -85,6 +85,19 @@ def test_outside_a_project(installed: str, tmp_path: Path) -> None:
     run = project.scrapy("dedup", "stats")
     assert run.code == 2
     assert "scrapy.cfg" in run.log
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_spider_without_a_project(installed: str, tmp_path: Path, web: Web) -> None:
+    """What `runspider` has crawled can be asked about in the folder where it ran."""
+    project = Project(tmp_path, installed, path="")
+    (tmp_path / "pages.py").write_text(SPIDERS.partition("class Rows")[0])
+    settings = {"ADDONS": '{"scrapy_neardup.Addon": 500}', "REMOTE_CONTROL_ENABLED": False}
+    pages = ("-a", f"url={web.url}", "-a", "count=3")
+    run = project.scrapy("runspider", "pages.py", *pages, **settings)
+    assert run.stats["item_dropped_reasons_count/ExactDuplicate"] == 1
+    run = project.scrapy("dedup", "stats", "--json")
+    assert json.loads(run.output)["verdicts"] == {"exact": 1, "unique": 2}
 
 
 def test_the_core_needs_no_scrapy(installed: str) -> None:

@@ -177,12 +177,12 @@ def test_help_without_subcommand(dedup):
     assert "Subcommands" in out
 
 
-def test_outside_a_project(dedup, monkeypatch, tmp_path):
-    """Outside a project it says where to go."""
+def test_an_index_that_is_named_needs_no_project(dedup, monkeypatch, tmp_path):
+    """One on a server can be asked from anywhere."""
     monkeypatch.chdir(tmp_path)
     code, _, err = dedup("stats")
-    assert code == Exit.USAGE
-    assert "scrapy.cfg" in err
+    assert code == Exit.NOTHING
+    assert "nothing yet in the index" in err
 
 
 def test_light_import():
