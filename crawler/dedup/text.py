@@ -12,6 +12,13 @@ import numpy as np
 
 from .unspaced import UNSPACED, segmented
 
+try:
+    from .encode import encode
+
+    COMPILED = True
+except ImportError:  # then texts that are not all ASCII take some ten times as long
+    COMPILED = False
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -146,6 +153,10 @@ class Normaliser:
         if self.segment is not None:
             text = segmented(text, self.segment)
         if self.fold_case and self.drop_punctuation:
+            if COMPILED and not (self.fold_accents or self.segment) and len(text) <= _PIECE:
+                found = encode(text, _by_itself)
+                if found is not None:
+                    return found
             if not text.isascii():
                 for char in _TYPOGRAPHY:
                     text = text.replace(char, " ")
@@ -190,10 +201,33 @@ def single_spaced(encoded: bytes) -> bytes:
     >>> single_spaced(b"  to be  or ")
     b'to be or'
     """
+    if b"  " not in encoded:
+        return encoded.strip(b" ")
     read = np.frombuffer(encoded + b" ", np.uint8)
     this, following = read[:-1], read[1:]
     spaced: bytes = this[(this != _SPACE) | (following != _SPACE)].tobytes()
     return spaced.lstrip()
+
+
+def _by_itself(char: str) -> bytes | None:
+    """What the default normaliser writes for *char* among any others; None if they have a say.
+
+    NFKC of a text is that of its characters one by one, if none of them, decomposed, begins with
+    what combines with a letter before it (UAX #15): a mark, a vowel or final of Hangul. Of scripts
+    above the basic plane a few letters do, too, which are not told apart from others here.
+    """
+    if char.isascii() or char in _TYPOGRAPHY:  # before a table is made that they do not need
+        return (char if char.isascii() else " ").encode("ascii").translate(_ASCII)
+    if not _visible(char, _classes(True, False, True)):
+        return b""
+    first = unicodedata.normalize("NFKD", char)[0]
+    if "\u1160" <= first <= "\u11ff" or "\U00010000" <= first < "\U0001d400":
+        return None
+    if unicodedata.category(first)[0] == "M":
+        return None
+    # The word that follows shows whether this ends in a letter that stands alone.
+    found = Normaliser()._encode_piece(char + "a").removesuffix(b"a")
+    return re.sub(b" +", b" ", found)
 
 
 def _pieces(text: str) -> Iterator[str]:

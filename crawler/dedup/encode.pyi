@@ -1,0 +1,3 @@
+from collections.abc import Callable
+
+def encode(text: str, by_itself: Callable[[str], bytes | None]) -> bytes | None: ...
