@@ -18,6 +18,7 @@ if not rules.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
 from crawler.dedup.encode import encode
 
+POINTS = range(0x1FFF0)  # nearly all that are remembered
 # Most of what pages are written in, and what is next to it: tables end, letters compose, fold,
 # decompose to several or stand alone.
 COMMON = st.characters(max_codepoint=0x1FFF0, exclude_categories=("M", "Cn", "Co"))
@@ -43,8 +44,7 @@ def both_agree(text: str) -> bool:
 @pytest.mark.parametrize("around", ["a{}a", "東{}東", "!{}", "{}é"])
 def test_every_character_is_written_alike(around: str) -> None:
     """All that is taken one by one, whatever it stands between; the others would hide it."""
-    points = range(0x1FFF0)
-    chars = [char for char in map(chr, points) if by_itself(char) is not None]
+    chars = [char for char in map(chr, POINTS) if by_itself(char) is not None]
     for start in range(0, len(chars), 1 << 14):
         text = " ".join(map(around.format, chars[start : start + (1 << 14)]))
         found = encode(text, rules._by_itself)
@@ -57,7 +57,7 @@ def test_nothing_is_taken_one_by_one_that_combines_with_what_is_before_it() -> N
     halves = (unicodedata.decomposition(chr(point)).split() for point in range(sys.maxunicode + 1))
     seconds = {chr(int(both[1], 16)) for both in halves if len(both) == 2 and both[0][0] != "<"}
     seconds.update(map(chr, chain(range(0x1161, 0x1176), range(0x11A8, 0x11C3))))
-    for char in map(chr, range(0x20000)):
+    for char in map(chr, POINTS):
         if by_itself(char):
             folded = unicodedata.normalize("NFKC", char).casefold()
             for form in (char, folded):
