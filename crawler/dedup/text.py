@@ -39,7 +39,7 @@ _ASCII: Final = bytes(
 _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
 
 # What a code point does to the word it stands in.
-_DROP, _GAP, _WORD, _ALONE, _MARK = range(5)
+_DROP, _GAP, _WORD, _ALONE, _MARK, _UNMET = range(6)
 
 # Default_Ignorable_Code_Point (UAX #44) beyond the general category Cf.
 _IGNORABLE: Final = (
@@ -64,7 +64,6 @@ _ACCENTS: Final = (
     (0x1AB0, 0x1AFF),
     (0x1DC0, 0x1DFF),
 )
-_ASSIGNED: Final = (range(0x33480), range(0xE0000, 0xE1000))
 
 # Longest run of combining marks kept (Stream-Safe Text Format, UAX #15 section 13): sorting a run
 # of n marks takes CPython n² steps, which a page of nothing but marks would turn into hours.
@@ -241,13 +240,13 @@ def _pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _visible(text: str, classes: NDArray[np.uint8]) -> str:
+def _visible(text: str, classes: _Classes) -> str:
     """*text* without invisible characters and without endless runs of combining marks.
 
     They go before normalisation: afterwards, what they stood between would no longer compose.
     """
     points = _code_points(text)
-    found = classes.take(points)
+    found = classes.of(points)
     mark = found == _MARK
     keep = found != _DROP
     if mark.any():
@@ -257,10 +256,10 @@ def _visible(text: str, classes: NDArray[np.uint8]) -> str:
     return text if keep.all() else _text(points[keep])
 
 
-def _spaced(text: str, classes: NDArray[np.uint8]) -> bytes:
+def _spaced(text: str, classes: _Classes) -> bytes:
     """UTF-8 of normalised *text* with spaces for gaps and around letters that stand alone."""
     points = _code_points(text)
-    found = classes.take(points)
+    found = classes.of(points)
     keep = found != _DROP
     if not keep.all():
         points, found = points[keep], found[keep]
@@ -290,21 +289,35 @@ def _text(points: NDArray[np.uint32]) -> str:
 
 
 @lru_cache
-def _classes(drop_punctuation: bool, fold_accents: bool, split_unspaced: bool) -> NDArray[np.uint8]:
-    """What every code point does; uint8 of shape (0x110000,), unassigned ones are gaps."""
-    classes = np.full(0x110000, _GAP, np.uint8)
-    for assigned in _ASSIGNED:
-        classes[assigned.start : assigned.stop] = [
-            _class(chr(point), drop_punctuation) for point in assigned
-        ]
-    if split_unspaced:
-        for first, last in UNSPACED:
-            letters = classes[first : last + 1]
-            letters[letters == _WORD] = _ALONE
-    for first, last in _IGNORABLE + (_ACCENTS if fold_accents else ()):
-        classes[first : last + 1] = _DROP
-    classes.flags.writeable = False
-    return classes
+def _classes(drop_punctuation: bool, fold_accents: bool, split_unspaced: bool) -> _Classes:
+    return _Classes(drop_punctuation, fold_accents, split_unspaced)
+
+
+class _Classes:
+    """What code points do, each asked for when it is first met: for all it takes a fifth second."""
+
+    def __init__(self, drop_punctuation: bool, fold_accents: bool, split_unspaced: bool) -> None:
+        self._drop_punctuation = drop_punctuation
+        self._unspaced = UNSPACED if split_unspaced else ()
+        self._known = np.full(0x110000, _UNMET, np.uint8)
+        for first, last in _IGNORABLE + (_ACCENTS if fold_accents else ()):
+            self._known[first : last + 1] = _DROP
+
+    def of(self, points: NDArray[np.uint32]) -> NDArray[np.uint8]:
+        """What each of the code points does."""
+        found = self._known.take(points)
+        unmet = found == _UNMET
+        if unmet.any():
+            for point in set(points[unmet].tolist()):
+                self._known[point] = self._ask(point)
+            found = self._known.take(points)
+        return found
+
+    def _ask(self, point: int) -> int:
+        found = _class(chr(point), self._drop_punctuation)
+        if found == _WORD and any(first <= point <= last for first, last in self._unspaced):
+            return _ALONE
+        return found
 
 
 def _class(char: str, drop_punctuation: bool) -> int:
