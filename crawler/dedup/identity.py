@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from urllib.parse import urljoin, urlsplit
 
 import xxhash
@@ -13,6 +14,7 @@ _LONG_URL = 2_000
 LONGEST_URL = 100_000
 
 
+@lru_cache(maxsize=256)  # a page's is asked for more than once while it is on its way
 def identity(url: str, *, canonical: bool) -> str:
     """The URL that a page is known by: canonical if so set, bounded in length.
 
