@@ -27,6 +27,7 @@ import xxhash
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.compiled import as_shipped
 from crawler.dedup.shingles import shingle_hashes
 from crawler.dedup.similarity import jaccard
 from crawler.dedup.sketches import Sketcher
@@ -190,6 +191,7 @@ def environment() -> dict[str, str]:
 
 
 def main() -> None:
+    as_shipped()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hashes", type=int, nargs="+", default=[128, 256])
     parser.add_argument("--words", type=int, nargs="+", default=[50, 90, 500, 5000, 50_000])

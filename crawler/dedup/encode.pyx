@@ -60,6 +60,16 @@ def encode(str text not None, by_itself):
         PyMem_Free(found)
 
 
+def has_gaps(bytes encoded not None):
+    """Whether there are spaces side by side."""
+    cdef const unsigned char* text = encoded
+    cdef unsigned char found = 0
+    cdef Py_ssize_t at
+    for at in range(1, len(encoded)):  # to the end, which compilers make sixteen steps at once of
+        found |= (text[at - 1] == SPACE) & (text[at] == SPACE)
+    return found != 0
+
+
 cdef int learn(Py_UCS4 char, bytes found) except -1:
     cdef Written* written = &known[char]
     if found is None or len(found) > LONGEST:

@@ -1,7 +1,12 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What :mod:`.hashing` does with numpy, compiled; both find the same, which a test compares."""
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""What :mod:`.hashing`, :mod:`.sketches.fast`, :mod:`.sketches.odd` and :mod:`.lsh` do with numpy.
 
-from libc.stdint cimport uint64_t
+Compiled; both find the same, which a test compares; what it is and why stands there.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memset
 
 import numpy as np
 import xxhash
@@ -13,8 +18,12 @@ cdef enum:
     SPACE = 0x20
     LONGEST_WORD = 64
     JOINS = 8
+    ORDER_BITS = 56
+    RANKS = 254  # of rounds, above a key's order: 0 is that of rounds long past, 255 of no key
 cdef uint64_t SPACES = 0x2020202020202020ULL
 cdef uint64_t MIX_1 = 0xBF58476D1CE4E5B9ULL, MIX_2 = 0x94D049BB133111EBULL
+cdef uint64_t EMPTY = 0xFFFFFFFFFFFFFFFFULL, ORDER = 0x00FFFFFFFFFFFFFFULL
+cdef uint64_t SPREAD = 0x9E3779B97F4A7C15ULL
 cdef uint64_t[JOINS] JOIN = [
     0x6A09E667F3BCC90BULL, 0xBB67AE8584CAA73BULL, 0x3C6EF372FE94F82BULL, 0xA54FF53A5F1D36F3ULL,
     0x510E527FADE682D3ULL, 0x9B05688C2B3E6C1FULL, 0x1F83D9ABFB41BD6BULL, 0x5BE0CD19137E217BULL,
@@ -123,3 +132,67 @@ def unite(uint64_t[::1] values):
 cdef inline uint64_t stir(uint64_t value) noexcept nogil:
     value *= MIX_1
     return (value ^ value >> 32) * MIX_2
+
+
+def fast(const uint64_t[::1] shingles, const uint64_t[::1] factors):
+    """The fast similarity sketch of one text, of half as many values as there are factors."""
+    cdef Py_ssize_t count = shingles.shape[0], bins = factors.shape[0] // 2, at, place
+    cdef Py_ssize_t drawn = 0, left = bins
+    values = np.empty(bins if count else 0, np.uint32)
+    if not count:
+        return values
+    cdef uint64_t[::1] least = np.full(bins, EMPTY, np.uint64)
+    cdef uint32_t[::1] found = values
+    cdef uint64_t rank, factor, key
+    while left and drawn < bins:
+        rank, factor = 1 + drawn % RANKS, factors[drawn]
+        if rank == 1:
+            for place in range(bins):
+                if least[place] != EMPTY:
+                    least[place] &= ORDER
+        for at in range(count):
+            key = shingles[at] * factor
+            place = (key >> 32) * bins >> 32
+            key = key & ORDER | rank << ORDER_BITS
+            left -= least[place] == EMPTY
+            least[place] = min(least[place], key)
+        drawn += 1
+    for place in range(bins):
+        key = least[place]
+        if key == EMPTY:  # the last rounds
+            factor = factors[bins + place]
+            for at in range(count):
+                key = min(key, shingles[at] * factor & ORDER)
+        found[place] = (key & ORDER) * SPREAD >> 32
+    return values
+
+
+def odd(const uint64_t[::1] hashes, int level, Py_ssize_t bits):
+    """How many hashes end in so many zero bits, and their odd sketch."""
+    if not 0 <= level < 64 or bits < 1:
+        raise ValueError(f"no odd sketch has {bits} bits at level {level}")
+    cdef Py_ssize_t members = 0, size = (bits + 7) // 8, at, place
+    cdef uint64_t others = (<uint64_t>1 << level) - 1
+    cdef bytes found = PyBytes_FromStringAndSize(NULL, size)
+    cdef unsigned char* flipped = found
+    memset(flipped, 0, size)
+    for at in range(hashes.shape[0]):
+        if not hashes[at] & others:
+            place = (hashes[at] >> 32) * bits >> 32
+            flipped[place >> 3] ^= 0x80 >> (place & 7)
+            members += 1
+    return members, found
+
+
+def band_keys(const uint32_t[::1] sketch, Py_ssize_t bands, Py_ssize_t rows):
+    cdef int bits = 32 // rows
+    cdef uint64_t key, mask = (<uint64_t>1 << bits) - 1
+    cdef Py_ssize_t band, row
+    keys = np.empty(bands, np.uint32)
+    cdef uint32_t[::1] found = keys
+    for band in range(bands):
+        key = 0
+        for row in range(band * rows, (band + 1) * rows):
+            key = key << bits | sketch[row] & mask
+        found[band] = key
+    return keys

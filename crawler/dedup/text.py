@@ -13,7 +13,7 @@ import numpy as np
 from .unspaced import UNSPACED, segmented
 
 try:
-    from .encode import encode
+    from .encode import encode, has_gaps
 
     COMPILED = True
 except ImportError:  # then texts that are not all ASCII take some ten times as long
@@ -200,7 +200,7 @@ def single_spaced(encoded: bytes) -> bytes:
     >>> single_spaced(b"  to be  or ")
     b'to be or'
     """
-    if b"  " not in encoded:
+    if COMPILED and not has_gaps(encoded):
         return encoded.strip(b" ")
     read = np.frombuffer(encoded + b" ", np.uint8)
     this, following = read[:-1], read[1:]

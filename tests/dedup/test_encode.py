@@ -92,6 +92,14 @@ def test_neighbours_have_a_say(text: str) -> None:
     assert both_agree(f"a{text}b")
 
 
+@given(st.lists(st.sampled_from([b" ", b"a", b"\xc3\xa9"]), max_size=80).map(b"".join))
+def test_single_spaced_is_the_same(encoded: bytes) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "COMPILED", False)
+        expected = single_spaced(encoded)
+    assert single_spaced(encoded) == expected
+
+
 @pytest.mark.parametrize("unit", ["ü", "ü ", "a" * 63 + "中", "中a", " \n", "e\u0301 "])
 def test_long_texts_are_written_alike(unit: str) -> None:
     """Around the length from which on texts are cut, and beyond it."""

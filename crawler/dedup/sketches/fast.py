@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from .. import hashing
 from .base import BandedMethod, SketchArray
 from .draw import multipliers
+
+if hashing.COMPILED:
+    from .. import hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,9 +67,13 @@ class FastSimilaritySketch(BandedMethod):
         self._thrown_at_all = math.ceil(math.log(num_hashes)) + 3
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
+        if hashing.COMPILED:
+            return hashes.fast(np.ascontiguousarray(shingles), self._multipliers)
         return self.sketch_batch(shingles, np.array([0, shingles.size]))[0]
 
     def sketch_batch(self, shingles: ShingleArray, offsets: NDArray[np.intp]) -> list[SketchArray]:
+        if hashing.COMPILED:
+            return super().sketch_batch(shingles, offsets)
         bins = self.num_hashes
         counts = offsets[1:] - offsets[:-1]
         least = np.full(counts.size * bins, _EMPTY)

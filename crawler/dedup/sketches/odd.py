@@ -18,8 +18,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .. import hashing
 from ..similarity import Estimate, z_score
 from .simhash import estimate_simhash
+
+if hashing.COMPILED:
+    from ..hashes import odd as members_and_bits
 
 # The error is smallest where the difference at the threshold fills this part of the bits: fewer
 # members are a smaller sample, more of them collide (section 3.2, minimised numerically).
@@ -53,6 +57,8 @@ def sampling_level(count: float, bits: int, threshold: float) -> int:
 
 def odd_sketch(hashes: npt.NDArray[np.uint64], level: int, bits: int) -> OddSketch:
     """The odd sketch of distinct, well mixed 64-bit hashes, shape (n,), in any order."""
+    if hashing.COMPILED:
+        return OddSketch(level, *members_and_bits(np.ascontiguousarray(hashes), level, bits))
     sample = hashes[hashes & np.uint64((1 << level) - 1) == 0] if level else hashes
     # The upper half picks the bit; the lower half, which picks the sample, has no say in it.
     places = (sample >> np.uint64(32)) * np.uint64(bits) >> np.uint64(32)
