@@ -15,19 +15,12 @@ LONG_PAGE: Final = 1_000_000
 
 
 async def parse(
-    html: str | bytes,
-    *,
-    url: str | None = None,
-    content_type: str | None = None,
-    parsed: chrome.Parsed | None = None,
+    html: str | bytes, *, url: str | None = None, content_type: str | None = None
 ) -> chrome.Document:
-    """Parse a page as :func:`.chrome.parse` does; the event loop goes on every few milliseconds.
-
-    What is `parsed` already, :func:`.chrome.parse_in_steps` reads if it can.
-    """
+    """Parse a page as :func:`.chrome.parse` does; the event loop goes on every few milliseconds."""
     if len(html) >= LONG_PAGE:
         return await run_in_thread(chrome.parse, html, url=url, content_type=content_type)
-    steps = chrome.parse_in_steps(html, url=url, content_type=content_type, parsed=parsed)
+    steps = chrome.parse_in_steps(html, url=url, content_type=content_type)
     pause = is_asyncio_available()
     while True:
         try:

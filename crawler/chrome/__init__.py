@@ -4,7 +4,6 @@ from .dates import published
 from .document import (
     Document,
     Link,
-    Parsed,
     Robots,
     base,
     canonical,
@@ -25,7 +24,6 @@ __all__ = [
     "Document",
     "Link",
     "MainText",
-    "Parsed",
     "Robots",
     "SharedTemplate",
     "SiteTemplate",

@@ -58,13 +58,6 @@ class Document:
     url: str | None = None
 
 
-class Parsed(NamedTuple):
-    """A page that somebody else has parsed: its text, and the root of the tree that it gave."""
-
-    text: str
-    root: Any
-
-
 class Link(NamedTuple):
     """A link as it stands in the page: not joined with the base, not cleaned."""
 
@@ -90,8 +83,7 @@ def parse(
     >>> title(parse("<title>Tea &amp; cake</title>"))
     'Tea & cake'
     """
-    encoding, _, whole = _decoded(html, content_type)
-    data, rest, crowded = _bounded(whole)
+    data, rest, encoding, crowded = _bounded(html, content_type)
     reader, parser = _new_parser(crowded)
     read: Any
     try:
@@ -104,21 +96,13 @@ def parse(
 
 
 def parse_in_steps(
-    html: str | bytes,
-    *,
-    url: str | None = None,
-    content_type: str | None = None,
-    parsed: Parsed | None = None,
+    html: str | bytes, *, url: str | None = None, content_type: str | None = None
 ) -> Generator[None, None, Document]:
     """Parse a page as `parse` does, a few milliseconds' worth from one yield to the next.
 
-    The document is what the generator returns.  A tree that is there already is read instead, but
-    not if it is of another text, as after another guess at the encoding, or beyond the limits.
+    The document is what the generator returns.
     """
-    encoding, text, whole = _decoded(html, content_type)
-    data, rest, crowded = _bounded(whole)
-    if parsed is not None and COMPILED and data is whole and parsed.text == text:
-        return Document(*_whole(parsed.root, None, data, rest), encoding, url)
+    data, rest, encoding, crowded = _bounded(html, content_type)
     reader, parser = _new_parser(crowded)
     read: Any
     try:
@@ -134,20 +118,16 @@ def parse_in_steps(
     return Document(*_whole(read, reader, data, rest), encoding, url)
 
 
-def _decoded(html: str | bytes, content_type: str | None) -> tuple[str, str, bytes]:
-    """Return the encoding of a page, its text, and that in UTF-8."""
-    if isinstance(html, str):
-        return "utf-8", html, html.encode("utf-8", "replace")
-    encoding, text = decode(html, content_type)
-    plain = encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf"
-    return encoding, text, html if plain else text.encode()
-
-
-def _bounded(data: bytes) -> tuple[bytes, bytes, bool]:
-    """Return the part of a page that is parsed, and what follows it.
+def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes, str, bool]:
+    """Return the part of a page that is parsed, in UTF-8, what follows it, and its encoding.
 
     And whether a tag of that part may have very many attributes.
     """
+    if isinstance(html, str):
+        encoding, data = "utf-8", html.encode("utf-8", "replace")
+    else:
+        encoding, text = decode(html, content_type)
+        data = html if encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf" else text.encode()
     if b"\0" in data:
         data = data.replace(b"\0", b" ")
     tags = _count(data, b"<")
@@ -164,7 +144,7 @@ def _bounded(data: bytes) -> tuple[bytes, bytes, bool]:
     crowded = is_crowded(data, most) if COMPILED else _may_be_crowded(data)
     if crowded:
         data = _CROWDED.sub(rb"<\1", data)
-    return data, rest, crowded
+    return data, rest, encoding, crowded
 
 
 def _new_parser(crowded: bool) -> tuple[Any, etree.HTMLParser]:

@@ -111,12 +111,6 @@ class DedupConfig:
         "Whether blocks that come back on a site's pages are learnt as its template, shared by all "
         "workers and cut from main texts.",
     )
-    share_trees: bool = _setting(
-        True,
-        parsing.boolean,
-        "Whether a response that the spider has parsed is not parsed again for an item with its "
-        "text or bytes. Set it to False for a spider that changes the tree, as by drop().",
-    )
     ttl: float | None = _setting(
         None,
         parsing.duration,

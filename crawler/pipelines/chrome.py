@@ -49,9 +49,7 @@ class ChromePipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings; raises :class:`ConfigError` for one that cannot be used."""
         speak_plainly()
-        pipeline = cls(project_config(crawler.settings), crawler.stats.inc_value)
-        pipeline.fields.listen(crawler)
-        return pipeline
+        return cls(project_config(crawler.settings), crawler.stats.inc_value)
 
     async def process_item(self, item: Any) -> Any:
         """Fill in the main text; whatever goes wrong with a page, its item passes."""
@@ -86,7 +84,7 @@ async def main_text(
             return ""
         short = len(html) < (LONG_PAGE if extract is own else _LONG_FOR_OTHERS)
         if short and extract is own:
-            page = await parse(html, parsed=fields.parsed(item, html))
+            page = await parse(html)
     if short:
         found = extract(page, template)
     else:

@@ -102,7 +102,6 @@ class DuplicatePipeline:
             template=lambda url: site_template(crawler, url),
         )
         crawler.signals.connect(pipeline.gone.note, signal=signals.response_received)
-        pipeline.fields.listen(crawler)
         return pipeline
 
     async def open_spider(self) -> None:

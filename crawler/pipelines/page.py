@@ -6,20 +6,15 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from itemadapter import ItemAdapter
-from scrapy import signals
 
-from ..chrome import Document, MainText, Parsed
+from ..chrome import Document, MainText
 from ..chrome.document import TREES
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
 from ..extractor import Tree
-from .trees import ResponseTrees
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 
@@ -35,14 +30,8 @@ class PageFields:
         self.config = config
         self._count = count
         self._warned: set[tuple[type, str]] = set()
-        self._trees = ResponseTrees()
         # A document of this package says nothing to another one's extractor.
         self._html_types = (str, bytes, *TREES, *([] if config.extractor else [Document]))
-
-    def listen(self, crawler: Crawler) -> None:
-        """Take notice of the responses of a crawl, if ``DEDUP_SHARE_TREES`` lets them be asked."""
-        if self.config.share_trees:
-            crawler.signals.connect(self._trees.note, signal=signals.response_received)
 
     def url(self, item: Any) -> str | None:
         """The page's address, None if there is none."""
@@ -103,11 +92,6 @@ class PageFields:
                 _instead(item, self.config.text_field),
             )
         return html
-
-    def parsed(self, item: Any, html: str | bytes) -> Parsed | None:
-        """The item's HTML as the spider has parsed it; None if it has not."""
-        url = ItemAdapter(item).get(self.config.url_field)
-        return self._trees.of(url, html) if isinstance(url, str) else None
 
     def fill(self, item: Any, *, text: str, title: str) -> None:
         """Put the main text and the title into those of their fields that the item has, unfilled.
