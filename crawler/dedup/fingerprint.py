@@ -112,7 +112,7 @@ class Fingerprinter:
         return self._read(text)[0].exact
 
     def many(self, texts: Iterable[str]) -> list[Fingerprint]:
-        """The fingerprints of many texts, in half the time that they take one by one."""
+        """The fingerprints of many texts, in somewhat less time than one by one."""
         found: list[Fingerprint] = []
         encoded: dict[int, bytes] = {}
         for number, text in enumerate(texts):
