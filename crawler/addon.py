@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .pipelines import DuplicatePipeline
+from .pipelines.reading import ResponseReader
 from .project import project_config
 from .start_errors import speak_plainly
 
@@ -14,10 +15,14 @@ if TYPE_CHECKING:
 # Below the 300 that Scrapy's templates give a project's own pipelines, so that what is dropped
 # costs nothing there. A pipeline that fills in the page's html or text needs a lower number still.
 PRIORITY = 200
+# Next to the spider: nobody has seen its items before.
+NEXT_TO_SPIDER = 1000
 
 
 class Addon:
     """Puts :class:`DuplicatePipeline` into ``ITEM_PIPELINES``, unless it stands there already.
+
+    And :class:`ResponseReader` into ``SPIDER_MIDDLEWARES``, so that pages are parsed once.
 
     A setting that cannot be used fails the start of the crawl, with an error that names it.
     """
@@ -28,4 +33,7 @@ class Addon:
         project_config(settings)
         settings.setdefault_in_component_priority_dict(
             "ITEM_PIPELINES", DuplicatePipeline, PRIORITY
+        )
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", ResponseReader, NEXT_TO_SPIDER
         )

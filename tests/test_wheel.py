@@ -79,12 +79,14 @@ def test_beside_a_project_called_crawler(installed: str, tmp_path: Path, web: We
 
 
 def test_outside_a_project(installed: str, tmp_path: Path) -> None:
-    """Outside a project the command is listed, and says where it works when it is run."""
+    """Outside a project what needs an index says where there would be one, and makes none."""
     project = Project(tmp_path, installed, path="")
     assert "dedup" in project.scrapy().output
-    run = project.scrapy("dedup", "stats")
-    assert run.code == 2
-    assert "scrapy.cfg" in run.log
+    for words in (["stats"], ["clear", "--yes"], ["rename", "a", "b"]):
+        run = project.scrapy("dedup", *words)
+        assert run.code == 2
+        assert "scrapy.cfg" in run.log
+    assert "DEDUP_DROP" in project.scrapy("dedup", "settings").output
     assert not list(tmp_path.iterdir())
 
 

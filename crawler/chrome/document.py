@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -73,17 +73,25 @@ class Robots(NamedTuple):
 
 
 def parse(
-    html: str | bytes, *, url: str | None = None, content_type: str | None = None
+    html: str | bytes,
+    *,
+    url: str | None = None,
+    content_type: str | None = None,
+    tree: Callable[[str], Any] | None = None,
 ) -> Document:
     """Parse a page once, for links, robots, title and main text alike.
 
     `content_type` is the value of the HTTP header; it counts for bytes only.  Anything parses:
-    an empty or broken page gives an empty document.
+    an empty or broken page gives an empty document.  `tree` lets somebody else build the tree of a
+    page that is within all limits: it takes the text and returns the root, or None.
 
     >>> title(parse("<title>Tea &amp; cake</title>"))
     'Tea & cake'
     """
-    data, rest, encoding, crowded = _bounded(html, content_type)
+    encoding, text, whole = _decoded(html, content_type)
+    data, rest, crowded = _bounded(whole)
+    if tree is not None and COMPILED and data is whole and (root := tree(text)) is not None:
+        return Document(*_whole(root, None, data, rest), encoding, url)
     reader, parser = _new_parser(crowded)
     read: Any
     try:
@@ -102,7 +110,8 @@ def parse_in_steps(
 
     The document is what the generator returns.
     """
-    data, rest, encoding, crowded = _bounded(html, content_type)
+    encoding, _, whole = _decoded(html, content_type)
+    data, rest, crowded = _bounded(whole)
     reader, parser = _new_parser(crowded)
     read: Any
     try:
@@ -118,16 +127,20 @@ def parse_in_steps(
     return Document(*_whole(read, reader, data, rest), encoding, url)
 
 
-def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes, str, bool]:
-    """Return the part of a page that is parsed, in UTF-8, what follows it, and its encoding.
+def _decoded(html: str | bytes, content_type: str | None) -> tuple[str, str, bytes]:
+    """Return the encoding of a page, its text, and that in UTF-8."""
+    if isinstance(html, str):
+        return "utf-8", html, html.encode("utf-8", "replace")
+    encoding, text = decode(html, content_type)
+    plain = encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf"
+    return encoding, text, html if plain else text.encode()
+
+
+def _bounded(data: bytes) -> tuple[bytes, bytes, bool]:
+    """Return the part of a page that is parsed, and what follows it.
 
     And whether a tag of that part may have very many attributes.
     """
-    if isinstance(html, str):
-        encoding, data = "utf-8", html.encode("utf-8", "replace")
-    else:
-        encoding, text = decode(html, content_type)
-        data = html if encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf" else text.encode()
     if b"\0" in data:
         data = data.replace(b"\0", b" ")
     tags = _count(data, b"<")
@@ -144,7 +157,7 @@ def _bounded(html: str | bytes, content_type: str | None) -> tuple[bytes, bytes,
     crowded = is_crowded(data, most) if COMPILED else _may_be_crowded(data)
     if crowded:
         data = _CROWDED.sub(rb"<\1", data)
-    return data, rest, encoding, crowded
+    return data, rest, crowded
 
 
 def _new_parser(crowded: bool) -> tuple[Any, etree.HTMLParser]:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
-from scrapy.utils.project import inside_project
 
 from .arguments import StrictParser, closest
 from .output import printable
@@ -30,12 +29,6 @@ if TYPE_CHECKING:
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
 
 
-_NO_PROJECT = (
-    "there is no Scrapy project here, and no index: go to a folder with a scrapy.cfg or with "
-    "crawled pages, or name the server with -s DEDUP_REDIS_URL=..."
-)
-
-
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter, ScrapyHelpFormatter):
     """Keeps the lines of the list of subcommands."""
 
@@ -43,7 +36,6 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter, ScrapyHelpFormatter):
 class Command(ScrapyCommand):
     """Finds the subcommand, reads its arguments and runs it, with an exit code that tells."""
 
-    # `requires_project` does nothing for a command found by its entry point: `run` looks itself.
     requires_crawler_process = False
 
     _subcommand: Subcommand
@@ -93,16 +85,11 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the subcommand; an error is one line and an exit code."""
         from ..dedup.errors import ConfigError, DedupError, InputError, MissingExtra
-        from ..project import project_config
 
         assert self.settings is not None
         if sys.stdout is None:  # closed by who started this: the exit code still tells
             sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
         try:
-            if not inside_project():  # a spider of a single file has an index, too
-                config = project_config(self.settings)
-                if config.redis_url is None and not config.data_dir.is_dir():
-                    _fail(_NO_PROJECT, Exit.USAGE)
             self.exitcode = self._subcommand.run(opts, self.settings)
             sys.stdout.flush()
         except (ConfigError, InputError, MissingExtra) as error:

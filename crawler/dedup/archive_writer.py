@@ -66,7 +66,7 @@ class ArchiveWriter:
     def add(
         self, text: str, title: str, verdict: Verdict, cut: Sequence[tuple[str, str]] = ()
     ) -> None:
-        """Note a page, `cut` being texts and reasons of the blocks left out; returns at once."""
+        """Note a page, `cut` being texts and reasons of the blocks left out; never waits."""
         page = {
             "url": identity(verdict.url, canonical=self._canonical),
             "title": _sound(title[:_MOST_TITLE]),

@@ -18,6 +18,7 @@ from ..long_pages import LONG_PAGE, parse
 from ..project import project_config
 from ..start_errors import speak_plainly
 from .page import PageFields
+from .reading import PagesRead
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -38,10 +39,14 @@ class ChromePipeline:
         Names the fields of the page.
     count
         Takes the name of a statistic to add one to.
+    pages
+        Those that were read when the spider yielded them.
     """
 
-    def __init__(self, config: DedupConfig, count: Callable[[str], None]) -> None:
-        self.fields = PageFields(config, count)
+    def __init__(
+        self, config: DedupConfig, count: Callable[[str], None], pages: PagesRead | None = None
+    ) -> None:
+        self.fields = PageFields(config, count, pages)
         self.extract = extractor(config)
         self._count = count
 
@@ -49,7 +54,8 @@ class ChromePipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings; raises :class:`ConfigError` for one that cannot be used."""
         speak_plainly()
-        return cls(project_config(crawler.settings), crawler.stats.inc_value)
+        config = project_config(crawler.settings)
+        return cls(config, crawler.stats.inc_value, PagesRead.of(crawler))
 
     async def process_item(self, item: Any) -> Any:
         """Fill in the main text; whatever goes wrong with a page, its item passes."""
@@ -84,7 +90,7 @@ async def main_text(
             return ""
         short = len(html) < (LONG_PAGE if extract is own else _LONG_FOR_OTHERS)
         if short and extract is own:
-            page = await parse(html)
+            page = fields.pages.take(html) or await parse(html)
     if short:
         found = extract(page, template)
     else:

@@ -30,6 +30,7 @@ from .chrome import main_text
 from .dropping import describe, drop_reason
 from .gone import GoneAddresses
 from .page import PageFields
+from .reading import PagesRead
 from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_end
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class DuplicatePipeline:
         Called when the index cannot be opened; makes the crawl end as a failed one.
     template
         Gives what is known of the template of the site of a URL.
+    pages
+        Those that were read when the spider yielded them.
     """
 
     def __init__(
@@ -68,9 +71,10 @@ class DuplicatePipeline:
         stop: Callable[[], None],
         fail: Callable[[], None],
         template: Callable[[str], SharedTemplate | None] = lambda url: None,
+        pages: PagesRead | None = None,
     ) -> None:
         self.config = config
-        self.fields = PageFields(config, count)
+        self.fields = PageFields(config, count, pages)
         self.extract = extractor(config)
         self.verdicts: Counter[Kind] = Counter()
         self.dropped = 0
@@ -100,6 +104,7 @@ class DuplicatePipeline:
             stop=Stopper(crawler),
             fail=lambda: fail_at_end(crawler),
             template=lambda url: site_template(crawler, url),
+            pages=PagesRead.of(crawler),
         )
         crawler.signals.connect(pipeline.gone.note, signal=signals.response_received)
         return pipeline

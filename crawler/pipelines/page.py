@@ -15,6 +15,7 @@ from ..chrome.document import TREES
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
 from ..extractor import Tree
+from .reading import PagesRead
 
 logger = logging.getLogger(__name__)
 
@@ -23,11 +24,15 @@ class PageFields:
     """Reads and writes the fields of items that hold a page: those that `config` names.
 
     Nothing here raises for what an item holds or cannot hold. What was missing, of a wrong type or
-    could not be written is counted with `count`, which takes the name of a statistic.
+    could not be written is counted with `count`, which takes the name of a statistic. `pages` are
+    those that were read when the spider yielded them.
     """
 
-    def __init__(self, config: DedupConfig, count: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: DedupConfig, count: Callable[[str], None], pages: PagesRead | None = None
+    ) -> None:
         self.config = config
+        self.pages = pages or PagesRead()
         self._count = count
         self._warned: set[tuple[type, str]] = set()
         # A document of this package says nothing to another one's extractor.

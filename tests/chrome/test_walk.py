@@ -68,7 +68,7 @@ def columns(found: Any) -> dict[str, Any]:
 
 def both(html: bytes) -> tuple[Any, Any]:
     """What the walk and the reader make of a page: of none where no tree can, or may, be built."""
-    data, _, _, crowded = document._bounded(html, None)
+    data, _, crowded = document._bounded(document._decoded(html, None)[2])
     heard = walked = listened(data)
     if not crowded:
         tree = None

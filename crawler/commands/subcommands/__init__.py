@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
+    from ...dedup.config import DedupConfig
     from ...dedup.index import DuplicateIndex
 
 T = TypeVar("T")
@@ -81,13 +82,34 @@ def ask_index(
     import asyncio
 
     from ...dedup.index import DuplicateIndex
-    from ...project import project_config
+
+    config = index_config(settings)
 
     async def ask() -> T:
-        async with DuplicateIndex.open(project_config(settings), spool=spool) as index:
+        async with DuplicateIndex.open(config, spool=spool) as index:
             return await question(index)
 
     return asyncio.run(ask())
+
+
+def index_config(settings: Mapping[str, Any]) -> DedupConfig:
+    """The configuration of the index that a command is about.
+
+    Raises :class:`InputError` where there is no project, no index of a spider without one and no
+    server that is named: a private one would be started for an empty index.
+    """
+    from scrapy.utils.project import inside_project
+
+    from ...dedup.errors import InputError
+    from ...project import project_config
+
+    config = project_config(settings)
+    if inside_project() or config.redis_url or (config.data_dir / "appendonlydir").is_dir():
+        return config
+    raise InputError(
+        "there is no Scrapy project here, and no index: go to a folder with a scrapy.cfg, or name "
+        "the index with -s DEDUP_REDIS_URL=... or -s DEDUP_DATA_DIR=..."
+    )
 
 
 def never_saw(url: str) -> None:

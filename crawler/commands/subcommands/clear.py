@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..output import print_json
-from . import Exit
+from . import Exit, index_config
 
 HELP = "Delete the index"
 
@@ -31,9 +31,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.errors import InputError
     from ...dedup.store.address import mask
     from ...dedup.store.namespaces import clear_index
-    from ...project import project_config
 
-    config = project_config(settings)
+    config = index_config(settings)
     server = mask(config.redis_url) if config.redis_url else str(config.data_dir)
     if not options.yes:
         if not sys.stdin.isatty():

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..output import print_json
-from . import Exit
+from . import Exit, index_config
 
 HELP = "Copy an index to another name"
 
@@ -42,9 +42,8 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
     from ...dedup.errors import InputError
     from ...dedup.spool import Spool
     from ...dedup.store.namespaces import clear_index, copy_index
-    from ...project import project_config
 
-    config = project_config(settings)
+    config = index_config(settings)
 
     def take_along() -> None:
         old, new = (replace(config, namespace=name) for name in (options.source, options.target))

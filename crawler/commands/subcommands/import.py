@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..output import print_json, printable, progress_reporter
-from . import Exit
+from . import Exit, index_config
 
 HELP = "Read an exported index"
 
@@ -31,9 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Read the file."""
     from ...dedup.transfer import import_index
-    from ...project import project_config
 
-    config = project_config(settings)
+    config = index_config(settings)
     found = asyncio.run(import_index(config, options.file, progress=progress_reporter()))
     if options.json:
         print_json(

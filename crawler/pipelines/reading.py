@@ -1,0 +1,102 @@
+"""Pages of a CrawlSpider, read while it yields them: its link extractor needs their tree, too."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from itemadapter import ItemAdapter
+from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from scrapy.spiders import CrawlSpider
+
+from ..chrome import Document, parse
+from ..chrome.document import COMPILED
+from ..long_pages import LONG_PAGE
+from ..project import project_config
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+_MOST_WAITING: Final = 64
+# What browsers drop before a page, too; parsel drops other white space as well.
+_SPACE: Final = " \t\n\f\r"
+
+_pages: WeakKeyDictionary[Crawler, PagesRead] = WeakKeyDictionary()
+
+
+class PagesRead:
+    """Pages on their way from the spider to the pipeline, known by the text or bytes that they had.
+
+    Those that wait for too long are forgotten, and read again.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[int, tuple[str | bytes, Document]] = OrderedDict()
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> PagesRead:
+        """Those of a crawl; who asks for them has pages read."""
+        return _pages.setdefault(crawler, cls())
+
+    def put(self, html: str | bytes, document: Document) -> None:
+        """Keep what was read of *html*."""
+        self._waiting[id(html)] = html, document
+        if len(self._waiting) > _MOST_WAITING:
+            self._waiting.popitem(last=False)
+
+    def take(self, html: str | bytes) -> Document | None:
+        """What was read of this very object, None if that was not done."""
+        _, document = self._waiting.pop(id(html), (None, None))
+        return document
+
+
+class ResponseReader(BaseSpiderMiddleware):
+    """Reads an item's page when that is the text or body of a response that nobody has parsed yet.
+
+    For a :class:`~scrapy.spiders.CrawlSpider`, whose link extractors will ask the response for its
+    tree in any case. While an item is yielded nobody else knows that tree; of one that was there
+    before, nobody knows what the spider has done to it, or does meanwhile in a thread.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        config = project_config(crawler.settings)
+        if not isinstance(crawler.spider, CrawlSpider) or config.extractor or not COMPILED:
+            raise NotConfigured
+        self._html_field, self._text_field = config.html_field, config.text_field
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        """Return the item as it is; whatever goes wrong with its page, the pipeline sees to it."""
+        pages = _pages.get(self.crawler)
+        if pages is not None and isinstance(response, HtmlResponse) and ItemAdapter.is_item(item):
+            try:
+                self._read(item, response, pages)
+            except Exception:
+                logger.debug("%r is not read with its response", response.url, exc_info=True)
+        return item
+
+    def _read(self, item: Any, response: HtmlResponse, pages: PagesRead) -> None:
+        fields = ItemAdapter(item)
+        html = fields.get(self._html_field)
+        if not isinstance(html, (str, bytes)) or fields.get(self._text_field):
+            return
+        # Scrapy has no public way to ask whether there is a selector without making one.
+        if len(html) >= LONG_PAGE or getattr(response, "_cached_selector", response) is not None:
+            return
+        if html is (response.body if isinstance(html, bytes) else response.text):
+            pages.put(html, parse(html, tree=partial(_tree, response)))
+
+
+def _tree(response: HtmlResponse, text: str) -> Any:
+    """The root of the response's tree, None if that is of another text."""
+    if response.text != text or "\ufffd" in text or text.strip() != text.strip(_SPACE):
+        return None
+    return response.selector.root
