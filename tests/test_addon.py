@@ -12,6 +12,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler import Addon
+from crawler.chrome import document
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex
 from crawler.pipelines import DuplicatePipeline
 from tests.conftest import Server, wait_until
@@ -20,6 +21,26 @@ from tests.spiders.webserver import Web
 
 COUNT = 60
 PATH = "crawler.pipelines.DuplicatePipeline"
+
+
+LINKS = """
+from scrapy import Request
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+
+
+class Links(CrawlSpider):
+    name = "links"
+    rules = [Rule(LinkExtractor(), callback="page", follow=True)]
+
+    async def start(self):
+        yield Request(self.url)
+
+    def page(self, response):
+        yield {"url": response.url, "html": response.text}
+        if response._cached_selector is not None:
+            self.crawler.stats.inc_value("parsed")
+"""
 
 
 @pytest.fixture
@@ -61,6 +82,17 @@ def test_the_pipeline_is_added() -> None:
 def test_the_projects_own_priority_stays(key: Any, priority: int | None) -> None:
     """A priority that the project set, or None to turn the pipeline off, is kept."""
     assert pipelines(ITEM_PIPELINES={key: priority}) == {key: priority}
+
+
+def test_a_page_is_parsed_once(project: Project, web: Web, redis_url: str) -> None:
+    """When a CrawlSpider has yielded a page, the tree for its links is there already."""
+    web.page("/", "".join(f"<a href=/{i}>{i}</a> " for i in range(3)))
+    (project.folder / "shop" / "spiders" / "links.py").write_text(LINKS)
+    words = ["crawl", "links", "-a", f"url={web.url}/", "-O", "items.jsonl"]
+    run = project.scrapy(*words, DEDUP_REDIS_URL=redis_url)
+    assert len(run.items) == 2
+    assert run.stats["item_dropped_reasons_count/ExactDuplicate"] == 1
+    assert run.stats.get("parsed", 0) == (3 if document.COMPILED else 0)
 
 
 def test_wrong_settings_fail() -> None:

@@ -67,6 +67,9 @@ class ArchiveWriter:
         self, text: str, title: str, verdict: Verdict, cut: Sequence[tuple[str, str]] = ()
     ) -> None:
         """Note a page, `cut` being texts and reasons of the blocks left out; never waits."""
+        if len(self._waiting) >= _MOST_WAITING:
+            self._left_out += 1
+            return
         page = {
             "url": identity(verdict.url, canonical=self._canonical),
             "title": _sound(title[:_MOST_TITLE]),
@@ -86,9 +89,6 @@ class ArchiveWriter:
         }
         if self._thread.ident is None:
             self._thread.start()
-        if len(self._waiting) >= _MOST_WAITING:
-            self._left_out += 1
-            return
         self._waiting.append(page)
         if len(self._waiting) == _MOST_WAITING // 2:
             self._many.set()

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from itemadapter import ItemAdapter
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
+from scrapy.selector import Selector
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spiders import CrawlSpider
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MOST_WAITING: Final = 64
+_DEEP: Final = 500  # elements; libxml2 of itself ends at 256
 # What browsers drop before a page, too; parsel drops other white space as well.
 _SPACE: Final = " \t\n\f\r"
 
@@ -70,6 +72,8 @@ class ResponseReader(BaseSpiderMiddleware):
         super().__init__(crawler)
         config = project_config(crawler.settings)
         if not isinstance(crawler.spider, CrawlSpider) or config.extractor or not COMPILED:
+            raise NotConfigured
+        if not Selector(text="<i>" * _DEEP + "<b>").css("b"):  # parsel before 1.7 loses deep text
             raise NotConfigured
         self._html_field, self._text_field = config.html_field, config.text_field
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response, XmlResponse
 from scrapy.linkextractors import LinkExtractor
+from scrapy.selector import Selector
 from scrapy.spiders import CrawlSpider
 from scrapy.utils.test import get_crawler
 
@@ -130,6 +132,16 @@ def test_who_does_without():
         reader(Spider)
     with pytest.raises(NotConfigured):
         reader(DEDUP_EXTRACTOR=str)
+
+
+@compiled
+@pytest.mark.filterwarnings("ignore:Input data is too big")
+def test_an_older_parsel_is_not_trusted(monkeypatch):
+    """Its trees end where a page is deeper than 256 elements."""
+    assert reader()
+    monkeypatch.setattr("crawler.pipelines.reading.Selector", partial(Selector, huge_tree=False))
+    with pytest.raises(NotConfigured):
+        reader()
 
 
 def test_pages_that_wait_are_few():
