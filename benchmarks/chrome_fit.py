@@ -5,6 +5,7 @@ python benchmarks/chrome_fit.py --data FOLDER --write    # fit on all, write wei
 
 Articles moved into other sites' templates are fitted on, too: content is what is the same in both.
 Pages of manuals (--manuals FOLDER) help to tell content from a documentation theme.
+Needs LightGBM (pip install lightgbm), which grows the trees; the package reads them without it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,8 @@ from __future__ import annotations
 import argparse
 import sys
 import zlib
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,32 +24,17 @@ from benchmarks import chrome_first, chrome_swap
 from benchmarks.chrome import near_pairs, pairs
 from benchmarks.chrome_data import Page, load_manuals, load_pages, score, tokens
 from benchmarks.chrome_first import Met
+from benchmarks.chrome_learn import Sample, fit
 from benchmarks.chrome_names import Names
 from benchmarks.chrome_swap import Swapped
 from crawler.chrome import document, model, strip_chrome
-from crawler.chrome.blocks import LIMIT, Flat
+from crawler.chrome.blocks import LIMIT
 from crawler.chrome.choice import siblings
-from crawler.chrome.features import describe
 
-UNITS = 40
-EPOCHS = 15
-BATCH = 2048  # blocks, of whole pages
-RATE = 2e-3
-DECAY = 1 / 128
 ORDERS = 3  # in which a site's pages are met, for learning its template
 MORE = (11, 13, 17, 19, 23)  # other articles in each template, for a site of more pages
-DROPOUT = 0.3  # of hidden units
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
 SWAPPED_WEIGHT = 0.12  # and so are the same articles in other templates
-
-
-class Sample(NamedTuple):
-    site: str  # whose template it has
-    flat: Flat
-    title: str
-    labels: np.ndarray
-    weights: np.ndarray
-    groups: np.ndarray  # of siblings, which share their likelihood
 
 
 def labels(texts: list[str], gold: str) -> tuple[np.ndarray, np.ndarray]:
@@ -93,89 +77,6 @@ def resample(moved: list[Swapped], pages: list[Page]) -> list[Sample]:
         for page in others
     )
     return [s._replace(weights=s.weights * SWAPPED_WEIGHT) for s in samples if s]
-
-
-def described(samples: list[Sample], names: Names) -> np.ndarray:
-    """Return the features of all blocks; classes as they would be known without the page's site."""
-    sites = {s.site for s in samples}
-    rows = {}
-    for site in sites:
-        words = names.scores(sites - {site})
-        scores = model.NameScores(words)
-        rows |= {
-            i: describe(s.flat, s.title, scores) for i, s in enumerate(samples) if s.site == site
-        }
-    return np.concatenate([rows[i] for i in range(len(samples))])
-
-
-def fit(samples: list[Sample], names: Names, seed: int = 0) -> model.Model:
-    """Return weights that minimise the cross-entropy, by Adam; scaling is folded in.
-
-    What is judged is what `settle` makes of the blocks: siblings together.
-    """
-    x = described(samples, names)
-    y = np.concatenate([s.labels for s in samples]).astype(np.float32)
-    w = np.concatenate([s.weights for s in samples]).astype(np.float32)
-    w /= w.mean()
-    mean, scale = x.mean(0), np.maximum(x.std(0), 0.02)
-    x = np.clip((x - mean) / scale, -8, 8)
-    random = np.random.default_rng(seed)
-    lengths = np.array([len(s.labels) for s in samples])
-    starts = np.cumsum(lengths) - lengths
-    f = x.shape[1]
-    bound = np.sqrt(6 / (f + UNITS))
-    parameters = [
-        random.uniform(-bound, bound, (f, UNITS)).astype(np.float32),
-        np.zeros(UNITS, np.float32),
-        random.uniform(-0.3, 0.3, UNITS).astype(np.float32),
-        np.zeros((), np.float32),
-    ]
-    first = [np.zeros_like(p) for p in parameters]
-    second = [np.zeros_like(p) for p in parameters]
-    step = 0
-    steps = EPOCHS * (lengths.sum() // BATCH + 1)
-    for _ in range(EPOCHS):
-        order = random.permutation(len(samples))
-        batches = np.cumsum(lengths[order]) // BATCH
-        for batch in np.split(order, np.flatnonzero(np.diff(batches)) + 1):
-            rows = np.concatenate([starts[i] + np.arange(lengths[i]) for i in batch])
-            pooled = _pooling([samples[i].groups for i in batch])
-            xb, yb, wb = x[rows], y[rows], w[rows]
-            h = np.maximum(xb @ parameters[0] + parameters[1], 0)
-            h *= (random.random(h.shape, np.float32) > DROPOUT) / np.float32(1 - DROPOUT)
-            p = 1 / (1 + np.exp(-np.clip(pooled(h @ parameters[2] + parameters[3]), -30, 30)))
-            slope = pooled(wb * (p - yb)) / wb.sum()
-            back = np.outer(slope, parameters[2]) * (h > 0) / np.float32(1 - DROPOUT)
-            gradients = [
-                xb.T @ back + DECAY * parameters[0],
-                back.sum(0),
-                h.T @ slope + DECAY * parameters[2],
-                slope.sum(),
-            ]
-            rate = np.float32(RATE * max(1 - step / steps, 0))
-            step += 1
-            for i, g in enumerate(gradients):
-                first[i] += 0.1 * (g - first[i])
-                second[i] += 0.001 * (g * g - second[i])
-                parameters[i] = parameters[i] - rate * (first[i] / (1 - 0.9**step)) / (
-                    np.sqrt(second[i] / (1 - 0.999**step)) + 1e-8
-                )
-    hidden = parameters[0] / scale[:, None]
-    return model.Model(
-        hidden.astype(np.float32),
-        (parameters[1] - mean @ hidden).astype(np.float32),
-        parameters[2].astype(np.float32),
-        np.float32(parameters[3]),
-        model.NameScores(names.scores({s.site for s in samples})),
-    )
-
-
-def _pooling(groups: list[np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function that gives each of some pages' blocks the mean of its group."""
-    before = np.cumsum([0] + [own.max() + 1 for own in groups])
-    of = np.concatenate([own + first for own, first in zip(groups, before, strict=False)])
-    counts = np.maximum(np.bincount(of), 1)
-    return lambda values: (np.bincount(of, values) / counts)[of].astype(np.float32)
 
 
 def fold(site: str, folds: int) -> int:

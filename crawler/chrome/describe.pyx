@@ -6,6 +6,7 @@ Both give the same numbers, which a test compares; what they mean and why stands
 
 from libc.math cimport log, log1p
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -18,11 +19,12 @@ include "containers.pxi"
 cdef enum:
     OWN = 9, PLACE = 10, SHARED = 4, NAMED = 5  # columns
     FIRST_HEADING = 2, LAST_HEADING = 4
-    WINDOW_COUNT = 7, NEIGHBOUR_COUNT = 4
+    WINDOW_COUNT = 7, NEIGHBOUR_COUNT = 4, WHOLE = 13
 cdef int TAG_COUNT = len(TAGS), SIGN_COUNT = len(SIGNS)
+cdef int PAGE = WHOLE + 2 * TAG_COUNT
 cdef int COLUMNS = (
     OWN + PLACE + TAG_COUNT + SIGN_COUNT + WINDOW_COUNT * RATIOS + NEIGHBOUR_COUNT * 4
-    + SHARED + NAMED + LEVELS * (HELD + 1) + 2 * REGIONS
+    + SHARED + NAMED + LEVELS * (HELD + 1) + 2 * REGIONS + PAGE
 )
 cdef int[WINDOW_COUNT][2] WINDOWS = features.WINDOWS
 cdef int[NEIGHBOUR_COUNT] NEIGHBOURS = features.NEIGHBOURS
@@ -31,8 +33,8 @@ cdef int[SHARED] KIN = [BLOCKS, WORDS, PROSE, LINKED]
 cdef str ENDERS = "".join(features.ENDERS)
 cdef Py_ssize_t SHORT = features.SHORT
 cdef double MOST_NAMED = features.MOST_NAMED
-cdef int FEW = features.FEW
-cdef float MOSTLY_LINKED = features.MOSTLY_LINKED
+cdef int FEW = features.FEW, MANY = features.MANY, LONG_WORDS = features.LONG_WORDS
+cdef float MOSTLY_LINKED = features.MOSTLY_LINKED, LITTLE_LINKED = features.LITTLE_LINKED
 
 
 def describe(flat, str title not None, scores):
@@ -66,6 +68,7 @@ def describe(flat, str title not None, scores):
             sums[i] += upto[row, i]
         if first < 0 and code == FIRST_HEADING:
             first = row
+    cdef const float[::1] page = of_page(rows, upto, kin, codes, around)
     containers = Containers(flat, features.twins(flat), upto)
     for row in range(n):
         element = around[row]
@@ -111,6 +114,7 @@ def describe(flat, str title not None, scores):
         for i in range(NAMED):
             out[i] = names[element, i]
         containers.describe(row, within[row], out + NAMED)
+        memcpy(&rows[row, COLUMNS - PAGE], &page[0], PAGE * sizeof(float))
     return found
 
 
@@ -147,6 +151,46 @@ cdef int own(
         sums[WORDS], sums[PROSE], sums[LINKED] = words, prose * words, out[1] * words
         sums[LENGTH], sums[LINKS], sums[BLOCKS] = out[0], out[1] > MOSTLY_LINKED, 1
     return 0
+
+
+cdef const float[::1] of_page(
+    const float[:, ::1] rows,
+    const double[:, ::1] upto,
+    const double[:, ::1] kin,
+    const int64_t[::1] codes,
+    const int64_t[::1] around,
+):
+    """What the page is as a whole."""
+    cdef Py_ssize_t n = rows.shape[0], i
+    cdef const double* total = &upto[n, 0]
+    cdef double held = max(total[WORDS], TINY), words, most = 0, depth = 0
+    cdef double blocks = 0, of_kind = 0, listed = 0
+    cdef Py_ssize_t long_ones = 0, unlinked = 0, many = 0
+    cdef double[:, ::1] tags = np.zeros((2, TAG_COUNT))
+    cdef float[::1] found = np.empty(PAGE, np.float32)
+    for i in range(n):
+        words = upto[i + 1, WORDS] - upto[i, WORDS]  # exact, for words are counted in halves
+        most = max(most, words)
+        depth += rows[i, 8]
+        long_ones += words > LONG_WORDS
+        unlinked += words > LONG_WORDS and rows[i, 1] < LITTLE_LINKED
+        tags[0, codes[around[i]]] += words
+        tags[1, codes[around[i]]] += 1
+    for i in range(kin.shape[0]):
+        blocks = max(blocks, kin[i, 0])
+        of_kind = max(of_kind, kin[i, 1])
+        if kin[i, 0] >= MANY:
+            many += 1
+            listed += kin[i, 1]
+    found[0], found[1], found[2] = log1p(n), log1p(total[WORDS]), log1p(total[PROSE])
+    found[3], found[4], found[5] = total[PROSE] / held, total[LINKED] / held, depth / n
+    found[6], found[7], found[8] = log1p(most), log1p(long_ones), log1p(unlinked)
+    found[9], found[10] = log1p(blocks), of_kind / held
+    found[11], found[12] = log1p(many), listed / held
+    for i in range(TAG_COUNT):
+        found[WHOLE + i] = tags[0, i] / held
+        found[WHOLE + TAG_COUNT + i] = tags[1, i] / n
+    return found
 
 
 cdef Py_ssize_t stops_of(str text) except -1:

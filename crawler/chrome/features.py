@@ -33,6 +33,9 @@ MOST_NAMED: Final = 15.0  # of log-odds: beyond that a page is only deep
 TINY: Final = 1e-9
 MOSTLY_LINKED: Final = 0.7
 FEW: Final = 2  # siblings of one tag and class; of more it is a list
+MANY: Final = 5  # blocks of one tag and class, all over the page
+LONG_WORDS: Final = 20
+LITTLE_LINKED: Final = 0.3
 
 # Columns whose sums over ranges of blocks are wanted.
 _WORDS, _PROSE, _LINKED, _LENGTH, _LINKS, _BLOCKS, _HEADS = range(7)
@@ -45,6 +48,7 @@ def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
 
     Prose is a block's likeness to running text, 0 to 1: it is long, has punctuation, and
     little of it is linked.  Sizes count words, for Chinese and Japanese half the characters.
+    The last columns are the same for all blocks: what kind of page it is.
     """
     texts = flat.texts[:LIMIT]
     n = len(texts)
@@ -90,6 +94,8 @@ def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
     padded = np.zeros((n + 4, 4), np.float32)
     padded[2:-2, :3] = own[:, :3]
     padded[2:-2, 3] = tags
+    kin, shared = _kin(flat.kinds[around], words, prose, linked)
+    page = _page(total, kin, tags, words, linked, own[:, 8])
     signs = flat.signs[around].astype("<i8").view(np.uint8).reshape(n, 8)
     parts: list[NDArray[Any]] = [
         own,
@@ -98,7 +104,7 @@ def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
         np.unpackbits(signs, axis=1, count=len(SIGNS), bitorder="little"),
         _ratios(windows).reshape(n, -1),
         *(padded[2 + shift : 2 + shift + n] for shift in NEIGHBOURS),
-        _kin(flat.kinds[around], words, prose, linked),
+        shared[flat.kinds[around]],
         named(flat, scores)[around],
         *_containers(
             upto[_REACH : _REACH + n + 1],
@@ -108,6 +114,7 @@ def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
             twins(flat),
             flat.within[:n],
         ),
+        np.broadcast_to(page, (n, len(page))),
     ]
     return np.concatenate(parts, 1, dtype=np.float32)
 
@@ -164,17 +171,45 @@ def _stops(text: str) -> int:
     return count
 
 
-def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> Floats:
-    """Return what blocks of the same tag and class hold together, all over the page."""
-    blocks = np.bincount(kin)
-    held = np.maximum(np.bincount(kin, words), TINY)
+def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> tuple[Wide, Floats]:
+    """Return the blocks and words of each tag and class, all over the page, and what they hold."""
+    blocks, held = np.bincount(kin), np.bincount(kin, words)
+    most = np.maximum(held, TINY)
     table = np.empty((len(blocks), 4), np.float32)
     table[:, 0] = np.log1p(blocks)
-    table[:, 1] = held / words.sum()
-    table[:, 2] = np.bincount(kin, prose * words) / held
-    table[:, 3] = np.bincount(kin, linked * words) / held
-    looked_up: Floats = table[kin]
-    return looked_up
+    table[:, 1] = most / words.sum()
+    table[:, 2] = np.bincount(kin, prose * words) / most
+    table[:, 3] = np.bincount(kin, linked * words) / most
+    return np.stack((blocks, held)), table
+
+
+def _page(
+    total: Wide, kin: Wide, tags: Ints, words: Wide, linked: Floats, depths: Floats
+) -> Floats:
+    """Return what tells an article from a forum, a shop or a list: the page as a whole."""
+    n = len(words)
+    held = max(total[_WORDS], TINY)
+    long = words > LONG_WORDS
+    blocks, of_kind = kin
+    many = blocks >= MANY
+    numbers = (
+        np.log1p(n),
+        np.log1p(total[_WORDS]),
+        np.log1p(total[_PROSE]),
+        total[_PROSE] / held,
+        total[_LINKED] / held,
+        depths.sum(dtype=np.float64) / n,
+        np.log1p(words.max()),
+        np.log1p(long.sum()),
+        np.log1p((long & (linked < LITTLE_LINKED)).sum()),
+        np.log1p(blocks.max()),
+        of_kind.max() / held,
+        np.log1p(many.sum()),
+        np.cumsum(of_kind * many)[-1] / held,
+        *np.bincount(tags, words, len(TAGS)) / held,
+        *np.bincount(tags, minlength=len(TAGS)) / n,
+    )
+    return np.array(numbers, np.float32)
 
 
 def named(flat: Flat, scores: Mapping[str, float]) -> Floats:

@@ -1,4 +1,4 @@
-"""How likely each block is main text: one small hidden layer over the block's numbers."""
+"""How likely each block is main text: a small hidden layer, and where it is in doubt, trees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from .features import Floats
+from .forest import Forest
 from .vocabulary import Remembered, look_up
+
+try:
+    from .votes import votes
+except ImportError:
+    from .forest import votes
+
+DOUBT: Final = 2.5  # of log-odds; beyond that trees change nothing that is kept
 
 # Larger matrix products make OpenBLAS wake all its threads, which then spin for longer than they
 # help.
@@ -35,16 +43,20 @@ class NameScores(Remembered[float]):
 
 
 class Model(NamedTuple):
-    """Weights as fitted by `benchmarks/chrome_fit.py`: features → hidden units → logit."""
+    """Weights as fitted by `benchmarks/chrome_fit.py`: features → hidden units → log-odds."""
 
     hidden: Floats  # (features, units)
     hidden_bias: Floats  # (units,)
     output: Floats  # (units,)
     output_bias: Floats  # ()
+    forest: Forest
     names: NameScores
 
     def probabilities(self, features: Floats) -> Floats:
-        """Return for each row of `features` the probability that its block is main text."""
+        """Return for each row of `features` the probability that its block is main text.
+
+        Layer and trees err on different blocks, so their log-odds are averaged.
+        """
         units = np.empty((len(features), len(self.output)), np.float32)
         rows = max(_PRODUCTS // self.hidden.size, 1)
         for at in range(0, len(features), rows):
@@ -52,6 +64,8 @@ class Model(NamedTuple):
         units += self.hidden_bias
         np.maximum(units, 0, out=units)
         logits = np.einsum("ij,j->i", units, self.output) + self.output_bias
+        doubtful = np.flatnonzero(np.abs(logits) < DOUBT)
+        logits[doubtful] = (logits[doubtful] + votes(self.forest, features, doubtful)) / 2
         likely: Floats = 1 / (1 + np.exp(-np.minimum(np.maximum(logits, -30), 30)))
         return likely
 
@@ -59,15 +73,16 @@ class Model(NamedTuple):
         """Write the weights where `load` reads them."""
         words = sorted(self.names.words)
         scores = np.array([self.names.words[word] for word in words], np.float32)
-        arrays = self._asdict() | {"names": np.array(words), "scores": scores}
-        np.savez_compressed(WEIGHTS, **arrays)
+        arrays = self._asdict() | self.forest._asdict() | {"names": np.array(words)}
+        del arrays["forest"]
+        np.savez_compressed(WEIGHTS, scores=scores, **arrays)
 
 
 @cache
 def load() -> Model:
     """Read the weights that stand beside this module."""
     with np.load(WEIGHTS, allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in Model._fields}
-        scores = stored["scores"].tolist()
-    names = NameScores(dict(zip(arrays.pop("names").tolist(), scores, strict=True)))
-    return Model(names=names, **arrays)
+        arrays = dict(stored)
+    words, scores = arrays.pop("names").tolist(), arrays.pop("scores").tolist()
+    forest = Forest(*map(arrays.pop, Forest._fields))
+    return Model(forest=forest, names=NameScores(dict(zip(words, scores, strict=True))), **arrays)

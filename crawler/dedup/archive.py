@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 from urllib.parse import quote
 
+from ..zstd import zstd
 from .config import DedupConfig
 from .errors import InputError
 from .identity import identity
@@ -36,6 +37,7 @@ _MOST_VALUES: Final = 500  # in one statement
 _BUSY: Final = 10.0  # seconds to wait for another process that writes
 
 _VERSION: Final = 1
+_ZSTD: Final = bytes.fromhex("28b52ffd")  # how its frames begin
 # `used` grows with every page written; a page whose copy comes is used, too, so that the two texts
 # stay together. All or nothing of it is there, also if the disk is full: then the version is 0.
 SCHEMA: Final = f"""
@@ -238,14 +240,19 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _unpacked(data: bytes) -> bytes:
+    """What `ArchiveWriter` packed; earlier versions did it with zlib."""
+    return zstd.decompress(data) if data.startswith(_ZSTD) else zlib.decompress(data)
+
+
 def _page(row: Sequence[Any]) -> ArchivedPage:
     url, title, text, characters, cut, kind, standing, original, s, low, high, number, when = row
     return ArchivedPage(
         url=url,
         title=title,
-        text=zlib.decompress(text).decode("utf-8", "replace"),
+        text=_unpacked(text).decode("utf-8", "replace"),
         characters=characters,
-        cut=tuple(CutBlock(*block) for block in json.loads(zlib.decompress(cut))),
+        cut=tuple(CutBlock(*block) for block in json.loads(_unpacked(cut))),
         verdict=Verdict(
             kind=Kind(kind),
             url=url,
@@ -264,7 +271,7 @@ def _page(row: Sequence[Any]) -> ArchivedPage:
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, OSError, ValueError, zlib.error) as error:
+    except (sqlite3.Error, OSError, ValueError, zlib.error, zstd.ZstdError) as error:
         raise InputError(
             f"the archive {str(path)!r} cannot be read ({error}); see what else uses it, or delete "
             "it: that costs texts to look at, and no decision"

@@ -6,13 +6,13 @@ import json
 import logging
 import sqlite3
 import time
-import zlib
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Final, Self
 
+from ..zstd import zstd
 from .archive import SCHEMA, archive_path, connect
 from .config import DedupConfig
 from .identity import identity
@@ -34,7 +34,6 @@ _SURPLUS: Final = 0.01  # of the limit: finding what goes walks over all that st
 # Seconds between two looks at what waits. A thread that is woken for each page, or calls SQLite for
 # it, takes Python's lock from the crawl each time.
 _PAUSE: Final = 0.5
-_LEVEL: Final = 1  # of zlib: half the time of its own choice, for a tenth more bytes
 _LAST_MOMENT: Final = 10.0  # seconds that the end of a crawl waits for the last batch
 
 
@@ -55,6 +54,7 @@ class ArchiveWriter:
         self._left_out = 0
         self._surplus = 0
         self._warned = False
+        self._packer = zstd.ZstdCompressor()
 
     @classmethod
     def of(cls, config: DedupConfig) -> Self | None:
@@ -73,9 +73,9 @@ class ArchiveWriter:
         page = {
             "url": identity(verdict.url, canonical=self._canonical),
             "title": _sound(title[:_MOST_TITLE]),
-            "text": _packed(text[:_MOST_TEXT]),
+            "text": self._packed(text[:_MOST_TEXT]),
             "characters": len(text),
-            "cut": _packed(
+            "cut": self._packed(
                 json.dumps([(block[:_MOST_BLOCK], why) for block, why in cut[:MOST_BLOCKS]])
             ),
             "kind": str(verdict.kind),
@@ -160,6 +160,11 @@ class ArchiveWriter:
             [self._limit],
         )
 
+    def _packed(self, text: str) -> bytes:
+        """Return a frame of Zstandard, which takes half of zlib's time for as many bytes."""
+        data = text.encode("utf-8", "replace")
+        return self._packer.compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
+
     def warn(self, reason: str) -> None:
         """Say, once, why pages are missing."""
         if not self._warned:
@@ -169,10 +174,6 @@ class ArchiveWriter:
                 self._path,
                 reason,
             )
-
-
-def _packed(text: str) -> bytes:
-    return zlib.compress(text.encode("utf-8", "replace"), _LEVEL)
 
 
 def _sound(text: str) -> str:

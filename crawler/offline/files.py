@@ -6,7 +6,6 @@ import glob
 import gzip
 import io
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from importlib import import_module
@@ -14,11 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, cast
 
 from ..dedup.errors import InputError, MissingExtra
-
-if sys.version_info >= (3, 14):
-    from compression import zstd as zstd
-else:
-    from backports import zstd as zstd
+from ..zstd import zstd
 
 # A page's number is that of its file times 2 to this power plus its offset there, so that numbers
 # follow the order of the input whoever reads what.

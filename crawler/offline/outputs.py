@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
-from .files import GZIP, ZSTD, extra, is_local, zstd
+from ..zstd import zstd
+from .files import GZIP, ZSTD, extra, is_local
 from .hadoop import open_hadoop
 
 # Addresses that Arrow writes to by itself. For hdfs:// it needs a library and Java besides.

@@ -12,7 +12,8 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..dedup.errors import InputError
 from ..dedup.identity import identity
-from .files import Format, Piece, extra, is_plain_lines, known_format, open_input, zstd
+from ..zstd import zstd
+from .files import Format, Piece, extra, is_plain_lines, known_format, open_input
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig

@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import subprocess
 import sys
+import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -61,6 +62,21 @@ def test_what_goes_in_comes_out(path: Path) -> None:
         assert archive.text("http://nowhere/") is None
         assert [one.url for one in archive.cluster(3)] == ["http://a/?a=1&b=2"]
         assert archive.cluster(4) == []
+
+
+def test_what_an_earlier_version_packed(path: Path) -> None:
+    """Texts packed with zlib stand beside those of now."""
+    write(path, [("http://a/", "first", None), ("http://b/", "second", None)])
+    with closing(connect(path)) as connection:
+        connection.execute(
+            "UPDATE page SET text = ?, cut = ? WHERE url = 'http://a/'",
+            [zlib.compress(b"as it was"), zlib.compress(b'[["menu", "links"]]')],
+        )
+    with Archive.open(path) as archive:
+        first, second = archive.page("http://a/"), archive.page("http://b/")
+    assert first is not None
+    assert second is not None
+    assert (first.text, first.cut[0].text, second.text) == ("as it was", "menu", "second")
 
 
 def test_latest_text_only(path: Path) -> None:

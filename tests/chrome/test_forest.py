@@ -1,0 +1,98 @@
+"""Trees give the answers that their questions lead to, compiled or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crawler.chrome import forest, model
+from crawler.chrome.forest import Forest
+
+BOTH = {"numpy": forest.votes}
+if model.votes is not forest.votes:
+    BOTH["compiled"] = model.votes
+Votes = Callable[..., Any]
+
+
+@pytest.fixture(params=BOTH)
+def votes(request: pytest.FixtureRequest) -> Votes:
+    return BOTH[request.param]
+
+
+def some_forest(random: np.random.Generator, trees: int, questions: int, columns: int) -> Forest:
+    """Return trees of all shapes: each new question stands in the place of one answer."""
+    children = np.full((trees, questions, 2), -1, np.int16)
+    for tree in children:
+        free = []
+        for question in range(questions):
+            if question:
+                at, side = free.pop(random.integers(len(free)))
+                tree[at, side] = question
+            free += [(question, 0), (question, 1)]
+        for answer, (at, side) in enumerate(free):
+            tree[at, side] = ~answer
+    return Forest(
+        random.integers(columns, size=(trees, questions)).astype(np.uint16),
+        random.normal(size=(trees, questions)).astype(np.float32).round(1),
+        children,
+        random.normal(size=(trees, questions + 1)).astype(np.float32),
+    )
+
+
+def by_hand(trees: Forest, row: np.ndarray) -> float:
+    total = 0.0
+    for columns, limits, children, answers in zip(*trees, strict=True):
+        at = 0
+        while at >= 0:
+            at = children[at][int(row[columns[at]] > limits[at])]
+        total += float(answers[~at])
+    return total
+
+
+def test_one_tree(votes: Votes) -> None:
+    """A number that equals the limit does not exceed it; columns may come again."""
+    one = Forest(
+        np.array([[1, 0]], np.uint16),
+        np.array([[0.5, -1]], np.float32),
+        np.array([[[~0, 1], [~1, ~2]]], np.int16),
+        np.array([[10, 20, 30]], np.float32),
+    )
+    rows = np.array([[0, 0.5], [0, 0.6], [-1, 0.6], [9, 9]], np.float32)
+    assert votes(one, rows, np.arange(4)).tolist() == [10, 30, 20, 30]
+    assert votes(one, rows, np.array([2, 0])).tolist() == [20, 10]
+    assert votes(one, rows, np.array([], np.int64)).tolist() == []
+
+
+@pytest.mark.parametrize(("trees", "questions", "rows"), [(1, 1, 3), (40, 30, 50), (150, 30, 2000)])
+def test_many_trees(votes: Votes, trees: int, questions: int, rows: int) -> None:
+    """Answers are added up in the order of the trees, to the last bit."""
+    random = np.random.default_rng(trees)
+    grown = some_forest(random, trees, questions, columns=20)
+    features = random.normal(size=(rows, 20)).astype(np.float32).round(1)
+    found = votes(grown, features, np.arange(rows))
+    assert found.dtype == np.float64
+    some = random.choice(rows, min(rows, 60), replace=False)
+    assert found[some].tolist() == [by_hand(grown, features[row]) for row in some]
+
+
+def test_trees_are_asked_in_doubt_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the layer is sure its word stands; else it is half of what counts."""
+    fitted = model.load()
+    random = np.random.default_rng(1)
+    features = random.normal(size=(300, len(fitted.hidden))).astype(np.float32) * 0.1
+    both = fitted.probabilities(features)
+    asked: list[int] = []
+    monkeypatch.setattr(
+        model, "votes", lambda _, __, rows: asked.extend(rows) or np.zeros(len(rows))
+    )
+    halved = fitted.probabilities(features)
+    sure = np.setdiff1d(np.arange(300), asked)
+    assert len(asked) > 50
+    assert len(sure) > 5
+    assert np.array_equal(both[sure], halved[sure])
+    assert (np.abs(np.log(both[sure] / (1 - both[sure]))) > model.DOUBT - 0.01).all()
+    assert (np.abs(np.log(halved[asked] / (1 - halved[asked]))) < model.DOUBT / 2 + 0.01).all()
+    assert (both[asked] != halved[asked]).mean() > 0.9
