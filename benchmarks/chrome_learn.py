@@ -22,8 +22,10 @@ DECAY: Final = 1 / 128
 DROPOUT: Final = 0.3  # of hidden units
 
 TREES: Final = 150
+DEPTH: Final = 6
 GROWTH: Final = {
     "objective": "binary",
+    "max_depth": DEPTH,
     "num_leaves": 31,
     "learning_rate": 0.1,
     "min_data_in_leaf": 50,
@@ -75,27 +77,26 @@ def grow(x: np.ndarray, y: np.ndarray, w: np.ndarray, seed: int) -> Forest:
     """Return trees that minimise the cross-entropy, by LightGBM."""
     data = lightgbm.Dataset(x, y, weight=w, params=GROWTH)
     grown = lightgbm.train(GROWTH | {"seed": seed}, data, TREES).dump_model()["tree_info"]
-    most = GROWTH["num_leaves"]
-    columns = np.zeros((TREES, most - 1), np.uint16)
-    limits = np.zeros((TREES, most - 1), np.float32)
-    children = np.full((TREES, most - 1, 2), -1, np.int16)
-    answers = np.zeros((TREES, most), np.float32)
+    questions = 2**DEPTH - 1
+    columns = np.zeros((TREES, questions), np.uint16)
+    limits = np.full((TREES, questions), np.inf, np.float32)
+    answers = np.zeros((TREES, questions + 1), np.float32)
 
-    def put(tree: int, node: dict[str, Any]) -> int:
-        if "leaf_value" in node:
-            leaf = node.get("leaf_index", 0)
-            answers[tree, leaf] = node["leaf_value"]
-            return ~leaf
-        at = node["split_index"]
-        columns[tree, at] = node["split_feature"]
-        limit = np.float32(node["threshold"])
-        limits[tree, at] = limit if limit <= node["threshold"] else np.nextafter(limit, -np.inf)
-        children[tree, at] = put(tree, node["left_child"]), put(tree, node["right_child"])
-        return at
+    def put(tree: int, node: dict[str, Any], at: int = 0) -> None:
+        if at >= questions:
+            answers[tree, at - questions] = node["leaf_value"]
+        elif "leaf_value" in node:
+            put(tree, node, 2 * at + 1)  # nothing is more than infinity
+        else:
+            columns[tree, at], limit = node["split_feature"], np.float32(node["threshold"])
+            exact = limit <= node["threshold"]  # else the next number below asks the same
+            limits[tree, at] = limit if exact else np.nextafter(limit, np.float32(-np.inf))
+            put(tree, node["left_child"], 2 * at + 1)
+            put(tree, node["right_child"], 2 * at + 2)
 
     for tree, root in enumerate(grown):
         put(tree, root["tree_structure"])
-    return Forest(columns, limits, children, answers)
+    return Forest(columns, limits, answers)
 
 
 def layer(

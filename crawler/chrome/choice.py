@@ -15,7 +15,7 @@ from .template import LONG
 _MOSTLY: Final = 0.5  # of the text between two blocks of the template
 _BONUS: Final = 0.25  # of log-odds
 _TRUST: Final = 0.5
-_CAUTION: Final = 0.75
+_CAUTION: Final = 0.7
 _TINY: Final = 1e-6
 
 

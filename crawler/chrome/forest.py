@@ -13,31 +13,31 @@ _AT_ONCE: Final = 1 << 18  # blocks times trees
 
 
 class Forest(NamedTuple):
-    """Regression trees whose answers add up to log-odds (Friedman 2001).
+    """Regression trees of one depth, whose answers add up to log-odds (Friedman 2001).
 
-    Question `i` of a tree asks if a column exceeds a limit; its children are the numbers of the
-    questions that follow if not and if so, or `~j` for the tree's answer `j`.  The first question
-    of each tree is 0.
+    Each question is whether a column exceeds a limit.  Question 0 comes first; after question `i`
+    comes `2 i + 1` if not, and `2 i + 2` if so.  What would come after the last questions are the
+    answers.  A tree that is less deep in places asks there for more than infinity.
     """
 
     columns: NDArray[np.uint16]  # (trees, questions)
     limits: Floats  # (trees, questions)
-    children: NDArray[np.int16]  # (trees, questions, 2)
-    answers: Floats  # (trees, answers)
+    answers: Floats  # (trees, questions + 1)
 
 
 def votes(forest: Forest, features: Floats, rows: Ints) -> Wide:
     """Return the log-odds of some rows of `features`, float64, shape (rows,)."""
-    tree = np.arange(len(forest.columns))
+    trees, answers = forest.answers.shape
+    tree = np.arange(trees)
     found = np.empty(len(rows))
-    step = max(_AT_ONCE // max(len(tree), 1), 1)
+    step = max(_AT_ONCE // trees, 1)
     for at in range(0, len(rows), step):
         some = rows[at : at + step, None]
-        node = np.zeros((len(some), len(tree)), np.int16)
-        while (asked := node >= 0).any():
-            here = np.maximum(node, 0)
-            more = features[some, forest.columns[tree, here]] > forest.limits[tree, here]
-            node = np.where(asked, forest.children[tree, here, more.astype(np.intp)], node)
+        node = np.zeros((len(some), trees), np.intp)
+        for _ in range(answers.bit_length() - 1):
+            more = features[some, forest.columns[tree, node]] > forest.limits[tree, node]
+            node = 2 * node + 1 + more
+        answered = forest.answers[tree, node - answers + 1]
         # In order, as the compiled module adds them.
-        found[at : at + step] = forest.answers[tree, ~node].cumsum(1, dtype=np.float64)[:, -1]
+        found[at : at + step] = answered.cumsum(1, dtype=np.float64)[:, -1]
     return found
