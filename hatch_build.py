@@ -40,6 +40,7 @@ def compiled(sources: Iterable[Path], folder: Path) -> dict[Path, Path]:
     modules = cythonize(modules, build_dir=str(folder), quiet=True)
     command: Any = Distribution({"ext_modules": modules}).get_command_obj("build_ext")
     command.build_lib = command.build_temp = str(folder)
+    command.parallel = True  # as many at a time as there are processors
     command.ensure_finalized()
     command.run()
     made = (Path(command.get_ext_fullpath(module.name)) for module in modules)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
+import os
 import random
 import shutil
 import signal
@@ -208,8 +210,13 @@ def index_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this package."""
-    return build_wheel(tmp_path_factory.mktemp("wheel"))
+    """The wheel of this package, built by the first of the workers that asks for it."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "wheel"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return next(folder.glob("*.whl"), None) or build_wheel(folder)
 
 
 @pytest.fixture(scope="session")
