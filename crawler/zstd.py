@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["zstd"]
-
-if sys.version_info >= (3, 14):
-    from compression import zstd as zstd
-else:
-    from backports import zstd as zstd
+try:
+    if sys.version_info >= (3, 14):
+        from compression import zstd as zstd
+    else:
+        from backports import zstd as zstd
+except ImportError as error:
+    hint = "take a Python that was built with libzstd, or up to 3.13 install backports-zstd"
+    raise ImportError(f"there is no Zstandard here ({error}): {hint}") from error

@@ -37,11 +37,14 @@ def test_contents(wheel: Path) -> None:
 
 
 def test_what_is_compiled(wheel: Path, installed: str) -> None:
-    """Where there is a compiler, the wheel has the compiled module and names its platform."""
+    """Where there is a compiler, the wheel has all compiled modules and names its platform."""
     pytest.importorskip("crawler.chrome.walk", reason="not compiled here: python hatch_build.py")
-    code = "from scrapy_neardup.chrome import walk; print(walk.__file__)"
+    sources = (path.relative_to(ROOT / "crawler") for path in (ROOT / "crawler").rglob("*.pyx"))
+    names = [".".join(("scrapy_neardup", *path.with_suffix("").parts)) for path in sources]
+    code = f"from importlib import import_module as m; print(*(m(n).__file__ for n in {names}))"
     run = subprocess.run([installed, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip().endswith(EXTENSION_SUFFIXES[0])
+    assert len(names) >= 10
+    assert all(file.endswith(EXTENSION_SUFFIXES[0]) for file in run.stdout.split())
     assert not wheel.stem.endswith("any")
 
 

@@ -33,7 +33,9 @@ MOST_NAMED: Final = 15.0  # of log-odds: beyond that a page is only deep
 TINY: Final = 1e-9
 MOSTLY_LINKED: Final = 0.7
 FEW: Final = 2  # siblings of one tag and class; of more it is a list
-MANY: Final = 5  # blocks of one tag and class, all over the page
+# What tells kinds of pages: blocks of one tag and class, so many of which are posts or items; the
+# words of a paragraph; less linked than that it is no teaser.
+MANY: Final = 5
 LONG_WORDS: Final = 20
 LITTLE_LINKED: Final = 0.3
 
@@ -94,8 +96,8 @@ def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
     padded = np.zeros((n + 4, 4), np.float32)
     padded[2:-2, :3] = own[:, :3]
     padded[2:-2, 3] = tags
-    kin, shared = _kin(flat.kinds[around], words, prose, linked)
-    page = _page(total, kin, tags, words, linked, own[:, 8])
+    of_kinds, shared = _kin(flat.kinds[around], words, prose, linked)
+    page = _page(total, of_kinds, tags, words, linked, own[:, 8])
     signs = flat.signs[around].astype("<i8").view(np.uint8).reshape(n, 8)
     parts: list[NDArray[Any]] = [
         own,
@@ -173,24 +175,24 @@ def _stops(text: str) -> int:
 
 def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> tuple[Wide, Floats]:
     """Return the blocks and words of each tag and class, all over the page, and what they hold."""
-    blocks, held = np.bincount(kin), np.bincount(kin, words)
-    most = np.maximum(held, TINY)
+    blocks, words_held = np.bincount(kin), np.bincount(kin, words)
+    held = np.maximum(words_held, TINY)
     table = np.empty((len(blocks), 4), np.float32)
     table[:, 0] = np.log1p(blocks)
-    table[:, 1] = most / words.sum()
-    table[:, 2] = np.bincount(kin, prose * words) / most
-    table[:, 3] = np.bincount(kin, linked * words) / most
-    return np.stack((blocks, held)), table
+    table[:, 1] = held / words.sum()
+    table[:, 2] = np.bincount(kin, prose * words) / held
+    table[:, 3] = np.bincount(kin, linked * words) / held
+    return np.stack((blocks, words_held)), table
 
 
 def _page(
-    total: Wide, kin: Wide, tags: Ints, words: Wide, linked: Floats, depths: Floats
+    total: Wide, of_kinds: Wide, tags: Ints, words: Wide, linked: Floats, depths: Floats
 ) -> Floats:
     """Return what tells an article from a forum, a shop or a list: the page as a whole."""
     n = len(words)
     held = max(total[_WORDS], TINY)
     long = words > LONG_WORDS
-    blocks, of_kind = kin
+    blocks, words_held = of_kinds
     many = blocks >= MANY
     numbers = (
         np.log1p(n),
@@ -203,9 +205,9 @@ def _page(
         np.log1p(long.sum()),
         np.log1p((long & (linked < LITTLE_LINKED)).sum()),
         np.log1p(blocks.max()),
-        of_kind.max() / held,
+        words_held.max() / held,
         np.log1p(many.sum()),
-        np.cumsum(of_kind * many)[-1] / held,
+        (words_held * many).sum() / held,
         *np.bincount(tags, words, len(TAGS)) / held,
         *np.bincount(tags, minlength=len(TAGS)) / n,
     )

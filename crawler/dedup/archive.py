@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 from urllib.parse import quote
 
-from ..zstd import zstd
 from .config import DedupConfig
 from .errors import InputError
 from .identity import identity
@@ -242,7 +241,14 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def _unpacked(data: bytes) -> bytes:
     """What `ArchiveWriter` packed; earlier versions did it with zlib."""
-    return zstd.decompress(data) if data.startswith(_ZSTD) else zlib.decompress(data)
+    if not data.startswith(_ZSTD):
+        return zlib.decompress(data)
+    from ..zstd import zstd  # a crawl without an archive does without
+
+    try:
+        return zstd.decompress(data)
+    except zstd.ZstdError as error:
+        raise ValueError(error) from None
 
 
 def _page(row: Sequence[Any]) -> ArchivedPage:
@@ -271,7 +277,7 @@ def _page(row: Sequence[Any]) -> ArchivedPage:
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, OSError, ValueError, zlib.error, zstd.ZstdError) as error:
+    except (sqlite3.Error, OSError, ValueError, zlib.error) as error:
         raise InputError(
             f"the archive {str(path)!r} cannot be read ({error}); see what else uses it, or delete "
             "it: that costs texts to look at, and no decision"

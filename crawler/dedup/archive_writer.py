@@ -10,13 +10,15 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from ..zstd import zstd
 from .archive import SCHEMA, archive_path, connect
 from .config import DedupConfig
 from .identity import identity
 from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from ..zstd import zstd
 
 __all__ = ["MOST_BLOCKS", "ArchiveWriter"]
 
@@ -54,7 +56,7 @@ class ArchiveWriter:
         self._left_out = 0
         self._surplus = 0
         self._warned = False
-        self._packer = zstd.ZstdCompressor()
+        self._packer = _packer()
 
     @classmethod
     def of(cls, config: DedupConfig) -> Self | None:
@@ -162,8 +164,7 @@ class ArchiveWriter:
 
     def _packed(self, text: str) -> bytes:
         """Return a frame of Zstandard, which takes half of zlib's time for as many bytes."""
-        data = text.encode("utf-8", "replace")
-        return self._packer.compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
+        return self._packer.compress(text.encode("utf-8", "replace"), self._packer.FLUSH_FRAME)
 
     def warn(self, reason: str) -> None:
         """Say, once, why pages are missing."""
@@ -174,6 +175,12 @@ class ArchiveWriter:
                 self._path,
                 reason,
             )
+
+
+def _packer() -> zstd.ZstdCompressor:
+    from ..zstd import zstd  # a crawl without an archive does without
+
+    return zstd.ZstdCompressor(options={zstd.CompressionParameter.checksum_flag: 1})
 
 
 def _sound(text: str) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from lxml import etree
 
 from crawler.chrome import document, extract, features, forest, model, strip_chrome
-from crawler.chrome.blocks import LIMIT, flat_lines
+from crawler.chrome.blocks import LIMIT, TAGS, flat_lines
 from tests.chrome.test_hostile import HOSTILE, SOUP
 
 if extract.describe is features.describe:
@@ -40,6 +40,25 @@ def test_a_page() -> None:
     assert compiled.dtype == by_numpy.dtype == np.float32
     assert compiled.shape == (len(document.parse(PAGE).flat.texts), len(model.load().hidden))
     assert (compiled != compiled[0]).any(0).mean() > 0.5
+
+
+def test_what_kind_of_page_it_is() -> None:
+    """The last numbers are those of the page: size, prose, links, lists and tags."""
+    paragraph = "<p>" + "Tea is made of leaves, and hot water. " * 3  # 24 words
+    items = "".join(f"<li><a href=/{i}>item {i}</a>" for i in range(5))
+    rows = both(document.parse(f"<body>{paragraph}<p>Cake<ul>{items}</ul>"))[1]
+    page = rows[0, -43:]
+    assert (rows[:, -43:] == page).all()
+    words = 24 + 1 + 10
+    assert np.allclose(np.expm1(page[[0, 1, 2]]), [7, words, 24], rtol=1e-5)
+    assert np.allclose(page[[3, 4]], [24 / words, 10 / words])
+    assert np.allclose(np.expm1(page[[6, 7, 8]]), [24, 1, 1], rtol=1e-5)  # one paragraph is long
+    assert np.allclose(np.expm1(page[[9, 11]]), [5, 1], rtol=1e-5)  # the items are five of a kind
+    assert np.allclose(page[[10, 12]], [25 / words, 10 / words])
+    by_tag = np.zeros((2, len(TAGS)))
+    by_tag[:, TAGS.index("p")] = 25 / words, 2 / 7
+    by_tag[:, TAGS.index("li")] = 10 / words, 5 / 7
+    assert np.allclose(page[13:].reshape(2, -1), by_tag)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crawler.offline.files import zstd
+from crawler.zstd import zstd
 from tests.texts import article, changed, text
 
 Pages = Sequence[tuple[str, str]]

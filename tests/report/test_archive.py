@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from crawler.dedup import archive_writer
 from crawler.dedup.archive import (
     Archive,
+    ArchivedPage,
     archive_path,
     clear_archive,
     connect,
@@ -77,6 +79,44 @@ def test_what_an_earlier_version_packed(path: Path) -> None:
     assert first is not None
     assert second is not None
     assert (first.text, first.cut[0].text, second.text) == ("as it was", "menu", "second")
+
+
+@pytest.mark.parametrize("column", ["text", "cut"])
+@pytest.mark.parametrize("pack", [zlib.compress, None], ids=["zlib", "as packed now"])
+def test_damage_is_told(path: Path, column: str, pack: Callable[[bytes], bytes] | None) -> None:
+    """A text is as it was, or an error says that it is not: cut short, or one bit turned."""
+    words = "all that stood on the page, and what was cut"
+    writer = ArchiveWriter(path, 10)
+    writer.add(words, "title", Verdict(Kind.UNIQUE, "http://a/"), [(words, "links")])
+    writer.close()
+    with closing(connect(path)) as connection:
+
+        def put(data: bytes) -> None:
+            connection.execute(f"UPDATE page SET {column} = ?", [data])
+
+        whole = connection.execute(f"SELECT {column} FROM page").fetchone()[0]
+        if pack:
+            whole = pack(f'[["{words}", "links"]]'.encode() if column == "cut" else words.encode())
+        put(whole)
+        before = read(path)
+        assert (before.text, before.cut) == (words, ((words, "links"),))
+        for damaged in (whole[: len(whole) // 2], whole[:-1], b"", b"\0" * 20):
+            put(damaged)
+            with pytest.raises(InputError, match="cannot be read"):
+                read(path)
+        refused = 0
+        for i in range(len(whole)):
+            put(whole[:i] + bytes([whole[i] ^ 4]) + whole[i + 1 :])
+            try:
+                assert read(path) == before
+            except InputError:
+                refused += 1
+        assert refused >= len(whole) - 2
+
+
+def read(path: Path) -> ArchivedPage:
+    with Archive.open(path) as archive:
+        return archive.latest(1)[0]
 
 
 def test_latest_text_only(path: Path) -> None:
