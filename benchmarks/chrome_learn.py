@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-import lightgbm
 import numpy as np
 
 from benchmarks.chrome_names import Names
@@ -75,6 +74,8 @@ def fit(samples: list[Sample], names: Names, seed: int = 0) -> model.Model:
 
 def grow(x: np.ndarray, y: np.ndarray, w: np.ndarray, seed: int) -> Forest:
     """Return trees that minimise the cross-entropy, by LightGBM."""
+    import lightgbm  # nothing else here needs it
+
     data = lightgbm.Dataset(x, y, weight=w, params=GROWTH)
     grown = lightgbm.train(GROWTH | {"seed": seed}, data, TREES).dump_model()["tree_info"]
     questions = 2**DEPTH - 1
