@@ -60,10 +60,16 @@ class ArchiveWriter:
 
     @classmethod
     def of(cls, config: DedupConfig) -> Self | None:
-        """The writer that the settings ask for, None if they ask for no archive."""
+        """The writer that the settings ask for, None if they ask for none or it cannot be had."""
         if not config.archive:
             return None
-        return cls(archive_path(config), config.archive, canonical=config.canonical_urls)
+        try:
+            return cls(archive_path(config), config.archive, canonical=config.canonical_urls)
+        except ImportError as error:  # a Python that was built without Zstandard
+            logger.warning(
+                "Texts are not archived for reports: %s. DEDUP_ARCHIVE 0 switches that off", error
+            )
+            return None
 
     def add(
         self, text: str, title: str, verdict: Verdict, cut: Sequence[tuple[str, str]] = ()

@@ -229,6 +229,22 @@ def test_a_fault_is_one_warning(path: Path, fault: str, caplog: pytest.LogCaptur
             archive.latest(1)
 
 
+def test_a_python_without_zstandard(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One warning says what to do, and the crawl goes on; without an archive there is none."""
+    for name in ("crawler.zstd", "backports.zstd", "compression.zstd"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    for name in ("backports", "compression"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert ArchiveWriter.of(DedupConfig(data_dir=tmp_path, archive=0)) is None
+    assert not caplog.records
+    assert ArchiveWriter.of(DedupConfig(data_dir=tmp_path)) is None
+    (record,) = caplog.records
+    assert "libzstd" in record.getMessage()
+    assert "DEDUP_ARCHIVE 0" in record.getMessage()
+
+
 def test_a_slow_disk_leaves_pages_out(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """While another process holds the file, pages are left out at once, never waited for."""
     write(path, [("http://a/", "x", None)])
