@@ -7,7 +7,8 @@ libxml2's time for that is quadratic in the attributes of a tag.
 from libc.stdint cimport int64_t
 from libc.string cimport memchr
 
-cdef bint[256] is_mark = [code in b"<>=/'\" \t\n\v\f\r" for code in range(256)]
+# The zero that stands behind every page is one, too.
+cdef bint[256] is_mark = [code in b"<>=/'\" \t\n\v\f\r\0" for code in range(256)]
 
 
 def is_crowded(bytes page not None, int64_t most):
@@ -29,6 +30,8 @@ def is_crowded(bytes page not None, int64_t most):
                 return False
         if not is_mark[<unsigned char>at[0]]:
             value = -1
+            while not is_mark[<unsigned char>at[1]]:
+                at += 1
         elif at[0] == b'"':
             outside, double = max(outside, double), value
             value = -1

@@ -112,8 +112,8 @@ def sniff(sample: bytes) -> str:
     """
     best, most = "", _SURE
     for name, (usual, common) in _COMMON.items():
-        beyond = [char for char in sample.decode(name, "replace") if char > "\x7f"]
-        share = min(1, sum(char in common for char in beyond) / max(len(beyond), 1) / usual)
+        text = sample.decode(name, "replace")
+        share = min(1, sum(map(text.count, common)) / max(_beyond(text), 1) / usual)
         if share > most:
             best, most = name, share
     if not best:
@@ -136,5 +136,9 @@ def _fits(text: str) -> bool:
     wrong = text.count("\ufffd")
     if not wrong:
         return True
-    beyond = len(text) - len(text.encode("ascii", "ignore"))
-    return wrong <= 1 or wrong < _WRONG * beyond
+    return wrong <= 1 or wrong < _WRONG * _beyond(text)
+
+
+def _beyond(text: str) -> int:
+    """How many characters are beyond ASCII."""
+    return len(text) - len(text.encode("ascii", "ignore"))

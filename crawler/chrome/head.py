@@ -34,12 +34,12 @@ class Head:
     def add(self, tag: str, attributes: Mapping[str, str]) -> list[str] | None:
         """Take note of an element; return where its text goes."""
         if tag == "meta":
-            name, content = attributes.get("name"), attributes.get("content")
-            if name and content:
-                self.metas.append((name[:_NAME_READ].strip().lower(), content))
-            if content:
+            if content := attributes.get("content"):
                 for key in ("property", "itemprop", "name"):
-                    self._date(attributes.get(key, "")[:_NAME_READ].strip().lower(), content)
+                    if name := attributes.get(key, "")[:_NAME_READ].strip().lower():
+                        self._date(name, content)
+                        if key == "name":
+                            self.metas.append((name, content))
         elif tag == "link":
             if self.canonical is None and "canonical" in words(attributes.get("rel", "")):
                 self.canonical = attributes.get("href", "").strip() or None

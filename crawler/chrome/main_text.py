@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -147,10 +148,12 @@ def _reason(signs: int, density: float, kept: bool, templated: bool) -> str:
         return "template"
     if kept:
         return "main text" if density > 0.5 else "links in main text"
-    for sign, reason in _SAID:
-        if signs & sign:
-            return reason
-    return "links" if density < 0.5 else "outside main text"
+    return _said(signs) or ("links" if density < 0.5 else "outside main text")
+
+
+@lru_cache(1024)
+def _said(signs: int) -> str | None:
+    return next((reason for sign, reason in _SAID if signs & sign), None)
 
 
 def block_hash(text: str) -> int:

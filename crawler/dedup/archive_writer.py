@@ -7,7 +7,8 @@ import logging
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -72,7 +73,7 @@ class ArchiveWriter:
             return None
 
     def add(
-        self, text: str, title: str, verdict: Verdict, cut: Sequence[tuple[str, str]] = ()
+        self, text: str, title: str, verdict: Verdict, cut: Iterable[tuple[str, str]] = ()
     ) -> None:
         """Note a page, `cut` being texts and reasons of the blocks left out; never waits."""
         if len(self._waiting) >= _MOST_WAITING:
@@ -84,7 +85,7 @@ class ArchiveWriter:
             "text": self._packed(text[:_MOST_TEXT]),
             "characters": len(text),
             "cut": self._packed(
-                json.dumps([(block[:_MOST_BLOCK], why) for block, why in cut[:MOST_BLOCKS]])
+                json.dumps([(block[:_MOST_BLOCK], why) for block, why in islice(cut, MOST_BLOCKS)])
             ),
             "kind": str(verdict.kind),
             "standing": str(verdict.standing),

@@ -85,7 +85,7 @@ class PageFields:
         """
         name = self.config.html_field
         html: str | bytes | Tree | None = self._read(item, name, self._html_types)
-        if html is None or (isinstance(html, (str, bytes)) and not html.strip()):
+        if html is None or (isinstance(html, (str, bytes)) and (not html or html.isspace())):
             self._count(f"dedup/missing_field/{name}")
         if html is None:
             self._warn_once(

@@ -30,6 +30,7 @@ _MOST_WAITING: Final = 64
 _DEEP: Final = 500  # elements; libxml2 of itself ends at 256
 # What browsers drop before a page, too; parsel drops other white space as well.
 _SPACE: Final = " \t\n\f\r"
+_DOUBTFUL: Final = "\ufffd\x1b\0"  # of wrong bytes, of ISO 2022 and of UTF-16
 
 _pages: WeakKeyDictionary[Crawler, PagesRead] = WeakKeyDictionary()
 
@@ -96,11 +97,19 @@ class ResponseReader(BaseSpiderMiddleware):
         if len(html) >= LONG_PAGE or getattr(response, "_cached_selector", response) is not None:
             return
         if html is (response.body if isinstance(html, bytes) else response.text):
-            pages.put(html, parse(html, tree=partial(_tree, response)))
+            pages.put(html, parse(_decoded(html, response), tree=partial(_tree, response)))
+
+
+def _decoded(html: str | bytes, response: HtmlResponse) -> str | bytes:
+    """The page as Scrapy has decoded it, if that is sound UTF-8 and could be nothing else."""
+    text = response.text
+    plain = response.encoding == "utf-8" and not any(sign in text for sign in _DOUBTFUL)
+    return text if plain else html
 
 
 def _tree(response: HtmlResponse, text: str) -> Any:
     """The root of the response's tree, None if that is of another text."""
-    if response.text != text or "\ufffd" in text or text.strip() != text.strip(_SPACE):
+    bare = text.strip(_SPACE)
+    if response.text != text or "\ufffd" in text or bare[:1].isspace() or bare[-1:].isspace():
         return None
     return response.selector.root
