@@ -244,7 +244,8 @@ def links(document: Document) -> Iterator[Link]:
     >>> list(links(parse('<a href="/b" rel="nofollow ugc">b</a>')))
     [Link(href='/b', nofollow=True)]
     """
-    for href, rel in document.head.links:
+    head = document.head
+    for href, rel in zip(head.hrefs, head.rels, strict=True):
         if href := href.strip():
             yield Link(href, rel is not None and "nofollow" in words(rel))
 

@@ -23,7 +23,9 @@ class Head:
     """Gathered by the reader; the functions of :mod:`.document` make sense of it."""
 
     titles: list[str] = field(default_factory=list)
-    links: list[tuple[str, str | None]] = field(default_factory=list)  # href, rel
+    # Of each link. As tuples they would be most of what Python's garbage collector looks at.
+    hrefs: list[str] = field(default_factory=list)
+    rels: list[str | None] = field(default_factory=list)
     base: str | None = None
     canonical: str | None = None
     metas: list[tuple[str, str]] = field(default_factory=list)  # name, content
@@ -48,7 +50,8 @@ class Head:
                 self.base = attributes["href"].strip()
         elif tag == "area":
             if "href" in attributes:
-                self.links.append((attributes["href"], attributes.get("rel")))
+                self.hrefs.append(attributes["href"])
+                self.rels.append(attributes.get("rel"))
         elif not self.titled:
             self.titled = True
             return self.titles

@@ -70,8 +70,8 @@ class MainText:
         """
         return self.text if self._whole is None else self._whole
 
-    def hashes(self) -> list[tuple[int, bool]]:
-        """Return a hash of every two neighbouring blocks, and whether they are surely content.
+    def hashes(self) -> dict[int, bool]:
+        """Return hashes of every two neighbouring blocks, and whether they are surely content.
 
         This is what `SiteTemplate.observe` learns from.  Sure is long running text that the page
         alone would keep: it may come back in a print view or on page two without being chrome.
@@ -81,7 +81,10 @@ class MainText:
         sure = self._sure
         if self._pairs is None:
             self._pairs = pair_hashes(self._flat.texts)
-        return list(zip(self._pairs, (sure[:-1] | sure[1:]).tolist(), strict=True))
+        hashes = dict.fromkeys(self._pairs, False)
+        for i in np.flatnonzero(sure[:-1] | sure[1:]).tolist():  # sure if it is so anywhere
+            hashes[self._pairs[i]] = True
+        return hashes
 
     @property
     def blocks(self) -> list[Block]:

@@ -52,7 +52,7 @@ class Reader:
         around: list[int] = []
         elements = Elements()
         add, parents, ends = elements.add, elements.parents, elements.ends
-        anchors = head.links
+        hrefs, rels = head.hrefs, head.rels
         kind_of = TAGS.get
 
         pieces: list[str] = []
@@ -106,7 +106,8 @@ class Reader:
                 link_depth += 1
                 link_count += 1
                 if "href" in attributes:
-                    anchors.append((attributes["href"], attributes.get("rel")))
+                    hrefs.append(attributes["href"])
+                    rels.append(attributes.get("rel"))
             elif kind == BREAK:
                 pieces.append("\n")
             elif kind == TIME:
@@ -149,7 +150,7 @@ class Reader:
                     link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
 
         def close() -> tuple[Flat, Head]:
-            nonlocal head, texts, anchors, elements, add, pieces, sink
+            nonlocal head, texts, hrefs, rels, elements, add, pieces, sink
             if skipped:
                 if sink is not None:
                     sink += pieces[skipped_from:]
@@ -160,7 +161,7 @@ class Reader:
             result = elements.flat(texts, *blocks), head
             # lxml's parser and its target hold each other; the page must not wait for the
             # garbage collector as well.
-            del head, texts, anchors, elements, add, pieces, sink
+            del head, texts, hrefs, rels, elements, add, pieces, sink
             return result
 
         self.start, self.data, self.end, self.close = start, pieces.append, end, close

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Final
 
 LEAST_PAGES: Final = 3  # two would do for most sites, but for those with two versions of each page
@@ -27,7 +27,7 @@ class SiteTemplate:
 
     >>> template = SiteTemplate()
     >>> for page in range(3):
-    ...     template.observe([(1, False), (100 + page, False)], content=page)
+    ...     template.observe({1: False, 100 + page: False}, content=page)
     >>> sorted(template.known())
     [1]
     """
@@ -50,7 +50,7 @@ class SiteTemplate:
         self._seen: OrderedDict[int, None] = OrderedDict()
         self._counts: OrderedDict[int, int] = OrderedDict()
 
-    def observe(self, pairs: Collection[tuple[int, bool]], content: int) -> None:
+    def observe(self, pairs: Mapping[int, bool], content: int) -> None:
         """Count the pairs of a page, as `MainText.hashes` gives them, once for its content.
 
         `content` is a hash of the page's main text.
@@ -63,9 +63,8 @@ class SiteTemplate:
             self._seen.popitem(last=False)
         self.contents += 1
         counts = self._counts
-        long = {pair for pair, sure in pairs if sure}  # if it is so anywhere
-        for pair in {pair: None for pair, _ in pairs}:
-            key = pair | LONG if pair in long else pair
+        for pair, sure in pairs.items():
+            key = pair | LONG if sure else pair
             counts[key] = counts.pop(key, 0) + 1
         while len(counts) > self.max_pairs:
             counts.popitem(last=False)

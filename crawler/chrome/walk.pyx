@@ -69,7 +69,7 @@ cdef class Walk:
     """What has been found so far."""
 
     cdef object head, kinds
-    cdef list texts
+    cdef list texts, hrefs, rels
     cdef dict labels
     cdef Column words, linked, links, around
     cdef Column signs, of_kind, parents, firsts, ends
@@ -82,6 +82,7 @@ cdef class Walk:
 
     def __cinit__(self):
         self.head, self.kinds = Head(), Kinds()
+        self.hrefs, self.rels = self.head.hrefs, self.head.rels
         self.texts, self.labels, self.text = [], {}, Text()
         self.words, self.linked, self.links, self.around = Column(), Column(), Column(), Column()
         self.signs, self.of_kind, self.parents = Column(), Column(), Column()
@@ -111,7 +112,8 @@ cdef class Walk:
             self.link_count += 1
             href = value(node, b"href")
             if href is not None:
-                self.head.links.append((href, value(node, b"rel")))
+                self.hrefs.append(href)
+                self.rels.append(value(node, b"rel"))
         elif tag == BREAK:
             self.text.add(b"\n")
         elif tag == TIME:

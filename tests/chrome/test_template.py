@@ -65,7 +65,7 @@ def test_rare_blocks_of_a_large_site_are_not_chrome() -> None:
     """What stands on few of very many pages is not the site's template."""
     template = SiteTemplate(least_share=0.1)
     for page in range(100):
-        template.observe([(1, False), (2 if page < 5 else page + 10, False)], page)
+        template.observe({1: False, 2 if page < 5 else page + 10: False}, page)
     assert template.known() == {1}
 
 
@@ -92,7 +92,7 @@ def test_memory_is_bounded(pages: list[tuple[list[int], int]]) -> None:
     """However much is observed, no more than the bounds is remembered."""
     template = SiteTemplate(max_pairs=8, max_contents=4)
     for blocks, content in pages:
-        template.observe([(block, False) for block in blocks], content)
+        template.observe(dict.fromkeys(blocks, False), content)
     assert len(template.known()) <= 8
     assert len(template._counts) <= 8
     assert len(template._seen) <= 4

@@ -91,7 +91,7 @@ def test_a_page() -> None:
     found, heard = both(PAGE.encode())
     assert found == heard
     assert found["head.titles"] == "Tea & cake"
-    assert [href for href, _ in found["head.links"]] == ["/", "/x  y", "/%C3%A9", "/area"]
+    assert found["head.hrefs"] == ["/", "/x  y", "/%C3%A9", "/area"]
     assert "Home no linktwo words" in found["texts"]
     assert found["texts"][-1] == "after the end"
 
