@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .blocks import Flat
-from .features import Floats, Ints, Wide, first_equal, lengths
+from .features import Floats, Ints, Wide, first_equal
 from .template import LONG
 
 _MOSTLY: Final = 0.5  # of the text between two blocks of the template
@@ -42,13 +42,15 @@ def settle(likely: Floats, flat: Flat) -> Wide:
     return settled
 
 
-def choose(likely: Wide, texts: list[str]) -> NDArray[np.bool_]:
+def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks to keep so that the expected F1 of the page's text is highest.
+
+    `sizes` are their characters.
 
     Keeping the blocks above a threshold is optimal; the threshold depends on how much the page
     has that is likely: a page of links alone keeps its links.  (Lewis 1995, Jansche 2007.)
     """
-    sizes = lengths(texts) + 1
+    sizes = sizes + 1
     order = np.argsort(-likely, kind="stable")
     taken = np.cumsum(sizes[order])
     right = np.cumsum((sizes * likely)[order])

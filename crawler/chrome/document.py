@@ -77,18 +77,23 @@ def parse(
     *,
     url: str | None = None,
     content_type: str | None = None,
+    text: str | None = None,
     tree: Callable[[str], Any] | None = None,
 ) -> Document:
     """Parse a page once, for links, robots, title and main text alike.
 
     `content_type` is the value of the HTTP header; it counts for bytes only.  Anything parses:
-    an empty or broken page gives an empty document.  `tree` lets somebody else build the tree of a
-    page that is within all limits: it takes the text and returns the root, or None.
+    an empty or broken page gives an empty document.  `text` is what bytes in UTF-8 decode to, from
+    who knows.  `tree` lets somebody else build the tree of a page that is within all limits: it
+    takes the text and returns the root, or None.
 
     >>> title(parse("<title>Tea &amp; cake</title>"))
     'Tea & cake'
     """
-    encoding, text, whole = _decoded(html, content_type)
+    if text is not None and isinstance(html, bytes):
+        encoding, whole = "utf-8", html
+    else:
+        encoding, text, whole = _decoded(html, content_type)
     data, rest, crowded = _bounded(whole)
     if tree is not None and COMPILED and data is whole and (root := tree(text)) is not None:
         return Document(*_whole(root, None, data, rest), encoding, url)

@@ -65,15 +65,16 @@ def strip_chrome(
         rest = 1 - flat.linked[LIMIT:] / lengths(texts[LIMIT:])
         likely = np.concatenate((likely, rest), dtype=np.float32)
     settled = settle(likely, flat)
-    kept = choose(settled, texts)
+    sizes = lengths(texts)
+    kept = choose(settled, sizes)
     known = whole = pairs = sure = None
     if template:
         pairs, sure = pair_hashes(texts), surely(flat, kept)
         known = templated(pairs, sure, template)
-        long, sizes = known & sure, lengths(texts)
+        long = known & sure
         if sizes[long].sum() > _MOST_LONG * sizes[kept].sum():  # another version of a page
             known &= ~sure
-        left = choose(between(settled, kept, known, sizes), texts) & ~known
+        left = choose(between(settled, kept, known, sizes), sizes) & ~known
         if left.any():
             kept, whole = left, _join(texts, kept)
         else:  # a page must not end up empty because its site repeats it

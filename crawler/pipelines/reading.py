@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from codecs import BOM_UTF8
 from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -97,14 +98,15 @@ class ResponseReader(BaseSpiderMiddleware):
         if len(html) >= LONG_PAGE or getattr(response, "_cached_selector", response) is not None:
             return
         if html is (response.body if isinstance(html, bytes) else response.text):
-            pages.put(html, parse(_decoded(html, response), tree=partial(_tree, response)))
+            page, text = (response.body, response.text) if _is_plain(response) else (html, None)
+            pages.put(html, parse(page, text=text, tree=partial(_tree, response)))
 
 
-def _decoded(html: str | bytes, response: HtmlResponse) -> str | bytes:
-    """The page as Scrapy has decoded it, if that is sound UTF-8 and could be nothing else."""
-    text = response.text
-    plain = response.encoding == "utf-8" and not any(sign in text for sign in _DOUBTFUL)
-    return text if plain else html
+def _is_plain(response: HtmlResponse) -> bool:
+    """Whether a page is UTF-8, as Scrapy has decoded it, and could be nothing else."""
+    if response.encoding != "utf-8" or response.body.startswith(BOM_UTF8):
+        return False
+    return not any(sign in response.text for sign in _DOUBTFUL)
 
 
 def _tree(response: HtmlResponse, text: str) -> Any:

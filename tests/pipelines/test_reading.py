@@ -171,10 +171,12 @@ def test_pages_that_wait_are_few():
         (b"", "utf-8"),
         (b" \n" + PAGE.encode(), "utf-8"),
         ("\u3000\xa0<frameset>text</frameset>".encode(), "utf-8"),
+        ("<meta charset=iso-2022-jp><p>お茶、お茶、お茶。".encode("iso2022_jp"), "utf-8"),
+        (PAGE.encode("utf-16-le"), "utf-8"),
     ],
     ids=[
         "latin-1", "wrong", "utf-16", "mark", "cut", "zero", "tags", "deep", "empty", "space",
-        "wide",
+        "wide", "escapes", "utf-16 unsaid",
     ],
 )  # fmt: skip
 def test_pages_come_out_as_parsed_here(body, declared):
