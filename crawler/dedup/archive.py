@@ -52,10 +52,12 @@ CREATE INDEX IF NOT EXISTS page_used ON page (used);
 CREATE INDEX IF NOT EXISTS page_cluster ON page (cluster);
 COMMIT;
 """
-_COLUMNS: Final = (
-    "url, title, text, characters, cut, kind, standing, duplicate_of, similarity, low, high, "
-    "cluster, checked"
-)
+# SQLite keeps whatever somebody writes into a column, of whatever type.
+_COLUMNS: Final = {
+    "url": str, "title": str, "text": bytes, "characters": int, "cut": bytes, "kind": str,
+    "standing": str, "duplicate_of": str | None, "similarity": float | None, "low": float | None,
+    "high": float | None, "cluster": int | None, "checked": float,
+}  # fmt: skip
 
 
 class CutBlock(NamedTuple):
@@ -144,7 +146,7 @@ class Archive:
             for start in range(0, len(urls), _MOST_VALUES):
                 part = urls[start : start + _MOST_VALUES]
                 places = ", ".join("?" for _ in part)
-                query = f"SELECT url, title FROM page WHERE url IN ({places})"
+                query = f"SELECT url, CAST(title AS TEXT) FROM page WHERE url IN ({places})"
                 found.update(self._connection.execute(query, part))
         return found
 
@@ -175,7 +177,8 @@ class Archive:
 
     def _select(self, condition: str, *values: Any) -> list[ArchivedPage]:
         with _explained(self._path):
-            rows = self._connection.execute(f"SELECT {_COLUMNS} FROM page {condition}", values)
+            names = ", ".join(_COLUMNS)
+            rows = self._connection.execute(f"SELECT {names} FROM page {condition}", values)
             return [_page(row) for row in rows]
 
 
@@ -252,13 +255,16 @@ def _unpacked(data: bytes) -> bytes:
 
 
 def _page(row: Sequence[Any]) -> ArchivedPage:
+    for value, (name, kind) in zip(row, _COLUMNS.items(), strict=True):
+        if not isinstance(value, kind):
+            raise ValueError(f"{name} of a page is {value!r:.60}")
     url, title, text, characters, cut, kind, standing, original, s, low, high, number, when = row
     return ArchivedPage(
         url=url,
         title=title,
         text=_unpacked(text).decode("utf-8", "replace"),
         characters=characters,
-        cut=tuple(CutBlock(*block) for block in json.loads(_unpacked(cut))),
+        cut=_blocks(_unpacked(cut)),
         verdict=Verdict(
             kind=Kind(kind),
             url=url,
@@ -273,11 +279,18 @@ def _page(row: Sequence[Any]) -> ArchivedPage:
     )
 
 
+def _blocks(data: bytes) -> tuple[CutBlock, ...]:
+    try:
+        return tuple(CutBlock(*map(str, block)) for block in json.loads(data))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"the blocks of a page are of another shape: {error}") from None
+
+
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, OSError, ValueError, zlib.error) as error:
+    except (sqlite3.Error, OSError, ValueError, OverflowError, zlib.error) as error:
         raise InputError(
             f"the archive {str(path)!r} cannot be read ({error}); see what else uses it, or delete "
             "it: that costs texts to look at, and no decision"

@@ -114,6 +114,37 @@ def test_damage_is_told(path: Path, column: str, pack: Callable[[bytes], bytes] 
         assert refused >= len(whole) - 2
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("title", b"bytes"),
+        ("text", "no bytes"),
+        ("cut", "[]"),
+        ("cut", zlib.compress(b"7")),
+        ("cut", zlib.compress(b'[["a"]]')),
+        ("cut", zlib.compress(b'[["a", "b", "c"]]')),
+        ("cut", zlib.compress(b"[" * 100_000)),
+        ("cut", zlib.compress(b"\xff")),
+        ("kind", "no such"),
+        ("kind", b"unique"),
+        ("characters", "many"),
+        ("similarity", "high"),
+        ("cluster", 1.5),
+        ("checked", "today"),
+        ("checked", 1e300),
+    ],
+)
+def test_rows_of_another_shape_are_told(path: Path, column: str, value: object) -> None:
+    """SQLite keeps any value in any column."""
+    write(path, [("http://a/", "words", None)])
+    with closing(connect(path)) as connection:
+        connection.execute(f"UPDATE page SET {column} = ?", [value])
+    with pytest.raises(InputError, match="cannot be read"):
+        read(path)
+    with Archive.open(path) as archive:
+        assert all(isinstance(title, str) for title in archive.titles(["http://a/"]).values())
+
+
 def read(path: Path) -> ArchivedPage:
     with Archive.open(path) as archive:
         return archive.latest(1)[0]
