@@ -315,5 +315,5 @@ def _parsed(item: Field[Any], value: Any) -> Any:
     except (TypeError, ValueError, OverflowError) as error:
         # list(3) and its like speak of Python, not of the setting.
         reason = str(error) if str(error).startswith("expects") else "expects another type"
-        shown = f", not {value!r}" if item.repr else ""
+        shown = f", not {value!r:.200}" if item.repr else ""
         raise ConfigError(f"{setting_name(item)} {reason}{shown}") from None

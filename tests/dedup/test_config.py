@@ -81,6 +81,13 @@ def test_an_error_says_what_is_expected(name: str) -> None:
         DedupConfig.from_settings({f"DEDUP_{name}": "{abc"})
 
 
+def test_an_error_stays_short() -> None:
+    """A value may be a file that was meant to be named."""
+    with pytest.raises(ConfigError, match="^DEDUP_DROP ") as error:
+        DedupConfig.from_settings({"DEDUP_DROP": "near " + "x" * 100_000})
+    assert len(str(error.value)) < 1000
+
+
 def test_secrets_are_not_shown() -> None:
     """Neither what a debugger or a tool that reports errors shows, nor an error has a secret."""
     config = DedupConfig(redis_url="redis://:hush@example.com", seed=918273645)
