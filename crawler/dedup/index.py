@@ -79,9 +79,12 @@ class DuplicateIndex:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, config: DedupConfig, *, spool: bool = False) -> AsyncIterator[Self]:
+    async def open(
+        cls, config: DedupConfig, *, spool: bool = False, make: bool = True
+    ) -> AsyncIterator[Self]:
         """Connect to the index that `config` names, and make it if it is not there.
 
+        Without `make` none is made, and one that is not there is read as one without pages.
         With `spool`, pages that the server gives no answer for are written to a file in
         ``DEDUP_DATA_DIR``, so that :meth:`replay` can check them later. Raises
         :class:`ServerError` if no server can be had and :class:`ParameterMismatch` if the index was
@@ -89,7 +92,7 @@ class DuplicateIndex:
         """
         async with open_server(config) as client:
             store = make_store(client, config)
-            found = await store.open()
+            found = await store.open(make=make)
             # By a seed that is set, or as a copy, another index may have the same parameters.
             name = f"{config.namespace} {found['digest']}"
             kept = Spool(config.data_dir, name) if spool else None

@@ -42,6 +42,31 @@ def keys(server):
     return {key.decode() for key in server.ask("KEYS", "*")}
 
 
+LOOKS = [
+    "stats", "verify", "show http://a/", "where http://a/", "explain http://a/", "clusters",
+    "cluster 1", "top", "sample", "tune", "moved", "report -o {}/r.html", "export {}/e.gz",
+    "forget http://a/", "gone http://a/", "prefer http://a/", "rethreshold 0.9", "replay",
+    "override --list",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", LOOKS)
+def test_who_looks_at_no_index_makes_none(dedup, server, redis_url, tmp_path, words):
+    """Its settings and its seed would be those of every crawl that comes after."""
+    code, _, _ = dedup(*words.format(tmp_path).split(), "-s", "DEDUP_THRESHOLD=0.7")
+    assert code in (Exit.FOUND, Exit.NOTHING, Exit.USAGE)
+    assert keys(server) == set()
+    assert not checked(redis_url, PAGES[:2])[1]
+
+
+def test_who_looks_at_no_index_of_a_cluster_makes_none(dedup, cluster_url, tmp_path):
+    for words in LOOKS:
+        options = ["-s", "DEDUP_THRESHOLD=0.7", "-s", f"DEDUP_REDIS_URL={cluster_url}"]
+        code, _, _ = dedup(*words.format(tmp_path).split(), *options)
+        assert code in (Exit.FOUND, Exit.NOTHING, Exit.USAGE), words
+    assert not checked(cluster_url, PAGES[:2])[1]
+
+
 def test_forget(dedup, fill):
     """A forgotten page is not known any more; exit code 1 says that one never was."""
     fill(PAGES)

@@ -83,7 +83,7 @@ def test_an_error_says_what_is_expected(name: str) -> None:
 
 def test_an_error_stays_short() -> None:
     """A value may be a file that was meant to be named."""
-    with pytest.raises(ConfigError, match="^DEDUP_DROP ") as error:
+    with pytest.raises(ConfigError, match=r"^DEDUP_DROP ") as error:
         DedupConfig.from_settings({"DEDUP_DROP": "near " + "x" * 100_000})
     assert len(str(error.value)) < 1000
 

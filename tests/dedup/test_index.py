@@ -324,6 +324,22 @@ async def test_other_parameters_are_refused(config: DedupConfig, index: Duplicat
     assert (await index.stats()).kept == 0
 
 
+async def test_who_only_reads_makes_none(index_url: str) -> None:
+    """An index that is not there has no pages, and whoever makes it has settings of their own."""
+    asked = DedupConfig(redis_url=index_url, threshold=0.7)
+    async with DuplicateIndex.open(asked, make=False) as index:
+        assert await index.show("http://a/") is None
+        assert (await index.stats()).urls == 0
+        assert (await index.verify()).faults == []
+        async with DuplicateIndex.open(DedupConfig(redis_url=index_url)) as other:
+            assert (await other.check("http://a/", text(article(1)))).kind is Kind.UNIQUE
+    with pytest.raises(ParameterMismatch, match="threshold"):
+        async with DuplicateIndex.open(asked, make=False):
+            pass
+    async with DuplicateIndex.open(DedupConfig(redis_url=index_url), make=False) as index:
+        assert await index.show("http://a/") is not None
+
+
 async def test_an_index_draws_its_seed(index_url: str, config: DedupConfig) -> None:
     """Indexes hash differently, so that nobody can prepare pages that collide in all of them."""
     seeds = set()

@@ -73,10 +73,12 @@ def ask_index(
     question: Callable[[DuplicateIndex], Awaitable[T]],
     *,
     spool: bool = False,
+    make: bool = False,
 ) -> T:
     """The answer to a question put to the project's index, opened for it alone.
 
-    With `spool`, the pages that passed unchecked are at hand too. Raises :class:`DedupError` if the
+    With `spool`, the pages that passed unchecked are at hand too. With `make`, an index that is not
+    there is made; its settings are then those of every crawl. Raises :class:`DedupError` if the
     index cannot be opened or does not answer.
     """
     import asyncio
@@ -86,7 +88,7 @@ def ask_index(
     config = index_config(settings)
 
     async def ask() -> T:
-        async with DuplicateIndex.open(config, spool=spool) as index:
+        async with DuplicateIndex.open(config, spool=spool, make=make) as index:
             return await question(index)
 
     return asyncio.run(ask())

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         checkpoint = Checkpoint(config.data_dir / "load.json", files, config.namespace)
         return await load(index, files, checkpoint, processes=options.processes, report=report)
 
-    result = ask_index(settings, question)
+    result = ask_index(settings, question, make=True)
     pages = result.verdicts.total()
     if options.json:
         print_json({**result._asdict(), "pages": pages})

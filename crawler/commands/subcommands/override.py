@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         await index.override(options.url, decision)
         return {identity(options.url, canonical=index.config.canonical_urls): options.decision}
 
-    found = ask_index(settings, decide)
+    found = ask_index(settings, decide, make=not options.list)
     if options.json:
         print_json(found)
     elif found:

@@ -69,7 +69,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         await serve(index, host=options.host, port=options.port, token=token, announce=announce)
 
     with suppress(KeyboardInterrupt):
-        ask_index(settings, work)
+        ask_index(settings, work, make=True)  # a crawl that comes later takes its seed
     return Exit.FOUND
 
 

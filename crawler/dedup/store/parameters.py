@@ -53,9 +53,12 @@ class Parameters:
     def agree(self, listing: Sequence[bytes]) -> dict[str, str]:
         """See that an index that has the parameters `listing`, names and values in turn, fits.
 
+        None are those of no index: then one that was made would have those asked for.
         A seed that is no secret is only proposed, the first time: the index that is there keeps its
         own. Raises :class:`ParameterMismatch` naming those that differ.
         """
+        if not listing:
+            return dict(self._values)
         words = [part.decode("utf-8", "replace") for part in listing]
         found = dict(zip(words[::2], words[1::2], strict=True))
         if not self._agreed:

@@ -122,12 +122,14 @@ class RedisIndex(Reader):
         self._tables = int(parameters["tables"])
         self._rule = rule
 
-    async def open(self) -> dict[str, str]:
+    async def open(self, *, make: bool = True) -> dict[str, str]:
         """Make the index, or see that the one that is there has these parameters; return them.
 
-        Raises :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
+        Unless one is to be made, where there is none it is read as one without pages. Raises
+        :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
         """
-        return self._parameters.agree(await self._run("open", self._parameters.flat))
+        asked = self._parameters.flat if make else []
+        return self._parameters.agree(await self._run("open", asked))
 
     async def check(
         self, requests: Sequence[CheckRequest], *, threshold: float, bits: int, ttl: float | None

@@ -60,7 +60,8 @@ class SpreadCare:
     async def mend(self) -> None:
         """Finish what workers that died, or are slow, have left behind."""
         await self.rest()
-        await self._mend()
+        if self._shards.digest:
+            await self._mend()
 
     async def _mend(self) -> list[tuple[int, Place]]:
         """Also tells who is still being checked, by their numbers, and where they are found."""

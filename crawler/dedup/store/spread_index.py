@@ -65,15 +65,19 @@ class SpreadIndex(SpreadCheck, Reader):
         )
         Reader.__init__(self, client, namespace, parts.keys, Keys(f"{namespace}/"), agreed)
 
-    async def open(self) -> dict[str, str]:
+    async def open(self, *, make: bool = True) -> dict[str, str]:
         """Make the index, or see that the one that is there has these parameters; return them.
 
-        Raises :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
+        Unless one is to be made, where there is none it is read as one without pages. Raises
+        :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
         """
         text = load_script("open").text
         with explained():
-            listing = await self._client.eval(text, 1, self._head.params, *self._parameters.flat)
+            asked = self._parameters.flat if make else []
+            listing = await self._client.eval(text, 1, self._head.params, *asked)
             found = self._parameters.agree(listing)
+            if not listing:
+                return found
             pipe: Any = self._client.pipeline()
             for keys in self._shards.keys:
                 pipe.eval(text, 1, keys.params, *self._parameters.flat)
