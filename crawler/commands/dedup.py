@@ -11,6 +11,7 @@ import argparse
 import errno
 import os
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,8 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         if sys.stdout is None:  # closed by who started this: the exit code still tells
             sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # where it is not UTF-8
         try:
             self.exitcode = self._subcommand.run(opts, self.settings)
             sys.stdout.flush()

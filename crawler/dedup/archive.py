@@ -197,14 +197,23 @@ def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:
 
 
 def clear_archive(path: Path) -> None:
-    """Take out all pages. Raises :class:`InputError` if the file cannot be written."""
+    """Take out all pages; a file that is none of an archive goes with them.
+
+    Raises :class:`InputError` if the file cannot be written.
+    """
     with _explained(path):
-        connection = _existing(path)
-        if connection is not None:
-            with closing(connection):
-                connection.execute("DELETE FROM page")
-                connection.execute("VACUUM")
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        try:
+            connection = _existing(path)
+            if connection is not None:
+                with closing(connection):
+                    connection.execute("DELETE FROM page")
+                    connection.execute("VACUUM")
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):  # of one that is locked, or read-only
+                raise
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
 def copy_archive(source: Path, target: Path) -> None:

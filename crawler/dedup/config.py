@@ -39,7 +39,7 @@ class DedupConfig:
         is_secret=True,
     )
     namespace: str = _setting(
-        "dedup", parsing.text, "Name of the index; spiders with the same name share one index."
+        "dedup", parsing.namespace, "Name of the index; spiders with the same name share one index."
     )
     data_dir: Path = _setting(
         ".scrapy/dedup", parsing.path, "Folder of the private server's data (see DEDUP_REDIS_URL)."
@@ -212,23 +212,30 @@ class DedupConfig:
         if self.verify_bits % 512:
             # The server keeps fields of up to 64 bytes in its compact encoding.
             raise ConfigError("DEDUP_VERIFY_BITS expects a multiple of 512")
-        own = sorted({"num_hashes", "bands", "rows", "seed"} & (self.method_options or {}).keys())
-        if own:
-            names = ", ".join(PREFIX + name.upper() for name in own)
-            raise ConfigError(f"DEDUP_METHOD_OPTIONS expects no {', '.join(own)}: set {names}")
+        given, own = set(self.method_options or {}), {"num_hashes", "bands", "rows", "seed"}
+        if given & own:
+            names = ", ".join(PREFIX + name.upper() for name in sorted(given & own))
+            raise ConfigError(f"DEDUP_METHOD_OPTIONS is not for what has a setting: set {names}")
+        options = signature(METHODS[self.method]).parameters.keys() - own
+        if given - options:
+            raise ConfigError(
+                f"DEDUP_METHOD_OPTIONS expects options of {self.method}, which are "
+                f"{', '.join(sorted(options)) or 'none'}, not {', '.join(sorted(given - options))}"
+            )
         try:
             method = METHODS[self.method](**self.sketch_options)
         except (TypeError, ValueError) as error:
             raise ConfigError(f"DEDUP_METHOD {self.method}: {error}") from None
         if (method.tables or 1) > self._most_keys:
             raise ConfigError(f"DEDUP_METHOD_OPTIONS expects fewer keys: at most {self._most_keys}")
-        others = {self.url_field, self.html_field, self.text_field}
-        if self.tag_field in others | {self.title_field, self.date_field, self.canonical_field}:
-            raise ConfigError(f"DEDUP_TAG_FIELD expects a field of its own, not {self.tag_field!r}")
-        if self.html_field == self.text_field:  # HTML would be compared as if it were the text
-            raise ConfigError("DEDUP_TEXT_FIELD expects another field than DEDUP_HTML_FIELD")
-        if any(c in self.namespace for c in "{}*?[] \t\n"):
-            raise ConfigError("DEDUP_NAMESPACE expects a name without spaces and without {}*?[]")
+        taken: dict[str, str] = {}  # HTML would be compared as if it were a text, or an address
+        for item in sorted(fields(self), key=lambda item: item.name == "tag_field"):
+            name = getattr(self, item.name)
+            if item.name.endswith("_field") and name is not None:
+                setting = setting_name(item)
+                if name in taken:
+                    raise ConfigError(f"{setting} expects another field than {taken[name]}")
+                taken[name] = setting
 
     @property
     def values(self) -> int:

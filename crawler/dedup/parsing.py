@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from .verdict import Kind
 
@@ -15,6 +16,8 @@ _FALSE = frozenset({"0", "false", "no", "off"})
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 # What two texts may differ in and still have the same words.
 DISTINCTIONS = frozenset({"accents", "case", "numbers", "punctuation", "reposts", "urls"})
+
+_LONGEST_NAME = 200  # bytes, in the names of files
 
 # By what a page may take the place of its copy.
 PREFERENCES = frozenset({"canonical", "earlier"})
@@ -33,6 +36,15 @@ def text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("expects a text that is not empty")
     return value.strip()
+
+
+def namespace(value: Any) -> str:
+    name = text(value)
+    if not name.isprintable() or any(char in " {}*?[]" for char in name):
+        raise ValueError("expects a name without spaces and without {}*?[]")
+    if len(quote(name, safe="")) > _LONGEST_NAME:
+        raise ValueError("expects a shorter name")
+    return name
 
 
 def optional_text(value: Any) -> str | None:

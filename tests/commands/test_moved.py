@@ -321,6 +321,9 @@ def test_override(dedup: Callable[..., Any], fill: Callable[..., None]) -> None:
     for url in (NEAR, OLD):
         assert dedup("override", url, "none")[0] == Exit.FOUND
     assert dedup("override", "--list", "--json")[:2] == (Exit.NOTHING, "{}\n")
+    code, _, err = dedup("override", "a.example/typo", "keep")
+    assert code == Exit.FOUND
+    assert "never saw 'a.example/typo'; does its address begin with https://" in err
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from crawler.commands.subcommands import text as command
+from tests.commands.conftest import ROOT
 
 Dedup = Callable[..., tuple[int, str, str]]
 STORY = (
@@ -96,3 +100,15 @@ def test_a_file_that_is_not_there(dedup: Dedup) -> None:
     assert (code, output) == (2, "")
     assert errors.count("\n") == 1
     assert "no-such-file" in errors
+
+
+def test_an_output_that_is_not_utf_8(tmp_path: Path) -> None:
+    """Letters that it does not have are question marks."""
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<meta charset=utf-8><p>Tea – 茶 – is an aromatic drink, and much loved.", "utf-8"
+    )
+    words = [sys.executable, "-m", "scrapy", "dedup", "text", str(page)]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    run = subprocess.run(words, capture_output=True, cwd=ROOT, env=environment, check=True)
+    assert run.stdout.decode("latin-1").strip() == "Tea ? ? ? is an aromatic drink, and much loved."

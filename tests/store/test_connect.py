@@ -23,7 +23,7 @@ from redis import exceptions as redis_errors
 from redis.asyncio import Redis, RedisCluster
 
 from crawler.dedup.config import DedupConfig
-from crawler.dedup.errors import ServerError
+from crawler.dedup.errors import ConfigError, DedupError, ServerError
 from crawler.dedup.index import DuplicateIndex
 from crawler.dedup.store.connect import CONNECTIONS, Client, open_server
 from crawler.dedup.store.embedded import server_binary
@@ -39,8 +39,8 @@ def opened(url: str, **settings: Any):
     return open_server(DedupConfig(redis_url=url, **settings))
 
 
-async def failure(url: str, **settings: Any) -> str:
-    with pytest.raises(ServerError) as caught:
+async def failure(url: str, kind: type[DedupError] = ServerError, **settings: Any) -> str:
+    with pytest.raises(kind) as caught:
         async with opened(url, **settings):
             pass
     text = str(caught.value)
@@ -312,7 +312,7 @@ async def test_tls_with_a_server_that_does_not_speak_it(start_server):
     ],
 )
 async def test_an_address_that_cannot_be_read(url, said):
-    assert said in await failure(url)
+    assert said in await failure(url, ConfigError)
 
 
 @pytest.mark.parametrize("scheme", ["redis", "redis+cluster"])

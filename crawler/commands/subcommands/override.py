@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import one_of
 from ..output import print_json, print_table
-from . import Exit, ask_index
+from . import Exit, ask_index, never_saw
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -50,6 +50,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             return await index.overrides()
         decision = None if options.decision == "none" else options.decision
         await index.override(options.url, decision)
+        if await index.show(options.url) is None:
+            never_saw(options.url)
         return {identity(options.url, canonical=index.config.canonical_urls): options.decision}
 
     found = ask_index(settings, decide, make=not options.list)

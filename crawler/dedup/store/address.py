@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from redis.asyncio.connection import parse_url
 
-from ..errors import ServerError
+from ..errors import ConfigError
 
 _FORMS = {
     "redis": "redis://[user:password@]host[:port][/db]",
@@ -61,7 +61,7 @@ class Address(NamedTuple):
 
 
 def parse_address(url: str) -> Address:
-    """The parts of an address; raises :class:`ServerError` for one that cannot be used.
+    """The parts of an address; raises :class:`ConfigError` for one that cannot be used.
 
     >>> parse_address("redis+sentinel://a.example,b.example:26380/crawl/2").hosts
     [('a.example', 26379), ('b.example', 26380)]
@@ -74,7 +74,7 @@ def parse_address(url: str) -> Address:
         # Who gives a host alone means the usual server.
         form = _FORMS.get(url.partition("://")[0] if "://" in url else "redis")
         hint = f"the form is {form}" if form else f"it begins with one of {', '.join(_FORMS)}"
-        raise ServerError(
+        raise ConfigError(
             f"DEDUP_REDIS_URL {mask(url)} {reason}; {hint}, with the special characters of "
             "passwords percent-encoded"
         ) from None
