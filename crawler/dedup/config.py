@@ -181,7 +181,7 @@ class DedupConfig:
     )
     verify_bits: int = _setting(
         1024,
-        parsing.integer(128, 4096),
+        parsing.integer(512, 4096),
         "Bits of the sketch that candidates are verified with. `two-stage` verifies with its "
         "simhash instead, of DEDUP_NUM_HASHES bits.",
     )

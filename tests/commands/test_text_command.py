@@ -112,3 +112,12 @@ def test_an_output_that_is_not_utf_8(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     run = subprocess.run(words, capture_output=True, cwd=ROOT, env=environment, check=True)
     assert run.stdout.decode("latin-1").strip() == "Tea ? ? ? is an aromatic drink, and much loved."
+
+
+def test_a_page_without_text(dedup: Dedup, tmp_path: Path) -> None:
+    """Says so, where nothing else would show that something was done."""
+    page = tmp_path / "page.html"
+    page.write_text("<title>Tea</title>")
+    code, out, err = dedup("text", str(page))
+    assert (code, out.strip()) == (1, "")
+    assert "no text in" in err

@@ -9,6 +9,7 @@ is the share of its characters outside links; kept ones are marked with +, cut o
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print(*(printable(line.expandtabs()) for line in text.splitlines()), sep="\n")
     else:  # as it is: the next program wants the text, not a picture of it
         print(text)
-    return Exit.FOUND if text.strip() else Exit.NOTHING
+    if text.strip():
+        return Exit.FOUND
+    print(f"scrapy dedup: there is no text in {options.source!r}", file=sys.stderr)
+    return Exit.NOTHING
 
 
 def _print(blocks: Sequence[Block]) -> None:
