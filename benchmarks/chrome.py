@@ -185,7 +185,7 @@ def main() -> None:
 
     ours = rows[OURS]
     worst = np.argsort(ours[:, 2])[:WORST]
-    report["worst"] = [(pages[i].id, pages[i].kind, *ours[i, :3].round(3)) for i in worst]
+    report["worst"] = [(pages[i].id, pages[i].kind, *ours[i, :3].round(3).tolist()) for i in worst]
     print("\nworst pages (P, R, F1)", *report["worst"], sep="\n  ")
 
     swapped = chrome_swap.swap(load_pages(options.data), min(options.swaps, options.limit or 999))
