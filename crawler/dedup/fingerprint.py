@@ -12,7 +12,7 @@ import xxhash
 
 from .hashing import sorted_unique
 from .sketches import Method, Sketcher, TwoStage
-from .sketches.odd import SIMHASH, OddSketch, odd_sketches
+from .sketches.odd import LEVELS, SIMHASH, OddSketch, odd_sketches
 from .text import Normaliser, single_spaced
 from .unspaced import make_segmenter
 
@@ -96,6 +96,7 @@ class Fingerprinter:
         self._seed = seed
         self._correct = make_corrector(config)
         self._sketcher = make_sketcher(config, seed)
+        self._most_keys = self._sketcher.method.tables or config.sketch_options["num_hashes"]
 
     def __call__(self, text: str, whole: str | None = None) -> Fingerprint:
         """The fingerprint of a page's main text; its exact hash is that of `whole`, if given."""
@@ -128,6 +129,24 @@ class Fingerprinter:
                 shingles = sorted_unique(hashes[slice(*span)])
                 found[number] = self._sketched(found[number], shingles, sketch)
         return found
+
+    def fits(self, page: Fingerprint) -> bool:
+        """Whether a fingerprint that comes from elsewhere has the shape of those made here."""
+        if not page.bands and not page.odd:
+            return True
+        if not page.words or len(page.bands) % 4 or not 0 < len(page.bands) // 4 <= self._most_keys:
+            return False
+        method = self._sketcher.method
+        keys = np.frombuffer(page.bands, ">u4")
+        in_order = len(keys) == method.tables if method.tables else (keys[1:] > keys[:-1]).all()
+        levels = [sketch.level for sketch in page.odd]
+        known = {SIMHASH} if isinstance(method, TwoStage) else set(LEVELS)
+        return bool(
+            in_order
+            and keys.max() <= _KEY_BITS
+            and 0 < len(levels) == len(known.intersection(levels))
+            and all(len(sketch.bits) * 8 == self._bits for sketch in page.odd)
+        )
 
     def _read(self, text: str) -> tuple[Fingerprint, bytes | None]:
         """What needs no shingle, and the normalised words of a text that is long enough for one."""

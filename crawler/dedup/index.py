@@ -47,13 +47,15 @@ class DuplicateIndex:
     """
 
     def __init__(
-        self, config: DedupConfig, store: RedisIndex | SpreadIndex, spool: Spool | None
+        self, config: DedupConfig, store: RedisIndex | SpreadIndex, spool_name: str | None
     ) -> None:
         self._config = config
         self._store = store
-        self._spool = spool
         self._has_warned = False
         self._fingerprint = Fingerprinter(config, self.seed)
+        self._spool = (
+            Spool(config.data_dir, spool_name, self._fingerprint.fits) if spool_name else None
+        )
         self._batcher = Batcher(self._exchange, limit=store.exchange)
         self._reports = Batcher(self._report, limit=store.exchange)
         self._patience = Patience()
@@ -95,9 +97,8 @@ class DuplicateIndex:
             found = await store.open(make=make)
             # By a seed that is set, or as a copy, another index may have the same parameters.
             name = f"{config.namespace} {found['digest']}"
-            kept = Spool(config.data_dir, name) if spool else None
             try:
-                yield cls(config, store, kept)
+                yield cls(config, store, name if spool else None)
             finally:
                 await store.close()
 
@@ -214,7 +215,9 @@ class DuplicateIndex:
                     yield verdict_of(request.url, evidence, bits, request=request)
 
     def waiting(self) -> tuple[int, int]:
-        """What is in the spool: pages of this index, and those of others, which it cannot check."""
+        """What is in the spool: pages of this index, and what it cannot check: pages of others and
+        damaged lines.
+        """
         return self._spool.count() if self._spool is not None else (0, 0)
 
     async def show(self, url: str) -> Record | None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 
-from .fingerprint import Fingerprint
+from .fingerprint import EXACT_BYTES, Fingerprint
 from .sketches.odd import OddSketch
 from .store.redis_index import CheckRequest, Gone
 
 _NAME = "unchecked"
+_LONGEST_TEXT: Final = 4096  # addresses that pages are known by, and hosts, are shorter by far
+_TOKEN_BYTES: Final = 4
 
 
 Kept: TypeAlias = CheckRequest | Gone
@@ -27,12 +29,16 @@ class Spool:
 
     A request is kept with its token: if the server did decide about the page and only its answer
     was lost, asking again brings the same answer and counts nothing twice. `index` is its name and
-    the digest of its parameters; requests of other indexes are left where they are. Methods raise
+    the digest of its parameters; requests of other indexes are left where they are. So are lines
+    that are damaged, and those whose fingerprint is none that `fits` the index. Methods raise
     :class:`OSError` as files do.
     """
 
-    def __init__(self, folder: Path, index: str) -> None:
+    def __init__(
+        self, folder: Path, index: str, fits: Callable[[Fingerprint], bool] = lambda page: True
+    ) -> None:
         self._folder = folder
+        self._fits = fits
         self._path = folder / f"{_NAME}.jsonl"
         self._index = index
 
@@ -44,7 +50,7 @@ class Spool:
     def count(self) -> tuple[int, int]:
         """How many requests of this index wait, and how many that it cannot answer.
 
-        These are of an index that has been deleted, or lines that were cut off.
+        These are of an index that has been deleted, or lines that are damaged.
         """
         own = others = 0
         for path in self._folder.glob(f"{_NAME}*.jsonl"):
@@ -149,38 +155,92 @@ class Spool:
         return json.dumps(record).encode() + b"\n"
 
     def _request(self, line: bytes) -> Kept | None:
+        """What is kept in a line; None if it is of another index or damaged."""
         try:
             record: dict[str, Any] = json.loads(line)
             if record["index"] != self._index:
                 return None
             if "gone" in record:
-                return Gone(record["gone"], record["since"])
-            odd = (OddSketch(level, size, bytes.fromhex(b)) for level, size, b in record["odd"])
-            fingerprint = Fingerprint(
-                bytes.fromhex(record["exact"]),
-                record["words"],
-                bytes.fromhex(record["bands"]),
-                tuple(odd),
-            )
-            return CheckRequest(
-                record["url"],
-                record["host"],
-                bytes.fromhex(record["token"]),
-                fingerprint,
-                record["canonical"],
-                record["yields"],
-                record["date"],
-                record.get("preferred", False),  # of a line that an earlier version wrote
-            )
-        except (ValueError, KeyError, TypeError):  # cut by a full disk; kept for a person to see
+                return Gone(*_read(record, _REPORT))
+            record.setdefault("preferred", False)  # of a line that an earlier version wrote
+            page = Fingerprint(*_read(record, _FINGERPRINT))
+            url, host, token, *rest = _read(record, _REQUEST)
+            return CheckRequest(url, host, token, page, *rest) if self._fits(page) else None
+        # Cut by a full disk, or changed by hand; kept for a person to see.
+        except (ValueError, KeyError, TypeError, RecursionError):
             return None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
+        raise ValueError
+    value.encode()  # a lone surrogate is no text
+    return value
+
+
+def _number(size: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        if type(value) is not int or not 0 <= value < 1 << 8 * size:
+            raise ValueError
+        return value
+
+    return read
+
+
+def _hash(size: int) -> Callable[[Any], bytes]:
+    def read(value: Any) -> bytes:
+        if len(found := bytes.fromhex(value)) != size:
+            raise ValueError
+        return found
+
+    return read
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError
+    return value
+
+
+def _sketches(value: Any) -> tuple[OddSketch, ...]:
+    if not isinstance(value, list):
+        raise ValueError
+    level, members = _number(1), _number(2)
+    return tuple(OddSketch(level(a), members(b), bytes.fromhex(bits)) for a, b, bits in value)
+
+
+_Fields: TypeAlias = dict[str, Callable[[Any], Any]]
+
+
+def _read(record: dict[str, Any], fields: _Fields) -> list[Any]:
+    return [read(record[name]) for name, read in fields.items()]
+
+
+# What a line holds, in the order of the classes' own fields. A value that the server cannot take
+# must not get there: it would hold up all the lines behind it.
+_REPORT: Final[_Fields] = {"gone": _text, "since": _number(4)}
+_FINGERPRINT: Final[_Fields] = {
+    "exact": _hash(EXACT_BYTES),
+    "words": _number(4),
+    "bands": bytes.fromhex,
+    "odd": _sketches,
+}
+_REQUEST: Final[_Fields] = {
+    "url": _text,
+    "host": _text,
+    "token": _hash(_TOKEN_BYTES),
+    "canonical": _text,
+    "yields": _boolean,
+    "date": _number(4),
+    "preferred": _boolean,
+}
 
 
 def _renamed(line: bytes, source: str, target: str) -> bytes:
     try:
         record = json.loads(line)
         name, _, digest = record["index"].partition(" ")
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return line
     if name != source:
         return line

@@ -214,8 +214,9 @@ class DuplicatePipeline:
             self._foreign = foreign
             logger.warning(
                 "%d pages passed unchecked in crawls with another index, which checks them when it "
-                "is used again; if it is deleted, crawl them again and remove unchecked.jsonl, "
-                "which names them, from DEDUP_DATA_DIR",
+                "is used again, or are damaged lines; if it is deleted, or lines are damaged, "
+                "crawl them again and remove unchecked.jsonl, which names them, from "
+                "DEDUP_DATA_DIR",
                 foreign,
             )
         if not waiting:

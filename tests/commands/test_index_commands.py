@@ -130,6 +130,33 @@ def test_a_replay_that_breaks_off_lists_what_it_has_checked(
     assert (code, len(json.loads(out))) == (Exit.FOUND, 8)
 
 
+def test_a_replay_passes_over_lines_that_no_index_can_take(dedup, fill, redis_url, tmp_path):
+    """They stay for a person to see, what stands behind them is checked, the index stays sound."""
+    fill([("http://a/", text(article(1)))])
+
+    async def keep() -> None:
+        config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+        async with DuplicateIndex.open(config, spool=True) as index:
+            pages = [(f"http://b/{i}", index.fingerprint(text(article(i)))) for i in (1, 2)]
+            index._keep([index._request(*page) for page in pages])
+
+    asyncio.run(keep())
+    path = tmp_path / "unchecked.jsonl"
+    good = path.read_text()
+    record = json.loads(good.splitlines()[0])
+    bad = ""
+    for name, value in [("url", 5), ("words", -5), ("gone", 5), ("bands", "00"), ("odd", [])]:
+        bad += json.dumps(record | {name: value}) + "\n"
+    bad += json.dumps(record | {"odd": [[1, 2, "00"]]}) + "\n"
+    path.write_text(bad + good)
+    code, out, err = dedup("replay")
+    assert (code, err.count("\n")) == (Exit.FOUND, 1)
+    assert "6 pages passed unchecked in crawls with another index, or are damaged lines" in err
+    assert out.endswith("2 pages checked, 1 of them copies\n")
+    assert path.read_text() == bad
+    assert "faults\t0" in dedup("verify")[1]
+
+
 def test_a_replay_of_reports_alone(dedup, fill, redis_url, tmp_path):
     """Where nothing but addresses that are gone waited, they are told and counted; exit code 0."""
     fill([("http://a/", text(article(1)))])

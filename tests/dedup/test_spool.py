@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import multiprocessing
 import signal
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
-from crawler.dedup.fingerprint import Fingerprint
-from crawler.dedup.sketches.odd import OddSketch
+from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
+from crawler.dedup.sketches import METHODS
+from crawler.dedup.sketches.odd import SIMHASH, OddSketch
 from crawler.dedup.spool import Spool
 from crawler.dedup.store.namespaces import copy_index
 from crawler.dedup.store.redis_index import CheckRequest, Gone
@@ -21,7 +23,7 @@ from tests.texts import article, changed, text
 
 
 def request(number: int) -> CheckRequest:
-    page = Fingerprint(b"e" * 16, 7, b"bands...", (OddSketch(1, 300, b"\0\xff" * 64),))
+    page = Fingerprint(b"e" * 12, 7, b"bands...", (OddSketch(1, 300, b"\0\xff" * 64),))
     return CheckRequest(f"http://host/{number}\n\u2028", "host", number.to_bytes(4), page)
 
 
@@ -82,9 +84,9 @@ def test_requests_go_along_with_a_renamed_index(tmp_path: Path) -> None:
         (tmp_path / "unchecked.jsonl").rename(tmp_path / f"unchecked-{number}.jsonl")
     spools[2].add([request(2)])
     with (tmp_path / "unchecked.jsonl").open("ab") as file:
-        file.write(b'[]\n{"index": 7}\n{"index": "old dig')
+        file.write(b"[" * 100_000 + b'\n[]\n{"index": 7}\n{"index": "old dig')
     Spool.rename(tmp_path, "old", "new")
-    assert [spool.count() for spool in spools] == [(0, 6), (2, 4), (1, 5)]
+    assert [spool.count() for spool in spools] == [(0, 7), (2, 5), (1, 6)]
     assert drained(spools[1]) == [request(0), request(1)]
     assert drained(spools[2]) == [request(2)]
 
@@ -99,7 +101,7 @@ def test_a_preferred_page_stays_preferred(tmp_path: Path) -> None:
     assert drained(spool) == [wanted, wanted._replace(preferred=False)]
 
 
-@pytest.mark.parametrize("line", ["", "{", "[]", "null", '{"index": "index"}', "\0"])
+@pytest.mark.parametrize("line", ["", "{", "[]", "null", '{"index": "index"}', "\0", "[" * 100_000])
 def test_a_damaged_line_is_no_obstacle(tmp_path: Path, line: str) -> None:
     """A line cut by a full disk is passed over and kept."""
     (tmp_path / "unchecked.jsonl").write_text(line + "\n")
@@ -107,6 +109,101 @@ def test_a_damaged_line_is_no_obstacle(tmp_path: Path, line: str) -> None:
     spool.add([request(1)])
     assert drained(spool) == [request(1)]
     assert spool.count() == (0, 1)
+
+
+def replaced(record: dict[str, Any], values: dict[str, Any]) -> bytes:
+    return json.dumps(record | values).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *({name: value} for name in ("url", "host", "canonical") for value in (5, None, "\ud800")),
+        {"url": "x" * 65_536},
+        *({"words": value} for value in ("x", -5, 7.0, True, 1 << 32, 0)),
+        *({"date": value} for value in ("x", -1, 1 << 32, None)),
+        *({name: value} for name in ("yields", "preferred") for value in ("x", 1, None)),
+        *({"exact": value} for value in ("", "ab" * 11, "ab" * 16, "x" * 24, 5)),
+        *({"token": value} for value in ("", "ab" * 5, None)),
+        *({"bands": value} for value in ("", "00", "00" * 28, "00" * 36, "ff" * 32, 5)),
+        *({"odd": value} for value in ([], "", {}, 5, [5], [["a", "b", "00"]], [[1, 2, "00"]])),
+        *(
+            {"odd": [[level, members, "00" * 128]]}
+            for level, members in ((64, 9), (254, 0), (255, 9), (256, 9), (-1, 9), (0, 1 << 16))
+        ),
+        {"odd": [[1, 9, "00" * 128]] * 2},
+    ],
+    ids=repr,
+)
+def test_a_page_that_no_index_can_take_is_no_obstacle(
+    tmp_path: Path, values: dict[str, Any]
+) -> None:
+    """A line with one value that this package never wrote is passed over and kept."""
+    fingerprinter = Fingerprinter(DedupConfig(), seed=1)
+    spool = Spool(tmp_path, "index", fingerprinter.fits)
+    wanted = request(1)._replace(fingerprint=fingerprinter(text(article(1))))
+    spool.add([wanted])
+    path = tmp_path / "unchecked.jsonl"
+    line = path.read_bytes()
+    bad = replaced(json.loads(line), values)
+    path.write_bytes(bad + line + line)
+    assert spool.count() == (2, 1)
+    assert drained(spool) == [wanted, wanted]
+    assert path.read_bytes() == bad
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"gone": 5}, {"gone": "\ud800"}, {"since": "x"}, {"since": -1}, {"since": 1 << 32}],
+    ids=repr,
+)
+def test_a_report_that_no_index_can_take_is_no_obstacle(
+    tmp_path: Path, values: dict[str, Any]
+) -> None:
+    """As of a page."""
+    bad = replaced({"index": "index", "gone": "http://host/", "since": 7}, values)
+    path = tmp_path / "unchecked.jsonl"
+    path.write_bytes(bad)
+    spool = Spool(tmp_path, "index")
+    spool.add([Gone("http://host/", 7)])
+    assert spool.count() == (1, 1)
+    assert drained(spool) == [Gone("http://host/", 7)]
+    assert path.read_bytes() == bad
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "page",
+    ["", "one", "a b c d", "a b c d e", "a b c d e f", text(article(1)), text(article(2, 300_000))],
+    ids=len,
+)
+def test_every_fingerprint_fits_its_index(tmp_path: Path, method: str, page: str) -> None:
+    """Whatever the method, and however long the text, a page comes back as it was kept."""
+    for settings in ({}, {"shingle_unit": "char", "threshold": 0.5, "verify_bits": 512}):
+        fingerprinter = Fingerprinter(DedupConfig(method=method, **settings), seed=1)
+        spool = Spool(tmp_path, "index", fingerprinter.fits)
+        kept = request(1)._replace(
+            fingerprint=fingerprinter(page),
+            url="",
+            host="\u00fc",
+            canonical="http://host/" + "\U0001f600" * 2000,
+            yields=True,
+            date=(1 << 32) - 1,
+        )
+        spool.add([kept])
+        assert drained(spool) == [kept]
+
+
+def test_a_fingerprint_of_another_method_does_not_fit() -> None:
+    """Sketches are simhashes where they are asked for, and keys in one table stand in order."""
+    page = text(article(1))
+    made = {name: Fingerprinter(DedupConfig(method=name), seed=1) for name in METHODS}
+    assert not made["two-stage"].fits(made["fast"](page))
+    assert not made["fast"].fits(made["two-stage"](page))
+    assert {sketch.level for sketch in made["two-stage"](page).odd} == {SIMHASH}
+    found = made["modulo"](page)
+    for bands in (found.bands + found.bands[-4:], found.bands[:4] * 2, bytes(4 * 257)):
+        assert not made["modulo"].fits(Fingerprint(found.exact, found.words, bands, found.odd))
 
 
 def test_a_line_cut_off_takes_no_other_with_it(tmp_path: Path) -> None:

@@ -54,9 +54,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         ) from None
     if foreign:
         print(
-            f"scrapy dedup: {foreign} pages passed unchecked in crawls with another index: name it "
-            "with DEDUP_NAMESPACE; if it is deleted, crawl them again and remove unchecked.jsonl, "
-            "which names them, from DEDUP_DATA_DIR",
+            f"scrapy dedup: {foreign} pages passed unchecked in crawls with another index, or are "
+            "damaged lines: name it with DEDUP_NAMESPACE; if it is deleted, or lines are damaged, "
+            "crawl them again and remove unchecked.jsonl, which names them, from DEDUP_DATA_DIR",
             file=sys.stderr,
         )
     _print(verdicts, len(gone), as_json=options.json)
