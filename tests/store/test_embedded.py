@@ -314,6 +314,50 @@ async def test_a_snapshot_that_cannot_be_read_is_refused(folder, broken):
     assert "appendonlydir are damaged" in await failure(folder)
 
 
+async def test_data_without_their_manifest_are_refused(folder):
+    """The server would begin another index behind theirs, and neither could be read then."""
+    path = await incremental_file(folder)
+    manifest = path.with_name("appendonly.aof.manifest")
+    listed = manifest.read_bytes()
+    manifest.unlink()
+    log, data = (folder / "server.log").read_bytes(), path.read_bytes()
+    text = await failure(folder)
+    assert f"{path.parent} are damaged; restore" in text
+    assert (folder / "server.log").read_bytes() == log
+    assert (path.read_bytes(), manifest.exists()) == (data, False)
+    manifest.write_bytes(listed)
+    async with opened(folder) as client:
+        assert await client.dbsize() == 100
+
+
+async def test_a_snapshot_without_its_manifest_is_refused(folder):
+    """All data may be in it, and no change behind it."""
+    data = folder / "appendonlydir"
+    async with opened(folder) as client:
+        await client.set("key", os.urandom(300))
+        await client.bgrewriteaof()
+        wait_until(lambda: (data / "appendonly.aof.2.base.rdb").exists())
+    wait_until(lambda: is_gone(folder))
+    os.truncate(data / "appendonly.aof.2.incr.aof", 0)
+    (data / "appendonly.aof.manifest").unlink()
+    assert "appendonlydir are damaged" in await failure(folder)
+
+
+async def test_a_first_start_that_was_cut_off_has_lost_nothing(folder):
+    """As by a full disk: the server lists its first files once they are there."""
+    async with opened(folder):
+        pass
+    wait_until(lambda: is_gone(folder))
+    data = folder / "appendonlydir"
+    (data / "appendonly.aof.manifest").unlink()
+    assert len(list(data.iterdir())) == 2
+    async with opened(folder) as client:
+        await client.set("key", "value")
+    wait_until(lambda: is_gone(folder))
+    async with opened(folder) as client:
+        assert await client.get("key") == b"value"
+
+
 async def test_it_waits_until_a_large_index_is_loaded(folder):
     async with opened(folder) as client:
         for _ in range(5):

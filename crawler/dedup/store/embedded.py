@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -40,6 +40,8 @@ _REMEDY = (
 _DAMAGED = re.compile(
     "Bad file format|check-aof|RDB CRC|RDB checksum|rdb file reading|obtain the AOF file|manifest"
 )
+# Bytes up to which files with data may hold none: a snapshot of nothing has 89.
+_EMPTY = {".aof": 0, ".rdb": 200}
 
 _users: set[int] = set()
 
@@ -79,6 +81,7 @@ class EmbeddedServer:
         self.folder = folder.absolute()
         self.socket = self.folder / "server.sock"
         self._log = self.folder / "server.log"
+        self._data = self.folder / "appendonlydir"
         self._alias: Path | None = None
         self._user: int | None = None
         self._joined = False
@@ -141,6 +144,9 @@ class EmbeddedServer:
                 if starts == _STARTS:
                     os.close(keeper)
                     raise self._error(f"does not start: {self._reason(offset)}")
+                if self._lacks_manifest():
+                    os.close(keeper)
+                    raise self._error(f"does not start: {self._damaged()}")
                 starts += 1
                 offset = await asyncio.to_thread(self._start, keeper)
             answer = await self._ping()
@@ -210,11 +216,26 @@ class EmbeddedServer:
         if shutil.disk_usage(self.folder).free < 1 << 20 or "No space left" in text:
             return "no space is left on the disk; make room, nothing is lost"
         if _DAMAGED.search(text):
-            return (
-                f"its data in {self.folder / 'appendonlydir'} are damaged; restore or repair them "
-                "(docs/server.md says how), or move them away to begin with an empty index"
-            )
+            return self._damaged()
         return (faults or lines or ["it ended without a word"])[-1]
+
+    def _damaged(self) -> str:
+        return (
+            f"its data in {self._data} are damaged; restore or repair them (docs/server.md says "
+            "how), or move them away to begin with an empty index"
+        )
+
+    def _lacks_manifest(self) -> bool:
+        """Whether there are data, but not the file that lists them.
+
+        The server would begin an empty index, write its changes behind those of the old one and
+        list both. One that was stopped at its very first start has left empty files, no list.
+        """
+        with suppress(OSError):  # what cannot be read the server names itself
+            if not (self._data / "appendonly.aof.manifest").exists():
+                files = (path for path in self._data.iterdir() if path.suffix in _EMPTY)
+                return any(file.stat().st_size > _EMPTY[file.suffix] for file in files)
+        return False
 
     def _error(self, what: str) -> ServerError:
         return ServerError(
