@@ -166,6 +166,17 @@ def story(fill: Callable[..., None], dedup: Callable[..., Any]) -> None:
     assert dedup("gone", OLD, "http://lost.example/")[0] == Exit.FOUND
 
 
+def test_a_list_of_gone_pages_may_have_comments(
+    dedup: Callable[..., Any], fill: Callable[..., None], tmp_path: Path
+) -> None:
+    """Empty lines and those that begin with # are no addresses."""
+    fill(CLUSTER)
+    path = tmp_path / "gone.txt"
+    path.write_text(f"# moved in May\n\n{OLD}\n  # and\n {NEAR}#part\n")
+    code, out, err = dedup("gone", "--file", str(path), "--json")
+    assert (code, err, list(json.loads(out))) == (Exit.FOUND, "", [OLD, f"{NEAR}#part"])
+
+
 def test_where(dedup: Callable[..., Any], story: None) -> None:
     """The table names the page and the places; exit code 1 for what is lost or was never seen."""
     code, out, err = dedup("where", OLD)

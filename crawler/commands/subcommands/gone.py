@@ -23,7 +23,12 @@ HELP = "Tell the index that pages are gone"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the pages' addresses."""
     parser.add_argument("url", nargs="*", metavar="URL", help="address of a page, as crawled")
-    parser.add_argument("--file", metavar="FILE", help="addresses, one a line; - reads them")
+    parser.add_argument(
+        "--file",
+        metavar="FILE",
+        help="addresses, one a line, - for standard input; empty lines and those that begin with # "
+        "are passed over",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON: address to true or false")
 
 
@@ -52,8 +57,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _lines(source: str) -> Iterator[str]:
-    """The addresses in a file; lines that hold none are passed over."""
+    """The addresses in a file; empty lines and comments are passed over."""
     from ..documents import read_document
 
     text = read_document(source, raw=True)
-    return filter(None, map(str.strip, text.split("\n")))
+    lines = map(str.strip, text.split("\n"))
+    return (line for line in lines if line and not line.startswith("#"))
