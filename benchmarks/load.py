@@ -46,7 +46,7 @@ async def by_load(index: DuplicateIndex, path: Path, processes: int) -> float:
     files = local_files(str(path))
     checkpoint = Checkpoint(path.with_suffix(".done"), files, "load")
     report = lambda _, seconds: times.append(seconds)  # noqa: E731
-    await load(index, files, checkpoint, processes=processes, report=report)
+    await load(index, files, checkpoint, processes=processes, report=report, warn=print)
     return times[-1] - times[0]
 
 

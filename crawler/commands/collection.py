@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 _LIMIT: Final = 100 * 1024 * 1024  # bytes of a line
@@ -23,24 +22,30 @@ class Fields(NamedTuple):
 def read_collection(source: str, fields: Fields) -> Iterator[tuple[str, str]]:
     """Name and main text of each document of a file, or of ``-``, standard input.
 
-    Empty lines are passed over. The text field is taken if it is filled, else the main text of the
-    HTML field. Raises :class:`InputError`, which names the line, for one that is no such document.
+    A file whose name says that it is packed, by gzip or zstd, is unpacked. Empty lines are passed
+    over. The text field is taken if it is filled, else the main text of the HTML field. Raises
+    :class:`InputError`, which names the line, for one that is no such document.
     """
     from ..dedup.errors import InputError
+    from ..offline.files import UNREADABLE, open_lines, refuse_array
 
     stdin = nullcontext(sys.stdin.buffer)
     try:
-        with stdin if source == "-" else Path(source).open("rb") as file:
-            number = 0
+        with stdin if source == "-" else open_lines(source) as file:
+            number, begun = 0, False
             while line := file.readline(_LIMIT + 1):
                 number += 1
+                if not begun:
+                    refuse_array(source, line)
+                    begun = not line.isspace()
                 try:
                     if document := _document(line, fields):
                         yield document
                 except ValueError as error:
                     raise InputError(f"{source!r}, line {number}: {error}") from None
-    except OSError as error:
-        raise InputError(f"cannot read {source!r}: {error.strerror}") from None
+    except UNREADABLE as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {source!r}: {reason}") from None
 
 
 def _document(line: bytes, fields: Fields) -> tuple[str, str] | None:

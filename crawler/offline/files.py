@@ -6,7 +6,10 @@ import glob
 import gzip
 import io
 import re
+import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -21,8 +24,11 @@ OFFSET_BITS: Final = 40
 # Bytes that one task reads, at least and at most: a small file stays whole, a large one does not
 # keep one task busy for long.
 _SMALLEST, _LARGEST = 8 << 20, 64 << 20
+_BEGINNING: Final = 4096  # bytes that tell an array from lines
 GZIP: Final = (".gz",)
 ZSTD: Final = (".zst", ".zstd")
+# What a file raises that cannot be read or unpacked, to its end or at all.
+UNREADABLE: Final = (OSError, EOFError, zlib.error, zstd.ZstdError)
 _NAMES: Final = ".jsonl .jl .ndjson .json .parquet .warc .wet, also with .gz or .zst"
 
 
@@ -103,6 +109,10 @@ def local_files(pattern: str) -> list[File]:
     if path.is_dir():
         names = sorted(str(one) for one in path.rglob("*") if one.is_file())
         names = [name for name in names if format_of(name) and not _is_hidden(name, pattern)]
+        if not names:
+            raise InputError(
+                f"the folder {pattern!r} holds no file that can be read; known: {_NAMES}"
+            )
     else:
         names = [pattern] if path.exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
     if not names:
@@ -143,14 +153,46 @@ def pieces(files: Sequence[File], size: int) -> Iterator[Piece]:
 
 def open_input(piece: Piece, content: bytes | None = None) -> IO[bytes]:
     """A file's bytes, decompressed if they are lines; `content` holds them if they were fetched."""
-    source: Any = io.BytesIO(content) if content is not None else piece.path
-    name = piece.path.lower()
-    if format_of(name) is Format.JSONL:  # the readers of others decompress by themselves
-        if name.endswith(GZIP):
-            return cast(IO[bytes], gzip.open(source))
-        if name.endswith(ZSTD):
-            return cast(IO[bytes], zstd.open(source))
-    return cast(IO[bytes], source) if content is not None else Path(source).open("rb")
+    if format_of(piece.path) is Format.JSONL:  # the readers of others decompress by themselves
+        return open_lines(piece.path, content)
+    return io.BytesIO(content) if content is not None else Path(piece.path).open("rb")
+
+
+def open_lines(path: str, content: bytes | None = None) -> IO[bytes]:
+    """The lines of a file, or of its `content`, decompressed if its name says that they are packed.
+
+    Reading them raises one of :data:`UNREADABLE` where they are damaged.
+    """
+    source: Any = io.BytesIO(content) if content is not None else path
+    name = path.lower()
+    if name.endswith(GZIP):
+        return cast(IO[bytes], gzip.open(source))
+    if name.endswith(ZSTD):
+        return cast(IO[bytes], zstd.open(source))
+    return cast(IO[bytes], source) if content is not None else Path(path).open("rb")
+
+
+def refuse_arrays(files: Iterable[File]) -> None:
+    """Raise :class:`InputError` for a file that is named like JSON lines and holds an array.
+
+    One that cannot be read is passed over: who reads all of it can say how much there is.
+    """
+    for file in files:
+        if format_of(file.path) is Format.JSONL:
+            with suppress(*UNREADABLE), open_lines(file.path) as stream:
+                while block := stream.read(_BEGINNING).removeprefix(BOM_UTF8):
+                    refuse_array(file.path, block)
+                    if not block.isspace():
+                        break
+
+
+def refuse_array(path: str, beginning: bytes) -> None:
+    """Raise :class:`InputError` if a file begins as an array does, which Scrapy writes to .json."""
+    if beginning.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
+        raise InputError(
+            f"{path!r} is a JSON array, of which no line is a page: "
+            "export JSON lines instead, as with -O feed.jsonl"
+        )
 
 
 def bins(found: Iterable[Piece], size: int) -> list[list[Piece]]:

@@ -7,15 +7,18 @@ import json
 import logging
 import os
 import secrets
+import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import suppress
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ..dedup.errors import InputError
 from ..dedup.fingerprint import Fingerprint, Fingerprinter
 from ..dedup.identity import host, identity
 from ..dedup.store.redis_index import CheckRequest
@@ -33,6 +36,7 @@ _CHUNK_BYTES = 8 << 20
 _WHOLE = 1 << 62  # bytes of a piece: files are read from their start to their end
 _AHEAD = 4  # chunks for each process that wait or are worked on
 _SAVED_EVERY = 5.0  # seconds
+_UNITS: Final = {Format.JSONL: "line", Format.PARQUET: "row", Format.WARC: "record"}
 
 
 class Loaded(NamedTuple):
@@ -45,12 +49,23 @@ class Loaded(NamedTuple):
     seconds: float
 
 
-class Chunk(NamedTuple):
-    """Pages that were fingerprinted together."""
+class Batch(NamedTuple):
+    """Some records of a file, which a process is given at a time."""
 
+    path: str
+    last: int  # the number of its last record
+    places: list[int]  # of the records in their file, as people count them
+    raws: list[Raw]
+
+
+class Chunk(NamedTuple):
+    """Pages that were fingerprinted together; what is wrong with the first record that is none."""
+
+    path: str
     last: int  # the number of its last record
     requests: list[CheckRequest]
     unreadable: int
+    fault: str | None
 
 
 class Checkpoint:
@@ -97,26 +112,28 @@ async def load(
     *,
     processes: int,
     report: Callable[[int, float], None],
+    warn: Callable[[str], None],
 ) -> Loaded:
     """Check all pages of the files in order, so that the index knows them.
 
-    `report` takes the pages so far and the seconds since the start, after each exchange. What was
-    loaded already is passed over, or found `unchanged`: a load that broke off is started again.
-    Raises :class:`ServerError` when the server gives no answer.
+    `report` takes the pages so far and the seconds since the start, after each exchange; `warn` is
+    told of each file the first record that cannot be read. What was loaded already is passed over,
+    or found `unchanged`: a load that broke off is started again. Raises :class:`ServerError` when
+    the server gives no answer, :class:`InputError` when a process is killed.
     """
     start = saved = monotonic()
     verdicts: Counter[str] = Counter()
     unreadable = 0
+    told: set[str] = set()
     chunk = None
+    PageReader(index.config)  # an extractor that is not there is an error here, not in processes
     source = _Source(files, index.config, await _resume_after(index, checkpoint))
-    with ProcessPoolExecutor(
-        processes,
-        mp_context=get_context("spawn"),
-        initializer=_prepare,
-        initargs=(index.config, index.seed),
-    ) as pool:
-        async for chunk in _prepared(pool, source.chunks(), processes):
+    with _pool(processes, index) as pool:
+        async for chunk in _prepared(pool, source.batches(), processes):
             unreadable += chunk.unreadable
+            if chunk.fault is not None and chunk.path not in told:
+                told.add(chunk.path)
+                warn(chunk.fault)
             for begin in range(0, len(chunk.requests), index.store.exchange):
                 requests = chunk.requests[begin : begin + index.store.exchange]
                 answers = await index.check_requests(requests)
@@ -137,13 +154,45 @@ async def _resume_after(index: DuplicateIndex, checkpoint: Checkpoint) -> int:
     return position
 
 
+@contextmanager
+def _pool(processes: int, index: DuplicateIndex) -> Iterator[ProcessPoolExecutor]:
+    """Processes for the block, which leaves behind what they have not begun."""
+    pool = ProcessPoolExecutor(
+        processes,
+        mp_context=get_context("spawn"),
+        initializer=_prepare,
+        initargs=(index.config, index.seed),
+    )
+    try:
+        yield pool
+    except BrokenProcessPool as error:
+        raise InputError(
+            "a process that computes fingerprints was killed, as for lack of memory: start the "
+            f"load again, with fewer --processes than {processes} if it was that; it goes on "
+            "where it was"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Keep Ctrl-C for after the block. To a process that starts in it none ever comes."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 async def _prepared(
-    pool: ProcessPoolExecutor, chunks: Iterator[tuple[int, Format, list[Raw]]], processes: int
+    pool: ProcessPoolExecutor, batches: Iterator[Batch], processes: int
 ) -> AsyncIterator[Chunk]:
     """The chunks in order as they are fingerprinted, some of them ahead."""
     waiting: list[Future[Chunk]] = []
-    for chunk in chunks:
-        waiting.append(pool.submit(_requests, *chunk))
+    for batch in batches:
+        with _ctrl_c_held_back():  # this may start a process, which would not be ready for it
+            waiting.append(pool.submit(_requests, batch))
         if len(waiting) >= _AHEAD * processes:
             yield await asyncio.wrap_future(waiting.pop(0))
     for future in waiting:
@@ -160,26 +209,29 @@ class _Source:
         self.skipped = 0
         self.damaged: list[str] = []
 
-    def chunks(self) -> Iterator[tuple[int, Format, list[Raw]]]:
-        """Some records at a time, with the number of the last of them."""
+    def batches(self) -> Iterator[Batch]:
+        """Some records at a time."""
         for piece in pieces(self._files, _WHOLE):
-            kind, position = known_format(piece.path), piece.number
+            is_lines, position = known_format(piece.path) is Format.JSONL, piece.number
+            places: list[int] = []
             waiting: list[Raw] = []
             size = 0
             try:
-                for position, raw in records(piece, self._config):
+                for count, (position, raw) in enumerate(records(piece, self._config), 1):
                     if position <= self._after:
                         self.skipped += 1
                         continue
+                    # Lines are numbered by their first byte.
+                    places.append(count if is_lines else position - piece.number + 1)
                     waiting.append(raw)
                     size += _length(raw)
                     if len(waiting) == _CHUNK or size > _CHUNK_BYTES:
-                        yield position, kind, waiting
-                        waiting, size = [], 0
+                        yield Batch(piece.path, position, places, waiting)
+                        places, waiting, size = [], [], 0
             except DAMAGED:
                 self.damaged.append(piece.path)
             if waiting:
-                yield position, kind, waiting
+                yield Batch(piece.path, position, places, waiting)
 
 
 def _length(raw: Raw) -> int:
@@ -196,24 +248,27 @@ _fingerprinter: Fingerprinter
 def _prepare(config: DedupConfig, seed: int) -> None:
     """Make what a process works with, once."""
     global _reader, _fingerprinter
+    # A terminal sends Ctrl-C to all processes; the one that started this one ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _reader, _fingerprinter = PageReader(config), Fingerprinter(config, seed)
 
 
-def _requests(last: int, kind: Format, raws: list[Raw]) -> Chunk:
+def _requests(batch: Batch) -> Chunk:
+    kind = known_format(batch.path)
     pages: list[Page] = []
-    unreadable = 0
-    for raw in raws:
+    unreadable, fault = 0, None
+    for place, raw in zip(batch.places, batch.raws, strict=True):
         try:
             page = _reader(raw, kind)
-        except ValueError:
+        except ValueError as error:
             unreadable += 1
+            fault = fault or f"{batch.path!r}, {_UNITS[kind]} {place}: {error}"
             continue
         if page is not None:
             pages.append(page)
     fingerprints = _fingerprinter.many(page.text for page in pages)
-    return Chunk(
-        last, [_request(*one) for one in zip(pages, fingerprints, strict=True)], unreadable
-    )
+    requests = [_request(*one) for one in zip(pages, fingerprints, strict=True)]
+    return Chunk(batch.path, batch.last, requests, unreadable, fault)
 
 
 def _request(page: Page, fingerprint: Fingerprint) -> CheckRequest:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import json
 import sys
-import zlib
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..dedup.errors import InputError
 from ..dedup.identity import identity
-from ..zstd import zstd
-from .files import Format, Piece, extra, is_plain_lines, known_format, open_input
+from .files import UNREADABLE, Format, Piece, extra, is_plain_lines, known_format, open_input
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
@@ -26,7 +24,7 @@ _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
 _BLANK: Final = b"\r\n\r\n"  # stands before and behind what a WARC record holds
 _HTML: Final = ("text/html", "application/xhtml+xml")
 # What a damaged file raises, besides ValueError, which includes what Arrow raises for bad Parquet.
-DAMAGED: Final = (OSError, EOFError, zlib.error, zstd.ZstdError, ValueError)
+DAMAGED: Final = (*UNREADABLE, ValueError)
 
 # A line, the bytes of a WARC record, or the columns of a row of Parquet that matter.
 Raw: TypeAlias = bytes | dict[str, Any]
@@ -213,6 +211,8 @@ def _json(line: bytes) -> Any:
         return json.loads(line)
     except RecursionError:
         raise ValueError("not JSON that can be read: nested too deep") from None
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
 
 
 def _lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:

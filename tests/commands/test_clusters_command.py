@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from crawler.commands.subcommands import Exit, clusters
+from crawler.zstd import zstd
 from tests.texts import article, changed, text
 
 COPY = text(changed(article(2), 3))
@@ -137,6 +140,31 @@ def test_files_that_cannot_be_used(dedup, jsonl):
     code, _, err = dedup("clusters", jsonl(*DOCUMENTS), "--csv", "/nowhere/out.csv")
     assert (code, err.count("\n")) == (Exit.USAGE, 1)
     assert dedup("clusters", jsonl(b"", b" "))[0] == Exit.NOTHING
+
+
+@pytest.mark.parametrize(("ending", "pack"), [("gz", gzip.compress), ("zst", zstd.compress)])
+def test_packed_files(dedup, jsonl, tmp_path, ending, pack):
+    """Lines packed by gzip or zstd are read as they are; what breaks off is an error."""
+    plain = jsonl(*DOCUMENTS)
+    packed = tmp_path / f"pages.jsonl.{ending}"
+    data = pack(Path(plain).read_bytes())
+    packed.write_bytes(data)
+    assert dedup("clusters", "--json", str(packed)) == dedup("clusters", "--json", plain)
+    for damaged in (data[:-10], b"no " + data):
+        packed.write_bytes(damaged)
+        code, out, err = dedup("clusters", str(packed))
+        assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
+        assert "cannot read" in err
+        assert "None" not in err
+
+
+@pytest.mark.parametrize("begin", [b"[", b" \n\n [{}"])
+def test_a_json_array_is_refused(dedup, jsonl, begin):
+    """What `-O feed.json` writes is one error that says what to write instead."""
+    code, out, err = dedup("clusters", jsonl(begin, *DOCUMENTS, b"]"))
+    assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
+    assert "is a JSON array" in err
+    assert "-O feed.jsonl" in err
 
 
 def test_texts_that_act_on_terminals_or_files(dedup, jsonl, tmp_path, monkeypatch):

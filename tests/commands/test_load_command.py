@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from crawler.commands.subcommands import Exit
+from crawler.zstd import zstd
+from tests.commands.conftest import ROOT
 from tests.offline import corpora
 
 PAGES = corpora.pages(6)
@@ -14,7 +23,7 @@ PAGES = corpora.pages(6)
 def test_the_command_says_what_it_loaded(
     dedup: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
-    """Counts by verdict; lines that are no pages are counted, a damaged file is named."""
+    """Counts by verdict; lines that are no pages are counted, a damaged file is exit code 2."""
     good = corpora.write(tmp_path / "a.jsonl", PAGES)
     good.write_bytes(good.read_bytes() + b"no page\n")
     bad = corpora.write(tmp_path / "b.jsonl.gz", PAGES[:5])
@@ -22,8 +31,87 @@ def test_the_command_says_what_it_loaded(
     folder = ("-s", f"DEDUP_DATA_DIR={tmp_path}")
     code, output, errors = dedup("load", str(tmp_path), "--json", *folder)
     found = json.loads(output)
-    assert (code, found["unreadable"], found["damaged"]) == (0, 1, [str(bad)])
+    assert (code, found["unreadable"], found["damaged"]) == (2, 1, [str(bad)])
     assert len(PAGES) <= found["pages"] < len(PAGES) + 5
-    assert "b.jsonl.gz" in errors
+    unreadable, damaged = errors.splitlines()
+    assert f"{str(good)!r}, line {len(PAGES) + 1}: not JSON: Expecting value" in unreadable
+    assert damaged == f"scrapy dedup: cannot be read to its end: {bad}"
     code, _, errors = dedup("load", str(tmp_path / "nothing.jsonl"))
     assert (code, errors.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("junk", "expected"), [(len(PAGES), Exit.FOUND), (len(PAGES) + 1, Exit.USAGE)]
+)
+def test_more_that_is_unreadable_than_read_is_an_error(
+    dedup: Callable[..., tuple[int, str, str]], tmp_path: Path, junk: int, expected: Exit
+) -> None:
+    """The exit code tells a file of something else from one with a few bad lines."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(corpora.json_lines(PAGES) + b"{}\n" * junk)
+    code, _, errors = dedup("load", str(path))
+    assert (code, errors.count("\n")) == (expected, 1)
+    assert f"line {len(PAGES) + 1}: has no field 'url'" in errors
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [("feed.json", bytes), ("feed.jsonl.gz", gzip.compress), ("feed.json.zst", zstd.compress)],
+)
+def test_a_json_array_is_refused(
+    dedup: Callable[..., tuple[int, str, str]],
+    tmp_path: Path,
+    name: str,
+    pack: Callable[[bytes], bytes],
+) -> None:
+    """What `-O feed.json` writes is one error that says what to write instead."""
+    lines = b",\n".join(corpora.json_lines(PAGES).splitlines())
+    data = b"\xef\xbb\xbf" + b" " * 5000 + b"\n[\n" + lines + b"\n]"
+    (tmp_path / name).write_bytes(pack(data))
+    code, output, errors = dedup("load", str(tmp_path / name))
+    assert (code, output, errors.count("\n")) == (Exit.USAGE, "", 1)
+    assert "is a JSON array" in errors
+    assert "-O feed.jsonl" in errors
+
+
+_INTERRUPTED = """
+import os, signal, sys, threading, time
+from multiprocessing import active_children
+from scrapy.cmdline import execute
+
+def interrupt():
+    while not active_children():
+        time.sleep(0.01)
+    time.sleep(seconds)
+    os.killpg(0, signal.SIGINT)
+
+seconds = float(sys.argv.pop())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Thread(target=interrupt, daemon=True).start()
+execute(["scrapy", "dedup", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize("seconds", ["0.3", "2"])
+def test_ctrl_c_is_no_traceback(redis_url: str, tmp_path: Path, seconds: str) -> None:
+    """A terminal interrupts all processes, those that have just started and those at work."""
+    path = tmp_path / "a.jsonl"
+    rows = ({"url": f"https://c.example/{i}", "html": "<p>tea</p>"} for i in range(2000))
+    path.write_text("\n".join(map(json.dumps, rows)))
+    words = ["load", str(path), "--processes", "2", "-s", f"DEDUP_REDIS_URL={redis_url}"]
+    words += ["-s", f"DEDUP_DATA_DIR={tmp_path}", "-s", f"DEDUP_EXTRACTOR={__name__}.slowly"]
+    ended = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED, *words, seconds],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (Exit.INTERRUPTED, "", "")
+
+
+def slowly(html: object) -> str:
+    """An extractor that takes its time."""
+    time.sleep(0.005)
+    return "tea"

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
-from crawler.dedup import DedupConfig, DuplicateIndex, Record
+from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Record
+from crawler.dedup.errors import InputError
 from crawler.offline.files import File, local_files
 from crawler.offline.load import Checkpoint, Loaded, _Source, load
+from crawler.zstd import zstd
 from tests.offline import corpora
 
 PAGES = corpora.pages()
 
 
-def loaded(config: DedupConfig, files: list[File]) -> Loaded:
+def loaded(config: DedupConfig, files: list[File], warnings: list[str] | None = None) -> Loaded:
+    warn = [].append if warnings is None else warnings.append
+
     async def run() -> Loaded:
         async with DuplicateIndex.open(config) as index:
             checkpoint = Checkpoint(config.data_dir / "load.json", files, config.namespace)
-            return await load(index, files, checkpoint, processes=2, report=lambda *_: None)
+            return await load(
+                index, files, checkpoint, processes=2, report=lambda *_: None, warn=warn
+            )
 
     return asyncio.run(run())
 
@@ -118,6 +126,53 @@ def test_few_large_pages_are_handed_over_at_a_time(tmp_path: Path, name: str) ->
     """The memory of a load is bounded by the bytes of what waits, in every format."""
     pages = [(f"https://e.example/{number}", "word " * 400_000) for number in range(20)]
     files = local_files(str(corpora.write(tmp_path / name, pages)))
-    counts = [len(raws) for _, _, raws in _Source(files, DedupConfig(), -1).chunks()]
+    counts = [len(batch.raws) for batch in _Source(files, DedupConfig(), -1).batches()]
     assert sum(counts) == 20
     assert max(counts) < 10
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("a.jsonl", "line 202"), ("a.jsonl.zst", "line 202"), ("a.parquet", "row 201")],
+)
+def test_the_first_record_that_cannot_be_read_is_named(
+    redis_url: str, tmp_path: Path, name: str, place: str
+) -> None:
+    """Once for each file, with its place in it, also where the load goes on after a part."""
+    pages = [(f"https://n.example/{i}", f"text of {i}") for i in range(200)]
+    broken = [*pages, ("", "no address"), *pages, ("", "no address")]
+    path = corpora.write(tmp_path / name, broken)
+    if name == "a.jsonl.zst":
+        path.write_bytes(zstd.compress(b"\n" + corpora.json_lines(broken)))
+    elif name == "a.jsonl":
+        path.write_bytes(b"\n" + corpora.json_lines(broken))
+    good = corpora.write(tmp_path / "b.jsonl", pages)
+    files = [*local_files(str(path)), *local_files(str(good))]
+    config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path))
+    warnings: list[str] = []
+    assert loaded(config, files, warnings).unreadable == 2
+    (warning,) = warnings
+    assert warning.startswith(f"{str(path)!r}, {place}: has no field 'url'")
+
+
+def killed(html: object) -> str:
+    """An extractor that does not survive, as one that takes all memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return ""
+
+
+def test_a_killed_process_is_one_error(redis_url: str, tmp_path: Path) -> None:
+    """It says what may be the cause, and that the load can be started again."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"url": "https://k.example/", "html": "<p>tea</p>"}))
+    config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path), extractor=killed)
+    with pytest.raises(InputError, match=r"was killed.*again.*--processes"):
+        loaded(config, local_files(str(path)))
+
+
+def test_an_extractor_that_is_not_there_is_named(redis_url: str, tmp_path: Path) -> None:
+    """It is an error of the setting, not of the processes that would use it."""
+    path = corpora.write(tmp_path / "a.jsonl", PAGES)
+    config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path), extractor="nowhere.extract")
+    with pytest.raises(ConfigError, match="nowhere"):
+        loaded(config, local_files(str(path)))

@@ -226,6 +226,9 @@ def test_files_are_read_in_the_order_given(tmp_path: Path) -> None:
         local_files(str(tmp_path / "notes.txt"))
     with pytest.raises(InputError, match="no file"):
         local_files(str(tmp_path / "nothing*"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"empty' holds no file that can be read; known: \.jsonl"):
+        local_files(str(tmp_path / "empty"))
 
 
 def test_small_files_share_a_task() -> None:

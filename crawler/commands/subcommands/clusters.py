@@ -5,9 +5,10 @@ kept pages that are less similar than the threshold, as articles on one story ar
 dropped for it. Long pages, and pairs that share no band, are not found that way: the figures below
 the list say how many.
 
-FILE holds one JSON object a line, as `scrapy crawl … -O pages.jsonl` writes it; `-` is standard
-input. Every document of a cluster is similar to its representative, the first that came; none
-joins for being similar to another member only, so that unlike documents never chain together.
+FILE holds one JSON object a line, as `scrapy crawl … -O pages.jsonl` writes it, also compressed by
+gzip or zstd; `-` is standard input. Every document of a cluster is similar to its representative,
+the first that came; none joins for being similar to another member only, so that unlike documents
+never chain together.
 --csv and --json list all documents, each cluster's representative first, the largest clusters
 first; --json prints one JSON object a line.
 """

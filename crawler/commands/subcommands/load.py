@@ -3,7 +3,8 @@
 FILES are JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd; their fields are those
 of the settings. Pages are fingerprinted by several processes and checked in the order of the files,
 so that of copies the first is kept. A load that was interrupted goes on when it is started again;
-pages that the index knows already are found unchanged.
+pages that the index knows already are found unchanged. Exit code 2: a file cannot be read to its
+end, or more records cannot be read than are pages; of each file the first of these is named.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import whole
-from ..output import print_json, print_table
+from ..output import print_json, print_table, printable
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -44,10 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Load the files and print what became of their pages."""
-    from ...offline.files import local_files
+    from ...offline.files import local_files, refuse_arrays
     from ...offline.load import Checkpoint, load
 
     files = list({one.path: one for name in options.files for one in local_files(name)}.values())
+    refuse_arrays(files)
     shown = 0.0
 
     def report(pages: int, seconds: float) -> None:
@@ -56,10 +58,15 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             shown = seconds
             print(f"{pages:,} pages · {pages / seconds:,.0f} pages/s", file=sys.stderr, flush=True)
 
+    def warn(fault: str) -> None:
+        print(f"scrapy dedup: {printable(fault)}", file=sys.stderr, flush=True)
+
     async def question(index: DuplicateIndex) -> Loaded:
         config = index.config
         checkpoint = Checkpoint(config.data_dir / "load.json", files, config.namespace)
-        return await load(index, files, checkpoint, processes=options.processes, report=report)
+        return await load(
+            index, files, checkpoint, processes=options.processes, report=report, warn=warn
+        )
 
     result = ask_index(settings, question, make=True)
     pages = result.verdicts.total()
@@ -71,5 +78,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         rows += [["seconds", round(result.seconds, 1)]]
         print_table("Loaded", ["fact", "value"], rows)
     for path in result.damaged:
-        print(f"scrapy dedup: cannot be read to its end: {path}", file=sys.stderr)
-    return Exit.FOUND if pages or result.skipped else Exit.NOTHING
+        warn(f"cannot be read to its end: {path}")
+    known = pages + result.skipped
+    if result.damaged or result.unreadable > known:
+        return Exit.USAGE
+    return Exit.FOUND if known else Exit.NOTHING
