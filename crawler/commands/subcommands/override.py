@@ -50,7 +50,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             return await index.overrides()
         decision = None if options.decision == "none" else options.decision
         await index.override(options.url, decision)
-        if await index.show(options.url) is None:
+        if decision and await index.show(options.url) is None:
             never_saw(options.url)
         return {identity(options.url, canonical=index.config.canonical_urls): options.decision}
 
