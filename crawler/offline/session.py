@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..dedup.errors import InputError, MissingExtra
-from .files import File, format_of, is_local, known_format, local_files
+from .files import File, format_of, is_local, known_format, local_files, refuse_arrays
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,13 +72,14 @@ def find_files(spark: SparkSession, patterns: Sequence[str]) -> list[File]:
     """The files that paths, folders and patterns name, in that order, each of them by name.
 
     What is not on this machine, as ``s3a://`` or ``hdfs://``, Spark is asked for. Raises
-    :class:`InputError` for a pattern without files.
+    :class:`InputError` for a pattern without files, and for a file that is a JSON array.
     """
     found: dict[str, File] = {}
     for pattern in patterns:
         path = pattern.removeprefix("file://")
         for file in local_files(path) if is_local(path) else _remote_files(spark, pattern):
             found.setdefault(file.path, file)
+    refuse_arrays(file for file in found.values() if is_local(file.path))
     return list(found.values())
 
 

@@ -311,6 +311,14 @@ def test_a_connector_that_is_missing_is_an_error(spark: SparkSession, tmp_path: 
         find_files(spark, ["unheard-of://b/a.jsonl"])
 
 
+def test_an_array_is_no_corpus(spark: SparkSession, tmp_path: Path) -> None:
+    """As Scrapy writes it to a name that ends with .json."""
+    feed = tmp_path / "feed.json"
+    feed.write_text('[\n{"url": "http://a.example/", "text": "words"}\n]\n')
+    with pytest.raises(InputError, match="JSON array"):
+        find_files(spark, [str(tmp_path)])
+
+
 @pytest.mark.usefixtures("spark")  # without Java it is skipped
 def test_spark_submit_runs_the_same_job(tmp_path: Path) -> None:
     """A file of the package, submitted to a Spark of its own, does the job and prints JSON."""
