@@ -3,10 +3,11 @@
 A and B are text or HTML files, of which the main text is taken, `-` for standard input, or http(s)
 addresses: the main text that the archive (DEDUP_ARCHIVE) holds of a page, else what is fetched now
 (at most 50 MB, 30 seconds). The archive's texts lack what is known of the site's template, with
-which an index compares for `exact`: near at 1.0 there may be exact here. Shingles, sketches and threshold are those of the settings. Lines are
-compared as diff does; for lines and smallest shingles, what both have counts on both sides (Dice),
-for Jaccard once. With --correct and a phonetic code, "hybrid" is what the DSound paper measures: A
-as it is, and B with its unknown words corrected where it does not match A.
+which an index compares for `exact`: near at 1.0 there may be exact here. Shingles, sketches and
+threshold are those of the settings. Lines are compared as diff does; for lines and smallest
+shingles, what both have counts on both sides (Dice), for Jaccard once. With --correct and a
+phonetic code, "hybrid" is what the DSound paper measures: A as it is, and B with its unknown words
+corrected where it does not match A.
 """
 
 from __future__ import annotations
