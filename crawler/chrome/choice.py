@@ -45,10 +45,9 @@ def settle(likely: Floats, flat: Flat) -> Wide:
 def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks to keep so that the expected F1 of the page's text is highest.
 
-    `sizes` are their characters.
-
-    Keeping the blocks above a threshold is optimal; the threshold depends on how much the page
-    has that is likely: a page of links alone keeps its links.  (Lewis 1995, Jansche 2007.)
+    `sizes` are the blocks' characters.  Keeping the blocks above a threshold is optimal; the
+    threshold depends on how much the page has that is likely: a page of links alone keeps its
+    links.  (Lewis 1995, Jansche 2007.)
     """
     sizes = sizes + 1
     order = np.argsort(-likely, kind="stable")

@@ -4,8 +4,6 @@
 Both give the same numbers, which a test compares; what they mean and why stands there.
 """
 
-from cpython.dict cimport PyDict_GetItemWithError
-from cpython.object cimport PyObject
 from libc.math cimport log, log1p
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -212,15 +210,10 @@ cdef double[:, ::1] of_names(flat, scores):
     cdef int64_t[::1] outer = flat.outer.copy(), further = flat.outer.copy()
     cdef Py_ssize_t n = outer.shape[0], i
     cdef list names = flat.names
-    cdef double[::1] score = np.empty(len(names))
-    cdef PyObject* remembered
+    cdef double[::1] score = np.array([scores[name] for name in names])
     cdef double[::1] total = np.empty(n), sums = np.empty(n)
     cdef double[:, ::1] found = np.empty((n, NAMED))
     cdef int64_t deepest = 0, parent
-    for i in range(len(names)):
-        # For a subclass of `dict`, square brackets take several times as long.
-        remembered = PyDict_GetItemWithError(scores, names[i])
-        score[i] = <object>remembered if remembered != NULL else scores[names[i]]
     for i in range(n):
         parent = outer[i]
         found[i, 0] = total[i] = score[kinds[i]]

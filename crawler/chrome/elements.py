@@ -32,10 +32,7 @@ class Kinds:
         names = names[:_NAME_READ]
         self.codes.append(TAG_CODES.get(tag, OTHER))
         self.names.append(names)
-        bits = NAME_BITS.get(names)  # twice as fast as square brackets, for a subclass of `dict`
-        if bits is None:
-            bits = NAME_BITS[names]
-        self.said.append(TAG_BITS.get(tag, 0) | bits)
+        self.said.append(TAG_BITS.get(tag, 0) | NAME_BITS[names])
         return len(self.said) - 1
 
 

@@ -17,10 +17,10 @@ _BEFORE: Final = 1000  # bytes before the first beyond ASCII
 # Share of undecodable characters among the non-ASCII ones that refutes a declaration.
 _WRONG: Final = 0.02
 
-# The commonest characters beyond ASCII of the languages written in an encoding, and the share of
-# them in a text that is read with the right one.
+# The commonest characters beyond ASCII of the languages written in an encoding, each once, and the
+# share of them in a text that is read with the right one.
 _KANA: Final = (
-    "のにはをたがでてとしれさあるいもなかられりうっくこそまよんきすけどだつめみやせわえちおー、。"
+    "のにはをたがでてとしれさあるいもなからりうっくこそまよんきすけどだつめみやせわえちおー、。"
 )
 _HAN: Final = (
     "的一是不了在人有他中上大和地到以就出也你生能而子那得下自之年後作用道行所然家成方多如同心，。、"

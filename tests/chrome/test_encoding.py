@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.chrome import links, parse, strip_chrome, title
-from crawler.chrome.encoding import decode
+from crawler.chrome.encoding import _COMMON, decode
 
 TEXTS = {
     "windows-1251": "Чай — напиток, получаемый варкой листа чайного куста. ",
@@ -171,3 +171,9 @@ def test_title_and_links_are_decoded_too() -> None:
     assert document.encoding == "cp1251"
     assert title(document) == "Чай"
     assert [link.href for link in links(document)] == ["/чай"]
+
+
+def test_no_character_counts_twice() -> None:
+    """Shares of an encoding are counted character by character of its table."""
+    for name, (_, common) in _COMMON.items():
+        assert len(set(common)) == len(common), name
