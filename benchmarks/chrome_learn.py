@@ -12,6 +12,7 @@ from crawler.chrome import model
 from crawler.chrome.blocks import Flat
 from crawler.chrome.features import describe
 from crawler.chrome.forest import Forest
+from crawler.chrome.vocabulary import look_up
 
 UNITS: Final = 40
 EPOCHS: Final = 15
@@ -53,8 +54,7 @@ def described(samples: list[Sample], names: Names) -> np.ndarray:
     sites = {s.site for s in samples}
     rows = {}
     for site in sites:
-        words = names.scores(sites - {site})
-        scores = model.NameScores(words)
+        scores = look_up(names.scores(sites - {site}))
         rows |= {
             i: describe(s.flat, s.title, scores) for i, s in enumerate(samples) if s.site == site
         }
@@ -68,7 +68,7 @@ def fit(samples: list[Sample], names: Names, seed: int = 0) -> model.Model:
     w = np.concatenate([s.weights for s in samples]).astype(np.float32)
     w /= w.mean()
     forest = grow(x, y, w, seed)
-    scores = model.NameScores(names.scores({s.site for s in samples}))
+    scores = look_up(names.scores({s.site for s in samples}))
     return model.Model(*layer(samples, x, y, w, seed), forest, scores)
 
 

@@ -12,11 +12,11 @@ from .blocks import Flat
 from .features import Floats, Ints, Wide, first_equal
 from .template import LONG
 
-_MOSTLY: Final = 0.5  # of the text between two blocks of the template
-_BONUS: Final = 0.25  # of log-odds
-_TRUST: Final = 0.5
-_CAUTION: Final = 0.7
-_TINY: Final = 1e-6
+MOSTLY: Final = 0.5  # of the text between two blocks of the template
+BONUS: Final = 0.25  # of log-odds
+TRUST: Final = 0.5
+CAUTION: Final = 0.7
+TINY: Final = 1e-6
 
 
 def siblings(flat: Flat) -> Ints:
@@ -33,12 +33,12 @@ def settle(likely: Floats, flat: Flat) -> Wide:
     are drawn towards the middle, and a little down.
     """
     # `np.clip` would take as long as all the rest for a page's few numbers.
-    right = np.minimum(np.maximum(likely, _TINY), 1 - _TINY)
-    wrong = np.minimum(np.maximum(1 - likely, _TINY), 1)
+    right = np.minimum(np.maximum(likely, TINY), 1 - TINY)
+    wrong = np.minimum(np.maximum(1 - likely, TINY), 1)
     odds = np.log(right / wrong)
     kin = siblings(flat)
     shared = (np.bincount(kin, odds) / np.maximum(np.bincount(kin), 1))[kin]
-    settled: Wide = 1 / (1 + np.exp(_CAUTION - _TRUST * shared))
+    settled: Wide = 1 / (1 + np.exp(CAUTION - TRUST * shared))
     return settled
 
 
@@ -84,6 +84,6 @@ def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], si
     """
     gap, new = np.cumsum(known), np.where(known, 0, sizes)
     share = np.bincount(gap, new * kept) / np.maximum(np.bincount(gap, new), 1)
-    odds = settled / (1 - settled) * np.where(share >= _MOSTLY, np.exp(_BONUS), 1)[gap]
+    odds = settled / (1 - settled) * np.where(share >= MOSTLY, np.exp(BONUS), 1)[gap]
     judged: Wide = np.where(known, 0, odds / (1 + odds))
     return judged

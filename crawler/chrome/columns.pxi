@@ -52,27 +52,20 @@ cdef class Text:
         self.size += size
         return 0
 
-    cdef str decoded(self, Py_ssize_t start):
-        return PyUnicode_DecodeUTF8(self.bytes + start, self.size - start, b"replace")
-
-    cdef bint is_ascii(self, Py_ssize_t start) noexcept:
-        cdef Py_ssize_t at
-        cdef char all_of_them = 0
-        for at in range(start, self.size):
-            all_of_them |= self.bytes[at]
-        return not all_of_them & 0x80
+    cdef str decoded(self):
+        return PyUnicode_DecodeUTF8(self.bytes, self.size, b"replace")
 
     cdef int64_t squeeze(self) noexcept:
-        """Make every run of white space one space, with none at the ends; count the words.
-
-        Of a text in ASCII.
-        """
-        cdef Py_ssize_t at, length = 0
+        """Make every run of white space one space, with none at the ends; count the words."""
+        cdef Py_ssize_t at = 0, length = 0
         cdef int64_t words = 0
         cdef bint between = True
-        for at in range(self.size):
-            if is_space(self.bytes[at]):
+        cdef int space
+        while at < self.size:
+            space = space_at(self.bytes + at, self.size - at)
+            if space:
                 between = True
+                at += space
                 continue
             if between:
                 between = False
@@ -82,25 +75,43 @@ cdef class Text:
                     length += 1
             self.bytes[length] = self.bytes[at]
             length += 1
+            at += 1
         self.size = length
         return words
 
-    cdef int64_t squeezed_from(self, Py_ssize_t start) except -1:
+    cdef int64_t squeezed_from(self, Py_ssize_t start) noexcept:
         """How many characters there are from `start` on, a run of white space counted as one."""
-        cdef Py_ssize_t at
         cdef int64_t length = 0
         cdef bint between = False
-        if not self.is_ascii(start):
-            return len(" ".join(self.decoded(start).split()))
-        for at in range(start, self.size):
-            if is_space(self.bytes[at]):
+        cdef int space
+        while start < self.size:
+            space = space_at(self.bytes + start, self.size - start)
+            if space:
                 between = True
-            else:
+                start += space
+                continue
+            if self.bytes[start] & 0xC0 != 0x80:  # the first byte of a character
                 length += 1 + (between and length > 0)
                 between = False
+            start += 1
         return length
 
 
-cdef inline bint is_space(char char) noexcept:
-    """Whether Python's `str.split` parts words there."""
-    return char == 32 or 9 <= char <= 13 or 28 <= char <= 31
+cdef inline int space_at(const char* text, Py_ssize_t left) noexcept:
+    """How many bytes the white space there has, 0 if it is none: where `str.split` parts words."""
+    cdef unsigned char first = text[0], second, third
+    if first < 0x80:
+        return first == 32 or 9 <= first <= 13 or 28 <= first <= 31
+    if left < 2 or (first != 0xC2 and not 0xE1 <= first <= 0xE3):
+        return 0
+    second = text[1]
+    if first == 0xC2:
+        return 2 * (second == 0x85 or second == 0xA0)
+    third = text[2] if left > 2 else 0
+    if first == 0xE2 and second == 0x80:
+        return 3 * (0x80 <= third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF)
+    return 3 * (
+        (first == 0xE1 and second == 0x9A and third == 0x80)
+        or (first == 0xE2 and second == 0x81 and third == 0x9F)
+        or (first == 0xE3 and second == 0x80 and third == 0x80)
+    )

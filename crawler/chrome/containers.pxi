@@ -22,8 +22,8 @@ cdef class Containers:
     cdef int64_t[REGIONS] regions
     cdef int64_t[::1] begun, ended  # at each block
 
-    def __init__(self, flat, const int64_t[::1] twins, const double[:, ::1] upto):
-        cdef const int64_t[::1] parents = flat.parents
+    def __init__(self, flat, const double[:, ::1] upto):
+        cdef const int64_t[::1] parents = flat.parents, twins = twins_of(flat)
         cdef Py_ssize_t n = upto.shape[0] - 1, m = parents.shape[0], i, k
         cdef double* inside
         cdef float* held
@@ -82,6 +82,22 @@ cdef class Containers:
             container = self.regions[k]
             place[2 * k] = self.starts[container] <= row < self.stops[container]
             place[2 * k + 1] = self.inside[container, WORDS] / self.inside[0, WORDS]
+
+
+cdef int64_t[::1] twins_of(flat):
+    """What `features.twins` returns."""
+    cdef const int64_t[::1] parents = flat.parents, holders = flat.holders, kinds = flat.kinds
+    cdef Py_ssize_t n = parents.shape[0], i
+    cdef int64_t number = len(flat.names)
+    cdef int64_t[::1] alike = np.empty(n, np.int64), counts = np.zeros(n, np.int64)
+    for i in range(n):
+        alike[i] = parents[i] * number + kinds[holders[i]]
+    alike = first_equal(alike)
+    for i in range(n):
+        counts[alike[i]] += 1
+    for i in range(n):
+        alike[i] = counts[alike[i]]
+    return alike
 
 
 cdef inline void ratios(const double* sums, float* out) noexcept:

@@ -1,6 +1,5 @@
-from collections.abc import Mapping
-
 from .blocks import Flat
 from .features import Floats
+from .vocabulary import AnyWords
 
-def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats: ...
+def describe(flat: Flat, title: str, scores: AnyWords) -> Floats: ...

@@ -5,7 +5,7 @@ Both give the same numbers, which a test compares; what they mean and why stands
 """
 
 from libc.math cimport log, log1p
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 import numpy as np
@@ -14,6 +14,7 @@ from . import features
 from .blocks import TAGS
 from .vocabulary import SIGNS
 
+include "equal.pxi"
 include "containers.pxi"
 
 cdef enum:
@@ -69,7 +70,7 @@ def describe(flat, str title not None, scores):
         if first < 0 and code == FIRST_HEADING:
             first = row
     cdef const float[::1] page = of_page(rows, upto, kin, codes, around)
-    containers = Containers(flat, features.twins(flat), upto)
+    containers = Containers(flat, upto)
     for row in range(n):
         element = around[row]
         code = codes[element]
@@ -210,7 +211,7 @@ cdef double[:, ::1] of_names(flat, scores):
     cdef int64_t[::1] outer = flat.outer.copy(), further = flat.outer.copy()
     cdef Py_ssize_t n = outer.shape[0], i
     cdef list names = flat.names
-    cdef double[::1] score = np.array([scores[name] for name in names])
+    cdef double[::1] score = scores.means(names)
     cdef double[::1] total = np.empty(n), sums = np.empty(n)
     cdef double[:, ::1] found = np.empty((n, NAMED))
     cdef int64_t deepest = 0, parent

@@ -9,31 +9,12 @@ from typing import Final
 import numpy as np
 
 from .blocks import LIMIT, OTHER, TAG_CODES, Flat, Ints, ints
-from .vocabulary import HIDDEN, NAME_BITS, ROLE_BITS, TAG_BITS
+from .vocabulary import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
 
 DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
 OPEN: Final = 1 << 62  # where elements end that have not ended yet
-_NAME_READ: Final = 300  # longer class lists are generated; their ends say nothing new
+NAME_READ: Final = 300  # longer class lists are generated; their ends say nothing new
 _STYLE_READ: Final = 200
-
-
-class Kinds:
-    """What all elements of one tag and class share, as columns; the first is the page."""
-
-    __slots__ = ("codes", "names", "said")
-
-    def __init__(self) -> None:
-        self.codes = [OTHER]
-        self.names = [""]
-        self.said = [0]
-
-    def add(self, tag: str, names: str) -> int:
-        """Add a kind and give its number."""
-        names = names[:_NAME_READ]
-        self.codes.append(TAG_CODES.get(tag, OTHER))
-        self.names.append(names)
-        self.said.append(TAG_BITS.get(tag, 0) | NAME_BITS[names])
-        return len(self.said) - 1
 
 
 class Elements:
@@ -43,8 +24,10 @@ class Elements:
     """
 
     __slots__ = (
-        "_kinds",
+        "_codes",
         "_labels",
+        "_names",
+        "_said",
         "ends",
         "firsts",
         "kinds",
@@ -58,8 +41,11 @@ class Elements:
         self.parents = [0]
         self.firsts = [0]  # blocks
         self.ends = [OPEN]  # the numbers of the blocks after them
+        # What all elements of one tag and class share; the first is the page.
+        self._codes = [OTHER]
+        self._names = [""]
+        self._said = [0]
         self._labels: dict[str, int] = {}
-        self._kinds = Kinds()
 
     def add(self, parent: int, tag: str, attributes: Mapping[str, str], first: int) -> int:
         """Add an element that begins in element `parent`, before block `first`; give its number."""
@@ -73,15 +59,21 @@ class Elements:
                 bits |= other_signs(attributes)
         kind = self._labels.get(label)
         if kind is None:
-            kind = self._labels[label] = self._kinds.add(tag, names or "")
+            kind = self._labels[label] = self._add_kind(tag, (names or "")[:NAME_READ])
         kinds = self.kinds
         number = len(kinds)
         kinds.append(kind)
-        self.signs.append(bits | self._kinds.said[kind])
+        self.signs.append(bits | self._said[kind])
         self.parents.append(parent)
         self.firsts.append(first)
         self.ends.append(OPEN)
         return number
+
+    def _add_kind(self, tag: str, names: str) -> int:
+        self._codes.append(TAG_CODES.get(tag, OTHER))
+        self._names.append(names)
+        self._said.append(TAG_BITS.get(tag, 0) | NAMES.bits(names))
+        return len(self._said) - 1
 
     def flat(self, texts: list[str], words: Ints, linked: Ints, links: Ints, around: Ints) -> Flat:
         """Return the page, of whose blocks the innermost elements are known, not the containers."""
@@ -106,7 +98,7 @@ class Elements:
             links=links,
             around=around,
             within=ints(within)[around],
-            codes=ints(self._kinds.codes)[kinds],
+            codes=ints(self._codes)[kinds],
             signs=ints(self.signs),
             depths=ints(depths),
             kinds=kinds,
@@ -115,7 +107,7 @@ class Elements:
             ends=np.minimum(ints(ends), min(len(texts), LIMIT)),
             parents=ints(parents),
             holders=ints(holders),
-            names=self._kinds.names,
+            names=self._names,
             too_deep=max(depths) > DEEPEST,
         )
 
@@ -124,13 +116,17 @@ def other_signs(attributes: Mapping[str, str]) -> int:
     """Return what an element says of its text besides its class: id, role, hiding."""
     bits = 0
     if name := attributes.get("id"):
-        bits |= NAME_BITS[name[:_NAME_READ]]
+        bits |= NAMES.bits(name[:NAME_READ])
     if role := attributes.get("role"):
         bits |= ROLE_BITS.get(role, 0)
     if "hidden" in attributes or attributes.get("aria-hidden") == "true":
         bits |= HIDDEN
-    if style := attributes.get("style"):
-        compact = style[:_STYLE_READ].replace(" ", "").lower()
-        if "display:none" in compact or "visibility:hidden" in compact:
-            bits |= HIDDEN
+    if hides(attributes.get("style", "")):
+        bits |= HIDDEN
     return bits
+
+
+def hides(style: str) -> bool:
+    """Whether a style attribute hides its element."""
+    compact = style[:_STYLE_READ].replace(" ", "").lower()
+    return "display:none" in compact or "visibility:hidden" in compact

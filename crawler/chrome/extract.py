@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from . import model
 from .blocks import LIMIT
-from .choice import between, choose, settle, templated
+from .choice import templated
 from .document import Document, parse, read_tree
 from .document import title as title_of
 from .features import lengths
 from .main_text import MainText, pair_hashes, surely
 
 try:
+    from .choices import between, choose, settle
     from .describe import describe
 except ImportError:
+    from .choice import between, choose, settle
     from .features import describe
 
 _TITLE_READ: Final = 1000  # characters, in which each short block is looked for

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from itertools import count
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .blocks import LIMIT, TAGS, Flat
-from .vocabulary import SIGNS
+from .vocabulary import SIGNS, AnyWords
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -43,10 +42,10 @@ LITTLE_LINKED: Final = 0.3
 _WORDS, _PROSE, _LINKED, _LENGTH, _LINKS, _BLOCKS, _HEADS = range(7)
 
 
-def describe(flat: Flat, title: str, scores: Mapping[str, float]) -> Floats:
+def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
     """Return features of the first `LIMIT` blocks, float32, one row for each.
 
-    `title` is that of the page, `scores` tell how much a class speaks for main text.
+    `title` is that of the page, `scores` tell how much words of classes speak for main text.
 
     Prose is a block's likeness to running text, 0 to 1: it is long, has punctuation, and
     little of it is linked.  Sizes count words, for Chinese and Japanese half the characters.
@@ -214,10 +213,10 @@ def _page(
     return np.array(numbers, np.float32)
 
 
-def named(flat: Flat, scores: Mapping[str, float]) -> Floats:
+def named(flat: Flat, scores: AnyWords) -> Floats:
     """Return for each element what its class says, the nearest one and all those around it."""
     number = len(flat.names)
-    own = np.fromiter(map(scores.__getitem__, flat.names), np.float64, number)[flat.kinds]
+    own = scores.means(flat.names)[flat.kinds]
     has_name = np.fromiter(map(bool, flat.names), bool, number)[flat.kinds]
     outer = flat.outer
     nearest = np.where(has_name, np.arange(len(outer)), outer)

@@ -89,30 +89,37 @@ class MainText:
     @property
     def blocks(self) -> list[Block]:
         """All blocks in reading order with what became of them."""
-        return self._blocks(np.arange(len(self._flat.texts)))
+        texts, numbers = self._flat.texts, np.arange(len(self._flat.texts))
+        columns = (self._kept, self._likely, self._flat.linked)
+        return [
+            Block(text, kept, reason, round(1 - linked / max(len(text), 1), 3), likely)
+            for text, reason, kept, likely, linked in zip(
+                texts, self._reasons(numbers), *(column.tolist() for column in columns), strict=True
+            )
+        ]
 
-    def cut(self, limit: int) -> list[Block]:
-        """The first blocks that were left out, up to `limit`, in reading order."""
-        return self._blocks(np.flatnonzero(~self._kept)[:limit])
+    def cut(self, limit: int) -> list[tuple[str, str]]:
+        """Text and reason of the first blocks that were left out, up to `limit`, in their order."""
+        numbers = np.flatnonzero(~self._kept)[:limit]
+        texts = map(self._flat.texts.__getitem__, numbers.tolist())
+        return list(zip(texts, self._reasons(numbers), strict=True))
 
-    def _blocks(self, numbers: NDArray[np.intp]) -> list[Block]:
+    def _reasons(self, numbers: NDArray[np.intp]) -> list[str]:
+        """Why these blocks were kept or cut."""
         flat, known = self._flat, self._known
         columns = (
             numbers,
-            self._kept[numbers],
-            self._likely[numbers],
-            np.zeros(len(numbers), bool) if known is None else known[numbers],
-            flat.linked[numbers],
             flat.signs[flat.around[numbers]],
+            flat.linked[numbers],
+            self._kept[numbers],
+            np.zeros(len(numbers), bool) if known is None else known[numbers],
         )
-        blocks = []
-        for i, kept, likely, templated, linked, signs in zip(
-            *(column.tolist() for column in columns), strict=True
-        ):
-            density = 1 - linked / max(len(flat.texts[i]), 1)
-            reason = _reason(signs, density, kept, templated)
-            blocks.append(Block(flat.texts[i], kept, reason, round(density, 3), likely))
-        return blocks
+        return [
+            _reason(signs, linked > len(flat.texts[i]) / 2, kept, templated)
+            for i, signs, linked, kept, templated in zip(
+                *(c.tolist() for c in columns), strict=True
+            )
+        ]
 
 
 def surely(flat: Flat, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -146,12 +153,12 @@ _SAID: Final = tuple(
 )
 
 
-def _reason(signs: int, density: float, kept: bool, templated: bool) -> str:
+def _reason(signs: int, linked: bool, kept: bool, templated: bool) -> str:
     if templated:
         return "template"
     if kept:
-        return "main text" if density > 0.5 else "links in main text"
-    return _said(signs) or ("links" if density < 0.5 else "outside main text")
+        return "links in main text" if linked else "main text"
+    return _said(signs) or ("links" if linked else "outside main text")
 
 
 @lru_cache(1024)

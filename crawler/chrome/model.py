@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 
 from .features import Floats
 from .forest import Forest
-from .vocabulary import Remembered, look_up
+from .vocabulary import AnyWords, look_up
 
 try:
     from .votes import votes
@@ -27,21 +26,6 @@ _PRODUCTS: Final = 1 << 18
 WEIGHTS: Final = Path(__file__).with_name("weights.npz")
 
 
-class NameScores(Remembered[float]):
-    """What the words of a class say on average of the text inside it, as log-odds, as fitted.
-
-    `words` are words of class names, and how much more often than not the text inside is main text;
-    words that are not there say nothing.
-
-    >>> NameScores({"post": 2.0, "menu": -3.0})["postMenu gradient"]
-    -0.3333333333333333
-    """
-
-    def __init__(self, words: Mapping[str, float]) -> None:
-        super().__init__(look_up(words).mean)
-        self.words = words
-
-
 class Model(NamedTuple):
     """Weights as fitted by `benchmarks/chrome_fit.py`: a layer of hidden units, and trees."""
 
@@ -50,7 +34,7 @@ class Model(NamedTuple):
     output: Floats  # (units,)
     output_bias: Floats  # ()
     forest: Forest
-    names: NameScores
+    names: AnyWords  # of classes, and how much each speaks for main text, as log-odds
 
     def probabilities(self, features: Floats) -> Floats:
         """Return for each row of `features` the probability that its block is main text.
@@ -71,8 +55,8 @@ class Model(NamedTuple):
 
     def save(self) -> None:
         """Write the weights where `load` reads them."""
-        words = sorted(self.names.words)
-        scores = np.array([self.names.words[word] for word in words], np.float32)
+        words = sorted(self.names.values)
+        scores = np.array([self.names.values[word] for word in words], np.float32)
         arrays = self._asdict() | self.forest._asdict() | {"names": np.array(words)}
         del arrays["forest"]
         np.savez_compressed(WEIGHTS, scores=scores, **arrays)
@@ -85,4 +69,4 @@ def load() -> Model:
         arrays = dict(stored)
     words, scores = arrays.pop("names").tolist(), arrays.pop("scores").tolist()
     forest = Forest(*map(arrays.pop, Forest._fields))
-    return Model(forest=forest, names=NameScores(dict(zip(words, scores, strict=True))), **arrays)
+    return Model(forest=forest, names=look_up(dict(zip(words, scores, strict=True))), **arrays)

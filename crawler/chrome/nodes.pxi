@@ -4,17 +4,6 @@ cdef inline bint is_text(xmlNode* node) noexcept:
     return node.type == XML_TEXT_NODE or node.type == XML_CDATA_SECTION_NODE
 
 
-cdef inline bint says(const char* name) noexcept:
-    """Whether an attribute of that name is one that `other_signs` reads."""
-    return (
-        strcmp(name, b"id") == 0
-        or strcmp(name, b"role") == 0
-        or strcmp(name, b"style") == 0
-        or strcmp(name, b"hidden") == 0
-        or strcmp(name, b"aria-hidden") == 0
-    )
-
-
 cdef inline str decoded(const char* text):
     return PyUnicode_DecodeUTF8(text, strlen(text), b"replace") if text != NULL else ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 
 LEAST_PAGES: Final = 3  # two would do for most sites, but for those with two versions of each page
@@ -48,7 +49,7 @@ class SiteTemplate:
         self.max_contents = max_contents
         self.contents = 0
         self._seen: OrderedDict[int, None] = OrderedDict()
-        self._counts: OrderedDict[int, int] = OrderedDict()
+        self._counts: dict[int, int] = {}
 
     def observe(self, pairs: Mapping[int, bool], content: int) -> None:
         """Count the pairs of a page, as `MainText.hashes` gives them, once for its content.
@@ -66,8 +67,8 @@ class SiteTemplate:
         for pair, sure in pairs.items():
             key = pair | LONG if sure else pair
             counts[key] = counts.pop(key, 0) + 1
-        while len(counts) > self.max_pairs:
-            counts.popitem(last=False)
+        for pair in list(islice(counts, max(len(counts) - self.max_pairs, 0))):
+            del counts[pair]
 
     def known(self) -> frozenset[int]:
         """Return the hashes of the pairs that are chrome by now, with `LONG` of running text."""

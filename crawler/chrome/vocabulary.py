@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from itertools import repeat
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from . import words
+    from numpy.typing import NDArray
 
-Value = TypeVar("Value")
+    from . import words
 
 SIGNS: Final = (
     # said by tags and roles
@@ -115,11 +118,11 @@ _WORDS: dict[str, int] = {
     for word in words.split()
 }
 
-_MOST_NAMES: Final = 1 << 15
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _LOWER: Final = bytes(c if c in ascii_lowercase.encode() else ord(" ") for c in range(256))
 
 
+@lru_cache(1 << 15)
 def words_of(names: str) -> list[str]:
     """Return the words in a class or id attribute, in lower case.
 
@@ -131,22 +134,6 @@ def words_of(names: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(names)]
 
 
-class Remembered(dict[str, Value]):
-    """What a function of class or id attributes gives, kept for those met last.
-
-    Unlike `lru_cache`, which moves every hit to its front, a hit changes no memory.
-    """
-
-    def __init__(self, find: Callable[[str], Value]) -> None:
-        self._find = find
-
-    def __missing__(self, names: str) -> Value:
-        if len(self) >= _MOST_NAMES:
-            self.clear()
-        value = self[names] = self._find(names)
-        return value
-
-
 class Words:
     """What words say that stand in a class or id attribute.
 
@@ -155,25 +142,33 @@ class Words:
     True
     >>> words.bits("gradient")
     0
+    >>> Words({"post": 2.0, "menu": -3.0}).means(["post", "postMenu gradient"]).tolist()
+    [2.0, -0.3333333333333333]
     """
 
     def __init__(self, values: Mapping[str, float]) -> None:
-        self._values = values
+        self.values = values
 
     def bits(self, names: str) -> int:
         """Return the values of the whole words in an attribute, each a set of bits, together."""
         bits = 0
         for word in words_of(names):
-            bits |= int(self._values.get(word, 0))
+            bits |= int(self.values.get(word, 0))
         return bits
 
-    def mean(self, names: str) -> float:
-        """Return the mean value of the words in an attribute; others have 0."""
+    def means(self, attributes: list[str]) -> NDArray[np.float64]:
+        """Return for each attribute the mean value of its words; those without a value have 0."""
+        return np.fromiter(map(self._mean, attributes), np.float64, len(attributes))
+
+    def _mean(self, names: str) -> float:
         words = words_of(names)
-        return sum(map(self._values.get, words, repeat(0.0))) / len(words) if words else 0.0
+        return sum(map(self.values.get, words, repeat(0.0))) / len(words) if words else 0.0
 
 
-def look_up(values: Mapping[str, float]) -> Words | words.Words:
+AnyWords: TypeAlias = "Words | words.Words"
+
+
+def look_up(values: Mapping[str, float]) -> AnyWords:
     """Return the compiled words of these values, where they can be had."""
     try:
         from . import words
@@ -182,4 +177,4 @@ def look_up(values: Mapping[str, float]) -> Words | words.Words:
     return words.Words(values)
 
 
-NAME_BITS: Final = Remembered(look_up(_WORDS).bits)
+NAMES: Final = look_up(_WORDS)

@@ -20,17 +20,18 @@ from lxml.includes.tree cimport (
 import numpy as np
 
 from . import reader
-from .blocks import CHUNK, LIMIT, Flat, ints, squeeze
-from .elements import DEEPEST, OPEN, Kinds, other_signs
+from .blocks import LIMIT, OTHER, TAG_CODES, Flat
+from .elements import DEEPEST, NAME_READ, OPEN, hides
 from .head import RECORD, Head
+from .vocabulary import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
 
 include "nodes.pxi"
 include "columns.pxi"
 
 cdef int INLINE = reader.INLINE, LINK = reader.LINK, BREAK = reader.BREAK, TIME = reader.TIME
 cdef int HEAD = reader.HEAD, PRE = reader.PRE, BLOCK = reader.BLOCK
-cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT
-cdef Py_ssize_t LONG = CHUNK
+cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, HIDDEN_BIT = HIDDEN
+cdef Py_ssize_t READ = NAME_READ
 cdef enum:
     REMEMBERED = 256  # names of tags; a power of two
 
@@ -68,11 +69,12 @@ def walk(_Element root not None):
 cdef class Walk:
     """What has been found so far."""
 
-    cdef object head, kinds
-    cdef list texts, hrefs, rels
+    cdef object head
+    cdef list texts, hrefs, rels, classes
     cdef dict labels
     cdef Column words, linked, links, around
     cdef Column signs, of_kind, parents, firsts, ends
+    cdef Column codes, said  # of each tag and class
     cdef Text text
     cdef int64_t element, link_chars, link_count
     cdef Py_ssize_t linked_from
@@ -81,12 +83,15 @@ cdef class Walk:
     cdef int tags[REMEMBERED]
 
     def __cinit__(self):
-        self.head, self.kinds = Head(), Kinds()
+        self.head = Head()
         self.hrefs, self.rels = self.head.hrefs, self.head.rels
         self.texts, self.labels, self.text = [], {}, Text()
         self.words, self.linked, self.links, self.around = Column(), Column(), Column(), Column()
         self.signs, self.of_kind, self.parents = Column(), Column(), Column()
         self.firsts, self.ends = Column(), Column()
+        self.classes, self.codes, self.said = [""], Column(), Column()
+        self.codes.add(OTHER)
+        self.said.add(0)
         self.append(0, 0)  # the page
 
     cdef int tag(self, xmlNode* node) except -1:
@@ -155,26 +160,39 @@ cdef class Walk:
         cdef int64_t bits = self.signs.values[self.element]
         cdef const char* name
         cdef str names = ""
-        cdef dict others = None
+        cdef int64_t kind
         while attribute != NULL:
             name = <const char*>attribute.name
             if attribute.ns != NULL:
                 pass
             elif strcmp(name, b"class") == 0:
                 names = text_of(attribute.children)
-            elif says(name):
-                if others is None:
-                    others = {}
-                others[decoded(name)] = text_of(attribute.children)
+            elif strcmp(name, b"id") == 0:
+                bits |= <int64_t>NAMES.bits(text_of(attribute.children)[:READ])
+            elif strcmp(name, b"role") == 0:
+                bits |= <int64_t>ROLE_BITS.get(text_of(attribute.children), 0)
+            elif strcmp(name, b"hidden") == 0:
+                bits |= HIDDEN_BIT
+            elif strcmp(name, b"aria-hidden") == 0:
+                if text_of(attribute.children) == "true":
+                    bits |= HIDDEN_BIT
+            elif strcmp(name, b"style") == 0 and hides(text_of(attribute.children)):
+                bits |= HIDDEN_BIT
             attribute = attribute.next
-        if others is not None:
-            bits |= <int64_t>other_signs(others)
         label = (<uintptr_t>node.name, names)
-        kind = self.labels.get(label)
-        if kind is None:
-            kind = self.labels[label] = self.kinds.add(decoded(<const char*>node.name), names)
-        self.append(bits | <int64_t>self.kinds.said[kind], kind)
+        known = self.labels.get(label)
+        if known is None:
+            kind = self.labels[label] = self.new_kind(decoded(<const char*>node.name), names[:READ])
+        else:
+            kind = known
+        self.append(bits | self.said.values[kind], kind)
         return 0
+
+    cdef int64_t new_kind(self, str tag, str names) except -1:
+        self.codes.add(TAG_CODES.get(tag, OTHER))
+        self.classes.append(names)
+        self.said.add(<int64_t>TAG_BITS.get(tag, 0) | <int64_t>NAMES.bits(names))
+        return self.codes.size - 1
 
     cdef int append(self, int64_t signs, int64_t kind) except -1:
         cdef int64_t number = self.of_kind.size
@@ -196,17 +214,12 @@ cdef class Walk:
         if self.link_depth:
             self.link_chars += text.squeezed_from(self.linked_from)
         self.linked_from = 0
-        if self.pre or not text.is_ascii(0):
-            found = text.decoded(0)
-            if self.pre or len(found) > LONG:
-                found = found.strip("\n").rstrip() if self.pre else squeeze(found)
-                words = found.count(" ") + 1
-            else:
-                found = " ".join(parts := found.split())
-                words = len(parts)
+        if self.pre:
+            found = text.decoded().strip("\n").rstrip()
+            words = found.count(" ") + 1
         else:
             words = text.squeeze()
-            found = text.decoded(0)
+            found = text.decoded()
         text.size = 0
         if found:
             self.texts.append(found)
@@ -243,7 +256,7 @@ cdef class Walk:
             links=self.links.array(),
             around=around,
             within=within.array()[around],
-            codes=ints(self.kinds.codes)[of_kind],
+            codes=self.codes.array()[of_kind],
             signs=self.signs.array(),
             depths=depths.array(),
             kinds=of_kind,
@@ -252,6 +265,6 @@ cdef class Walk:
             ends=ends.array(),
             parents=parents.array(),
             holders=holders.array(),
-            names=self.kinds.names,
+            names=self.classes,
             too_deep=deepest > DEEPEST,
         )

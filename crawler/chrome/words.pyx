@@ -9,6 +9,8 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
 
+import numpy as np
+
 cdef enum:
     LONGEST = 32  # letters; longer words have no value
 
@@ -21,6 +23,7 @@ cdef struct Slot:
 cdef class Words:
     """Values of words in a hash table of which less than half is used."""
 
+    cdef readonly object values
     cdef Slot* slots
     cdef uint64_t mask
 
@@ -33,7 +36,7 @@ cdef class Words:
         self.slots = <Slot*>calloc(count, sizeof(Slot))
         if self.slots == NULL:
             raise MemoryError
-        self.mask = count - 1
+        self.mask, self.values = count - 1, values
         for name, value in values.items():
             word = name.encode()
             if not 0 < len(word) <= LONGEST:
@@ -70,7 +73,15 @@ cdef class Words:
                 found |= <uint64_t>self.slot(word, size).value
         return found
 
-    def mean(self, str names not None):
+    def means(self, list attributes not None):
+        found = np.empty(len(attributes))
+        cdef double[::1] mean_of = found
+        cdef Py_ssize_t at
+        for at in range(mean_of.shape[0]):
+            mean_of[at] = self.mean(attributes[at])
+        return found
+
+    cdef double mean(self, str names) except? -1:
         cdef bytes text = names.encode("utf-8", "replace")
         cdef const char* at = text
         cdef const char* end = at + len(text)

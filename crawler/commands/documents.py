@@ -57,7 +57,7 @@ def read_page(source: str, *, user_agent: str | None = None) -> tuple[str, list[
     main = read_main(source, user_agent=user_agent)
     if isinstance(main, str):
         return main, []
-    return main.text, [(block.text, block.reason) for block in main.cut(_MOST_CUT)]
+    return main.text, main.cut(_MOST_CUT)
 
 
 def read_main(source: str, *, user_agent: str | None = None) -> MainText | str:

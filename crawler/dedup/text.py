@@ -217,16 +217,23 @@ def _by_itself(char: str) -> bytes | None:
     """
     if char.isascii() or char in _TYPOGRAPHY:  # before a table is made that they do not need
         return (char if char.isascii() else " ").encode("ascii").translate(_ASCII)
-    if not _visible(char, _classes(True, False, True)):
+    classes = _classes(True, False, True)
+    if classes.of_one(char) == _DROP:
         return b""
     first = unicodedata.normalize("NFKD", char)[0]
     if "\u1160" <= first <= "\u11ff" or "\U00010000" <= first < "\U0001d400":
         return None
     if unicodedata.category(first)[0] == "M":
         return None
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", char).casefold())
+    found = {classes.of_one(letter) for letter in folded}
+    if found == {_WORD}:
+        return folded.encode()
+    if found == {_ALONE} and len(folded) == 1:
+        return f" {folded} ".encode()
     # The word that follows shows whether this ends in a letter that stands alone.
-    found = Normaliser()._encode_piece(char + "a").removesuffix(b"a")
-    return re.sub(b" +", b" ", found)
+    written = Normaliser()._encode_piece(char + "a").removesuffix(b"a")
+    return re.sub(b" +", b" ", written)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -312,6 +319,11 @@ class _Classes:
                 self._known[point] = self._ask(point)
             found = self._known.take(points)
         return found
+
+    def of_one(self, char: str) -> int:
+        """What one character does."""
+        found = int(self._known[ord(char)])
+        return self._ask(ord(char)) if found == _UNMET else found
 
     def _ask(self, point: int) -> int:
         found = _class(chr(point), self._drop_punctuation)

@@ -199,7 +199,7 @@ class DuplicatePipeline:
             title, cut = self.fields.title(item), []
             if isinstance(found, MainText):
                 title, cut = title or found.title, found.cut(MOST_BLOCKS)
-            self._archive.add(text, title, verdict, ((block.text, block.reason) for block in cut))
+            self._archive.add(text, title, verdict, cut)
         except Exception as error:  # the verdict stands, whatever a report will lack
             self._archive.warn(repr(error))
 

@@ -31,7 +31,8 @@ _MOST_WAITING: Final = 64
 _DEEP: Final = 500  # elements; libxml2 of itself ends at 256
 # What browsers drop before a page, too; parsel drops other white space as well.
 _SPACE: Final = " \t\n\f\r"
-_DOUBTFUL: Final = "\ufffd\x1b\0"  # of wrong bytes, of ISO 2022 and of UTF-16
+_WRONG: Final = "\ufffd"  # stands for bytes that are no UTF-8
+_DOUBTFUL: Final = (b"\x1b", b"\0")  # of ISO 2022 and of UTF-16
 
 _pages: WeakKeyDictionary[Crawler, PagesRead] = WeakKeyDictionary()
 
@@ -104,14 +105,16 @@ class ResponseReader(BaseSpiderMiddleware):
 
 def _is_plain(response: HtmlResponse) -> bool:
     """Whether a page is UTF-8, as Scrapy has decoded it, and could be nothing else."""
-    if response.encoding != "utf-8" or response.body.startswith(BOM_UTF8):
+    body = response.body
+    if response.encoding != "utf-8" or body.startswith(BOM_UTF8):
         return False
-    return not any(sign in response.text for sign in _DOUBTFUL)
+    # Looked for in bytes, for zeros are found there in a tenth of the time.
+    return not any(sign in body for sign in _DOUBTFUL) and _WRONG not in response.text
 
 
 def _tree(response: HtmlResponse, text: str) -> Any:
     """The root of the response's tree, None if that is of another text."""
     bare = text.strip(_SPACE)
-    if response.text != text or "\ufffd" in text or bare[:1].isspace() or bare[-1:].isspace():
+    if response.text != text or _WRONG in text or bare[:1].isspace() or bare[-1:].isspace():
         return None
     return response.selector.root

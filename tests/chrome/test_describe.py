@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from lxml import etree
 
-from crawler.chrome import document, extract, features, forest, model, strip_chrome
+from crawler.chrome import choice, document, extract, features, forest, model, strip_chrome
 from crawler.chrome.blocks import LIMIT, TAGS, flat_lines
 from tests.chrome.test_hostile import HOSTILE, SOUP
 
@@ -92,6 +92,8 @@ def test_without_the_compiled_module(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [strip_chrome(page) for page in pages]
     monkeypatch.setattr(extract, "describe", features.describe)
     monkeypatch.setattr(model, "votes", forest.votes)
+    for name in ("settle", "choose", "between"):
+        monkeypatch.setattr(extract, name, getattr(choice, name))
     for page, compiled in zip(pages, found, strict=True):
         assert strip_chrome(page).blocks == compiled.blocks
     assert found[0].text.startswith("The wreck that nobody raised\n")

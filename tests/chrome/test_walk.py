@@ -104,6 +104,44 @@ def test_soup(html: str) -> None:
     assert walked == heard
 
 
+SPACES = "".join(map(chr, range(1, 0x3100))) + "\U0001f600"
+
+
+@settings(deadline=None)
+@given(st.text(st.one_of(st.sampled_from(" \t\n\x85\xa0\u2009\u3000\u200b"), st.characters())))
+def test_white_space(text: str) -> None:
+    """Words are parted, and characters counted, where Python parts them, in any script."""
+    walked, heard = both(f"<p>{text}<a href=/>a{text}b</a>{text}".encode("utf-8", "replace"))
+    assert walked == heard
+
+
+def test_each_white_space() -> None:
+    """Of all characters up to the ideographic space none is taken for another kind."""
+    for space in (char for char in SPACES if char not in "<&"):
+        walked, heard = both(f"<p>a{space}b<a href=/>c{space} d{space}</a>e".encode())
+        assert walked == heard, repr(space)
+
+
+ATTRIBUTES = st.sampled_from(
+    [
+        *("id=footer", "id='Main nav'", "id=\u4e2dfooter", "id", "x:id=menu"),
+        *("role=banner", "role=x", "role=''", "hidden", "aria-hidden=true", "aria-hidden=false"),
+        *("style='Display : none'", "style='visibility: hidden'", "style=color:red", "style"),
+        *("class='a footer'", "class=A\u00e9", "class=''"),
+        *("id=" + "x-" * 150 + "footer", "class=" + "y-" * 150 + "menu"),
+    ]
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["p", "div", "ul", "pre"]), st.lists(ATTRIBUTES))))
+def test_attributes(tags: list[tuple[str, list[str]]]) -> None:
+    """What elements say of their text: classes, ids, roles, hiding."""
+    html = "".join(f"<{tag} {' '.join(said)}>text" for tag, said in tags)
+    walked, heard = both(html.encode())
+    assert walked == heard
+
+
 XHTML = """<?xml version="1.0"?><!DOCTYPE html [<!ENTITY own "its own">]>
 <html xmlns="http://www.w3.org/1999/xhtml" xmlns:x="urn:x"><head><title>Tea</title></head>
 <body x:class="no" class="a &amp; b"><p x:id="no">

@@ -1,0 +1,81 @@
+"""Which blocks are kept: the best ones, and compiled the same as by numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.chrome import choice, document, extract
+from tests.chrome.test_hostile import SOUP
+
+WAYS: dict[str, Any] = {"numpy": choice}
+if extract.choose is not choice.choose:
+    from crawler.chrome import choices
+
+    WAYS["compiled"] = choices
+
+CHANCES = st.lists(
+    st.tuples(st.floats(0, 1, width=32), st.integers(1, 10_000), st.booleans(), st.integers(0, 3)),
+    min_size=1,
+    max_size=30,
+)
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> Any:
+    return WAYS[request.param]
+
+
+def expected_f1(kept: np.ndarray, likely: np.ndarray, sizes: np.ndarray) -> float:
+    """What F1 of the kept characters amounts to, if each block is main text as is likely."""
+    right = float((sizes * likely)[kept].sum())
+    return right / float(sizes[kept].sum() + (sizes * likely).sum())
+
+
+@settings(deadline=None)
+@given(rows=CHANCES)
+def test_no_other_threshold_is_better(rows: list[tuple[float, int, bool, int]]) -> None:
+    """Blocks above a threshold are kept, at least one, and the expected F1 is the highest."""
+    likely = np.array([max(row[0], 1e-6) for row in rows], np.float64)
+    sizes = np.array([row[1] for row in rows], np.float64)
+    for one in WAYS.values():
+        kept = one.choose(likely, sizes)
+        assert kept.dtype == bool
+        assert kept.any()
+        assert likely[kept].min() > max(likely[~kept], default=-1)
+        best = max(expected_f1(likely >= least, likely, sizes + 1) for least in set(likely))
+        assert expected_f1(kept, likely, sizes + 1) == pytest.approx(best)
+
+
+@settings(deadline=None)
+@given(rows=CHANCES)
+def test_between_two_blocks_of_the_template(rows: list[tuple[float, int, bool, int]]) -> None:
+    """Those of the template are not kept; the rest gets likelier where most of it would be."""
+    settled = np.array([min(max(row[0], 1e-6), 1 - 1e-6) for row in rows], np.float64)
+    sizes = np.array([row[1] for row in rows], np.float64)
+    kept, known = settled > 0.5, np.array([row[2] for row in rows])
+    wanted = choice.between(settled, kept, known, sizes)
+    for one in WAYS.values():
+        judged = one.between(settled, kept, known, sizes)
+        np.testing.assert_allclose(judged, wanted, rtol=1e-9)
+        assert (judged[known] == 0).all()
+        assert (judged[~known] >= settled[~known] * (1 - 1e-9)).all()
+
+
+@settings(deadline=None)
+@given(html=SOUP, random=st.randoms(use_true_random=False))
+def test_siblings_are_settled_together(html: str, random: Any) -> None:
+    """Siblings of one tag and class get one likelihood, whoever computes it."""
+    flat = document.parse(f"<p>a<ul><li>b<li>c</ul>{html}").flat
+    likely = np.array([random.random() for _ in flat.texts], np.float32)
+    likely[:2] = 0, 1
+    wanted = choice.settle(likely, flat)
+    kin = choice.siblings(flat)
+    for one in WAYS.values():
+        settled = one.settle(likely, flat)
+        np.testing.assert_allclose(settled, wanted, rtol=1e-4)
+        assert np.array_equal(settled, settled[kin])
