@@ -100,8 +100,10 @@ cdef class Text:
 cdef inline int space_at(const char* text, Py_ssize_t left) noexcept:
     """How many bytes the white space there has, 0 if it is none: where `str.split` parts words."""
     cdef unsigned char first = text[0], second, third
-    if first < 0x80:
-        return first == 32 or 9 <= first <= 13 or 28 <= first <= 31
+    if 32 < first < 0x80:
+        return 0
+    if first <= 32:
+        return first == 32 or 9 <= first <= 13 or 28 <= first
     if left < 2 or (first != 0xC2 and not 0xE1 <= first <= 0xE3):
         return 0
     second = text[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,7 +15,9 @@ from .features import Floats, lengths
 from .vocabulary import BIT
 
 PROSE: Final = 200  # characters; kept blocks of this length are chrome only on nearly all pages
-_DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
+_FOLDED: Final = bytes.maketrans(
+    b"123456789" + ascii_uppercase.encode(), b"000000000" + ascii_lowercase.encode()
+)
 
 
 class Block(NamedTuple):
@@ -167,7 +170,7 @@ def _said(signs: int) -> str | None:
 
 
 def block_hash(text: str) -> int:
-    """Return a stable 64-bit hash of a block; case and digits do not count.
+    """Return a stable 64-bit hash of a block; digits, and case within ASCII, do not count.
 
     >>> block_hash("Seen 1,204 times") == block_hash("seen 9,317 times")
     True
@@ -176,7 +179,7 @@ def block_hash(text: str) -> int:
 
 
 def _fold(text: str) -> bytes:
-    return text.lower().encode("utf-8", "replace").translate(_DIGITS)
+    return text.encode("utf-8", "replace").translate(_FOLDED)
 
 
 def pair_hashes(texts: list[str]) -> list[int]:
