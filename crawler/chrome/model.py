@@ -13,11 +13,9 @@ from .forest import Forest
 from .vocabulary import AnyWords, look_up
 
 try:
-    from .votes import votes
+    from .votes import likelihoods
 except ImportError:
-    from .forest import votes
-
-DOUBT: Final = 2.5  # of log-odds; trees asked beyond that, too, raise F1 by .001 at most
+    from .forest import likelihoods
 
 # Larger matrix products make OpenBLAS wake all its threads, which then spin for longer than they
 # help.
@@ -37,21 +35,12 @@ class Model(NamedTuple):
     names: AnyWords  # of classes, and how much each speaks for main text, as log-odds
 
     def probabilities(self, features: Floats) -> Floats:
-        """Return for each row of `features` the probability that its block is main text.
-
-        Layer and trees err on different blocks, so their log-odds are averaged.
-        """
+        """Return for each row of `features` the probability that its block is main text."""
         units = np.empty((len(features), len(self.output)), np.float32)
         rows = max(_PRODUCTS // self.hidden.size, 1)
         for at in range(0, len(features), rows):
             np.matmul(features[at : at + rows], self.hidden, out=units[at : at + rows])
-        units += self.hidden_bias
-        np.maximum(units, 0, out=units)
-        logits = np.einsum("ij,j->i", units, self.output) + self.output_bias
-        doubtful = np.flatnonzero(np.abs(logits) < DOUBT)
-        logits[doubtful] = (logits[doubtful] + votes(self.forest, features, doubtful)) / 2
-        likely: Floats = 1 / (1 + np.exp(-np.minimum(np.maximum(logits, -30), 30)))
-        return likely
+        return likelihoods(self, units, features)
 
     def save(self) -> None:
         """Write the weights where `load` reads them."""

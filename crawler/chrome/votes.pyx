@@ -1,16 +1,47 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What :func:`.forest.votes` does, compiled: one tree after another, to the same numbers.
+"""What :mod:`.forest` does, compiled: one tree after another, to the same numbers.
 
 The trees are trusted to be whole: weights are files of the package.
 """
 
+from libc.math cimport exp, fabs
 from libc.stdint cimport int64_t, uint16_t
 
 import numpy as np
 
+from . import forest as by_numpy
+
 
 cdef enum:
     SIDE_BY_SIDE = 16  # rows, whose questions overlap in the processor
+cdef double DOUBT = by_numpy.DOUBT, MOST = by_numpy.MOST
+
+
+def likelihoods(model, const float[:, ::1] units, features):
+    """Return the probabilities of main text, float32."""
+    cdef const float[::1] bias = model.hidden_bias, output = model.output
+    cdef double last = model.output_bias
+    cdef Py_ssize_t n = units.shape[0], row, unit, doubtful = 0
+    cdef double[::1] logits = np.empty(n)
+    cdef int64_t[::1] rows = np.empty(n, np.int64)
+    cdef float active
+    for row in range(n):
+        logits[row] = last
+        for unit in range(units.shape[1]):
+            active = units[row, unit] + bias[unit]
+            if active > 0:
+                logits[row] += active * output[unit]
+        if fabs(logits[row]) < DOUBT:
+            rows[doubtful] = row
+            doubtful += 1
+    cdef const double[::1] asked = votes(model.forest, features, rows[:doubtful])
+    for row in range(doubtful):
+        logits[rows[row]] = (logits[rows[row]] + asked[row]) / 2
+    found = np.empty(n, np.float32)
+    cdef float[::1] likely = found
+    for row in range(n):
+        likely[row] = 1 / (1 + exp(-min(max(logits[row], -MOST), MOST)))
+    return found
 
 
 def votes(forest, const float[:, ::1] features, const int64_t[::1] rows):

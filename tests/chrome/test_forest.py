@@ -12,8 +12,10 @@ from crawler.chrome import forest, model
 from crawler.chrome.forest import Forest
 
 BOTH = {"numpy": forest.votes}
-if model.votes is not forest.votes:
-    BOTH["compiled"] = model.votes
+if model.likelihoods is not forest.likelihoods:
+    from crawler.chrome import votes as compiled
+
+    BOTH["compiled"] = compiled.votes
 Votes = Callable[..., Any]
 
 
@@ -71,16 +73,18 @@ def test_trees_are_asked_in_doubt_only(monkeypatch: pytest.MonkeyPatch) -> None:
     fitted = model.load()
     random = np.random.default_rng(1)
     features = random.normal(size=(300, len(fitted.hidden))).astype(np.float32) * 0.1
-    both = fitted.probabilities(features)
+    units = features @ fitted.hidden
+    both = forest.likelihoods(fitted, units, features)
+    np.testing.assert_allclose(fitted.probabilities(features), both, rtol=1e-4)
     asked: list[int] = []
     monkeypatch.setattr(
-        model, "votes", lambda _, __, rows: asked.extend(rows) or np.zeros(len(rows))
+        forest, "votes", lambda _, __, rows: asked.extend(rows) or np.zeros(len(rows))
     )
-    halved = fitted.probabilities(features)
+    halved = forest.likelihoods(fitted, units, features)
     sure = np.setdiff1d(np.arange(300), asked)
     assert len(asked) > 50
     assert len(sure) > 5
     assert np.array_equal(both[sure], halved[sure])
-    assert (np.abs(np.log(both[sure] / (1 - both[sure]))) > model.DOUBT - 0.01).all()
-    assert (np.abs(np.log(halved[asked] / (1 - halved[asked]))) < model.DOUBT / 2 + 0.01).all()
+    assert (np.abs(np.log(both[sure] / (1 - both[sure]))) > forest.DOUBT - 0.01).all()
+    assert (np.abs(np.log(halved[asked] / (1 - halved[asked]))) < forest.DOUBT / 2 + 0.01).all()
     assert (both[asked] != halved[asked]).mean() > 0.9
