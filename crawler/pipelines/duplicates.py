@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
-from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
@@ -106,7 +105,7 @@ class DuplicatePipeline:
             template=lambda url: site_template(crawler, url),
             pages=PagesRead.of(crawler),
         )
-        crawler.signals.connect(pipeline.gone.note, signal=signals.response_received)
+        pipeline.gone.watch(crawler)
         return pipeline
 
     async def open_spider(self) -> None:

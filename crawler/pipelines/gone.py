@@ -8,11 +8,16 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin
+
+from scrapy import signals
+from w3lib.url import safe_url_string
 
 from ..dedup.errors import ServerError
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from ..dedup.index import DuplicateIndex
@@ -23,10 +28,15 @@ logger = logging.getLogger(__name__)
 GONE: Final = frozenset({404, 410})
 MOVED: Final = frozenset({301, 308})
 MOST_GONE: Final = 10_000  # addresses that are remembered while the server gives no answer
+_MANY: Final = 128  # addresses that are reported although no page comes
 
 
 class GoneAddresses:
     """Notes the addresses that have no page any more and reports them with the next page.
+
+    An address that a redirect led away from for good is noted when it is known where the redirects
+    end: at the address itself, as where cookies are set on a detour, it is not gone. Where nobody
+    follows them, or not to another host or to an address that was asked for already, it is.
 
     Parameters
     ----------
@@ -37,13 +47,21 @@ class GoneAddresses:
     """
 
     def __init__(self, known: Callable[[str], str], count: Callable[[str], None]) -> None:
-        self.waiting: deque[str] = deque(maxlen=MOST_GONE)
+        self.waiting: deque[str] = deque()
+        self._moving: dict[str, str] = {}  # by what they are known: of redirects not yet at an end
         self._known = known
         self._count = count
         self._index: DuplicateIndex | None = None
         self._telling: list[str] = []  # those that the server is being told
         self._unanswered = False
         self._reporting = asyncio.Lock()
+        self._report: asyncio.Future[None] | None = None
+
+    def watch(self, crawler: Crawler) -> None:
+        """Note what the answers of a crawl show, whatever its spider does with them."""
+        crawler.signals.connect(self.redirected, signal=signals.response_downloaded)
+        crawler.signals.connect(self.note, signal=signals.response_received)
+        crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 
     def open(self, index: DuplicateIndex) -> None:
         """Report to *index* from now on."""
@@ -52,23 +70,54 @@ class GoneAddresses:
 
     async def close(self) -> None:
         """Report what is left; what has no answer waits in the spool."""
+        while self._moving:
+            self._note(self._moving.popitem()[1])
         await self.report()
         self._keep()
         atexit.unregister(self._keep)
 
+    def redirected(self, response: Response, request: Request) -> None:
+        """Note an address that this answer leads away from for good."""
+        to = response.headers.get("Location")
+        if response.status not in MOVED or to is None or request.method != "GET":
+            return
+        try:
+            there = urljoin(request.url, safe_url_string(to))
+        except ValueError:  # no address, as "http://["
+            return
+        here = self._known(request.url)
+        if self._known(there) != here:
+            self._moving[here] = request.url
+            if len(self._moving) > MOST_GONE:
+                self._note(self._moving.pop(next(iter(self._moving))))
+
     def note(self, response: Response, request: Request) -> None:
-        """Note the addresses that this response shows to be gone, or to have moved for good."""
-        passed = zip(
-            request.meta.get("redirect_urls", ()),
-            request.meta.get("redirect_reasons", ()),
-            strict=False,
-        )
-        moved = [url for url, reason in passed if reason in MOVED]
-        if moved:  # but not to another spelling, or by a detour to where they were
-            here = self._known(response.url)
-            self.waiting.extend(url for url in moved if self._known(url) != here)
-        if response.status in GONE:
-            self.waiting.append(request.url)
+        """Note the addresses that this response, the last of its redirects, shows to be gone."""
+        self._end(response.url, request)
+        if response.status in MOVED:  # and nobody follows
+            if self._moving.pop(self._known(request.url), None) is not None:
+                self._note(request.url)
+        elif response.status in GONE and request.method == "GET":
+            self._note(request.url)
+
+    def dropped(self, request: Request) -> None:
+        """Note what led to a request that is not made, for its address was asked for already."""
+        self._end(request.url, request)
+
+    def _end(self, url: str, request: Request) -> None:
+        """Note the addresses from which redirects led away, but not one that they led back to."""
+        for passed in request.meta.get("redirect_urls", ()):
+            moved = self._moving.pop(self._known(passed), None)
+            if moved is not None and self._known(moved) != self._known(url):
+                self._note(moved)
+
+    def _note(self, url: str) -> None:
+        self.waiting.append(url)
+        if len(self.waiting) >= MOST_GONE:
+            self._keep()
+            self.waiting.clear()
+        elif len(self.waiting) % _MANY == 0 and (self._report is None or self._report.done()):
+            self._report = asyncio.ensure_future(self.report())
 
     async def report(self) -> None:
         """Tell the index, so that copies of what is gone can take its place.
@@ -110,4 +159,4 @@ class GoneAddresses:
 
     def _keep(self) -> None:
         if self._index is not None:
-            self._index.keep_gone([*self._telling, *self.waiting])
+            self._index.keep_gone([*self._telling, *self.waiting, *self._moving.values()])

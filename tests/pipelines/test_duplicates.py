@@ -20,7 +20,7 @@ from scrapy.http import Request, Response
 from crawler.chrome import strip_chrome
 from crawler.dedup import Kind, ServerError
 from crawler.long_pages import LONG_PAGE, parse
-from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate
+from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone
 from tests.texts import article
 from tests.texts import text as text_of
 
@@ -438,6 +438,42 @@ async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_ser
     assert (await following.pipeline._index.show("http://a/gone")).gone is not None
 
 
+async def test_many_addresses_are_told_without_a_page(bench):
+    """A crawl of an old list, where every address is gone, tells the index as it goes on."""
+    await bench.process({"url": "http://a/gone", "text": ARTICLE})
+    for number in range(1000):
+        url = f"http://a/{number}" if number else "http://a/gone"
+        bench.pipeline.gone.note(Response(url, status=404), Request(url))
+        await asyncio.sleep(0)
+    await bench.pipeline.gone._report
+    assert bench.stats["dedup/gone"] == 1
+    assert len(bench.pipeline.gone.waiting) < 1000
+
+
+async def test_more_addresses_gone_than_are_remembered_are_kept(bench, monkeypatch):
+    """Those that find no room, as the server gives no answer, go to the spool."""
+    monkeypatch.setattr(gone, "MOST_GONE", 100)
+    for number in range(250):
+        bench.pipeline.gone.note(
+            Response(f"http://a/{number}", status=410), Request(f"http://a/{number}")
+        )
+    assert (len(bench.pipeline.gone.waiting), bench.pipeline._index.waiting()) == (50, (200, 0))
+
+
+@pytest.mark.parametrize("status", [404, 301])
+async def test_only_who_asks_for_a_page_learns_that_it_is_gone(bench, status):
+    """An answer to a form that is sent, or to HEAD, says nothing of the page at that address."""
+    await bench.process({"url": "http://a/", "text": ARTICLE})
+    for method in ("POST", "HEAD"):
+        request = Request("http://a/", method=method)
+        answer = Response(request.url, status=status, headers={"Location": "/thanks"})
+        bench.pipeline.gone.redirected(answer, request)
+        bench.pipeline.gone.note(answer, request)
+    await bench.pipeline.gone.close()
+    assert not bench.pipeline.gone.waiting
+    assert "dedup/gone" not in bench.stats
+
+
 async def test_addresses_gone_when_a_page_is_cancelled(bench, monkeypatch):
     """The next page reports them."""
     await bench.process({"url": "http://a/gone", "text": ARTICLE})
@@ -567,8 +603,10 @@ async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
     """A redirect to another spelling of an address leaves its page in its place."""
     url = "http://a/%C3%A9"
     await bench.process({"url": url, "text": ARTICLE})
-    meta = {"redirect_urls": [old, "http://a/login"], "redirect_reasons": [301, 302]}
-    bench.pipeline.gone.note(Response(url), Request(url, meta=meta))
+    for way in ["http://a/login"], []:
+        gone, to = bench.pipeline.gone, [*way, url][0]
+        gone.redirected(Response(old, status=301, headers={"Location": to}), Request(old))
+        gone.note(Response(url), Request(url, meta={"redirect_urls": [old, *way]}))
     with pytest.raises(ExactDuplicate):
         await bench.process({"url": "http://a/copy", "text": ARTICLE})
     assert (await bench.process({"url": url, "text": ARTICLE}))["dedup"]["kind"] == "unchanged"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
+
 from crawler.addon import Addon
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.items import Page
@@ -37,6 +39,42 @@ async def test_a_page_that_moved_for_good_is_kept_at_its_new_address(
     assert by_path(again)["/new"]["replaces"] == f"{web.url}/old"
     assert again.stats["dedup/gone"] == 1
     assert again.stats["dedup/replaced"] == 1
+
+
+@pytest.mark.parametrize("to", ["/new", "http://127.0.0.1:{}/new", "/new unfollowed"])
+async def test_a_redirect_for_good_counts_wherever_it_leads(
+    web: Web, crawl: Crawl, redis_url: str, to: str
+) -> None:
+    """To a page that was crawled already, to another host, or where redirects are not followed."""
+    web.page("/", "/old", text=HOME)
+    web.page("/old", text=STORY)
+    await crawled(crawl, redis_url)
+    web.page("/", "/new", "/old", text=HOME)
+    web.page("/new", text=STORY)
+    to, _, unfollowed = to.format(web.url.rpartition(":")[2]).partition(" ")
+    web.answers["/old"] = Answer(b"", {"Location": to}, 301)
+    settings = {"CONCURRENT_REQUESTS": 1, "REDIRECT_ENABLED": not unfollowed}
+    again = await crawled(crawl, redis_url, **settings)
+    assert again.stats["dedup/gone"] == 1
+    third = await crawled(crawl, redis_url, **settings)
+    # Whichever of the two was fetched first: the new page takes the old one's place.
+    found = [by_path(one)["/new"]["replaces"] for one in (again, third) if "/new" in by_path(one)]
+    assert f"{web.url}/old" in found
+
+
+async def test_a_detour_by_which_a_cookie_is_set_moves_nothing(
+    web: Web, crawl: Crawl, redis_url: str
+) -> None:
+    """A redirect for good that comes back to its address leaves the page in its place."""
+    web.page("/", "/old", text=HOME)
+    web.page("/old", text=STORY)
+    await crawled(crawl, redis_url)
+    web.answers["/old"] = Answer(b"", {"Location": "/set"}, 301)
+    web.answers["/set"] = Answer(b"", {"Location": "/old", "Set-Cookie": "a=b"}, 301)
+    web.page("with cookie /old", text=STORY)
+    again = await crawled(crawl, redis_url)
+    assert by_path(again)["/old"]["kind"] == "unchanged"
+    assert again.stats.get("dedup/gone", 0) == 0
 
 
 async def test_a_page_that_is_gone_leaves_its_place_to_a_copy(
