@@ -155,6 +155,17 @@ def test_the_first_record_that_cannot_be_read_is_named(
     assert warning.startswith(f"{str(path)!r}, {place}: has no field 'url'")
 
 
+def test_a_line_that_is_too_long_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lines behind it have the numbers that people count."""
+    monkeypatch.setattr("crawler.offline.records._LINE", 100)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{}\n" + b"x" * 450 + b"\n{}\n")
+    (batch,) = _Source(local_files(str(path)), DedupConfig(), -1).batches()
+    assert batch.places == [1, 2, 3]
+
+
 def killed(html: object) -> str:
     """An extractor that does not survive, as one that takes all memory."""
     os.kill(os.getpid(), signal.SIGKILL)
