@@ -34,14 +34,15 @@ _FORMATS = ("table", "json", "nginx", "apache")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is listed, and how."""
-    parser.add_argument(
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
         "--format",
         type=one_of(_FORMATS),
         default="table",
         metavar="NAME",
         help=f"{', '.join(_FORMATS)} (default: table)",
     )
-    parser.add_argument(
+    form.add_argument(
         "--json", dest="format", action="store_const", const="json", help="as --format json"
     )
     parser.add_argument(
