@@ -103,6 +103,8 @@ def test_nothing_there(dedup, words, output):
         (["stats", "-j"], "there is no option '-j'"),
         (["stats", "more"], "there is no place for the argument 'more'"),
         (["moved", "--format", "nginx", "--json"], "--json: not allowed with argument --format"),
+        (["export", "-"], "expects a file, not '-'"),
+        (["moved", "-o", "-"], "expects a file, not '-'"),
         (["show"], "the following arguments are required: URL"),
         (["stats", "--set", "DEDUP_THRESHOLD=2"], "DEDUP_THRESHOLD expects a number"),
         (["stats", "-s", "DEDUP_TRESHOLD=1"], "DEDUP_TRESHOLD is no setting; did you mean"),
