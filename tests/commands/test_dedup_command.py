@@ -195,6 +195,30 @@ def test_light_import():
     subprocess.run([sys.executable, "-c", f"{words}; {check}"], check=True)
 
 
+_INTERRUPTED = """
+import os, signal, sys
+from scrapy.cmdline import execute
+
+class Interrupting:
+    def find_spec(self, name, *arguments):
+        if name == module:
+            os.kill(os.getpid(), signal.SIGINT)
+
+module = sys.argv[1]
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting())
+execute(["scrapy", "dedup", "stats", "-s", "DEDUP_REDIS_URL=redis://127.0.0.1:1"])
+"""
+
+
+@pytest.mark.parametrize("module", ["crawler.dedup.errors", "numpy", "redis"])
+def test_ctrl_c_while_it_begins_is_no_traceback(module):
+    """What it imports takes a while, in which it ends as quietly as later on."""
+    words = [sys.executable, "-c", _INTERRUPTED, module]
+    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (Exit.INTERRUPTED, "", "")
+
+
 def test_settings_are_listed(dedup):
     """Each setting comes with its value in the project, its default and its meaning."""
     code, out, _ = dedup("settings", "--json", "-s", "DEDUP_THRESHOLD=0.7")
