@@ -7,6 +7,7 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 _LISTED = 40  # words that an error lists
@@ -82,6 +83,13 @@ def one_of(words: Sequence[str]) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def output_file(text: str) -> Path:
+    """A type of arguments: a file to write, which ``-`` is not."""
+    if text == "-":
+        raise argparse.ArgumentTypeError("expects a file, not '-' (./- is a file of that name)")
+    return Path(text)
 
 
 def span(text: str) -> tuple[float, float]:

@@ -84,7 +84,13 @@ class Command(ScrapyCommand):
         super().process_options(args, opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Run the subcommand; an error is one line and an exit code."""
+        """Run the subcommand; an error is one line and an exit code, Ctrl-C a code alone."""
+        try:
+            self._run(opts)
+        except KeyboardInterrupt:
+            raise SystemExit(int(Exit.INTERRUPTED)) from None
+
+    def _run(self, opts: argparse.Namespace) -> None:
         from ..dedup.errors import ConfigError, DedupError, InputError, MissingExtra
 
         assert self.settings is not None
@@ -99,8 +105,6 @@ class Command(ScrapyCommand):
             _fail(str(error), Exit.USAGE)
         except DedupError as error:
             _fail(str(error), Exit.SERVER)
-        except KeyboardInterrupt:
-            raise SystemExit(int(Exit.INTERRUPTED)) from None
         except BrokenPipeError:  # the reader, such as `head`, has had enough
             _drop_output()
         except OSError as error:

@@ -132,6 +132,8 @@ class ArchiveWriter:
             except sqlite3.Error as error:
                 self.warn(str(error))
             connection.close()
+            if not self._path.exists():
+                self.warn("it was removed meanwhile")
 
     def _create(self) -> sqlite3.Connection:
         self._path.parent.mkdir(parents=True, exist_ok=True)

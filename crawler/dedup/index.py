@@ -86,7 +86,8 @@ class DuplicateIndex:
     ) -> AsyncIterator[Self]:
         """Connect to the index that `config` names, and make it if it is not there.
 
-        Without `make` none is made, and one that is not there is read as one without pages.
+        Without `make` none is made, and one that is not there is read as one without pages until
+        somebody makes it: then methods may raise :class:`ParameterMismatch`, too.
         With `spool`, pages that the server gives no answer for are written to a file in
         ``DEDUP_DATA_DIR``, so that :meth:`replay` can check them later. Raises
         :class:`ServerError` if no server can be had and :class:`ParameterMismatch` if the index was
@@ -164,7 +165,20 @@ class DuplicateIndex:
                 waiting.clear()
         return verdicts + await asyncio.gather(*waiting)
 
+    async def _is_there(self) -> bool:
+        """Whether there is an index; one that was made since this one was opened has its seed."""
+        parameters = self._store.parameters
+        if not parameters.agreed:
+            await self._store.open(make=False)
+            if parameters.agreed:
+                self._fingerprint = Fingerprinter(self._config, self.seed)
+        return parameters.agreed
+
     async def _fingerprinted(self, text: str, whole: str | None = None) -> Fingerprint:
+        if not await self._is_there():
+            raise ServerError(
+                f"there is no index {self._config.namespace!r} to check pages: open it with make"
+            )
         if max(len(text), len(whole or "")) > _LONG_TEXT:
             return await asyncio.to_thread(self._fingerprint, text, whole)
         return self._fingerprint(text, whole)
@@ -223,7 +237,7 @@ class DuplicateIndex:
     async def show(self, url: str) -> Record | None:
         """What the index knows of a URL, or None if it never saw it."""
         known = identity(url, canonical=self._config.canonical_urls)
-        page = await self._store.show(known)
+        page = await self._store.show(known) if await self._is_there() else None
         return record_of(known, page, self._config.sketch_bits) if page is not None else None
 
     async def gone(self, url: str) -> bool:
@@ -261,7 +275,8 @@ class DuplicateIndex:
         False if the index never saw the URL.
         """
         known = identity(url, canonical=self._config.canonical_urls)
-        return await self._store.forget(known, bits=self._config.sketch_bits)
+        bits = self._config.sketch_bits
+        return await self._is_there() and await self._store.forget(known, bits=bits)
 
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory in bytes and parameters."""
@@ -275,7 +290,8 @@ class DuplicateIndex:
 
     async def verify(self) -> Audit:
         """Read the whole index and tell whether records, tables and counters agree."""
-        await self._store.mend()
+        if await self._is_there():
+            await self._store.mend()
         return await audit(self._store, odd_bytes=self._config.sketch_bits // 8)
 
     async def _submit(self, request: CheckRequest) -> Evidence:
@@ -304,6 +320,8 @@ class DuplicateIndex:
 
     async def _report(self, reports: list[Gone]) -> list[bool]:
         with self._patience.asking():
+            if not await self._is_there():
+                return [False] * len(reports)
             return await self._store.gone(reports)
 
     def _keep(self, requests: Sequence[Kept]) -> None:

@@ -69,7 +69,7 @@ class Chunk(NamedTuple):
 
 
 class Checkpoint:
-    """How far the files were loaded, in a file beside the index's data.
+    """How far the files were loaded, in a file beside the index's data until they all are.
 
     It counts for the same files and as long as the index knows the last page that it names: an
     index that was cleared is loaded from the start.
@@ -104,6 +104,12 @@ class Checkpoint:
                 logger.warning("How far the load is cannot be noted: %s", error)
             self._warned = True
 
+    def remove(self) -> None:
+        """All is loaded: done again, the files are read from their start."""
+        if self.read()[1] is not None:  # else it is of other files
+            with suppress(OSError):
+                self._path.unlink()
+
 
 async def load(
     index: DuplicateIndex,
@@ -117,15 +123,14 @@ async def load(
     """Check all pages of the files in order, so that the index knows them.
 
     `report` takes the pages so far and the seconds since the start, after each exchange; `warn` is
-    told of each file the first record that cannot be read. What was loaded already is passed over,
-    or found `unchanged`: a load that broke off is started again. Raises :class:`ServerError` when
+    told of each file the first record that cannot be read. What a load that broke off has loaded is
+    passed over when it is started again, or found `unchanged`. Raises :class:`ServerError` when
     the server gives no answer, :class:`InputError` when a process is killed.
     """
     start = saved = monotonic()
     verdicts: Counter[str] = Counter()
     unreadable = 0
     told: set[str] = set()
-    chunk = None
     PageReader(index.config)  # an extractor that is not there is an error here, not in processes
     source = _Source(files, index.config, await _resume_after(index, checkpoint))
     with _pool(processes, index) as pool:
@@ -142,8 +147,7 @@ async def load(
             if monotonic() - saved > _SAVED_EVERY:
                 checkpoint.save(chunk)
                 saved = monotonic()
-        if chunk is not None:
-            checkpoint.save(chunk)
+    checkpoint.remove()
     return Loaded(verdicts, unreadable, source.damaged, source.skipped, monotonic() - start)
 
 

@@ -218,7 +218,7 @@ def _json(line: bytes) -> Any:
 def _lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
     """Lines that begin in the piece, each with the place of its first byte.
 
-    A line that is too long comes in parts, none of which is a page.
+    A line that is too long comes in parts.
     """
     place = 0
     if piece.start:
@@ -247,7 +247,11 @@ def _warc_records(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
 
 
 def _read_lines(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
-    return iter(_lines(stream, piece))
+    is_begin = True
+    for place, part in _lines(stream, piece):
+        if is_begin:  # the others are of the same line
+            yield place, part
+        is_begin = part.endswith(b"\n")
 
 
 def _read_warc(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:

@@ -102,6 +102,9 @@ def test_nothing_there(dedup, words, output):
         (["--jso", "stats"], "there is no option '--jso'; did you mean --json?"),
         (["stats", "-j"], "there is no option '-j'"),
         (["stats", "more"], "there is no place for the argument 'more'"),
+        (["moved", "--format", "nginx", "--json"], "--json: not allowed with argument --format"),
+        (["export", "-"], "expects a file, not '-'"),
+        (["moved", "-o", "-"], "expects a file, not '-'"),
         (["show"], "the following arguments are required: URL"),
         (["stats", "--set", "DEDUP_THRESHOLD=2"], "DEDUP_THRESHOLD expects a number"),
         (["stats", "-s", "DEDUP_TRESHOLD=1"], "DEDUP_TRESHOLD is no setting; did you mean"),
@@ -190,6 +193,30 @@ def test_light_import():
     words = "from scrapy.utils.misc import walk_modules as w; import sys; w('crawler.commands')"
     check = "assert not {'numpy', 'redis', 'rich'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", f"{words}; {check}"], check=True)
+
+
+_INTERRUPTED = """
+import os, signal, sys
+from scrapy.cmdline import execute
+
+class Interrupting:
+    def find_spec(self, name, *arguments):
+        if name == module:
+            os.kill(os.getpid(), signal.SIGINT)
+
+module = sys.argv[1]
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting())
+execute(["scrapy", "dedup", "stats", "-s", "DEDUP_REDIS_URL=redis://127.0.0.1:1"])
+"""
+
+
+@pytest.mark.parametrize("module", ["crawler.dedup.errors", "numpy", "redis"])
+def test_ctrl_c_while_it_begins_is_no_traceback(module):
+    """What it imports takes a while, in which it ends as quietly as later on."""
+    words = [sys.executable, "-c", _INTERRUPTED, module]
+    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (Exit.INTERRUPTED, "", "")
 
 
 def test_settings_are_listed(dedup):

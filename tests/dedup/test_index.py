@@ -340,6 +340,41 @@ async def test_who_only_reads_makes_none(index_url: str) -> None:
         assert await index.show("http://a/") is not None
 
 
+@pytest.mark.parametrize("seed", [None, 5])
+async def test_an_index_that_is_made_while_it_is_read(index_url: str, seed: int | None) -> None:
+    """Who opened it before finds its pages, by the seed that it has drawn, and checks with it."""
+    config = DedupConfig(redis_url=index_url, shards=8, seed=seed)
+    url, words = "http://a/", text(article(1))
+    for number, first in enumerate(("show", "gone", "forget", "verify", "check")):
+        named = replace(config, namespace=f"n{number}")
+        async with DuplicateIndex.open(named, make=False) as index:
+            assert not await index.gone(url)
+            assert not await index.forget(url)
+            assert await index.show(url) is None
+            with pytest.raises(ServerError, match="there is no index"):
+                await index.check(url, words)
+            async with DuplicateIndex.open(named) as other:
+                await other.check(url, words)
+            if first == "verify":
+                assert (await index.verify()).faults == []
+            elif first == "check":
+                assert (await index.check("http://b/", words)).duplicate_of == url
+                assert (await index.verify()).faults == []
+            else:
+                assert await getattr(index, first)(url)
+
+
+async def test_an_index_that_is_made_otherwise_while_it_is_read(index_url: str) -> None:
+    """It is refused, as when it is opened."""
+    asked = DedupConfig(redis_url=index_url, shards=8, threshold=0.7)
+    async with DuplicateIndex.open(asked, make=False) as index:
+        async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=8)):
+            pass
+        for _ in range(2):
+            with pytest.raises(ParameterMismatch, match="threshold"):
+                await index.show("http://a/")
+
+
 async def test_an_index_draws_its_seed(index_url: str, config: DedupConfig) -> None:
     """Indexes hash differently, so that nobody can prepare pages that collide in all of them."""
     seeds = set()

@@ -71,9 +71,6 @@ def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> Non
     assert by_load == decided(shown(other))
     assert first.verdicts == {kind: kinds.count(kind) for kind in set(kinds)}
 
-    again = loaded(config, local_files(str(path)))
-    assert (again.verdicts.total(), again.skipped) == (0, len(PAGES))
-    (tmp_path / "load.json").unlink()
     assert loaded(config, local_files(str(path))).verdicts == {"unchanged": len(PAGES)}
     assert decided(shown(config)) == by_load
 
@@ -96,6 +93,7 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
     (tmp_path / "load.json").write_text(json.dumps(noted))
     done = loaded(config, files)
     assert (done.skipped, done.verdicts.total()) == (half, len(PAGES) - half)
+    assert not (tmp_path / "load.json").exists()
 
     path.write_bytes(path.read_bytes() + b"\n")  # another file now: all of it is read
     assert loaded(config, local_files(str(path))).verdicts == {"unchanged": len(PAGES)}
@@ -109,10 +107,29 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
     assert loaded(config, local_files(str(path))).skipped == 0
 
 
+def test_what_is_noted_goes_when_all_is_loaded(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left to go on with, but of a load of other files that broke off."""
+    config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path))
+    note = tmp_path / "load.json"
+    note.write_text(json.dumps({"files": "others", "position": 1, "url": "https://o.example/"}))
+    files = local_files(str(corpora.write(tmp_path / "a.jsonl", PAGES)))
+    loaded(config, files)
+    assert "others" in note.read_text()
+    monkeypatch.setattr("crawler.offline.load._SAVED_EVERY", 0)
+    loaded(config, files)
+    assert not note.exists()
+
+
 def test_a_load_that_cannot_note_how_far_it_is(
-    redis_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    redis_url: str,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where the folder takes no file, as on a full disk, all is loaded, with one warning."""
+    monkeypatch.setattr("crawler.offline.load._SAVED_EVERY", 0)
     path = corpora.write(tmp_path / "a.jsonl", PAGES)
     config = DedupConfig(redis_url=redis_url, data_dir=str(path))  # a file is no folder
     assert loaded(config, local_files(str(path))).verdicts.total() == len(PAGES)
@@ -153,6 +170,17 @@ def test_the_first_record_that_cannot_be_read_is_named(
     assert loaded(config, files, warnings).unreadable == 2
     (warning,) = warnings
     assert warning.startswith(f"{str(path)!r}, {place}: has no field 'url'")
+
+
+def test_a_line_that_is_too_long_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lines behind it have the numbers that people count."""
+    monkeypatch.setattr("crawler.offline.records._LINE", 100)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{}\n" + b"x" * 450 + b"\n{}\n")
+    (batch,) = _Source(local_files(str(path)), DedupConfig(), -1).batches()
+    assert batch.places == [1, 2, 3]
 
 
 def killed(html: object) -> str:

@@ -132,6 +132,21 @@ def test_what_is_no_page_is_counted_and_kept(tmp_path: Path, line: bytes) -> Non
     assert (tmp_path / "copy").read_bytes() == path.read_bytes()
 
 
+@pytest.mark.parametrize("size", [50, 1 << 20])
+def test_a_line_that_is_too_long_is_one_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """It is no page, counts once, however often it exceeds the limit, and stays in the output."""
+    monkeypatch.setattr("crawler.offline.records._LINE", 100)
+    path = tmp_path / "a.jsonl"
+    good = json.dumps({"url": "https://e.example/", "text": "words"}).encode()
+    path.write_bytes(good + b"\n" + good.ljust(450, b"x") + b"\n" + good)
+    assert [one.text for one in found_in(path, size)] == ["words", None, "words"]
+    with open_output(str(tmp_path / "copy")) as output:
+        copy_records(whole(path), (), output)
+    assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+
+
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.parquet", "a.json.zst"])
 def test_a_damaged_file_gives_what_comes_before(tmp_path: Path, name: str) -> None:
     """A file that breaks off is named as damaged; what can be read of it is."""

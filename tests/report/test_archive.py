@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from crawler.dedup.archive_writer import ArchiveWriter
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.dedup.verdict import Kind, Verdict
+from tests.conftest import wait_until
 from tests.texts import article, text
 
 HOSTILE = "NUL \x00, <script>, \ud800 alone, \u202e turned"
@@ -258,6 +260,24 @@ def test_a_fault_is_one_warning(path: Path, fault: str, caplog: pytest.LogCaptur
     if fault != "folder":
         with pytest.raises(InputError, match="delete it"), Archive.open(path) as archive:
             archive.latest(1)
+
+
+def test_a_file_that_was_removed_meanwhile_is_told(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is written to it later is lost, and no error of the disk says so."""
+
+    def is_written() -> bool:
+        with Archive.open(path) as archive:
+            return len(archive) == 1
+
+    writer = ArchiveWriter(path, 10)
+    writer.add("text", "", Verdict(Kind.UNIQUE, "http://a/"))
+    wait_until(is_written)
+    shutil.rmtree(path.parent)
+    writer.close()
+    (record,) = caplog.records
+    assert f"{path}: it was removed meanwhile" in record.getMessage()
 
 
 def test_a_python_without_zstandard(

@@ -272,6 +272,20 @@ async def test_a_folder_that_is_removed_while_it_is_used(folder):
     wait_until(lambda: not is_running(server))
 
 
+@pytest.mark.parametrize("part", ["", "appendonlydir"])
+async def test_an_index_that_was_removed_while_it_was_used_is_told(folder, caplog, part):
+    """By those who used it; not by who has begun another one there since."""
+    async with opened(folder):
+        shutil.rmtree(folder / part)
+        if not part:
+            async with opened(folder):
+                pass
+            assert not caplog.records
+    (record,) = caplog.records
+    assert record.levelname == "ERROR"
+    assert f"DEDUP_DATA_DIR {folder} was removed" in record.getMessage()
+
+
 async def incremental_file(folder: Path) -> Path:
     """The file with a hundred changes that a server made and left."""
     async with opened(folder) as client:

@@ -19,10 +19,9 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import number, whole
+from ..arguments import number, output_file, whole
 from ..index_clusters import CLUSTERS, MEMBERS, print_clusters, print_stories, rows_of
 from ..output import is_terminal, print_table, progress_reporter
 from . import Exit, ask_index
@@ -70,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pairs", action="store_true", help="list all similar pairs instead of clusters"
     )
-    parser.add_argument("--csv", type=Path, metavar="OUT", help="write the list as CSV, too")
+    parser.add_argument("--csv", type=output_file, metavar="OUT", help="write the list as CSV, too")
     parser.add_argument("--json", action="store_true", help="print the list as JSON lines")
 
 

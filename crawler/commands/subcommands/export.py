@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from ..arguments import output_file
 from ..output import print_json, progress_reporter
 from . import Exit, ask_index
 
@@ -21,7 +21,9 @@ HELP = "Write the index to a file"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="a new file, as index.jsonl.gz")
+    parser.add_argument(
+        "file", type=output_file, metavar="FILE", help="a new file, as index.jsonl.gz"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON: the pages written")
 
 

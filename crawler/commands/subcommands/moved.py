@@ -14,10 +14,9 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import number, one_of
+from ..arguments import number, one_of, output_file
 from ..output import print_json, print_table, printable, progress_reporter, shown, whole_file
 from . import Exit, ask_index, known_host
 
@@ -34,14 +33,15 @@ _FORMATS = ("table", "json", "nginx", "apache")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is listed, and how."""
-    parser.add_argument(
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
         "--format",
         type=one_of(_FORMATS),
         default="table",
         metavar="NAME",
         help=f"{', '.join(_FORMATS)} (default: table)",
     )
-    parser.add_argument(
+    form.add_argument(
         "--json", dest="format", action="store_const", const="json", help="as --format json"
     )
     parser.add_argument(
@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST",
         help="only places on this host (with its port, if it has one); may be given again",
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it to a file")
+    parser.add_argument(
+        "-o", "--output", type=output_file, metavar="FILE", help="write it to a file"
+    )
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:

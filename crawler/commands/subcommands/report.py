@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import whole
+from ..arguments import output_file, whole
 from ..output import print_json, printable, whole_file
 from . import Exit, ask_index
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=output_file,
         default=Path("report.html"),
         metavar="FILE",
         help="(default: report.html)",

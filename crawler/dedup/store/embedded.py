@@ -114,8 +114,14 @@ class EmbeddedServer:
     async def leave(self) -> None:
         """Stop being a user; the server is shut down soon after the last one left."""
         try:
+            if self._joined and not self._is_there():
+                logger.error(
+                    "DEDUP_DATA_DIR %s was removed while the index in it was in use, which is lost "
+                    "with it: the next crawl begins an empty one",
+                    self.folder,
+                )
             # Somebody may have killed the keeper, and a server without one would never stop.
-            if self._joined and (keeper := self._vacancy()) is not None:
+            elif self._joined and (keeper := self._vacancy()) is not None:
                 await asyncio.to_thread(self._start, keeper)
         except (OSError, ServerError) as error:
             logger.debug("The private server has no keeper: %s", error)
@@ -157,6 +163,14 @@ class EmbeddedServer:
             elif loop.time() > deadline:
                 raise self._error(f"gives no answer within {PATIENCE:g} seconds")
             await asyncio.sleep(_POLL)
+
+    def _is_there(self) -> bool:
+        """Whether the folder is the one that was joined, and still has the server's data."""
+        assert self._user is not None
+        with suppress(FileNotFoundError, NotADirectoryError):
+            lock = (self.folder / "users.lock").stat()
+            return os.path.samestat(lock, os.fstat(self._user)) and self._has_manifest()
+        return False
 
     def _vacancy(self) -> int | None:
         """The keeper's lock, if nobody holds it."""
@@ -225,6 +239,9 @@ class EmbeddedServer:
             "how), or move them away to begin with an empty index"
         )
 
+    def _has_manifest(self) -> bool:
+        return (self._data / "appendonly.aof.manifest").exists()
+
     def _lacks_manifest(self) -> bool:
         """Whether there are data, but not the file that lists them.
 
@@ -232,7 +249,7 @@ class EmbeddedServer:
         list both. One that was stopped at its very first start has left empty files, no list.
         """
         with suppress(OSError):  # what cannot be read the server names itself
-            if not (self._data / "appendonly.aof.manifest").exists():
+            if not self._has_manifest():
                 files = (path for path in self._data.iterdir() if path.suffix in _EMPTY)
                 return any(file.stat().st_size > _EMPTY[file.suffix] for file in files)
         return False

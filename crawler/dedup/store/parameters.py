@@ -18,7 +18,8 @@ FORMAT = 5  # of the layout in the server; raised with every change that older c
 class Parameters:
     """The parameters asked for, and then those that the index has.
 
-    Of a seed that is `secret` the `values` hold a digest alone.
+    Of a seed that is `secret` the `values` hold a digest alone. ``agreed`` tells whether an index
+    that is there was found to have them.
     """
 
     def __init__(
@@ -28,7 +29,7 @@ class Parameters:
         self._secret = secret
         self._values = {name: str(value) for name, value in values.items()}
         self._values["format"] = str(FORMAT)
-        self._agreed = False
+        self.agreed = False
         self._sign()
 
     def _sign(self) -> None:
@@ -61,10 +62,10 @@ class Parameters:
             return dict(self._values)
         words = [part.decode("utf-8", "replace") for part in listing]
         found = dict(zip(words[::2], words[1::2], strict=True))
-        if not self._agreed:
+        if not self.agreed:
             self.adopt_seed(found)
         if found.get("digest") == self.digest:
-            self._agreed = True
+            self.agreed = True
             return found
         if UNFINISHED in found:
             raise ParameterMismatch(
