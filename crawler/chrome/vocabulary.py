@@ -118,11 +118,11 @@ _WORDS: dict[str, int] = {
     for word in words.split()
 }
 
+_MOST_NAMES: Final = 1 << 15
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _LOWER: Final = bytes(c if c in ascii_lowercase.encode() else ord(" ") for c in range(256))
 
 
-@lru_cache(1 << 15)
 def words_of(names: str) -> list[str]:
     """Return the words in a class or id attribute, in lower case.
 
@@ -135,7 +135,7 @@ def words_of(names: str) -> list[str]:
 
 
 class Words:
-    """What words say that stand in a class or id attribute.
+    """What words say that stand in a class or id attribute; those met last are remembered.
 
     >>> words = Words(_WORDS)
     >>> words.bits("post-sidebar") == BIT["c_content"] | BIT["c_sidebar"]
@@ -148,8 +148,10 @@ class Words:
 
     def __init__(self, values: Mapping[str, float]) -> None:
         self.values = values
+        self.bits = lru_cache(_MOST_NAMES)(self._bits)
+        self._mean = lru_cache(_MOST_NAMES)(self._mean_of)
 
-    def bits(self, names: str) -> int:
+    def _bits(self, names: str) -> int:
         """Return the values of the whole words in an attribute, each a set of bits, together."""
         bits = 0
         for word in words_of(names):
@@ -160,7 +162,7 @@ class Words:
         """Return for each attribute the mean value of its words; those without a value have 0."""
         return np.fromiter(map(self._mean, attributes), np.float64, len(attributes))
 
-    def _mean(self, names: str) -> float:
+    def _mean_of(self, names: str) -> float:
         words = words_of(names)
         return sum(map(self.values.get, words, repeat(0.0))) / len(words) if words else 0.0
 
