@@ -89,7 +89,8 @@ async def _copy(client: Client, source: str, target: str) -> int:
         before = await _states(client, source)
         copied = 1
         async for batch in _keys(client, source, "*"):
-            keys = [key for key in batch if key != head]
+            # Not the parts that were left of an index with another number of shards.
+            keys = [key for key in batch if key != head and _tag(key) in tags]
             copied += await _transfer(client, keys, tags)
         if before != await _states(client, source):
             raise InputError(f"the index {source!r} was changed meanwhile: stop its crawls first")
@@ -110,8 +111,8 @@ async def _transfer(client: Client, keys: list[str], tags: dict[str, str]) -> in
     count = 0
     for key, dump in zip(keys, dumps, strict=True):
         if dump is not None:
-            tag, _, rest = key[1:].partition("}:")
-            pipe.restore(f"{{{tags[tag]}}}:{rest}", 0, dump, replace=True)
+            tag = _tag(key)
+            pipe.restore(f"{{{tags[tag]}}}{key[len(tag) + 2 :]}", 0, dump, replace=True)
             count += 1
     if count:
         await pipe.execute()
@@ -138,6 +139,10 @@ def _new_tags(source: str, target: str, shards: int) -> dict[str, str]:
     """The hash tag of each part of the source, and that of the same part of the target."""
     parts = zip(shard_tags(source, shards), shard_tags(target, shards), strict=True)
     return {source: target, f"{source}/": f"{target}/", **dict(parts)}
+
+
+def _tag(key: str) -> str:
+    return key[1:].partition("}:")[0]
 
 
 async def _keys(client: Client, namespace: str, name: str) -> AsyncIterator[list[str]]:
