@@ -387,7 +387,9 @@ def test_the_permissions_that_are_documented_suffice(start_server):
     url = f"redis://crawl:password@127.0.0.1:{server.port}"
     config = DedupConfig(redis_url=url)
     checked(url, PAGES)
-    assert asyncio.run(copy_index(config, "dedup", "other")) == asyncio.run(clear_index(config)) > 0
+    assert asyncio.run(copy_index(config, "dedup", "other", is_moved=True)) > 0
+    config = DedupConfig(redis_url=url, namespace="other")
+    assert asyncio.run(copy_index(config, "other", "dedup")) == asyncio.run(clear_index(config)) > 0
 
 
 def test_on_a_cluster(cluster, cluster_url):
