@@ -16,6 +16,7 @@ from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
 from crawler.dedup.errors import InputError
 from crawler.dedup.store import namespaces
+from crawler.dedup.store.audit import Audit
 from crawler.dedup.store.namespaces import clear_index, copy_index
 from crawler.dedup.store.shards import shard_tags
 from tests.commands.conftest import ROOT
@@ -189,6 +190,18 @@ def test_verify(dedup, fill, server):
     code, out, _ = dedup("verify", "--json")
     assert code == Exit.NOTHING
     assert len(json.loads(out)["faults"]) >= 1
+
+
+def test_verify_of_what_changes(dedup, monkeypatch):
+    """What could not be compared is no fault, and is said."""
+
+    async def verify(index):
+        return Audit(unsettled=3)
+
+    monkeypatch.setattr(DuplicateIndex, "verify", verify)
+    code, out, err = dedup("verify", "--json")
+    assert (code, json.loads(out)["unsettled"], err.count("\n")) == (Exit.FOUND, 3, 1)
+    assert "3 buckets were changed each time" in err
 
 
 def test_clear_leaves_nothing_of_the_index_and_all_of_others(dedup, fill, server):
