@@ -10,12 +10,15 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from redis.exceptions import ResponseError
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
 from crawler.dedup.errors import InputError
 from crawler.dedup.store import namespaces
+from crawler.dedup.store.audit import Audit
 from crawler.dedup.store.namespaces import clear_index, copy_index
+from crawler.dedup.store.shards import shard_tags
 from tests.commands.conftest import ROOT
 from tests.conftest import free_port
 from tests.texts import article, changed, text
@@ -59,11 +62,12 @@ def test_who_looks_at_no_index_makes_none(dedup, server, redis_url, tmp_path, wo
     assert not checked(redis_url, PAGES[:2])[1]
 
 
-def test_who_looks_at_no_index_of_a_cluster_makes_none(dedup, cluster_url, tmp_path):
+def test_who_looks_at_no_index_of_a_cluster_makes_none(dedup, cluster, cluster_url, tmp_path):
     for words in LOOKS:
         options = ["-s", "DEDUP_THRESHOLD=0.7", "-s", f"DEDUP_REDIS_URL={cluster_url}"]
         code, _, _ = dedup(*words.format(tmp_path).split(), *options)
         assert code in (Exit.FOUND, Exit.NOTHING, Exit.USAGE), words
+        assert not any(keys(node) for node in cluster), words
     assert not checked(cluster_url, PAGES[:2])[1]
 
 
@@ -186,6 +190,18 @@ def test_verify(dedup, fill, server):
     code, out, _ = dedup("verify", "--json")
     assert code == Exit.NOTHING
     assert len(json.loads(out)["faults"]) >= 1
+
+
+def test_verify_of_what_changes(dedup, monkeypatch):
+    """What could not be compared is no fault, and is said."""
+
+    async def verify(index):
+        return Audit(unsettled=3)
+
+    monkeypatch.setattr(DuplicateIndex, "verify", verify)
+    code, out, err = dedup("verify", "--json")
+    assert (code, json.loads(out)["unsettled"], err.count("\n")) == (Exit.FOUND, 3, 1)
+    assert "3 buckets were changed each time" in err
 
 
 def test_clear_leaves_nothing_of_the_index_and_all_of_others(dedup, fill, server):
@@ -384,7 +400,9 @@ def test_the_permissions_that_are_documented_suffice(start_server):
     url = f"redis://crawl:password@127.0.0.1:{server.port}"
     config = DedupConfig(redis_url=url)
     checked(url, PAGES)
-    assert asyncio.run(copy_index(config, "dedup", "other")) == asyncio.run(clear_index(config)) > 0
+    assert asyncio.run(copy_index(config, "dedup", "other", is_moved=True)) > 0
+    config = DedupConfig(redis_url=url, namespace="other")
+    assert asyncio.run(copy_index(config, "other", "dedup")) == asyncio.run(clear_index(config)) > 0
 
 
 def test_on_a_cluster(cluster, cluster_url):
@@ -405,3 +423,26 @@ def test_on_a_cluster(cluster, cluster_url):
         assert asyncio.run(clear_index(DedupConfig(redis_url=cluster_url, namespace=name))) > 64
     assert {key for node in cluster for key in keys(node)} == before
     assert asyncio.run(clear_index(config)) == sum("dedup" in key for key in before)
+
+
+@pytest.mark.parametrize("command", ["copy", "rename"])
+def test_parts_of_no_index_are_left_out(dedup, cluster, cluster_url, command):
+    """Earlier versions left them where they looked at no index, for another number of shards."""
+    checked(cluster_url, PAGES[:5], shards=5)
+    before = {key for node in cluster for key in keys(node)}
+    tag = shard_tags("dedup", 24)[1]
+    node = next(node for node in cluster if takes(node, f"{{{tag}}}:state"))
+    assert keys(node) - before == {f"{{{tag}}}:state"}
+    assert dedup(command, "dedup", "other", "-s", f"DEDUP_REDIS_URL={cluster_url}")[0] == Exit.FOUND
+    found = {key for node in cluster for key in keys(node) if key.startswith("{other")}
+    assert len(found) == len(before)
+    verdicts, faults, _ = checked(cluster_url, PAGES[:5], namespace="other", shards=5)
+    assert ({verdict.kind for verdict in verdicts}, faults) == ({Kind.UNCHANGED}, [])
+
+
+def takes(node, key):
+    """Whether it is this node of a cluster that has the key's slot; it has counted there then."""
+    try:
+        return node.ask("HINCRBY", key, "exchanges", 1)
+    except ResponseError:
+        return False

@@ -15,6 +15,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.archive import archive_path
+from crawler.dedup.store.namespaces import clear_index
 from crawler.report.survey import Survey
 from crawler.report.web import view
 from crawler.report.web.guard import form_token
@@ -444,6 +445,32 @@ def test_a_server_that_is_gone(start_server: object, tmp_path: Path) -> None:
         assert "That did not work" in answer.text
         server.start()
         assert site.read("/").status == 200
+
+
+@pytest.mark.parametrize("shards", [0, 5])
+def test_an_index_that_was_made_anew(config: DedupConfig, cluster_url: str, shards: int) -> None:
+    """Its seed is another: nothing in it would be found, so the page says what to do instead.
+
+    An index that was deleted, and is not made again, is shown as one without pages on one server.
+    """
+    if shards:
+        config = replace(config, redis_url=cluster_url, shards=shards)
+    fill(config, THREE)
+    with served(config) as site:
+        assert site.read(f"/page?url={COPY}").status == 200
+        run(clear_index(config))
+        if not shards:
+            assert site.read("/").status == 200
+        fill(config, THREE)
+        form = {"form": form_token(TOKEN), "text": THREE[0][1]}
+        answers = [
+            site.read(path) for path in ("/", f"/page?url={COPY}", "/search?q=story", "/metrics")
+        ]
+        answers.append(site.read("/nearest", method="POST", form=form, Origin=site.root))
+        for answer in answers:
+            assert (answer.status, "start scrapy dedup serve again" in answer.text) == (503, True)
+    with served(config) as site:
+        assert site.read(f"/page?url={COPY}").status == 200
 
 
 def test_metrics(site: Served) -> None:

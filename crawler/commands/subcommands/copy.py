@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from ..output import print_json
@@ -41,38 +42,38 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
     from ...dedup.archive import archive_path, clear_archive, copy_archive
     from ...dedup.errors import InputError
     from ...dedup.spool import Spool
-    from ...dedup.store.namespaces import clear_index, copy_index
+    from ...dedup.store.namespaces import copy_index
 
     config = index_config(settings)
+    old, new = (
+        archive_path(replace(config, namespace=name)) for name in (options.source, options.target)
+    )
 
-    def take_along() -> None:
-        old, new = (replace(config, namespace=name) for name in (options.source, options.target))
-        copy_archive(archive_path(old), archive_path(new))
-        if is_moved:
-            try:
-                Spool.rename(config.data_dir, options.source, options.target)
-            except OSError as error:
-                clear_archive(archive_path(new))
-                raise InputError(
-                    f"the pages that wait in DEDUP_DATA_DIR, {str(config.data_dir)!r}, to be "
-                    f"checked cannot be renamed ({error}): nothing was changed"
-                ) from None
+    def rename_spool() -> None:
+        try:
+            Spool.rename(config.data_dir, options.source, options.target)
+        except OSError as error:
+            raise InputError(
+                f"the pages that wait in DEDUP_DATA_DIR, {str(config.data_dir)!r}, to be "
+                f"checked cannot be renamed ({error}): nothing was changed"
+            ) from None
 
-    async def work() -> int:
-        copied = await copy_index(config, options.source, options.target)
-        if copied:
-            try:
-                take_along()
-            except InputError:
-                await clear_index(replace(config, namespace=options.target))
-                raise
+    @contextmanager
+    def along() -> Iterator[None]:
+        copy_archive(old, new)
+        try:
+            yield
             if is_moved:
-                await clear_index(replace(config, namespace=options.source))
-        return copied
+                rename_spool()
+        except BaseException:
+            clear_archive(new)
+            raise
 
-    copied = asyncio.run(work())
+    copied = asyncio.run(
+        copy_index(config, options.source, options.target, is_moved=is_moved, along=along)
+    )
     if copied and is_moved:
-        clear_archive(archive_path(replace(config, namespace=options.source)))
+        clear_archive(old)
     if options.json:
         print_json({"source": options.source, "target": options.target, "keys": copied})
     elif copied:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import xxhash
@@ -24,42 +24,66 @@ _MOST_FAULTS = 100
 
 @dataclass(slots=True)
 class Audit:
-    """What an audit found. ``faults`` is empty if the index is sound; it names the first 100."""
+    """What an audit found. ``faults`` is empty if the index is sound; it names the first 100.
+
+    ``unsettled`` is the number of buckets that seemed wrong each time, but not in the same way, as
+    pages were written to them: whether they are wrong shows only when that stops.
+    """
 
     urls: int = 0
     kept: int = 0
     entries: Counter[str] = field(default_factory=Counter)  # by table
     faults: list[str] = field(default_factory=list)
+    unsettled: int = 0
 
 
 async def audit(store: Reader, *, odd_bytes: int) -> Audit:
     """Hold records, tables and counters of an index against each other.
 
-    Pages that are checked, or expire, meanwhile show as faults. So it looks again until nothing
-    has changed, a few times at most, and tells of the faults that were there each time.
+    Pages that are checked, or expire, meanwhile show as faults. So it looks again until nothing is
+    written meanwhile, a few times at most, and tells of the faults that were the same each time.
     """
-    lasting, before = None, None
-    for _ in range(_LOOKS):
-        found = await _audit(store, odd_bytes)
-        now = set(found.faults)
-        lasting = now if lasting is None else lasting & now
-        if not lasting or now == before:
+    lasting: Mapping[str, int | None]
+    found, lasting, is_still = await _look(store, odd_bytes)
+    for _ in range(_LOOKS - 1):
+        if is_still or not lasting:
             break
-        before = now
-    found.faults = sorted(lasting or ())[:_MOST_FAULTS]
+        found, now, is_still = await _look(store, odd_bytes)
+        if is_still:
+            lasting = now
+        else:
+            lasting = {
+                fault: rest if rest == now[fault] else None
+                for fault, rest in lasting.items()
+                if fault in now
+            }
+    certain = [fault for fault, rest in lasting.items() if rest is not None]
+    found.faults = sorted(certain)[:_MOST_FAULTS]
+    found.unsettled = len(lasting) - len(certain)
     return found
 
 
-async def _audit(store: Reader, odd_bytes: int) -> Audit:
-    """Look once.
+async def _look(store: Reader, odd_bytes: int) -> tuple[Audit, dict[str, int], bool]:
+    """Look once; was nothing written meanwhile?"""
+    claimed = await store.claimed()
+    states = await store.states()
+    found, faults, miscounted = await _audit(store, odd_bytes, claimed, states)
+    is_still = states == await store.states() and set(claimed) == set(await store.claimed())
+    # Counters of a moment say nothing of what was read in more than one.
+    return found, faults | miscounted if is_still else faults, is_still
+
+
+async def _audit(
+    store: Reader, odd_bytes: int, claimed: list[Entry], states: list[dict[str, int]]
+) -> tuple[Audit, dict[str, int], dict[str, int]]:
+    """Read all of it once; tell of faults, with the difference of a bucket's sums, and of counters.
 
     Every record must stand in the tables under its keys and every entry of a table must belong to
     a record. So that this needs little memory, entries are not listed: their hashes are summed for
     each bucket, once as the records want them and once as the tables have them. Of keys that very
     many pages have the tables keep the latest pages only; their buckets are not compared.
     """
-    found = Audit()
-    states = await store.states()
+    found, faults, miscounted = Audit(), dict[str, int](), dict[str, int]()
     sums: Counter[tuple[int, str, int]] = Counter()
     entries: Counter[tuple[int, str]] = Counter()
     kept: Counter[int] = Counter()
@@ -70,21 +94,21 @@ async def _audit(store: Reader, odd_bytes: int) -> Audit:
         bucket, tag = place_of(entry.key, states[entry.shard][f"{entry.group}.size"])
         sums[entry.shard, entry.table, bucket] += _entry(entry.table, tag, entry.page)
 
-    for entry in await store.claimed():
+    for entry in claimed:
         want(entry)
     async for names in store.scan():
-        places = _places(store, names, found)
+        places = _places(store, names, faults)
         blocks = [(shard, number) for shard, family, number in places if family == "page"]
         for (shard, number), packed in zip(blocks, await store.packed_blocks(blocks), strict=True):
             for slot, stored in split_block(packed):
                 page = number * PAGES_IN_BLOCK + slot
                 record = parse_record(page, stored, odd_bytes)
                 if record is None or page >= states[shard].get("next", 0):
-                    found.faults.append(f"the record of page {page} is not whole")
+                    faults[f"the record of page {page} is not whole"] = 0
                     continue
                 urls[shard] += 1
                 if record.url_key != store.url_key(record.url):
-                    found.faults.append(f"the record of page {page} has the key of another URL")
+                    faults[f"the record of page {page} has the key of another URL"] = 0
                 wanted = [Entry(shard, "url", "url", record.url_key, page)]
                 if record.standing not in COPIES:
                     kept[shard] += 1
@@ -104,29 +128,35 @@ async def _audit(store: Reader, odd_bytes: int) -> Audit:
     for (shard, table, bucket), rest in sums.items():
         if rest and (shard, table, bucket) not in crowded:
             key = store.shards[shard].numbered(table, bucket)
-            found.faults.append(f"bucket {key} and the records disagree")
+            faults[f"bucket {key} and the records disagree"] = rest
     for (shard, table), number in entries.items():
         found.entries[table] += number
         if (shard, table) in crowded:
             continue
-        _compare(found, states[shard], table.rstrip("0123456789") + ".n", number, f"table {table}")
+        _compare(
+            miscounted, states[shard], table.rstrip("0123456789") + ".n", number, f"table {table}"
+        )
     for shard, state in enumerate(states):
-        _compare(found, state, "kept", kept[shard], "kept pages")
-        _compare(found, state, "url.n", urls[shard], "records")
+        _compare(miscounted, state, "kept", kept[shard], "kept pages")
+        _compare(miscounted, state, "url.n", urls[shard], "records")
     found.kept, found.urls = kept.total(), urls.total()
-    return found
+    return found, faults, miscounted
 
 
-def _compare(found: Audit, state: dict[str, int], name: str, number: int, what: str) -> None:
+def _compare(
+    faults: dict[str, int], state: dict[str, int], name: str, number: int, what: str
+) -> None:
     if state.get(name, 0) != number:
-        found.faults.append(f"{what}: {number} found, but {name} is {state.get(name, 0)}")
+        faults[f"{what}: {number} found, but {name} is {state.get(name, 0)}"] = 0
 
 
 def _entry(table: str, tag: bytes, page: int) -> int:
     return xxhash.xxh3_64_intdigest(b"%s %s %d" % (table.encode(), tag, page))
 
 
-def _places(store: Reader, names: Iterable[str], found: Audit) -> list[tuple[int, str, int]]:
+def _places(
+    store: Reader, names: Iterable[str], faults: dict[str, int]
+) -> list[tuple[int, str, int]]:
     """Shards, families and numbers of those of these keys that are numbered."""
     shards = {keys.prefix: shard for shard, keys in enumerate(store.shards)}
     places = []
@@ -134,7 +164,7 @@ def _places(store: Reader, names: Iterable[str], found: Audit) -> list[tuple[int
         prefix, _, rest = name.partition("}:")
         known = _OWN.fullmatch(rest)
         if known is None:
-            found.faults.append(f"key {name} is foreign: this package has not written it")
+            faults[f"key {name} is foreign: this package has not written it"] = 0
         elif known[1]:
             places.append((shards[prefix + "}:"], known[1], int(known[2])))
     return places

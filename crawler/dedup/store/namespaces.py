@@ -2,13 +2,15 @@
 
 An index that is being deleted, or is not yet copied whole, has the field ``unfinished`` among its
 parameters and no digest: whoever opens it is refused, and crawls that have it open are told so at
-their next page. The parameters in which it stands are written and deleted last.
+their next page. The parameters in which it stands are written and deleted last. One that is being
+renamed is marked in the same way before it is deleted, and has what its digest was behind a hyphen.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +25,7 @@ from .scripts import explained, load_script
 from .shards import shard_tags
 
 _BATCH = 200  # keys in one exchange
+_RENAMED = b"rename"  # as in lua/unfinished.lua
 
 
 async def clear_index(config: DedupConfig) -> int:
@@ -35,11 +38,21 @@ async def clear_index(config: DedupConfig) -> int:
             return await _clear(client, config.namespace)
 
 
-async def copy_index(config: DedupConfig, source: str, target: str) -> int:
+async def copy_index(
+    config: DedupConfig,
+    source: str,
+    target: str,
+    *,
+    is_moved: bool = False,
+    along: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> int:
     """Copy the index `source` on the server of `config` to a new name; return how many keys it has.
 
-    0 if there is no such index. Raises :class:`InputError` if the name is taken, or if the index
-    was changed while it was copied: then the copy is deleted; and :class:`ServerError`.
+    0 if there is no such index. If it `is_moved`, the source is deleted. What else there is to copy
+    is copied by `along`: entered when all keys are copied, left when the copy is whole and no crawl
+    can write to a source that is moved. Raises :class:`InputError` if the name is taken, or if the
+    index was changed while it was copied, and what `along` raises: then the copy is deleted; and
+    :class:`ServerError`.
     """
     for name in (source, target):
         replace(config, namespace=name)  # raises for a name that no index can have
@@ -47,16 +60,12 @@ async def copy_index(config: DedupConfig, source: str, target: str) -> int:
         raise InputError(f"{source!r} is the index itself: choose another name")
     async with open_server(config) as client:
         with explained():
-            return await _copy(client, source, target)
+            return await _copy(client, source, target, along, is_moved=is_moved)
 
 
 async def _clear(client: Client, namespace: str) -> int:
     head = _head(client, namespace)
-    params = [key async for batch in _keys(client, namespace, "params") for key in batch]
-    pipe: Any = client.pipeline(transaction=False)
-    for key in params:
-        pipe.eval(load_script("unfinished").text, 1, key)
-    await pipe.execute()
+    params = await _mark(client, namespace, "clear")
     deleted = 0
     async for batch in _keys(client, namespace, "*"):
         deleted += await _unlink(client, [key for key in batch if key not in params])
@@ -71,14 +80,36 @@ async def _unlink(client: Client, keys: list[str]) -> int:
     return sum(await pipe.execute()) if keys else 0
 
 
-async def _copy(client: Client, source: str, target: str) -> int:
+async def _mark(client: Client, namespace: str, doing: str | bytes) -> list[str]:
+    """Say in all parts of an index what is being done with it; '': it is renamed no more.
+
+    Returns the keys in which that stands.
+    """
+    params = [key async for batch in _keys(client, namespace, "params") for key in batch]
+    pipe: Any = client.pipeline(transaction=False)
+    for key in params:
+        pipe.eval(load_script("unfinished").text, 1, key, doing)
+    await pipe.execute()
+    return params
+
+
+async def _copy(
+    client: Client,
+    source: str,
+    target: str,
+    along: Callable[[], AbstractContextManager[object]],
+    *,
+    is_moved: bool,
+) -> int:
     head, new_head = _head(client, source), _head(client, target)
     commands: Any = client
     parameters = await commands.hgetall(head)
     if not parameters:
         return 0
-    if UNFINISHED.encode() in parameters:
+    doing = parameters.pop(UNFINISHED.encode(), None)
+    if doing not in (None, _RENAMED):
         raise InputError(f"the index {source!r} is not whole: it was being deleted or copied")
+    parameters[b"digest"] = parameters[b"digest"].removeprefix(b"-")  # of a rename that was killed
     if not await commands.hsetnx(new_head, UNFINISHED, "copy"):
         raise InputError(f"the index {target!r} was being deleted or copied: clear it first")
     if await commands.hlen(new_head) > 1:
@@ -89,15 +120,26 @@ async def _copy(client: Client, source: str, target: str) -> int:
         before = await _states(client, source)
         copied = 1
         async for batch in _keys(client, source, "*"):
-            keys = [key for key in batch if key != head]
+            # Not the parts that were left of an index with another number of shards.
+            keys = [key for key in batch if key != head and _tag(key) in tags]
             copied += await _transfer(client, keys, tags)
-        if before != await _states(client, source):
-            raise InputError(f"the index {source!r} was changed meanwhile: stop its crawls first")
-        await commands.hset(new_head, mapping=parameters)
-        await commands.hdel(new_head, UNFINISHED)
+        if doing is not None:
+            await _mark(client, target, "")
+        with along():
+            await _see_the_same(client, source, before)
+            if is_moved:
+                await _mark(client, source, _RENAMED)
+                # What was checked before that is seen; what comes now passes unchecked.
+                await _see_the_same(client, source, before)
+            await commands.hset(new_head, mapping=parameters)
+            await commands.hdel(new_head, UNFINISHED)
     except BaseException:
+        if is_moved:
+            await _mark(client, source, "")
         await _clear(client, target)
         raise
+    if is_moved:
+        await _clear(client, source)
     return copied
 
 
@@ -110,20 +152,25 @@ async def _transfer(client: Client, keys: list[str], tags: dict[str, str]) -> in
     count = 0
     for key, dump in zip(keys, dumps, strict=True):
         if dump is not None:
-            tag, _, rest = key[1:].partition("}:")
-            pipe.restore(f"{{{tags[tag]}}}:{rest}", 0, dump, replace=True)
+            tag = _tag(key)
+            pipe.restore(f"{{{tags[tag]}}}{key[len(tag) + 2 :]}", 0, dump, replace=True)
             count += 1
     if count:
         await pipe.execute()
     return count
 
 
+async def _see_the_same(client: Client, namespace: str, before: dict[str, Any]) -> None:
+    if before != await _states(client, namespace):
+        raise InputError(f"the index {namespace!r} was changed meanwhile: stop its crawls first")
+
+
 async def _states(client: Client, namespace: str) -> dict[str, Any]:
-    """All counters: they change with every check."""
+    """All counters, which change with every check, and what people decided."""
     commands: Any = client
     return {
         key: await commands.hgetall(key)
-        for name in ("state", "stats")
+        for name in ("state", "stats", "overrides")
         async for batch in _keys(client, namespace, name)
         for key in batch
     }
@@ -138,6 +185,10 @@ def _new_tags(source: str, target: str, shards: int) -> dict[str, str]:
     """The hash tag of each part of the source, and that of the same part of the target."""
     parts = zip(shard_tags(source, shards), shard_tags(target, shards), strict=True)
     return {source: target, f"{source}/": f"{target}/", **dict(parts)}
+
+
+def _tag(key: str) -> str:
+    return key[1:].partition("}:")[0]
 
 
 async def _keys(client: Client, namespace: str, name: str) -> AsyncIterator[list[str]]:

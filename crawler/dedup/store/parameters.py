@@ -69,7 +69,7 @@ class Parameters:
             return found
         if UNFINISHED in found:
             raise ParameterMismatch(
-                f"the index {self._namespace!r} is being deleted, copied or imported "
+                f"the index {self._namespace!r} is being deleted, copied, renamed or imported "
                 f"({UNFINISHED}: {found[UNFINISHED]}): wait, or do that again if it was "
                 "interrupted, or clear the index"
             )

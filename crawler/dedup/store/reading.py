@@ -106,6 +106,13 @@ class Reader(ABC):
         """The parameters asked for, or those that the index has when it is open."""
         return self._parameters
 
+    async def is_replaced(self) -> bool:
+        """Whether there is another index under this name than the one that was opened."""
+        with explained():
+            client: Any = self._client
+            digest = await client.hget(self._head.params, "digest")
+        return digest not in (None, self._parameters.digest.encode())
+
     def url_key(self, url: str) -> bytes:
         """The key of a URL in the table of URLs."""
         return table_key(url, self._parameters.seed)

@@ -65,7 +65,7 @@ class Shards:
 
     def __init__(self, client: RedisCluster, namespace: str, count: int, terms: Terms) -> None:
         self.keys = [Keys(tag) for tag in shard_tags(namespace, count)]
-        self.digest = ""
+        self.digest = ""  # of no index: who writes then makes parts of one
         self._client = client
         self._terms = terms
         self._queues: defaultdict[str, deque[tuple[Call, _Waiter, int]]] = defaultdict(deque)

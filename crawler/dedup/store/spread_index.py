@@ -140,6 +140,8 @@ class SpreadIndex(SpreadCheck, Reader):
 
     async def gone(self, reports: Sequence[Gone]) -> list[bool]:
         """See :meth:`RedisIndex.gone`."""
+        if not self._shards.digest:
+            return [False] * len(reports)
         calls = [
             Call(
                 "vanish",
@@ -156,6 +158,8 @@ class SpreadIndex(SpreadCheck, Reader):
 
     async def forget(self, url: str, *, bits: int) -> bool:
         """Take a URL out of the index; False if it was not there."""
+        if not self._shards.digest:
+            return False
         shard = self._spread.home(url)
         reply = await self._only(Call("bury", shard, self.url_key(url) + url.encode()))
         await self._unearth(shard, reply)
@@ -176,6 +180,8 @@ class SpreadIndex(SpreadCheck, Reader):
 
     async def claimed(self) -> list[Entry]:
         """See :meth:`Reader.claimed`."""
+        if not self._shards.digest:
+            return []
         return [_entry(place, number) for number, place in await self._mend()]
 
     async def states(self) -> list[dict[str, int]]:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ...dedup.errors import DedupError
@@ -35,22 +35,25 @@ def make_app(index: DuplicateIndex, *, token: str, host: str) -> ASGIApp:
     """The application, behind its guard. `host` is where the server listens."""
     view = View(index, token)
     site, deciding, supposing = Site(view), Deciding(view), Supposing(view)
-    routes = [
-        Route("/", site.overview),
-        Route("/decisions", site.decisions),
-        Route("/clusters", site.clusters),
-        Route("/cluster/{number}", site.cluster),
-        Route("/search", site.search),
-        Route("/page", site.page),
-        Route("/threshold", supposing.threshold),
-        Route("/stories", supposing.stories),
-        Route("/nearest", supposing.nearest, methods=["POST"]),
-        Route("/overrides", deciding.overrides),
-        Route("/override", deciding.override, methods=["POST"]),
-        Route("/prefer", deciding.prefer, methods=["POST"]),
-        Route("/metrics", site.metrics),
-        Mount("/static", StaticFiles(directory=STATIC)),
+    pages: list[tuple[str, str, Any]] = [
+        ("GET", "/", site.overview),
+        ("GET", "/decisions", site.decisions),
+        ("GET", "/clusters", site.clusters),
+        ("GET", "/cluster/{number}", site.cluster),
+        ("GET", "/search", site.search),
+        ("GET", "/page", site.page),
+        ("GET", "/threshold", supposing.threshold),
+        ("GET", "/stories", supposing.stories),
+        ("POST", "/nearest", supposing.nearest),
+        ("GET", "/overrides", deciding.overrides),
+        ("POST", "/override", deciding.override),
+        ("POST", "/prefer", deciding.prefer),
+        ("GET", "/metrics", site.metrics),
     ]
+    routes: list[BaseRoute] = [
+        Route(path, view.current(page), methods=[method]) for method, path, page in pages
+    ]
+    routes.append(Mount("/static", StaticFiles(directory=STATIC)))
     handlers: Any = {HTTPException: site.failure, DedupError: site.failure}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), token, host)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import parse_qs, urlencode
 
@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
 from ...dedup.archive import Archive
+from ...dedup.errors import ParameterMismatch
 from ...dedup.inspection import Stories, read_stories
 from ..document import environment
 from ..survey import KeptPairs, Survey, sample_pairs, take_survey
@@ -47,6 +48,24 @@ class View:
         self._stories: dict[float, Stories] = {}
         self._stale_at = 0.0
         self._surveying = asyncio.Lock()
+
+    def current(
+        self, page: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """The page, which says so where the index is no more the one that was opened.
+
+        One that was made since may have another seed, by which nothing in it would be found.
+        """
+
+        async def shown(request: Request) -> Response:
+            if await self.index.store.is_replaced():
+                raise ParameterMismatch(
+                    f"the index {self.config.namespace!r} was deleted or made anew: start "
+                    "scrapy dedup serve again"
+                )
+            return await page(request)
+
+        return shown
 
     async def survey(self) -> Survey:
         """All copies, as they were a short while ago."""

@@ -1,8 +1,22 @@
--- Marks an index that is being deleted: whoever opens it is refused, whoever has it open is told.
+-- Marks an index that is being deleted or renamed: whoever opens it is refused, whoever has it open is
+-- told.
 --
 -- KEYS[1]  "{namespace}:params"
+-- ARGV[1]  what is being done: clear or rename; '': it is renamed no more, which changes nothing where
+--          it was not being renamed
 --
--- Returns nothing. Its first write needs no memory, so that a full server can do it.
+-- Returns nothing. The first write of clear needs no memory, so that a full server can do it.
 
-redis.call('HDEL', KEYS[1], 'digest')
-redis.call('HSET', KEYS[1], 'digest', '-', 'unfinished', 'clear')
+local doing = ARGV[1]
+local digest, before = unpack(redis.call('HMGET', KEYS[1], 'digest', 'unfinished'))
+if doing == '' then
+  if before ~= 'rename' then return end
+  redis.call('HDEL', KEYS[1], 'unfinished')
+  redis.call('HSET', KEYS[1], 'digest', string.sub(digest, 2))
+elseif doing == 'rename' then
+  if before then return end -- it is being deleted, or was being renamed before
+  redis.call('HSET', KEYS[1], 'digest', '-' .. digest, 'unfinished', doing)
+else
+  redis.call('HDEL', KEYS[1], 'digest')
+  redis.call('HSET', KEYS[1], 'digest', '-', 'unfinished', doing)
+end
