@@ -141,7 +141,7 @@ local function find_url(url, key)
 end
 
 -- Notes since when (4 bytes) a URL with a table key (4) is gone from the web, unless its page was seen
--- later; 0 for a URL never seen.
+-- later; whether it is noted as gone now, 1 or 0.
 local function note_gone(item)
   local since = struct.unpack('>I4', item)
   local meta = find_url(string.sub(item, 9), string.sub(item, 5, 8))
@@ -150,7 +150,7 @@ local function note_gone(item)
     meta.gone = since
     rewrite_record(meta)
   end
-  return 1
+  return is_gone(meta) and 1 or 0
 end
 
 local function erase(id)
