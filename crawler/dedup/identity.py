@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import lru_cache
 from urllib.parse import urljoin, urlsplit
@@ -10,6 +11,7 @@ import xxhash
 from w3lib.url import canonicalize_url
 
 _LONG_URL = 2_000
+_CUT = re.compile(rf".{{{_LONG_URL}}}~[0-9a-f]{{32}}", re.DOTALL)  # what a longer one is known by
 # To take apart a million characters takes half a second; browsers and servers take less by far.
 LONGEST_URL = 100_000
 
@@ -18,10 +20,14 @@ LONGEST_URL = 100_000
 def identity(url: str, *, canonical: bool) -> str:
     """The URL that a page is known by: canonical if so set, bounded in length.
 
+    What a page is known by is known by itself, so that people can ask for what they were shown.
+
     >>> identity("https://example.com/?b=2&a=1#top", canonical=True)
     'https://example.com/?a=1&b=2'
     """
     url = url.encode("utf-8", "replace").decode()  # lone surrogates become question marks
+    if _CUT.fullmatch(url):
+        return url
     if canonical and len(url) <= LONGEST_URL:
         with suppress(ValueError):  # no URL at all, as "http://[": it is itself
             url = canonicalize_url(url)

@@ -241,7 +241,8 @@ class DuplicateIndex:
         return record_of(known, page, self._config.sketch_bits) if page is not None else None
 
     async def gone(self, url: str) -> bool:
-        """Note that a URL is gone from the web; False if the index never saw it.
+        """Note that a URL is gone from the web; False if the index never saw it, or saw it
+        later, as may be where this machine's clock is behind: then nothing is noted.
 
         If it stood for copies, the first of them that is checked again, or a new one, takes its
         place: :attr:`Verdict.replaces` says so.

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from .errors import ServerError
+from .store.faults import is_connection_lost
 
 _LONG_WAIT: Final = 1.0  # seconds
 
@@ -15,8 +16,8 @@ _LONG_WAIT: Final = 1.0  # seconds
 class Patience:
     """After a long wait for nothing no page waits before as much time has gone by.
 
-    A server that hangs, or a node of a cluster, must not hold up the crawl for a time-out at every
-    exchange.
+    A server that hangs or is down, or a node of a cluster, must not hold up the crawl for a
+    time-out, or for attempts anew, at every exchange.
     """
 
     def __init__(self) -> None:
@@ -38,6 +39,7 @@ class Patience:
     def failed(self, start: float, error: ServerError) -> None:
         """Note that there was no answer to what was asked at `start`, of the monotonic clock."""
         waited = time.monotonic() - start
-        if waited > _LONG_WAIT:
+        # A refused connection is attempted four times, which takes half a second.
+        if waited > _LONG_WAIT or is_connection_lost(error.__cause__):
             self._resting_until = time.monotonic() + waited
             self._last_error = str(error)

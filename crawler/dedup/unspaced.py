@@ -40,6 +40,7 @@ _INVISIBLE: Final = "\u00ad\u200b-\u200d\u2060\ufeff"
 # A segmenter may take the square of a run's length. No sentence is longer than this.
 _RUN: Final = re.compile(f"[{_LETTER}][{_LETTER}{_INVISIBLE}]{{0,999}}")
 _UNSEEN: Final = re.compile(f"[{_INVISIBLE}]")
+_SAMPLE: Final = "東京都"  # what a function is tried with before it is given pages
 
 
 def make_segmenter(setting: str | Segmenter) -> Segmenter:
@@ -48,12 +49,12 @@ def make_segmenter(setting: str | Segmenter) -> Segmenter:
     Raises
     ------
     ConfigError
-        There is no such function.
+        There is no such function, or it does not part a text into words.
     MissingExtra
         The library of ``icu`` is not installed.
     """
     if callable(setting):
-        return setting
+        return _tried(setting, getattr(setting, "__qualname__", repr(setting)))
     if setting == "icu":
         return _icu()
     try:
@@ -64,8 +65,18 @@ def make_segmenter(setting: str | Segmenter) -> Segmenter:
         ) from None
     if not callable(found):
         raise ConfigError(f"DEDUP_SEGMENT expects a function, and {setting} is none")
-    segmenter: Segmenter = found
-    return segmenter
+    return _tried(found, setting)
+
+
+def _tried(segment: Segmenter, name: str) -> Segmenter:
+    try:
+        " ".join(segment(_SAMPLE))
+    except Exception as error:
+        raise ConfigError(
+            f"DEDUP_SEGMENT expects a function from a text to its words; {name} fails with "
+            f"{_SAMPLE!r}: {type(error).__name__}: {error}"
+        ) from error
+    return segment
 
 
 def segmented(text: str, segment: Segmenter) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -243,6 +244,20 @@ def test_nothing_moved(dedup: Callable[..., Any], fill: Callable[..., None]) -> 
     assert "no page of the index is gone" in err
     assert json.loads(dedup("moved", "--json")[1]) == {"moved": [], "lost": []}
     assert dedup("moved", "--format", "nginx")[1].endswith('default "";\n}\n')
+
+
+def test_gone_by_a_clock_that_is_behind(
+    dedup: Callable[..., Any], fill: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is noted of a page that was seen later, and the command does not say that it was."""
+    fill(CLUSTER)
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() - 100)
+    code, out, err = dedup("gone", OLD)
+    assert code == Exit.NOTHING
+    assert "seen later" in out
+    assert "by this clock" in err
+    assert json.loads(dedup("show", OLD, "--json")[1])["gone"] is None
 
 
 def test_gone_from_a_file(

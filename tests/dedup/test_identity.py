@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from crawler.dedup import DuplicateIndex
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.identity import LONGEST_URL, identity, resolved
 from crawler.pipelines.page import PageFields
@@ -17,6 +20,28 @@ def test_an_endless_address_is_a_name_as_it_stands() -> None:
     assert identity(long, canonical=True).startswith("http://a/?b=2")
     assert identity(long, canonical=True) != identity(f"{long}x", canonical=True)
     assert len(identity(long, canonical=True)) < 3000
+
+
+@pytest.mark.parametrize("canonical", [True, False])
+@pytest.mark.parametrize("middle", ["b=2&a=1" + "x" * 3000, "q=" + "%e4%bd%a0" * 500, "a\n" * 3000])
+def test_what_a_long_address_is_known_by_is_itself(middle: str, canonical: bool) -> None:
+    """A list of clusters and the web pages show that form, and people ask for a page with it."""
+    known = identity(f"http://a/?{middle}", canonical=canonical)
+    assert len(known) == 2033
+    assert identity(known, canonical=canonical) == known
+
+
+async def test_a_page_is_found_by_what_its_long_address_is_known_by(redis_url: str) -> None:
+    """It can be shown, and forgotten."""
+    url = "http://a/?b=2&a=1" + "x" * 3000
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        await index.check(url, "a page with an address that goes on and on and on")
+        record = await index.show(url)
+        assert record is not None
+        assert record.url != url
+        assert await index.show(record.url) == record
+        assert await index.forget(record.url)
+        assert await index.show(url) is None
 
 
 def test_an_endless_address_is_no_link() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -294,6 +295,29 @@ async def test_the_shortest_time_holds(index_url: str) -> None:
                 await other.check("http://b/", f"and is checked for the {n}th time")
         assert (await index.stats()).urls <= 10
         assert (await index.check("http://b/2", pages[2][1])).kind is Kind.UNIQUE
+
+
+@pytest.mark.parametrize("places", [0, 10])
+async def test_a_clock_that_is_behind_lets_nothing_expire(
+    index_url: str, monkeypatch: pytest.MonkeyPatch, places: int
+) -> None:
+    """Who checks a page by such a clock, unchanged or updated, does not make it seen long ago."""
+    clock, day = time.time, 86_400
+    config = DedupConfig(redis_url=index_url, shards=8, ttl=30 * day)
+    url, before, after = "http://a/1", text(article(1)), text(changed(article(1), places))
+    async with DuplicateIndex.open(config) as index:
+        await index.check(url, before)
+        seen = await index.show(url)
+        monkeypatch.setattr(time, "time", lambda: clock() - 40 * day)
+        assert (await index.check(url, after)).kind is not Kind.UNIQUE
+        monkeypatch.setattr(time, "time", clock)
+        shown = await index.show(url)
+        assert seen is not None
+        assert shown is not None
+        assert shown.last_seen >= seen.last_seen
+        assert (await index.check("http://b/1", after)).kind is Kind.EXACT
+        assert (await index.check(url, after)).kind is Kind.UNCHANGED
+        assert (await index.verify()).faults == []
 
 
 async def test_memory_of_what_expired_is_given_back(index_url: str) -> None:

@@ -102,6 +102,13 @@ def test_what_is_no_function_is_refused(path: str) -> None:
         make_sketcher(DedupConfig(segment=path), seed=1)
 
 
+@pytest.mark.parametrize("segment", ["builtins.len", "math.sqrt", len])
+def test_a_function_that_finds_no_words_is_refused(segment: object) -> None:
+    """It is tried before any page is: the first in such a script may come after thousands."""
+    with pytest.raises(ConfigError, match=r"^DEDUP_SEGMENT expects a function from a text"):
+        make_sketcher(DedupConfig(segment=segment), seed=1)  # type: ignore[arg-type]
+
+
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
     with pytest.raises(MissingExtra, match=r'pip install "\.\[segment\]"'):

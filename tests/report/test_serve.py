@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
 import pytest
 from playwright.sync_api import Browser
@@ -139,7 +139,7 @@ def test_headers(site: Served) -> None:
         ("{root}", {"form": "wrong"}, 403),
         ("{root}", {"url": "https://nowhere.example/"}, 400),
         ("{root}", {"decision": "explode"}, 400),
-        ("{root}", {"url": "x" * 30_000}, 413),
+        ("{root}", {"url": "x" * 60_000}, 413),
     ],
 )
 def test_forms_of_others(
@@ -348,6 +348,23 @@ def test_prefer(browser: Browser, config: DedupConfig, site: Served) -> None:
         assert seen.page.locator("text=Prefer: keep").count() == 0
         seen.page.goto(site.root + "/page?url=https://a.example/story")
         assert f"It repeats {COPY}" in seen.page.inner_text("main")
+
+
+@pytest.mark.parametrize("end", ["a\nb", "\x00", "%41+b c", "\U0001f989" * 1900])
+def test_buttons_of_a_page_with_a_strange_address(
+    browser: Browser, config: DedupConfig, end: str
+) -> None:
+    """The decision is about the very address that the index has, whatever a browser makes of it."""
+    config = replace(config, canonical_urls=False)
+    fill(config, [THREE[0], (COPY + end, *THREE[1][1:])])
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, "/page?" + urlencode({"url": COPY + end}))
+        seen.page.click("text=Overrule: keep it")
+        assert "from its next check on this page is kept" in seen.page.inner_text("main")
+        assert overrides(config) == {COPY + end: "keep"}
+        seen.page.click("text=Prefer: keep this one")
+        assert "stands for its cluster now" in seen.page.inner_text("main")
+        assert seen.complaints == []
 
 
 def test_a_page_has_its_title(browser: Browser, config: DedupConfig) -> None:

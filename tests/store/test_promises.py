@@ -194,3 +194,19 @@ async def test_one_exchange_for_pages_that_come_together(redis_url: str) -> None
         assert int(await client.hget(state, "exchanges")) == 1
         await asyncio.gather(*(index.check(f"http://a/{n}", text(article(n))) for n in range(30)))
         assert int(await client.hget(state, "exchanges")) <= 3
+
+
+async def test_a_server_that_is_down_holds_nobody_up_for_long(start_server) -> None:
+    """After a connection was refused pages fail at once for as long as that took, no longer."""
+    server = start_server(appendonly="yes", appendfsync="always")
+    clock = asyncio.get_running_loop().time
+    async with DuplicateIndex.open(DedupConfig(redis_url=server.url)) as index:
+        server.kill()
+        started = clock()
+        for n in range(50):
+            with pytest.raises(ServerError, match="connection refused"):
+                await index.check(f"http://a/{n}", text(article(n)))
+        assert clock() - started < 5  # fifty times four attempts take half a minute
+        server.start()
+        await asyncio.sleep(1)
+        assert (await index.check("http://a/100", text(article(100)))).kind is Kind.UNIQUE

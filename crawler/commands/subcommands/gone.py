@@ -7,6 +7,7 @@ place. A page that is fetched again is no longer gone.
 from __future__ import annotations
 
 import argparse
+import sys
 from asyncio import gather
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -33,27 +34,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Note the pages, in order; exit code 1 if the index never saw one of them."""
+    """Note the pages, in order; exit code 1 if one of them could not be noted."""
     from ...dedup.errors import InputError
 
     urls = [*options.url, *(_lines(options.file) if options.file else ())]
     if not urls:
         raise InputError("name pages that are gone, or a --file with their addresses")
 
-    async def note(index: DuplicateIndex) -> dict[str, bool]:
+    async def note(index: DuplicateIndex) -> tuple[dict[str, bool], set[str]]:
         different = list(dict.fromkeys(urls))
-        return dict(zip(different, await gather(*map(index.gone, different)), strict=True))
+        noted = dict(zip(different, await gather(*map(index.gone, different)), strict=True))
+        return noted, {
+            url for url, is_noted in noted.items() if not is_noted and await index.show(url)
+        }
 
-    known = ask_index(settings, note)
+    noted, later = ask_index(settings, note)
     if options.json:
-        print_json(known)
+        print_json(noted)
     else:
-        rows = [[url, "gone" if was_there else "not known"] for url, was_there in known.items()]
+        said = {url: "seen later" if url in later else "not known" for url in noted}
+        rows = [[url, "gone" if is_noted else said[url]] for url, is_noted in noted.items()]
         print_table("", ["page", "what became of it"], rows)
-    unknown = [url for url, was_there in known.items() if not was_there]
-    for url in unknown:
-        never_saw(url)
-    return Exit.NOTHING if unknown else Exit.FOUND
+    missed = [url for url, is_noted in noted.items() if not is_noted]
+    for url in missed:
+        if url in later:
+            print(
+                f"scrapy dedup: {url!r} was seen later than it is now by this clock",
+                file=sys.stderr,
+            )
+        else:
+            never_saw(url)
+    return Exit.NOTHING if missed else Exit.FOUND
 
 
 def _lines(source: str) -> Iterator[str]:

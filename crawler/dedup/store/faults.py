@@ -202,6 +202,11 @@ def is_passing(error: BaseException) -> bool:
     return _diagnose(error).passing
 
 
+def is_connection_lost(error: BaseException | None) -> bool:
+    """Whether the client tried to connect again and again, in vain."""
+    return isinstance(error, redis_errors.ConnectionError)
+
+
 def _diagnose(error: BaseException) -> Fault:
     chain = list(_chain(error))
     for link in chain:

@@ -158,7 +158,7 @@ class RedisIndex(Reader):
     async def gone(self, reports: Sequence[Gone]) -> list[bool]:
         """Note that URLs are gone from the web; False for those that were never there.
 
-        Of a page that was checked later than it was found gone nothing is noted.
+        Of a page that was checked later than it was found gone nothing is noted: False, too.
         """
         items = [pack_gone(report, self.url_key(report.url)) for report in reports]
         return [bool(known) for known in await self._run("gone", items)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, cast
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
@@ -12,9 +12,11 @@ from ...dedup.errors import InputError
 from .view import View, part_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
 
-_MOST_FORM: Final = 20_000  # bytes
+_MOST_FORM: Final = 50_000  # bytes, as a browser sends them: a letter of an address may take twenty
 
 
 class Deciding:
@@ -35,7 +37,7 @@ class Deciding:
     async def override(self, request: Request) -> Response:
         """Keep a person's decision about a page, or take it back."""
         form = await self._view.form(request, _MOST_FORM)
-        url, decision = form.get("url", ""), form.get("decision", "")
+        url, decision = _url(form), form.get("decision", "")
         if decision not in ("keep", "drop", "none") or await self._index.show(url) is None:
             raise HTTPException(400, "There is nothing to decide about that.")
         said = None if decision == "none" else cast(Literal["keep", "drop"], decision)
@@ -44,7 +46,7 @@ class Deciding:
 
     async def prefer(self, request: Request) -> Response:
         """Make a copy the page that stands for its cluster, by its text in the archive."""
-        url = (await self._view.form(request, _MOST_FORM)).get("url", "")
+        url = _url(await self._view.form(request, _MOST_FORM))
         record = await self._index.show(url)
         if record is None or record.duplicate_of is None or record.gone:
             raise HTTPException(400, "Only a copy can be made the page that is kept.")
@@ -56,6 +58,11 @@ class Deciding:
         await self._index.prefer(record.url, text)
         self._view.forget()
         return _back(url, "prefer")
+
+
+def _url(form: Mapping[str, str]) -> str:
+    """The address that a form is about, quoted there: browsers change line feeds and NULs."""
+    return unquote(form.get("url", ""))
 
 
 def _back(url: str, done: str) -> Response:

@@ -20,7 +20,7 @@ local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about p
 
 local function touch(meta, page)
   if meta.token == page.token then return end
-  meta.last, meta.last_seen, meta.token, meta.gone = '=', now, page.token, nil
+  meta.last, meta.last_seen, meta.token, meta.gone = '=', later(now, meta), page.token, nil
   if not meta.rep then
     meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
   end

@@ -213,8 +213,9 @@ end
 local function decide(page, known, same_text)
   if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local meta = {id = new_number(#page.url + #page.bands + odd_size),
-    first_seen = known and known.first_seen or now, last_seen = now, token = page.token,
-    url = page.url, url_key = page.url_key, words = page.words, exact = page.exact, sketch = '',
+    first_seen = known and known.first_seen or now, last_seen = later(now, known),
+    token = page.token, url = page.url, url_key = page.url_key, words = page.words,
+    exact = page.exact, sketch = '',
     level = 0, sampled = 0, date = page.date, canonical = page.yields and page.canonical or nil}
   page.bucket_names, page.tags, page.ids = {}, {}, {}
   local long_enough = #page.families > 0
@@ -289,7 +290,7 @@ local function check(page)
   local same_text = meta.exact == page.exact
   if same_text and meta.token == page.token then return meta end
   if same_text and stands(page, meta) then
-    meta.last, meta.last_seen, meta.token, meta.gone = '=', now, page.token, nil
+    meta.last, meta.last_seen, meta.token, meta.gone = '=', later(now, meta), page.token, nil
     if not meta.rep then
       meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
     end

@@ -118,6 +118,12 @@ local function is_gone(meta)
   return (meta.gone or 0) > 0
 end
 
+-- When a page is seen last: now, or as its record says, if the clock of who checks is behind. It
+-- would expire at once by the clocks of others.
+local function later(now, meta)
+  return meta and math.max(now, meta.last_seen) or now
+end
+
 -- The page that stands for a copy, nil if there is none any more.
 local function original_of(meta, oldest)
   local original = read_record(meta.rep, oldest)
@@ -135,7 +141,7 @@ local function find_url(url, key)
 end
 
 -- Notes since when (4 bytes) a URL with a table key (4) is gone from the web, unless its page was seen
--- later; 0 for a URL never seen.
+-- later; whether it is noted as gone now, 1 or 0.
 local function note_gone(item)
   local since = struct.unpack('>I4', item)
   local meta = find_url(string.sub(item, 9), string.sub(item, 5, 8))
@@ -144,7 +150,7 @@ local function note_gone(item)
     meta.gone = since
     rewrite_record(meta)
   end
-  return 1
+  return is_gone(meta) and 1 or 0
 end
 
 local function erase(id)

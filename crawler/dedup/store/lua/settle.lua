@@ -25,9 +25,9 @@ local function settle(item)
   local copy = standing == 'e' or standing == 'n'
   local known, same_text = attempt.replaces > 0, attempt.same_text
   local old = known and read_record(attempt.replaces, 0)
-  local meta = {id = id, standing = standing, first_seen = attempt.first_seen, last_seen = now,
-    token = token, url = page.url, url_key = page.url_key, words = page.words,
-    exact = page.exact, level = level, sampled = sampled, sketch = ''}
+  local meta = {id = id, standing = standing, first_seen = attempt.first_seen,
+    last_seen = later(now, old), token = token, url = page.url, url_key = page.url_key,
+    words = page.words, exact = page.exact, level = level, sampled = sampled, sketch = ''}
   if copy then
     meta.rep, meta.odd_bits, meta.rep_sampled = rep, odd_bits, rep_sampled
     meta.last = same_text and '=' or standing
