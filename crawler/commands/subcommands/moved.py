@@ -1,8 +1,8 @@
 """All pages that are gone from the web, each with the address where its text lives now.
 
 As a table, as JSON, or as a map of redirects for nginx or Apache, whose first lines say how to use
-it. Pages whose text lives nowhere are listed as lost, and a map leaves them out. All records of the
-index are read.
+it. Pages whose text lives nowhere, or only where --similarity and --to do not let it, are listed as
+lost, and a map leaves them out. All records of the index are read.
 
 Whoever copies a page may become its new address when it goes. Name the hosts that redirects may
 lead to with --to before a web server obeys them.
