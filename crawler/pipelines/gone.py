@@ -113,9 +113,8 @@ class GoneAddresses:
 
     def _note(self, url: str) -> None:
         self.waiting.append(url)
-        if len(self.waiting) >= MOST_GONE:
-            self._keep()
-            self.waiting.clear()
+        if len(self.waiting) > MOST_GONE and self._index is not None:  # a few, for it takes time
+            self._index.keep_gone([self.waiting.popleft() for _ in range(_MANY)])
         elif len(self.waiting) % _MANY == 0 and (self._report is None or self._report.done()):
             self._report = asyncio.ensure_future(self.report())
 

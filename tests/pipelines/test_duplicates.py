@@ -451,13 +451,15 @@ async def test_many_addresses_are_told_without_a_page(bench):
 
 
 async def test_more_addresses_gone_than_are_remembered_are_kept(bench, monkeypatch):
-    """Those that find no room, as the server gives no answer, go to the spool."""
-    monkeypatch.setattr(gone, "MOST_GONE", 100)
+    """Those that find no room, as the server gives no answer, go to the spool, and only those."""
+    monkeypatch.setattr(gone, "MOST_GONE", 200)
+    moved = Response("http://a/old", status=301, headers={"Location": "/set-cookie"})
+    bench.pipeline.gone.redirected(moved, Request(moved.url))
     for number in range(250):
         bench.pipeline.gone.note(
             Response(f"http://a/{number}", status=410), Request(f"http://a/{number}")
         )
-    assert (len(bench.pipeline.gone.waiting), bench.pipeline._index.waiting()) == (50, (200, 0))
+    assert (len(bench.pipeline.gone.waiting), bench.pipeline._index.waiting()) == (122, (128, 0))
 
 
 @pytest.mark.parametrize("status", [404, 301])
