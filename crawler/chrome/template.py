@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from itertools import islice
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+
+from .recent import Recent
 
 LEAST_PAGES: Final = 3  # two would do for most sites, but for those with two versions of each page
 LEAST_SHARE: Final = 0.1
 LONG_SHARE: Final = 0.8
-MAX_PAIRS: Final = 4096
-MAX_CONTENTS: Final = 4096
+MAX_PAIRS: Final = 1024  # that came twice
+MAX_ONCE: Final = 4096
+MAX_CONTENTS: Final = 1024
 LONG: Final = 1 << 32  # in front of a pair's 32 bits: with running text that was kept
 
 
 class SiteTemplate:
     """Counts, for one site, on how many different contents each pair of blocks stood.
 
-    A pair is chrome from `least_pages` different contents on, and at least `least_share` of
+    A pair is chrome from `least_pages` different contents on, two at least, and `least_share` of
     those seen.  A content is counted once: a page that stands on three addresses is one page.
     Running text that was kept counts by itself, and has to stand on nearly all: copies of an
     article, its print view or its second page do not make its paragraphs chrome, nor do the
     pages of somebody who repeats another's text.
 
-    Memory is bounded: pairs that came back least recently are forgotten first.
+    Memory is bounded: most pairs never come back, so a pair is counted when it comes again, and
+    those that came back least recently are forgotten first.
 
     >>> template = SiteTemplate()
     >>> for page in range(3):
@@ -40,15 +45,14 @@ class SiteTemplate:
         least_share: float = LEAST_SHARE,
         long_share: float = LONG_SHARE,
         max_pairs: int = MAX_PAIRS,
-        max_contents: int = MAX_CONTENTS,
     ) -> None:
         self.least_pages = least_pages
         self.least_share = least_share
         self.long_share = long_share
         self.max_pairs = max_pairs
-        self.max_contents = max_contents
         self.contents = 0
-        self._seen: OrderedDict[int, None] = OrderedDict()
+        self._seen: dict[int, None] = {}
+        self._once = Recent(MAX_ONCE)
         self._counts: dict[int, int] = {}
 
     def observe(self, pairs: Mapping[int, bool], content: int) -> None:
@@ -56,19 +60,20 @@ class SiteTemplate:
 
         `content` is a hash of the page's main text.
         """
-        if content in self._seen:
-            self._seen.move_to_end(content)
-            return
+        is_known = content in self._seen
+        self._seen.pop(content, None)
         self._seen[content] = None
-        if len(self._seen) > self.max_contents:
-            self._seen.popitem(last=False)
+        if is_known:
+            return
+        _forget(self._seen, MAX_CONTENTS)
         self.contents += 1
+        keys = [pair | LONG if sure else pair for pair, sure in pairs.items()]
         counts = self._counts
-        for pair, sure in pairs.items():
-            key = pair | LONG if sure else pair
-            counts[key] = counts.pop(key, 0) + 1
-        for pair in list(islice(counts, max(len(counts) - self.max_pairs, 0))):
-            del counts[pair]
+        again = self._once.add(np.fromiter(keys, np.uint64, len(keys))).tolist()
+        for key, came in zip(keys, again, strict=True):
+            if came or key in counts:
+                counts[key] = counts.pop(key, 1) + 1
+        _forget(counts, self.max_pairs)
 
     def known(self) -> frozenset[int]:
         """Return the hashes of the pairs that are chrome by now, with `LONG` of running text."""
@@ -80,3 +85,9 @@ class SiteTemplate:
             for pair, count in counts.items()
             if (count >= least if pair < LONG else count + counts.get(pair ^ LONG, 0) >= least_long)
         )
+
+
+def _forget(numbers: dict[int, Any], most: int) -> None:
+    """Leave the numbers that came last, so many at most."""
+    for number in list(islice(numbers, max(len(numbers) - most, 0))):
+        del numbers[number]

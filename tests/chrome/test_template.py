@@ -1,11 +1,15 @@
 """What is learnt as a site's chrome, and what never is."""
 
+import random
+import tracemalloc
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
 from crawler.chrome.choice import between
+from crawler.chrome.recent import Recent
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
 
@@ -90,12 +94,48 @@ def test_digits_do_not_count() -> None:
 @given(st.lists(st.tuples(st.lists(st.integers(0, 99)), st.integers(0, 30))))
 def test_memory_is_bounded(pages: list[tuple[list[int], int]]) -> None:
     """However much is observed, no more than the bounds is remembered."""
-    template = SiteTemplate(max_pairs=8, max_contents=4)
+    template = SiteTemplate(max_pairs=8)
     for blocks, content in pages:
         template.observe(dict.fromkeys(blocks, False), content)
     assert len(template.known()) <= 8
     assert len(template._counts) <= 8
-    assert len(template._seen) <= 4
+
+
+def test_a_large_host_takes_little_memory() -> None:
+    """Of the pairs of thousands of pages hardly more is kept than of those that come back."""
+    chooser = random.Random(1)
+    template = SharedTemplate()
+    tracemalloc.start()
+    try:
+        for page in range(2500):
+            pairs = {7: False} | {chooser.getrandbits(32): False for _ in range(100)}
+            template._own.observe(pairs, page)
+        used = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert used < 250_000
+    assert 7 in template._own.known()
+    assert len(template._own.known()) < 5
+
+
+@given(st.lists(st.lists(st.integers(0, 2**33 - 1), max_size=8, unique=True)))
+def test_what_was_seen_lately_is_known(pages: list[list[int]]) -> None:
+    """Of the last numbers none is taken for new."""
+    recent, seen = Recent(16), list[int]()
+    for numbers in pages:
+        known = recent.add(np.array(numbers, np.uint64)).tolist()
+        lately = seen[-16:]
+        assert all(was for number, was in zip(numbers, known, strict=True) if number in lately)
+        seen = [number for number in seen if number not in numbers] + numbers
+
+
+def test_what_was_not_seen_is_hardly_ever_known() -> None:
+    """Some two in a hundred are taken for seen, however many there were, and the first of none."""
+    recent = Recent(1024)
+    numbers = np.random.default_rng(1).integers(0, 2**33, (100, 200), np.uint64)
+    known = np.array([recent.add(row) for row in numbers])
+    assert known[0].sum() == 0
+    assert known.mean() < 0.03
 
 
 def test_nobody_can_have_the_text_of_others_cut() -> None:
