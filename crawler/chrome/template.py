@@ -67,12 +67,14 @@ class SiteTemplate:
             return
         _forget(self._seen, MAX_CONTENTS)
         self.contents += 1
-        keys = [pair | LONG if sure else pair for pair, sure in pairs.items()]
         counts = self._counts
-        again = self._once.add(np.fromiter(keys, np.uint64, len(keys))).tolist()
-        for key, came in zip(keys, again, strict=True):
-            if came or key in counts:
-                counts[key] = counts.pop(key, 1) + 1
+        again = self._once.add(np.fromiter(pairs, np.uint64, len(pairs))).tolist()
+        for (pair, sure), came in zip(pairs.items(), again, strict=True):
+            key = pair | LONG if sure else pair
+            if key in counts:
+                counts[key] = counts.pop(key) + 1
+            elif came:  # what it was the first time is not known: that counts as what it is now
+                counts[key] = 1 if key ^ LONG in counts else 2
         _forget(counts, self.max_pairs)
 
     def known(self) -> frozenset[int]:

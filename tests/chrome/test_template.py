@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
 from crawler.chrome.choice import between
 from crawler.chrome.recent import Recent
+from crawler.chrome.template import LONG
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
 
@@ -171,6 +172,15 @@ def test_running_text_of_fewer_pages_stays() -> None:
     template = SiteTemplate()
     learn(template, *map(signed, TOPICS[:5]), *map(article, TOPICS[5:]))
     assert AUTHOR in strip_chrome(signed("darjeeling"), template=template.known()).text
+
+
+@given(st.permutations([True, True, True, False]))
+def test_running_text_counts_where_it_was_cut_too(kept: list[bool]) -> None:
+    """What a page alone keeps on three of four pages, and cuts on the other, stands on all."""
+    template = SiteTemplate()
+    for page, sure in enumerate(kept):
+        template.observe({5: sure, 100 + page: True}, page)
+    assert 5 | LONG in template.known()
 
 
 def test_near_copies_keep_what_they_have_in_common() -> None:
