@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import urljoin, urlsplit
 
-from ..dedup.identity import LONGEST_URL, resolved
+from ..dedup.identity import LONGEST_URL, resolved, slashed
 
 _MOST_TEXTS = 1 << 19  # of links as they stand in pages
 _SCHEMES = ("http://", "https://")
 _ABSOLUTE = re.compile("https?://[^/?]")
+_BARE = re.compile(r"[a-z]+://[^/?]*(?=\?|\Z)")  # a host without a path
 # All others mean something else on each page: queries, blanks, a scheme without a host. What has a
 # tab or a line break in it, which browsers leave out, may turn out to be any of these.
 _OF_FOLDER = re.compile(r"(?!https?:|//(?:[/?]|$))[\w./%~-][^\t\r\n]*\Z", re.IGNORECASE)
@@ -48,7 +49,7 @@ class NewLinks:
         site = f"{parts.scheme}://{parts.netloc}"
         folder = urljoin(base, ".")
         for href in hrefs:
-            text = href.partition("#")[0]
+            text = slashed(href.partition("#")[0])
             if not text:
                 continue
             absolute = _ABSOLUTE.match(text) is not None
@@ -72,8 +73,8 @@ class NewLinks:
                 url = resolved(base, text)
             if url is None:
                 continue
-            if url.count("/") == 2:
-                url += "/"  # a bare host
+            if bare := _BARE.match(url):
+                url = f"{bare[0]}/{url[bare.end() :]}"
             if not url.startswith(_SCHEMES) or hash(url) in self._urls:
                 continue
             if absolute or self._is_here(url):
