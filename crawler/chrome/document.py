@@ -13,7 +13,7 @@ from lxml import etree
 from . import untagged
 from .blocks import Flat, flat_lines, squeeze
 from .encoding import decode
-from .head import Head, words
+from .head import Head, directives, words
 from .reader import Reader
 
 try:
@@ -264,7 +264,7 @@ def robots(document: Document, agent: str = "robots") -> Robots:
     said: set[str] = set()
     for name, content in document.head.metas:
         if name in ("robots", agent.lower()):
-            said.update(words(content.replace(",", " ")))
+            said.update(directives(content))
     return Robots(bool(said & {"noindex", "none"}), bool(said & {"nofollow", "none"}))
 
 

@@ -80,3 +80,11 @@ def test_directives_for_others_do_not_count() -> None:
     assert header_directives(["googlebot: noindex"], "mybot") == set()
     assert "noindex" in header_directives(["mybot: noindex, nofollow"], "mybot")
     assert header_directives(["unavailable_after: 25 Jun 2010 15:00:00 PST"], "mybot")
+    assert "none" not in header_directives(["max-image-preview: none"], "mybot")
+
+
+def test_joined_headers_speak_to_one_robot_after_the_other() -> None:
+    """Proxies make one header of several; what has no name before it is for all."""
+    joined = ["noindex, googlebot: nofollow, noarchive, MyBot: nosnippet, unavailable_after: x"]
+    said = {"noindex", "nosnippet", "unavailable_after:x"}
+    assert header_directives(joined, "mybot") == said
