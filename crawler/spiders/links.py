@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from ..dedup.identity import LONGEST_URL, resolved, slashed
 
@@ -12,6 +12,7 @@ _MOST_TEXTS = 1 << 19  # of links as they stand in pages
 _SCHEMES = ("http://", "https://")
 _ABSOLUTE = re.compile("https?://[^/?]")
 _BARE = re.compile(r"[a-z]+://[^/?]*(?=\?|\Z)")  # a host without a path
+_BEYOND = re.compile(r"[^\x00-\x7f]+")  # ASCII
 # All others mean something else on each page: queries, blanks, a scheme without a host. What has a
 # tab or a line break in it, which browsers leave out, may turn out to be any of these.
 _OF_FOLDER = re.compile(r"(?!https?:|//(?:[/?]|$))[\w./%~-][^\t\r\n]*\Z", re.IGNORECASE)
@@ -80,3 +81,19 @@ class NewLinks:
             if absolute or self._is_here(url):
                 self._urls.add(hash(url))
                 yield url
+
+
+def encoded(href: str, encoding: str) -> str:
+    """A link of a page in that encoding, in which browsers send what its query has beyond ASCII.
+
+    >>> encoded("/чай?q=чай", "cp1251")
+    '/чай?q=%F7%E0%E9'
+    """
+    if href.isascii() or encoding.startswith("utf"):
+        return href
+
+    def sent(found: re.Match[str]) -> str:  # what the encoding lacks, as a character reference
+        return quote(found[0].encode(encoding, "xmlcharrefreplace"))
+
+    path, mark, query = href.partition("?")
+    return path + mark + _BEYOND.sub(sent, query)
