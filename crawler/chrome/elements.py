@@ -127,6 +127,10 @@ def other_signs(attributes: Mapping[str, str]) -> int:
 
 
 def hides(style: str) -> bool:
-    """Whether a style attribute hides its element."""
-    compact = style[:_STYLE_READ].replace(" ", "").lower()
-    return "display:none" in compact or "visibility:hidden" in compact
+    """Whether a style attribute hides its element.
+
+    >>> hides("color: red; Display: none"), hides("backface-visibility: hidden")
+    (True, False)
+    """
+    compact = ";" + "".join(style[:_STYLE_READ].split()).lower()
+    return ";display:none" in compact or ";visibility:hidden" in compact

@@ -99,7 +99,7 @@ cdef class Walk:
         cdef const char* name = <const char*>node.name
         cdef int place = (<uintptr_t>name >> 3 ^ <uintptr_t>name >> 11) & (REMEMBERED - 1)
         if self.names[place] != name:
-            self.tags[place] = reader.TAGS.get(decoded(name), BLOCK)
+            self.tags[place] = reader.kind_of(decoded(name))
             self.names[place] = name
         return self.tags[place]
 

@@ -11,11 +11,11 @@ PAGE = """<html><head><base href=" /docs/ "><title>A &amp; B</title>
 
 def test_links_in_order_with_nofollow() -> None:
     """Hrefs of a and area come raw, in order, with their rel."""
-    assert [link for link in links(parse(PAGE)) if link.href != "three"] == [
+    assert list(links(parse(PAGE))) == [
         Link("one.html", False),
         Link("two", True),
+        Link("three", False),
     ]
-    assert Link("three", False) in list(links(parse("<area href=three>")))
 
 
 def test_head() -> None:
