@@ -75,6 +75,41 @@ def test_a_few_broken_bytes_do_not_change_the_encoding() -> None:
     assert found.endswith("tail")
 
 
+@pytest.mark.parametrize("declared", [None, "text/html", "text/html; charset=iso-8859-1"])
+@pytest.mark.parametrize("text", [TEXTS["utf-8"], TEXTS["iso-8859-1"], TEXTS["gbk"]])
+def test_broken_utf8_that_nobody_declares(text: str, declared: str | None) -> None:
+    """What was cut in the midst of a character, or has another page's in it, is UTF-8."""
+    for broken in ((text + "\u00e9").encode()[:-1], b"caf\xe9 " + text.encode()):
+        name, found = decode(broken, declared)
+        assert name == "utf-8"
+        assert text in found
+
+
+def test_declarations_that_cannot_be_read_in_their_own_encoding() -> None:
+    """A page whose head is ASCII is not in UTF-16, whatever stands there."""
+    text = TEXTS["windows-1251"] * 5
+    for declared in ("utf-16", "utf-16le", "utf-32", "ibm037"):
+        body = f"<meta charset={declared}><p>{text}</p>".encode("windows-1251")
+        assert strip_chrome(body).text == text.strip()
+
+
+def test_logical_hebrew() -> None:
+    """The name by which old pages tell that their letters stand in reading order."""
+    text = "\u05ea\u05d4 \u05d4\u05d5\u05d0 \u05de\u05e9\u05e7\u05d4."
+    body = f"<meta charset=ISO-8859-8-I><p>{text}</p>".encode("iso-8859-8")
+    assert strip_chrome(body).text == text
+    body = f"<p>{text}</p>".encode("iso-8859-8")
+    assert strip_chrome(body, content_type="text/html; charset=iso-8859-8-i").text == text
+
+
+def test_letters_that_windows_added() -> None:
+    """Undeclared Japanese and Chinese is read as the encodings that people use by these names."""
+    text = TEXTS["shift_jis"] * 9 + "\u2460\u3231\u9ad9"
+    assert strip_chrome(f"<p>{text}</p>".encode("cp932")).text == text
+    text = TEXTS["big5"] * 9 + "\u5605"
+    assert strip_chrome(f"<p>{text}</p>".encode("big5hkscs")).text == text
+
+
 @pytest.mark.parametrize("name", ["utf-8-sig", "utf-16", "utf-32"])
 def test_byte_order_mark(name: str) -> None:
     """A byte order mark wins over a header that says otherwise, and is not text."""
