@@ -69,6 +69,15 @@ class Head:
             self.dates.setdefault(name, value.strip())
 
 
+def is_data(kind: str | None) -> bool:
+    """Whether a script of that type is JSON-LD.
+
+    >>> is_data("application/LD+JSON; charset=utf-8"), is_data("module"), is_data(None)
+    (True, False, False)
+    """
+    return kind is not None and kind[:_NAME_READ].strip().lower().startswith("application/ld+json")
+
+
 def words(value: str) -> list[str]:
     """Return the words of an attribute that is a list of them, in lower case.
 

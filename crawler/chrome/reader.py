@@ -9,7 +9,7 @@ from lxml import etree
 
 from .blocks import CHUNK, Flat, ints, squeeze
 from .elements import Elements
-from .head import RECORD, Head
+from .head import RECORD, Head, is_data
 
 SKIPPED, INLINE, LINK, BREAK, TIME, HEAD, PRE, BLOCK = range(8)  # all others are blocks
 _SKIPPED_TAGS: Final = """
@@ -127,7 +127,7 @@ class Reader:
                 skipped_from = len(pieces)
                 if kind == HEAD:
                     sink = head.add(tag, attributes)
-                elif tag == "script" and attributes.get("type") == "application/ld+json":
+                elif tag == "script" and is_data(attributes.get("type")):
                     sink = head.data
                     sink.append(RECORD)
 

@@ -22,7 +22,7 @@ import numpy as np
 from . import reader
 from .blocks import LIMIT, OTHER, TAG_CODES, Flat
 from .elements import DEEPEST, NAME_READ, OPEN, hides
-from .head import RECORD, Head
+from .head import RECORD, Head, is_data
 from .vocabulary import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
 
 include "nodes.pxi"
@@ -147,7 +147,7 @@ cdef class Walk:
             return value(node, b"shadowrootmode") is not None  # which browsers show
         if tag == HEAD:
             sink = self.head.add(name, attributes(node))
-        elif name == "script" and value(node, b"type") == "application/ld+json":
+        elif name == "script" and is_data(value(node, b"type")):
             sink = self.head.data
             sink.append(RECORD)
         if sink is not None:
