@@ -8,7 +8,7 @@ from typing import Any, Final
 from lxml import etree
 
 from .blocks import CHUNK, Flat, ints, squeeze
-from .elements import Elements
+from .elements import DEEPEST, Elements
 from .head import RECORD, Head, is_data
 
 SKIPPED, INLINE, LINK, BREAK, TIME, HEAD, PRE, BLOCK = range(8)  # all others are blocks
@@ -67,7 +67,7 @@ class Reader:
 
         pieces: list[str] = []
         link_chars = link_count = link_depth = linked_from = skipped = skipped_from = pre = 0
-        element = 0
+        element = depth = deepest = 0
         sink: list[str] | None = None
 
         def flush() -> None:
@@ -94,9 +94,13 @@ class Reader:
 
         def start(tag: str, attributes: Mapping[str, str]) -> None:
             nonlocal element, link_depth, link_count, linked_from, skipped, skipped_from, pre, sink
+            nonlocal depth, deepest
             if skipped:
                 skipped += 1
                 return
+            depth += 1
+            if depth > deepest:
+                deepest = depth
             kind = kind_of(tag)
             if kind >= PRE:
                 if pieces:
@@ -132,15 +136,17 @@ class Reader:
                     sink.append(RECORD)
 
         def end(tag: str) -> None:
-            nonlocal element, link_chars, link_depth, linked_from, skipped, pre, sink
+            nonlocal element, link_chars, link_depth, linked_from, skipped, pre, sink, depth
             if skipped:
                 skipped -= 1
                 if not skipped:
+                    depth -= 1
                     if sink is not None:
                         sink += pieces[skipped_from:]
                         sink = None
                     del pieces[skipped_from:]
                 return
+            depth -= 1
             kind = kind_of(tag)
             if kind >= PRE:
                 if pieces:
@@ -168,7 +174,7 @@ class Reader:
             if pieces:
                 flush()
             blocks = ints(counts), ints(linked), ints(links), ints(around)
-            result = elements.flat(texts, *blocks), head
+            result = elements.flat(texts, *blocks, deepest > DEEPEST), head
             # lxml's parser and its target hold each other; the page must not wait for the
             # garbage collector as well.
             del head, texts, hrefs, rels, elements, add, pieces, sink

@@ -41,6 +41,7 @@ HOSTILE = {
     "nested tags": b"<div>" * MILLION + b"needle" + b"</div>" * MILLION,
     "nested and never closed": b"<div>x" * 200_000 + b" needle",
     "nested inline tags": b"<b>" * MILLION + b"needle",
+    "inline tags that nobody closes": b"<font color=red size=2>tea " * 5000 + b"<p>needle",
     "nested lists": b"<ul><li>x" * 100_000 + b" needle",
     "nested tables": b"<table><tr><td>" * 100_000 + b"needle",
     "nested links": b"<a href=x>y" * 100_000 + b"needle",
