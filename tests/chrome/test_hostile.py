@@ -181,6 +181,23 @@ def test_a_script_across_the_bound_stays_unseen() -> None:
             assert "secret" not in texts
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<script>$('<style>').appendTo('head')</script>",
+        "<script>a = '<style>p {}<\\/style>'</script>",
+        "<script>if (text.indexOf('<!--')) run()</script>",
+        "<!-- <script> -->",
+        "<!-->",
+    ],
+)
+def test_what_only_looks_like_a_beginning_hides_nothing(before: str) -> None:
+    """A script may have markup in its strings, a comment may have a script: none goes on."""
+    page = before + "<p>word" * 2 * MOST_TAGS + "<p>needle"
+    assert strip_chrome(page).blocks[-1].text.endswith("needle")
+    assert "needle" in untagged.lines(f"{before}<p>needle<p>x".encode())
+
+
 def test_dense_pages_are_read_to_a_smaller_bound() -> None:
     """Tags without text between them count more: such pages are no pages for people."""
     dense = parse("<p>x" * MOST_TAGS)
