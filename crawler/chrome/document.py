@@ -252,7 +252,8 @@ def links(document: Document) -> Iterator[Link]:
     head = document.head
     for href, rel in zip(head.hrefs, head.rels, strict=True):
         if href := href.strip():
-            yield Link(href, rel is not None and "nofollow" in words(rel))
+            # Search engines take commas between the words, too.
+            yield Link(href, rel is not None and "nofollow" in words(rel.replace(",", " ")))
 
 
 def robots(document: Document, agent: str = "robots") -> Robots:

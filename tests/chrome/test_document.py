@@ -18,6 +18,11 @@ def test_links_in_order_with_nofollow() -> None:
     ]
 
 
+def test_commas_between_words() -> None:
+    """Rel is parted by blanks; search engines take commas, too."""
+    assert [link.nofollow for link in links(parse('<a href=/ rel="noopener,NoFollow">x'))] == [True]
+
+
 def test_head() -> None:
     """Title, base and canonical are those of the page, not of a drawing in it."""
     document = parse(PAGE)
