@@ -147,7 +147,7 @@ def _bounded(data: bytes) -> tuple[bytes, bytes, bool]:
     And whether a tag of that part may have very many attributes.
     """
     if b"\0" in data:
-        data = data.replace(b"\0", b" ")
+        data = data.replace(b"\0", b"")
     tags = _count(data, b"<")
     whole = data
     if tags > MOST_TAGS:

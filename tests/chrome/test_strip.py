@@ -90,6 +90,11 @@ def test_what_nobody_closes_hides_no_text(tag: str) -> None:
     assert FIRST in strip_chrome(page(f"{NAV}<div><{tag}><p>{FIRST}</p></div>{FOOTER}")).text
 
 
+def test_zero_bytes_part_no_word() -> None:
+    """Browsers leave them out."""
+    assert strip_chrome("<p>un\0break\0able").text == "unbreakable"
+
+
 def test_smart_tags_part_no_sentence() -> None:
     """Word marks places and names with elements of its own in the midst of paragraphs."""
     html = (
