@@ -31,17 +31,28 @@ _KANA: Final = (
 _HAN: Final = (
     "的一是不了在人有他中上大和地到以就出也你生能而子那得下自之年後作用道行所然家成方多如同心，。、"
 )
+_CENTRAL: Final = "ąćęłńóśźżčšžřěýáíéůúťďňőűöüăâîş"
 _COMMON: Final = {
-    "cp1251": (0.9, "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфієї"),
-    "koi8-r": (0.9, "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэф"),
+    "cp1251": (0.7, "оеаинтсрвлкмі"),
+    "koi8-r": (0.7, "оеаинтсрвлкм"),
+    "cp1253": (0.7, "αοιετνςρησπκμί"),
+    "cp1255": (0.7, "יוהלארתבשמנ"),
+    "cp1256": (0.7, "اليمونرتبهعة"),
+    "cp874": (0.6, "านรอกเง่มยลว้ี"),
     "gb18030": (0.3, f"{_HAN}我这个们来为国说时要会可对着过发里种事经么去法学现当没动面起"),
     "big5hkscs": (0.3, f"{_HAN}我這個們來為國說時要會可對著過發裡種事經麼去法學現當沒動面起"),
     "cp932": (0.5, _KANA),
     "euc_jp": (0.5, _KANA),
     "cp949": (0.3, "이다는에의을가고하지로한은를사기자도대어인시서나리해일라수전정그부있제"),
-    "cp1250": (0.9, "ąćęłńóśźżčšžřěýáíéůúťďňőű„”–"),
-    "cp1252": (0.9, "äöüßéèêàâçñóíáúôîïëùåæøœÄÖÜÉ’“”–—…«»©®·£€°"),
+    # Where texts are alike in several of these, as Spanish ones may be, the first is meant.
+    "cp1252": (0.9, "äöüßéèêàâçñóíáúôîïëùåæøœãýìòÄÖÜÉÅØÁÍÓÚÑ¿¡’“”–—…•«»©®·£€°"),
+    "cp1250": (0.9, f"{_CENTRAL}„”–"),
+    "iso8859-2": (0.9, _CENTRAL),
+    "cp1254": (0.9, "çğıöşüâîİÇÖŞÜ’“”…"),
 }
+# Encodings whose letters beyond ASCII stand side by side, and those that have them among others.
+_ALPHABETS: Final = {"cp1251", "koi8-r", "cp1253", "cp1255", "cp1256", "cp874"}
+_ACCENTED: Final = {"cp1252", "cp1250", "iso8859-2", "cp1254"}
 _SURE: Final = 0.3
 _BEYOND: Final = re.compile(rb"[\x80-\xff]+")
 _FEW: Final = 20  # bytes
@@ -124,9 +135,12 @@ def sniff(sample: bytes) -> str:
     'koi8-r'
     """
     best, most = "", _SURE
+    others = _ACCENTED if _is_foreign(sample, few=0) else _ALPHABETS
     for name, (usual, common) in _COMMON.items():
+        if name in others:
+            continue
         text = sample.decode(name, "replace")
-        share = min(1, sum(map(text.count, common)) / max(_beyond(text), 1) / usual)
+        share = sum(map(text.count, common)) / max(_beyond(text), 1) / usual
         if share > most:
             best, most = name, share
     if not best:
@@ -137,11 +151,11 @@ def sniff(sample: bytes) -> str:
     return best
 
 
-def _is_foreign(sample: bytes) -> bool:
+def _is_foreign(sample: bytes, few: int = _FEW) -> bool:
     """Whether a text is in no Western encoding: its letters beyond ASCII stand side by side."""
     runs = _BEYOND.findall(sample)
     length = sum(map(len, runs))
-    return length > max(_LATIN_RUN * len(runs), _FEW)
+    return length > max(_LATIN_RUN * len(runs), few)
 
 
 def _fits(text: str) -> bool:

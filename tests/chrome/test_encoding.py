@@ -41,6 +41,29 @@ def test_undeclared(name: str) -> None:
     assert strip_chrome(f"<p>{text}</p>".encode(name)).text == text.strip()
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cp1252", "Le thé est préparé en infusant des feuilles séchées à travers le monde. "),
+        ("cp1252", "El té es una infusión de las hojas del árbol, según la tradición, mañana. "),
+        ("cp1252", "Te är en dryck som görs på blad från tebusken, både varm och kall. "),
+        ("cp1252", "Il tè si può bere più volte, perché è buona così. "),
+        ("cp1250", "A tea a világ egyik legnépszerűbb itala, a víz után a legtöbbet fogyasztott. "),
+        ("iso8859-2", "Čaj je nápoj z listů čajovníku, žluťoučký kůň, šťastně a příliš. "),
+        ("iso8859-2", "Herbata to napój z liści krzewu, źródło, więcej, są i będą. "),
+        ("cp1254", "Çay, sıcak suyun çay yapraklarının üzerine dökülmesiyle hazırlanır, ağaç. "),
+        ("cp1253", "Το τσάι είναι ένα αρωματικό ρόφημα που παρασκευάζεται συνήθως. "),
+        ("cp1255", "תה הוא משקה ארומטי המוכן על ידי מזיגת מים חמים על עלים. "),
+        ("cp1256", "الشاي مشروب عطري يحضر بسكب الماء الساخن على الأوراق. "),
+        ("cp874", "ชาเป็นเครื่องดื่มที่มีกลิ่นหอม "),
+    ],
+)
+def test_undeclared_letters_of_one_byte(name: str, text: str) -> None:
+    """Whether letters beyond ASCII stand alone or in a row tells Latin alphabets from others."""
+    for times in (2, 50):
+        assert decode(f"<p>{text * times}".encode(name))[1] == f"<p>{text * times}"
+
+
 @pytest.mark.parametrize("way", ["header", "meta"])
 @pytest.mark.parametrize("declared", ["rot13", "zlib", "idna", "undefined", "punycode"])
 def test_what_is_no_encoding_is_not_declared(declared: str, way: str) -> None:
