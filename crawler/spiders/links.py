@@ -89,7 +89,7 @@ def encoded(href: str, encoding: str) -> str:
     >>> encoded("/чай?q=чай", "cp1251")
     '/чай?q=%F7%E0%E9'
     """
-    if href.isascii() or encoding.startswith("utf"):
+    if href.isascii() or encoding.startswith("utf") or len(href) > LONGEST_URL:
         return href
 
     def sent(found: re.Match[str]) -> str:  # what the encoding lacks, as a character reference
