@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from .blocks import squeeze
+from .reader import INLINE, LINK, TAGS, TIME
 
 _COMMENT: Final = b"<!--"
 _ENDS: Final = {b"<script": b"</script", b"<style": b"</style", _COMMENT: b"-->"}
@@ -19,7 +20,8 @@ _PIECE: Final = 1 << 20  # bytes
 # Python refuses to read thousands of digits; no character has so many.
 _NO_CHARACTER: Final = re.compile(r"&#\d{640,}+;?", re.ASCII)
 _TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
-_INLINE: Final = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|small)(?:\s[^<>]*)?>", re.I)
+_WITHIN: Final = "|".join(tag for tag, kind in TAGS.items() if kind in (INLINE, LINK, TIME))
+_INLINE: Final = re.compile(rf"</?(?:{_WITHIN}|\w+:\w+)(?:[\s/][^<>]*)?>", re.I)
 _LESS, _GREATER, _SPACE, _SLASH, _BANG, _QUESTION = (np.uint8(char) for char in b"<> /!?")
 _LOWER, _A, _LETTERS = np.uint8(0x20), np.uint8(ord("a")), np.uint8(26)
 
@@ -27,8 +29,8 @@ _LOWER, _A, _LETTERS = np.uint8(0x20), np.uint8(ord("a")), np.uint8(26)
 def lines(data: bytes) -> Iterator[str]:
     """Yield the texts between block tags; inline ones part nothing.
 
-    >>> list(lines(b"<div>un<b>break</b>able<script>x</script><div>tea"))
-    ['unbreakable', 'tea']
+    >>> list(lines(b"<div>un<b>break</b>able<script>x</script><div>H<sub>2</sub>O"))
+    ['unbreakable', 'H2O']
     """
     text = b" ".join(_seen(data)).decode("utf-8", "replace")
     for piece in _TAG.split(_INLINE.sub("", text)):
