@@ -36,7 +36,8 @@ def _linked(data: list[str]) -> Iterator[str]:
     """Yield what JSON-LD says of the page: not of comments, reviews or others inside of it."""
     for script in "".join(data)[:_LONGEST].split(RECORD):
         try:
-            found: Any = json.loads(script) if "datePublished" in script else None
+            # Not strict: some write the line breaks of a description as they are.
+            found: Any = json.loads(script, strict=False) if "datePublished" in script else None
         except (ValueError, RecursionError):
             continue
         for thing in found if isinstance(found, list) else [found]:

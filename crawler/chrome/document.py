@@ -13,7 +13,7 @@ from lxml import etree
 from . import untagged
 from .blocks import Flat, flat_lines, squeeze
 from .encoding import decode
-from .head import Head, words
+from .head import Head, directives, words
 from .reader import Reader
 
 try:
@@ -147,7 +147,7 @@ def _bounded(data: bytes) -> tuple[bytes, bytes, bool]:
     And whether a tag of that part may have very many attributes.
     """
     if b"\0" in data:
-        data = data.replace(b"\0", b" ")
+        data = data.replace(b"\0", b"")
     tags = _count(data, b"<")
     whole = data
     if tags > MOST_TAGS:
@@ -252,7 +252,8 @@ def links(document: Document) -> Iterator[Link]:
     head = document.head
     for href, rel in zip(head.hrefs, head.rels, strict=True):
         if href := href.strip():
-            yield Link(href, rel is not None and "nofollow" in words(rel))
+            # Search engines take commas between the words, too.
+            yield Link(href, rel is not None and "nofollow" in words(rel.replace(",", " ")))
 
 
 def robots(document: Document, agent: str = "robots") -> Robots:
@@ -264,7 +265,7 @@ def robots(document: Document, agent: str = "robots") -> Robots:
     said: set[str] = set()
     for name, content in document.head.metas:
         if name in ("robots", agent.lower()):
-            said.update(words(content.replace(",", " ")))
+            said.update(directives(content))
     return Robots(bool(said & {"noindex", "none"}), bool(said & {"nofollow", "none"}))
 
 

@@ -75,7 +75,15 @@ class Elements:
         self._said.append(TAG_BITS.get(tag, 0) | NAMES.bits(names))
         return len(self._said) - 1
 
-    def flat(self, texts: list[str], words: Ints, linked: Ints, links: Ints, around: Ints) -> Flat:
+    def flat(
+        self,
+        texts: list[str],
+        words: Ints,
+        linked: Ints,
+        links: Ints,
+        around: Ints,
+        too_deep: bool,
+    ) -> Flat:
         """Return the page, of whose blocks the innermost elements are known, not the containers."""
         depths, within = [0], [0]
         firsts, ends, parents, holders = [0], [len(texts)], [0], [0]
@@ -108,7 +116,7 @@ class Elements:
             parents=ints(parents),
             holders=ints(holders),
             names=self._names,
-            too_deep=max(depths) > DEEPEST,
+            too_deep=too_deep,
         )
 
 
@@ -127,6 +135,10 @@ def other_signs(attributes: Mapping[str, str]) -> int:
 
 
 def hides(style: str) -> bool:
-    """Whether a style attribute hides its element."""
-    compact = style[:_STYLE_READ].replace(" ", "").lower()
-    return "display:none" in compact or "visibility:hidden" in compact
+    """Whether a style attribute hides its element.
+
+    >>> hides("color: red; Display: none"), hides("backface-visibility: hidden")
+    (True, False)
+    """
+    compact = ";" + "".join(style[:_STYLE_READ].split()).lower()
+    return ";display:none" in compact or ";visibility:hidden" in compact

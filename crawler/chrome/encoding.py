@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from w3lib.encoding import (
@@ -12,10 +13,15 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
+_HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
+# Hebrew in the order in which it is read, as all of it is now: to Python the same encoding.
+_LOGICAL: Final = "iso-8859-8-i", "iso-8859-8"
 _SNIFFED: Final = 20_000  # bytes shown to the sniffer; more costs seconds and changes nothing
 _BEFORE: Final = 1000  # bytes before the first beyond ASCII
 # Share of undecodable characters among the non-ASCII ones that refutes a declaration.
 _WRONG: Final = 0.02
+# The same of UTF-8 that was cut, or has others' bytes in it; read so, those have more than half.
+_BROKEN: Final = 0.3
 
 # The commonest characters beyond ASCII of the languages written in an encoding, each once, and the
 # share of them in a text that is read with the right one.
@@ -25,17 +31,28 @@ _KANA: Final = (
 _HAN: Final = (
     "的一是不了在人有他中上大和地到以就出也你生能而子那得下自之年後作用道行所然家成方多如同心，。、"
 )
+_CENTRAL: Final = "ąćęłńóśźżčšžřěýáíéůúťďňőűöüăâîş"
 _COMMON: Final = {
-    "cp1251": (0.9, "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфієї"),
-    "koi8-r": (0.9, "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэф"),
+    "cp1251": (0.7, "оеаинтсрвлкмі"),
+    "koi8-r": (0.7, "оеаинтсрвлкм"),
+    "cp1253": (0.7, "αοιετνςρησπκμί"),
+    "cp1255": (0.7, "יוהלארתבשמנ"),
+    "cp1256": (0.7, "اليمونرتبهعة"),
+    "cp874": (0.6, "านรอกเง่มยลว้ี"),
     "gb18030": (0.3, f"{_HAN}我这个们来为国说时要会可对着过发里种事经么去法学现当没动面起"),
-    "big5": (0.3, f"{_HAN}我這個們來為國說時要會可對著過發裡種事經麼去法學現當沒動面起"),
-    "shift_jis": (0.5, _KANA),
+    "big5hkscs": (0.3, f"{_HAN}我這個們來為國說時要會可對著過發裡種事經麼去法學現當沒動面起"),
+    "cp932": (0.5, _KANA),
     "euc_jp": (0.5, _KANA),
     "cp949": (0.3, "이다는에의을가고하지로한은를사기자도대어인시서나리해일라수전정그부있제"),
-    "cp1250": (0.9, "ąćęłńóśźżčšžřěýáíéůúťďňőű„”–"),
-    "cp1252": (0.9, "äöüßéèêàâçñóíáúôîïëùåæøœÄÖÜÉ’“”–—…«»©®·£€°"),
+    # Where texts are alike in several of these, as Spanish ones may be, the first is meant.
+    "cp1252": (0.9, "äöüßéèêàâçñóíáúôîïëùåæøœãýìòÄÖÜÉÅØÁÍÓÚÑ¿¡’“”–—…•«»©®·£€°"),
+    "cp1250": (0.9, f"{_CENTRAL}„”–"),
+    "iso8859-2": (0.9, _CENTRAL),
+    "cp1254": (0.9, "çğıöşüâîİÇÖŞÜ’“”…"),
 }
+# Encodings whose letters beyond ASCII stand side by side, and those that have them among others.
+_ALPHABETS: Final = {"cp1251", "koi8-r", "cp1253", "cp1255", "cp1256", "cp874"}
+_ACCENTED: Final = {"cp1252", "cp1250", "iso8859-2", "cp1254"}
 _SURE: Final = 0.3
 _BEYOND: Final = re.compile(rb"[\x80-\xff]+")
 _FEW: Final = 20  # bytes
@@ -46,9 +63,9 @@ _LATIN_RUN: Final = 2
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     """Return the name of the encoding and the text.
 
-    A byte order mark wins, then what is valid UTF-8 with any character beyond ASCII (no other
-    encoding looks like it by chance), then the HTTP header, then the page's own declaration,
-    then a guess.  A declaration that does not fit the bytes is not believed.
+    A byte order mark wins, then what is UTF-8 but for some characters (no other encoding looks
+    like it by chance), then the HTTP header, then the page's own declaration, then a guess.  A
+    declaration that does not fit the bytes is not believed.
 
     >>> decode("Привет".encode("windows-1251"), "text/html; charset=windows-1251")
     ('cp1251', 'Привет')
@@ -58,24 +75,19 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     bom, mark = read_bom(body[:4])
     if bom:
         return bom, body[len(mark or b"") :].decode(bom, "replace")
-    declared = [
-        name
-        for name in (
-            http_content_type_encoding(content_type),
-            html_body_declared_encoding(body),
-        )
-        if name and is_charset(name)
-    ]
+    declared = list(_declared(body, content_type))
     if not body.isascii() or any(name.startswith("utf-16") for name in declared):
         sparse = body[:1000].count(0) * 3 > len(body[:1000])
         if sparse:
             wide = "utf-16-le" if body[1:1000:2].count(0) > body[0:1000:2].count(0) else "utf-16-be"
             return wide, body.decode(wide, "replace")
-    try:
-        if not any(name.startswith("iso2022") for name in declared):
+    if not any(name.startswith("iso2022") for name in declared):
+        try:
             return "utf-8", body.decode()
-    except UnicodeDecodeError:
-        pass
+        except UnicodeDecodeError:
+            text = body.decode("utf-8", "replace")
+        if text.count("\ufffd") < _BROKEN * _beyond(text):
+            return "utf-8", text
     first = _BEYOND.search(body)
     at = max(first.start() - _BEFORE, 0) if first else 0
     sample = body[at : at + _SNIFFED]
@@ -87,6 +99,18 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
             return name, text
     name = sniff(sample)
     return name, body.decode(name, "replace")
+
+
+def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
+    """Yield the encodings that the header and the page name, if bytes can be read as these."""
+    header = http_content_type_encoding((content_type or "").lower().replace(*_LOGICAL))
+    if header and is_charset(header):
+        yield header
+    head = body[:_HEAD].lower().decode("latin-1").replace(*_LOGICAL)
+    own = html_body_declared_encoding(head)
+    # Where ASCII could be read, the page is in no encoding that has other bytes for it.
+    if own and is_charset(own) and b"<".decode(own, "replace") == "<":
+        yield own
 
 
 def is_charset(name: str) -> bool:
@@ -111,9 +135,12 @@ def sniff(sample: bytes) -> str:
     'koi8-r'
     """
     best, most = "", _SURE
+    others = _ACCENTED if _is_foreign(sample, few=0) else _ALPHABETS
     for name, (usual, common) in _COMMON.items():
+        if name in others:
+            continue
         text = sample.decode(name, "replace")
-        share = min(1, sum(map(text.count, common)) / max(_beyond(text), 1) / usual)
+        share = sum(map(text.count, common)) / max(_beyond(text), 1) / usual
         if share > most:
             best, most = name, share
     if not best:
@@ -124,11 +151,11 @@ def sniff(sample: bytes) -> str:
     return best
 
 
-def _is_foreign(sample: bytes) -> bool:
+def _is_foreign(sample: bytes, few: int = _FEW) -> bool:
     """Whether a text is in no Western encoding: its letters beyond ASCII stand side by side."""
     runs = _BEYOND.findall(sample)
     length = sum(map(len, runs))
-    return length > max(_LATIN_RUN * len(runs), _FEW)
+    return length > max(_LATIN_RUN * len(runs), few)
 
 
 def _fits(text: str) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 _NAME_READ: Final = 300  # characters
 _WORDS_READ: Final = 1000  # characters of a list that should have a few; millions would fill memory
+_COLON: Final = re.compile(r"\s*:\s*")
 _LONGEST_DATE: Final = 100
 RECORD: Final = "\x1e"  # stands before each JSON-LD script, as RFC 7464 has it
 
@@ -67,6 +69,15 @@ class Head:
             self.dates.setdefault(name, value.strip())
 
 
+def is_data(kind: str | None) -> bool:
+    """Whether a script of that type is JSON-LD.
+
+    >>> is_data("application/LD+JSON; charset=utf-8"), is_data("module"), is_data(None)
+    (True, False, False)
+    """
+    return kind is not None and kind[:_NAME_READ].strip().lower().startswith("application/ld+json")
+
+
 def words(value: str) -> list[str]:
     """Return the words of an attribute that is a list of them, in lower case.
 
@@ -74,3 +85,12 @@ def words(value: str) -> list[str]:
     ['nofollow', 'ugc']
     """
     return value[:_WORDS_READ].lower().split()
+
+
+def directives(value: str) -> list[str]:
+    """Return what a robots tag or header says, each value with the name before it.
+
+    >>> directives("NoIndex, max-image-preview: none")
+    ['noindex', 'max-image-preview:none']
+    """
+    return words(_COLON.sub(":", value[:_WORDS_READ]).replace(",", " "))

@@ -8,17 +8,19 @@ from typing import Any, Final
 from lxml import etree
 
 from .blocks import CHUNK, Flat, ints, squeeze
-from .elements import Elements
-from .head import RECORD, Head
+from .elements import DEEPEST, Elements
+from .head import RECORD, Head, is_data
 
 SKIPPED, INLINE, LINK, BREAK, TIME, HEAD, PRE, BLOCK = range(8)  # all others are blocks
 _SKIPPED_TAGS: Final = """
-    script style template svg math iframe object embed canvas audio video map select datalist
-    textarea input param source track applet frame frameset noframes progress meter rp
+    script style template svg math iframe object canvas audio video select datalist textarea input
+    param applet frame frameset noframes noembed progress meter rp
 """
+# Behind `embed`, `source` and `track`, which nobody closes, libxml2 lets their parent's text follow
+# inside of them.
 _INLINE_TAGS: Final = """
-    abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q ruby
-    rb rt s samp small span strike strong sub sup tt u var wbr
+    abbr acronym b bdi bdo big cite code data del dfn em embed font i img ins kbd label map mark
+    nobr q ruby rb rt s samp small source span strike strong sub sup track tt u var wbr
 """
 _HEAD_TAGS: Final = "title meta link base area"
 TAGS: Final[dict[str, int]] = {
@@ -30,6 +32,15 @@ TAGS: Final[dict[str, int]] = {
     "time": TIME,
     "pre": PRE,
 }
+
+
+def kind_of(tag: str) -> int:
+    """Return what is done at a tag; Word's `st1:place` and its like part no more than `span` does.
+
+    >>> kind_of("p") == BLOCK, kind_of("st1:place") == INLINE
+    (True, True)
+    """
+    return TAGS.get(tag, INLINE if ":" in tag else BLOCK)
 
 
 class Reader:
@@ -53,11 +64,10 @@ class Reader:
         elements = Elements()
         add, parents, ends = elements.add, elements.parents, elements.ends
         hrefs, rels = head.hrefs, head.rels
-        kind_of = TAGS.get
 
         pieces: list[str] = []
         link_chars = link_count = link_depth = linked_from = skipped = skipped_from = pre = 0
-        element = 0
+        element = depth = deepest = 0
         sink: list[str] | None = None
 
         def flush() -> None:
@@ -84,11 +94,15 @@ class Reader:
 
         def start(tag: str, attributes: Mapping[str, str]) -> None:
             nonlocal element, link_depth, link_count, linked_from, skipped, skipped_from, pre, sink
+            nonlocal depth, deepest
             if skipped:
                 skipped += 1
                 return
+            depth += 1
+            if depth > deepest:
+                deepest = depth
             kind = kind_of(tag)
-            if kind is None or kind == PRE:
+            if kind >= PRE:
                 if pieces:
                     if len(pieces) == 1 and pieces[0].isspace():
                         pieces.clear()
@@ -96,7 +110,7 @@ class Reader:
                     else:
                         flush()
                 element = add(element, tag, attributes, len(texts))
-                if kind:
+                if kind == PRE:
                     pre += 1
             elif kind == INLINE:
                 return
@@ -117,22 +131,24 @@ class Reader:
                 skipped_from = len(pieces)
                 if kind == HEAD:
                     sink = head.add(tag, attributes)
-                elif tag == "script" and attributes.get("type") == "application/ld+json":
+                elif tag == "script" and is_data(attributes.get("type")):
                     sink = head.data
                     sink.append(RECORD)
 
         def end(tag: str) -> None:
-            nonlocal element, link_chars, link_depth, linked_from, skipped, pre, sink
+            nonlocal element, link_chars, link_depth, linked_from, skipped, pre, sink, depth
             if skipped:
                 skipped -= 1
                 if not skipped:
+                    depth -= 1
                     if sink is not None:
                         sink += pieces[skipped_from:]
                         sink = None
                     del pieces[skipped_from:]
                 return
+            depth -= 1
             kind = kind_of(tag)
-            if kind is None or kind == PRE:
+            if kind >= PRE:
                 if pieces:
                     if len(pieces) == 1 and pieces[0].isspace():
                         pieces.clear()
@@ -142,7 +158,7 @@ class Reader:
                 if element:
                     ends[element] = len(texts)
                     element = parents[element]
-                    if kind:
+                    if kind == PRE:
                         pre -= 1
             elif kind == LINK and link_depth:
                 link_depth -= 1
@@ -158,7 +174,7 @@ class Reader:
             if pieces:
                 flush()
             blocks = ints(counts), ints(linked), ints(links), ints(around)
-            result = elements.flat(texts, *blocks), head
+            result = elements.flat(texts, *blocks, deepest > DEEPEST), head
             # lxml's parser and its target hold each other; the page must not wait for the
             # garbage collector as well.
             del head, texts, hrefs, rels, elements, add, pieces, sink

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from .blocks import squeeze
+from .reader import INLINE, LINK, TAGS, TIME
 
 _COMMENT: Final = b"<!--"
 _ENDS: Final = {b"<script": b"</script", b"<style": b"</style", _COMMENT: b"-->"}
@@ -19,7 +20,8 @@ _PIECE: Final = 1 << 20  # bytes
 # Python refuses to read thousands of digits; no character has so many.
 _NO_CHARACTER: Final = re.compile(r"&#\d{640,}+;?", re.ASCII)
 _TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
-_INLINE: Final = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|small)(?:\s[^<>]*)?>", re.I)
+_WITHIN: Final = "|".join(tag for tag, kind in TAGS.items() if kind in (INLINE, LINK, TIME))
+_INLINE: Final = re.compile(rf"</?(?:{_WITHIN}|\w+:\w+)(?:[\s/][^<>]*)?>", re.I)
 _LESS, _GREATER, _SPACE, _SLASH, _BANG, _QUESTION = (np.uint8(char) for char in b"<> /!?")
 _LOWER, _A, _LETTERS = np.uint8(0x20), np.uint8(ord("a")), np.uint8(26)
 
@@ -27,8 +29,8 @@ _LOWER, _A, _LETTERS = np.uint8(0x20), np.uint8(ord("a")), np.uint8(26)
 def lines(data: bytes) -> Iterator[str]:
     """Yield the texts between block tags; inline ones part nothing.
 
-    >>> list(lines(b"<div>un<b>break</b>able<script>x</script><div>tea"))
-    ['unbreakable', 'tea']
+    >>> list(lines(b"<div>un<b>break</b>able<script>x</script><div>H<sub>2</sub>O"))
+    ['unbreakable', 'H2O']
     """
     text = b" ".join(_seen(data)).decode("utf-8", "replace")
     for piece in _TAG.split(_INLINE.sub("", text)):
@@ -40,41 +42,41 @@ def lines(data: bytes) -> Iterator[str]:
 def whole(data: bytes, before: bytes = b"") -> str:
     """Return all text between tags in one piece, in linear time and at a tenth of a parser's cost.
 
-    `before` is what the page has before `data`: there a script may have begun.
+    `before` is what the page has before `data`: there a script may have begun, or only a string in
+    one that looks like the beginning of a style.
 
     >>> whole(b"x</script><p>1 < 2, <b>tea</b>", b"<script>var a; ")
     '1 < 2, tea'
     """
-    before = before.lower()
-    for start, end in _ENDS.items():
-        if before.rfind(start) > before.rfind(end):
-            data = start + data
-            break
-    text = b" ".join(_seen(data))
+    text = b" ".join(_seen(before + data, len(before)))
     pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
     return squeeze("".join(_unescaped(piece) for piece in _outside(pieces)))
 
 
-def _seen(data: bytes) -> Iterator[bytes]:
-    """Yield what stands outside of scripts, styles and comments; unclosed ones go on to the end."""
+def _seen(data: bytes, since: int = 0) -> Iterator[bytes]:
+    """Yield what stands outside of scripts, styles and comments; unclosed ones go on to the end.
+
+    What stands before `since` is read, and not yielded.
+    """
     lower = data.lower()
     following = {start: lower.find(start) for start in _ENDS}
-    at = 0
-    for _ in range(_MOST_UNSEEN):
+    at = unseen = 0
+    while unseen < _MOST_UNSEEN:
         found = [(place, start) for start, place in following.items() if place >= 0]
         if not found:
             break
         place, start = min(found)
-        yield data[at:place]
-        at = lower.find(_ENDS[start], place + len(start))
+        yield data[max(at, since) : place]
+        at = lower.find(_ENDS[start], place + 2)  # "<!-->" is a whole comment
         if at < 0:
             return
+        unseen += at > since
         if start == _COMMENT:
             at += len(_ENDS[start])
         for other, place in following.items():
             if 0 <= place < at:
                 following[other] = lower.find(other, at)
-    yield data[at:]
+    yield data[max(at, since) :]
 
 
 def _outside(pieces: Iterator[bytes]) -> Iterator[str]:

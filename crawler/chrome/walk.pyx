@@ -22,7 +22,7 @@ import numpy as np
 from . import reader
 from .blocks import LIMIT, OTHER, TAG_CODES, Flat
 from .elements import DEEPEST, NAME_READ, OPEN, hides
-from .head import RECORD, Head
+from .head import RECORD, Head, is_data
 from .vocabulary import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
 
 include "nodes.pxi"
@@ -30,7 +30,8 @@ include "columns.pxi"
 
 cdef int INLINE = reader.INLINE, LINK = reader.LINK, BREAK = reader.BREAK, TIME = reader.TIME
 cdef int HEAD = reader.HEAD, PRE = reader.PRE, BLOCK = reader.BLOCK
-cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, HIDDEN_BIT = HIDDEN
+cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST
+cdef int64_t HIDDEN_BIT = HIDDEN
 cdef Py_ssize_t READ = NAME_READ
 cdef enum:
     REMEMBERED = 256  # names of tags; a power of two
@@ -41,6 +42,7 @@ def walk(_Element root not None):
     cdef xmlNode* node = root._c_node
     cdef xmlNode* top = node
     cdef Walk found = Walk()
+    cdef int64_t depth = 0, deepest = 0
     if node == NULL:
         raise ValueError("an element that is part of no tree")
     if node.parent != NULL and node.parent.type != XML_ELEMENT_NODE:  # the page itself
@@ -48,22 +50,25 @@ def walk(_Element root not None):
         node = top.children
     while True:
         if node.type == XML_ELEMENT_NODE:
+            deepest = max(deepest, depth + 1)
             if found.enter(node):
                 if node.children != NULL:
                     node = node.children
+                    depth += 1
                     continue
                 found.leave(node)
         elif is_text(node):
             found.text.add(<const char*>node.content)
         while node != top and node.next == NULL:
             node = node.parent
+            depth -= 1
             if node.type == XML_ELEMENT_NODE:
                 found.leave(node)
         if node == top:
             break
         node = node.next
     found.part()
-    return found.flat(), found.head
+    return found.flat(deepest > MOST_DEEP), found.head
 
 
 cdef class Walk:
@@ -99,7 +104,7 @@ cdef class Walk:
         cdef const char* name = <const char*>node.name
         cdef int place = (<uintptr_t>name >> 3 ^ <uintptr_t>name >> 11) & (REMEMBERED - 1)
         if self.names[place] != name:
-            self.tags[place] = reader.TAGS.get(decoded(name), BLOCK)
+            self.tags[place] = reader.kind_of(decoded(name))
             self.names[place] = name
         return self.tags[place]
 
@@ -147,7 +152,7 @@ cdef class Walk:
             return value(node, b"shadowrootmode") is not None  # which browsers show
         if tag == HEAD:
             sink = self.head.add(name, attributes(node))
-        elif name == "script" and value(node, b"type") == "application/ld+json":
+        elif name == "script" and is_data(value(node, b"type")):
             sink = self.head.data
             sink.append(RECORD)
         if sink is not None:
@@ -230,11 +235,11 @@ cdef class Walk:
             self.link_chars = self.link_count = 0
         return 0
 
-    cdef object flat(self):
+    cdef object flat(self, bint too_deep):
         """Return the page; containers are the elements of several blocks."""
         cdef Column depths = Column(), within = Column()
         cdef Column firsts = Column(), ends = Column(), parents = Column(), holders = Column()
-        cdef int64_t number, parent, container, first, deepest = 0
+        cdef int64_t number, parent, container, first
         cdef int64_t last = min(<int64_t>len(self.texts), MOST_BLOCKS)
         for number in range(self.of_kind.size):
             parent, first = self.parents.values[number], self.firsts.values[number]
@@ -247,7 +252,6 @@ cdef class Walk:
                 holders.add(number)
             within.add(container)
             depths.add(depths.values[parent] + 1 if number else 0)
-            deepest = max(deepest, depths.values[number])
         around, of_kind = self.around.array(), self.of_kind.array()
         return Flat(
             self.texts,
@@ -266,5 +270,5 @@ cdef class Walk:
             parents=parents.array(),
             holders=holders.array(),
             names=self.classes,
-            too_deep=deepest > DEEPEST,
+            too_deep=too_deep,
         )

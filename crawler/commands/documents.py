@@ -20,7 +20,7 @@ _TIMEOUT: Final = 30.0  # seconds for all of a download
 
 _HTML_NAMES: Final = (".html", ".htm", ".xhtml")
 _HTML_START: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|<\?xml[^>]*>|<!--.*?-->)*<(?:!doctype\s+html|html|head|body)\b",
+    rb"(?:\xef\xbb\xbf)?(?:\s|<\?xml[^>]*>|<!--.*?-->)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _STARTS_WITHIN: Final = 4096  # bytes in which a comment at the head of a page may end

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
-from ..dedup.identity import LONGEST_URL, resolved
+from ..dedup.identity import LONGEST_URL, resolved, slashed
 
 _MOST_TEXTS = 1 << 19  # of links as they stand in pages
 _SCHEMES = ("http://", "https://")
 _ABSOLUTE = re.compile("https?://[^/?]")
+_BARE = re.compile(r"[a-z]+://[^/?]*(?=\?|\Z)")  # a host without a path
+_BEYOND = re.compile(r"[^\x00-\x7f]+")  # ASCII
 # All others mean something else on each page: queries, blanks, a scheme without a host. What has a
 # tab or a line break in it, which browsers leave out, may turn out to be any of these.
 _OF_FOLDER = re.compile(r"(?!https?:|//(?:[/?]|$))[\w./%~-][^\t\r\n]*\Z", re.IGNORECASE)
@@ -48,7 +50,7 @@ class NewLinks:
         site = f"{parts.scheme}://{parts.netloc}"
         folder = urljoin(base, ".")
         for href in hrefs:
-            text = href.partition("#")[0]
+            text = slashed(href.partition("#")[0])
             if not text:
                 continue
             absolute = _ABSOLUTE.match(text) is not None
@@ -72,10 +74,26 @@ class NewLinks:
                 url = resolved(base, text)
             if url is None:
                 continue
-            if url.count("/") == 2:
-                url += "/"  # a bare host
+            if bare := _BARE.match(url):
+                url = f"{bare[0]}/{url[bare.end() :]}"
             if not url.startswith(_SCHEMES) or hash(url) in self._urls:
                 continue
             if absolute or self._is_here(url):
                 self._urls.add(hash(url))
                 yield url
+
+
+def encoded(href: str, encoding: str) -> str:
+    """A link of a page in that encoding, in which browsers send what its query has beyond ASCII.
+
+    >>> encoded("/чай?q=чай", "cp1251")
+    '/чай?q=%F7%E0%E9'
+    """
+    if href.isascii() or encoding.startswith("utf") or len(href) > LONGEST_URL:
+        return href
+
+    def sent(found: re.Match[str]) -> str:  # what the encoding lacks, as a character reference
+        return quote(found[0].encode(encoding, "xmlcharrefreplace"))
+
+    path, mark, query = href.partition("?")
+    return path + mark + _BEYOND.sub(sent, query)

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from .. import chrome
 from ..dedup.identity import resolved
 from ..items import Page
+from .arguments import host_of
+from .links import encoded
 
 if TYPE_CHECKING:
     from scrapy.http import Headers, Response
 
+_TYPE_END = re.compile(r"[;,\s]")
+
+
+def base_of(response: Response, document: chrome.Document) -> str:
+    """The address against which what a page names is joined."""
+    base = resolved(response.url, chrome.base(document) or "")
+    # Its own, where the page's base is none from which a link would lead to a page.
+    return base if base and host_of(base) else response.url
+
 
 def page_of(response: Response, document: chrome.Document, content: chrome.MainText) -> Page:
     """The item of a page that was parsed."""
-    canonical = chrome.canonical(document)
+    base, named = base_of(response, document), chrome.canonical(document)
     page = Page(
         url=response.url,
         fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
         status=response.status,
         title=content.title,
-        canonical=resolved(response.url, canonical) if canonical else None,
+        canonical=resolved(base, encoded(named, document.encoding)) if named else None,
         date=chrome.published(document),
         text=content.text,
         html=response.body.decode(document.encoding, "replace"),
@@ -36,9 +48,9 @@ def header_of(headers: Headers, name: bytes) -> str:
 
 
 def media_type(header: str) -> str:
-    """The type without its parameters.
+    """The type without its parameters, whatever parts them.
 
-    >>> media_type("Text/HTML; charset=utf-8")
-    'text/html'
+    >>> media_type("Text/HTML; charset=utf-8"), media_type("text/html, text/html")
+    ('text/html', 'text/html')
     """
-    return header.partition(";")[0].strip().lower()
+    return _TYPE_END.split(header.strip(), maxsplit=1)[0].lower()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ..chrome.head import directives
+
 _AGENT = re.compile(r"\s*([a-z0-9_*-]+)\s*:\s*(?!//)", re.IGNORECASE)
 # Directives with a value of their own, which looks like the name of a robot.
 _WITH_VALUE = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
@@ -17,15 +19,19 @@ def header_directives(values: Iterable[str], agent: str) -> set[str]:
     ['nofollow', 'noindex']
     >>> header_directives(["mybot: none"], "MyBot")
     {'none'}
+    >>> header_directives(["googlebot: noindex, mybot: nofollow"], "mybot")
+    {'nofollow'}
     """
     found: set[str] = set()
     for value in values:
-        name = _AGENT.match(value)
-        if name and name[1].lower() not in _WITH_VALUE:
-            if name[1].lower() not in ("*", "robots", agent.lower()):
-                continue
-            value = value[name.end() :]
-        found.update(word for part in value.lower().split(",") if (word := part.strip()))
+        meant = True  # headers that a proxy has joined speak to one robot after the other
+        for part in value.split(","):
+            name = _AGENT.match(part)
+            if name and name[1].lower() not in _WITH_VALUE:
+                meant = name[1].lower() in ("*", "robots", agent.lower())
+                part = part[name.end() :]
+            if meant:
+                found.update(directives(part))
     return found
 
 

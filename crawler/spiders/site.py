@@ -18,7 +18,6 @@ from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
 
 from .. import chrome
-from ..dedup.identity import resolved
 from ..items import Page
 from ..long_pages import LONG_PAGE, parse
 from ..project import site_template
@@ -26,9 +25,9 @@ from ..start_errors import naming, speak_plainly
 from .arguments import Arguments, host_of
 from .failures import Failures
 from .job import JobLock
-from .links import NewLinks
+from .links import NewLinks, encoded
 from .middlewares import MIDDLEWARES
-from .responses import header_of, media_type, page_of
+from .responses import base_of, header_of, media_type, page_of
 from .robots import header_directives, product
 
 if TYPE_CHECKING:
@@ -199,13 +198,12 @@ class SiteSpider(Spider):
         )
 
     def _new_links(self, response: Response, document: chrome.Document) -> Iterator[str]:
-        base = resolved(response.url, chrome.base(document) or "")
-        if base is None or not host_of(base):  # none from which a link would lead to a page
-            base = response.url
         hrefs = (
-            link.href for link in chrome.links(document) if not (link.nofollow and self.obeys_tags)
+            encoded(link.href, document.encoding)
+            for link in chrome.links(document)
+            if not (link.nofollow and self.obeys_tags)
         )
-        for url in self._links.resolve(hrefs, base):
+        for url in self._links.resolve(hrefs, base_of(response, document)):
             if self.arguments.wants(url):
                 yield url
 

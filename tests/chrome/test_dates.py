@@ -28,6 +28,8 @@ ARTICLE = {"@type": "NewsArticle", "datePublished": "2026-05-01T10:00:00+02:00"}
         (linked({"@type": "Organization"}, ARTICLE), ARTICLE["datePublished"]),
         (linked([ARTICLE]), ARTICLE["datePublished"]),
         (linked({"@graph": [{"@type": "WebSite"}, ARTICLE]}), ARTICLE["datePublished"]),
+        (linked(ARTICLE).replace("+json", "+JSON; charset=utf-8"), ARTICLE["datePublished"]),
+        (linked(ARTICLE).replace("Article", "Article\n\tof today"), ARTICLE["datePublished"]),
     ],
 )
 def test_where_pages_say_it(html: str, date: str) -> None:

@@ -41,6 +41,29 @@ def test_undeclared(name: str) -> None:
     assert strip_chrome(f"<p>{text}</p>".encode(name)).text == text.strip()
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cp1252", "Le thé est préparé en infusant des feuilles séchées à travers le monde. "),
+        ("cp1252", "El té es una infusión de las hojas del árbol, según la tradición, mañana. "),
+        ("cp1252", "Te är en dryck som görs på blad från tebusken, både varm och kall. "),
+        ("cp1252", "Il tè si può bere più volte, perché è buona così. "),
+        ("cp1250", "A tea a világ egyik legnépszerűbb itala, a víz után a legtöbbet fogyasztott. "),
+        ("iso8859-2", "Čaj je nápoj z listů čajovníku, žluťoučký kůň, šťastně a příliš. "),
+        ("iso8859-2", "Herbata to napój z liści krzewu, źródło, więcej, są i będą. "),
+        ("cp1254", "Çay, sıcak suyun çay yapraklarının üzerine dökülmesiyle hazırlanır, ağaç. "),
+        ("cp1253", "Το τσάι είναι ένα αρωματικό ρόφημα που παρασκευάζεται συνήθως. "),
+        ("cp1255", "תה הוא משקה ארומטי המוכן על ידי מזיגת מים חמים על עלים. "),
+        ("cp1256", "الشاي مشروب عطري يحضر بسكب الماء الساخن على الأوراق. "),
+        ("cp874", "ชาเป็นเครื่องดื่มที่มีกลิ่นหอม "),
+    ],
+)
+def test_undeclared_letters_of_one_byte(name: str, text: str) -> None:
+    """Whether letters beyond ASCII stand alone or in a row tells Latin alphabets from others."""
+    for times in (2, 50):
+        assert decode(f"<p>{text * times}".encode(name))[1] == f"<p>{text * times}"
+
+
 @pytest.mark.parametrize("way", ["header", "meta"])
 @pytest.mark.parametrize("declared", ["rot13", "zlib", "idna", "undefined", "punycode"])
 def test_what_is_no_encoding_is_not_declared(declared: str, way: str) -> None:
@@ -73,6 +96,41 @@ def test_a_few_broken_bytes_do_not_change_the_encoding() -> None:
     assert name == "utf-8"
     assert found.startswith(text)
     assert found.endswith("tail")
+
+
+@pytest.mark.parametrize("declared", [None, "text/html", "text/html; charset=iso-8859-1"])
+@pytest.mark.parametrize("text", [TEXTS["utf-8"], TEXTS["iso-8859-1"], TEXTS["gbk"]])
+def test_broken_utf8_that_nobody_declares(text: str, declared: str | None) -> None:
+    """What was cut in the midst of a character, or has another page's in it, is UTF-8."""
+    for broken in ((text + "\u00e9").encode()[:-1], b"caf\xe9 " + text.encode()):
+        name, found = decode(broken, declared)
+        assert name == "utf-8"
+        assert text in found
+
+
+def test_declarations_that_cannot_be_read_in_their_own_encoding() -> None:
+    """A page whose head is ASCII is not in UTF-16, whatever stands there."""
+    text = TEXTS["windows-1251"] * 5
+    for declared in ("utf-16", "utf-16le", "utf-32", "ibm037"):
+        body = f"<meta charset={declared}><p>{text}</p>".encode("windows-1251")
+        assert strip_chrome(body).text == text.strip()
+
+
+def test_logical_hebrew() -> None:
+    """The name by which old pages tell that their letters stand in reading order."""
+    text = "\u05ea\u05d4 \u05d4\u05d5\u05d0 \u05de\u05e9\u05e7\u05d4."
+    body = f"<meta charset=ISO-8859-8-I><p>{text}</p>".encode("iso-8859-8")
+    assert strip_chrome(body).text == text
+    body = f"<p>{text}</p>".encode("iso-8859-8")
+    assert strip_chrome(body, content_type="text/html; charset=iso-8859-8-i").text == text
+
+
+def test_letters_that_windows_added() -> None:
+    """Undeclared Japanese and Chinese is read as the encodings that people use by these names."""
+    text = TEXTS["shift_jis"] * 9 + "\u2460\u3231\u9ad9"
+    assert strip_chrome(f"<p>{text}</p>".encode("cp932")).text == text
+    text = TEXTS["big5"] * 9 + "\u5605"
+    assert strip_chrome(f"<p>{text}</p>".encode("big5hkscs")).text == text
 
 
 @pytest.mark.parametrize("name", ["utf-8-sig", "utf-16", "utf-32"])

@@ -41,6 +41,7 @@ HOSTILE = {
     "nested tags": b"<div>" * MILLION + b"needle" + b"</div>" * MILLION,
     "nested and never closed": b"<div>x" * 200_000 + b" needle",
     "nested inline tags": b"<b>" * MILLION + b"needle",
+    "inline tags that nobody closes": b"<font color=red size=2>tea " * 5000 + b"<p>needle",
     "nested lists": b"<ul><li>x" * 100_000 + b" needle",
     "nested tables": b"<table><tr><td>" * 100_000 + b"needle",
     "nested links": b"<a href=x>y" * 100_000 + b"needle",
@@ -178,6 +179,23 @@ def test_a_script_across_the_bound_stays_unseen() -> None:
             texts = " ".join(block.text for block in strip_chrome(page).blocks)
             assert "needle" in texts
             assert "secret" not in texts
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<script>$('<style>').appendTo('head')</script>",
+        "<script>a = '<style>p {}<\\/style>'</script>",
+        "<script>if (text.indexOf('<!--')) run()</script>",
+        "<!-- <script> -->",
+        "<!-->",
+    ],
+)
+def test_what_only_looks_like_a_beginning_hides_nothing(before: str) -> None:
+    """A script may have markup in its strings, a comment may have a script: none goes on."""
+    page = before + "<p>word" * 2 * MOST_TAGS + "<p>needle"
+    assert strip_chrome(page).blocks[-1].text.endswith("needle")
+    assert "needle" in untagged.lines(f"{before}<p>needle<p>x".encode())
 
 
 def test_dense_pages_are_read_to_a_smaller_bound() -> None:

@@ -59,6 +59,7 @@ def test_scripts_styles_templates_and_alt_text_are_not_text() -> None:
             f"<script>var secret1</script><style>.secret2</style>"
             f"<template><p>secret3</p></template><svg><title>secret4</title></svg>{BODY}"
             f'<img alt="secret5" src="x"><!-- secret6 -->'
+            "<embed src=x><noembed><p>secret7</p></noembed></embed>"
         )
     )
     assert FIRST in found.text
@@ -72,11 +73,34 @@ def test_hidden_blocks_are_marked() -> None:
         "<div hidden>one</div>",
         '<div aria-hidden="true">two</div>',
         '<div style="display : none">three</div>',
-        '<div style="visibility:hidden">four</div>',
+        '<div style="color:red;\nvisibility:\nhidden">four</div>',
+        '<div style="backface-visibility:hidden">five</div>',
     ]
     blocks = strip_chrome(page("".join(hidden) + NAV + BODY + BODY)).blocks
     reasons = {block.text: block.reason for block in blocks if not block.kept}
     assert {reasons.get(text) for text in ("one", "two", "three", "four")} == {"hidden"}
+    assert reasons["five"] != "hidden"
+
+
+@pytest.mark.parametrize(
+    "tag", ["embed src=x", "source src=x", "track", "map name=x", "o:p", "wbr"]
+)
+def test_what_nobody_closes_hides_no_text(tag: str) -> None:
+    """Of tags without an end the parser makes elements that hold what follows."""
+    assert FIRST in strip_chrome(page(f"{NAV}<div><{tag}><p>{FIRST}</p></div>{FOOTER}")).text
+
+
+def test_zero_bytes_part_no_word() -> None:
+    """Browsers leave them out."""
+    assert strip_chrome("<p>un\0break\0able").text == "unbreakable"
+
+
+def test_smart_tags_part_no_sentence() -> None:
+    """Word marks places and names with elements of its own in the midst of paragraphs."""
+    html = (
+        "<p>From <st1:City w:st=on>Lon</st1:City>don, by <st1:place>Dover</st1:place>.<o:p></o:p>"
+    )
+    assert strip_chrome(html).text == "From London, by Dover."
 
 
 def test_code_keeps_its_line_breaks() -> None:

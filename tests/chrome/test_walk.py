@@ -35,7 +35,9 @@ PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
 <p class=""> \x1c \x85 </p>
 <time pubdate datetime=2026-05-02>today</time><template>no<p>no</template>
 <template shadowrootmode=open><p>yes</template><table><tr><td>1<td class=n>2</table>
-<area href=/area><svg><title>no</title></svg><ul aria-hidden=true><li>one<li>two</ul></main></html>
+<map><area href=/area>a map</map>
+<embed src=x><st1:City>t\u00e9</st1:City>a<svg><title>no</title></svg>
+<ul aria-hidden=true><li>one<li>two</ul></main></html>
 <p>after the end</p><!-- end -->"""
 
 

@@ -37,6 +37,14 @@ def test_the_main_text(dedup: Dedup, page: str) -> None:
     assert dedup("text", page) == (0, f"{STORY}\n", "")
 
 
+def test_what_begins_with_comments(dedup: Dedup, tmp_path: Path) -> None:
+    """Comments may stand before a page, and before what is none; to tell takes no time."""
+    path = tmp_path / "page"
+    for text, found in ((HTML, STORY), ("tea", "<!---->" * 200 + "tea")):
+        path.write_text("<!---->" * 200 + text)
+        assert dedup("text", str(path)) == (0, f"{found}\n", "")
+
+
 def test_blocks(dedup: Dedup, page: str) -> None:
     """All blocks in reading order: a mark, the reason, the density, the text."""
     code, output, _ = dedup("text", page, "--blocks")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from urllib.parse import urljoin
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.dedup.identity import resolved
 from crawler.spiders import links
+from crawler.spiders.arguments import host_of
 from crawler.spiders.links import NewLinks
 from crawler.spiders.robots import header_directives
 
@@ -25,20 +27,40 @@ hrefs = st.one_of(
 )
 
 
+def with_path(url: str) -> str:
+    """An address that names a path, which is a slash at least."""
+    parts = urlsplit(url)
+    return url if parts.path else url.replace(f"//{parts.netloc}", f"//{parts.netloc}/", 1)
+
+
 @given(st.lists(st.tuples(st.sampled_from(BASES), hrefs), max_size=20))
 def test_no_link_is_lost_and_none_comes_twice(pairs: list[tuple[str, str]]) -> None:
     """Remembering links as they stand in pages gives what resolving every one of them gives."""
     expected: dict[str, None] = {}
     for base, href in pairs:
-        try:
-            url = urljoin(base, href.partition("#")[0])
-        except ValueError:
-            continue
+        url = resolved(base, href.partition("#")[0]) or ""
         if href.partition("#")[0] and url.startswith(("http://", "https://")):
-            expected[url + "/" * (url.count("/") == 2)] = None
+            expected[with_path(url)] = None
     new = NewLinks(lambda url: True)
     found = [url for base, href in pairs for url in new.resolve([href], base)]
     assert found == list(expected)
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("http://h?page=2", "http://h/?page=2"),
+        ("http://h", "http://h/"),
+        ("//h?d=/e", "http://h/?d=/e"),
+        ("..\\c\\d.html", "http://h/c/d.html"),
+        ("\\c?d=\\e", "http://h/c?d=\\e"),
+        ("http:\\\\h\\c", "http://h/c"),
+        ("http://h\\c", "http://h/c"),
+    ],
+)
+def test_links_as_people_write_them(href: str, url: str) -> None:
+    """A query right behind the host, and backslashes, mean what they do in a browser."""
+    assert list(NewLinks(lambda url: host_of(url) == "h").resolve([href], "http://h/a/b")) == [url]
 
 
 def test_memory_does_not_grow_with_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,3 +80,11 @@ def test_directives_for_others_do_not_count() -> None:
     assert header_directives(["googlebot: noindex"], "mybot") == set()
     assert "noindex" in header_directives(["mybot: noindex, nofollow"], "mybot")
     assert header_directives(["unavailable_after: 25 Jun 2010 15:00:00 PST"], "mybot")
+    assert "none" not in header_directives(["max-image-preview: none"], "mybot")
+
+
+def test_joined_headers_speak_to_one_robot_after_the_other() -> None:
+    """Proxies make one header of several; what has no name before it is for all."""
+    joined = ["noindex, googlebot: nofollow, noarchive, MyBot: nosnippet, unavailable_after: x"]
+    said = {"noindex", "nosnippet", "unavailable_after:x"}
+    assert header_directives(joined, "mybot") == said

@@ -48,10 +48,22 @@ async def test_every_page_is_fetched_once(web: Web, crawl: Crawl) -> None:
 
 
 async def test_links_are_joined_with_the_base(web: Web, crawl: Crawl) -> None:
-    """A base element decides what the links of a page mean."""
-    web.page("/", "leaf", head='<base href="/branch/">')
+    """A base element decides what the links of a page mean, and its canonical address."""
+    web.page("/", "leaf", head='<base href="/branch/"><link rel=canonical href=home>')
     web.page("/branch/leaf")
-    assert (await crawl()).paths == ["/", "/branch/leaf"]
+    result = await crawl()
+    assert result.paths == ["/", "/branch/leaf"]
+    assert result.items[0].canonical == f"{web.url}/branch/home"
+
+
+async def test_queries_are_sent_in_the_encoding_of_the_page(web: Web, crawl: Crawl) -> None:
+    """As browsers do, to servers that know no other; what it has not as a character reference."""
+    html = '<meta charset=windows-1251><link rel=canonical href="/?q=чай">'
+    html += "<p>Чай</p><a href='/?q=чай&amp;x=1'>x</a><a href='/чай?q=&#33590;'>x</a>"
+    web.answers["/"] = Answer(html.encode("cp1251"), {"Content-Type": "text/html"})
+    result = await crawl()
+    assert {"/?q=%F7%E0%E9&x=1", "/%D1%87%D0%B0%D0%B9?q=%26%2333590%3B"} < set(web.seen)
+    assert result.items[0].canonical == f"{web.url}/?q=%F7%E0%E9"
 
 
 async def test_other_hosts_are_left_alone(web: Web, crawl: Crawl) -> None:
@@ -191,13 +203,14 @@ async def test_a_page_that_leads_to_no_address_is_a_page(web: Web, crawl: Crawl,
 
 async def test_only_html_becomes_a_page(web: Web, crawl: Crawl) -> None:
     """Other content types are counted under their names and skipped."""
-    web.page("/", "/file", "/picture", "/xhtml", "/none")
+    web.page("/", "/file", "/picture", "/xhtml", "/none", "/twice")
     web.answers["/file"] = Answer(b"%PDF", {"Content-Type": "application/pdf; x=y"})
     web.answers["/picture"] = Answer(b"\x89PNG", {"Content-Type": "image/png"})
     web.answers["/xhtml"] = Answer(b"<p>x</p>", {"Content-Type": "application/xhtml+xml"})
+    web.answers["/twice"] = Answer(b"<p>x</p>", {"Content-Type": "text/html, text/html"})
     web.answers["/none"] = Answer(b"<!doctype html><html><p>x</p></html>", {})
     result = await crawl()
-    assert result.paths == ["/", "/none", "/xhtml"]
+    assert result.paths == ["/", "/none", "/twice", "/xhtml"]
     assert result.stats["site/other_content_types/application/pdf"] == 1
     assert result.stats["site/other_content_types/image/png"] == 1
 
