@@ -25,7 +25,9 @@ except ImportError:
     from .features import describe
 
 _TITLE_READ: Final = 1000  # characters, in which each short block is looked for
-_MOST_LONG: Final = 0.5  # of what a page alone would keep
+# Of what a page alone would keep.
+_MOST_LONG: Final = 0.5
+_LEAST_LEFT: Final = 0.1
 
 
 def strip_chrome(
@@ -77,9 +79,9 @@ def strip_chrome(
         if sizes[long].sum() > _MOST_LONG * sizes[kept].sum():  # another version of a page
             known &= ~sure
         left = choose(between(settled, kept, known, sizes), sizes) & ~known
-        if left.any():
+        if sizes[left & kept].sum() > _LEAST_LEFT * sizes[kept].sum():
             kept, whole = left, _join(texts, kept)
-        else:  # a page must not end up empty because its site repeats it
+        else:  # a page must not lose its text, or all but a trifle, because its site repeats it
             known[:] = False
     return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, sure)
 

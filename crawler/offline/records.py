@@ -268,6 +268,8 @@ def _read_warc(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator
             if len(data) < data.find(_BLANK) + record.content_length + 2 * len(_BLANK):
                 raise EOFError
             yield place, data
+        elif record.reader.consume() < record.content_length:
+            raise EOFError
 
 
 def _read_rows(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:

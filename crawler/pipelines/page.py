@@ -102,11 +102,14 @@ class PageFields:
         """Put the main text and the title into those of their fields that the item has, unfilled.
 
         A dict takes the text as a new field, so that a feed has it; the title it must have asked
-        for, by an empty field.
+        for, by an empty field. What is there and is no text, as a list of paragraphs, stays.
         """
         adapter = ItemAdapter(item)
-        if self.config.text_field in adapter.field_names() or isinstance(item, dict):
-            _write(adapter, self.config.text_field, text)
+        name = self.config.text_field
+        if name in adapter.field_names() or isinstance(item, dict):
+            there = adapter.get(name)
+            if there is None or isinstance(there, str):
+                _write(adapter, name, text)
         name = self.config.title_field
         if name in adapter.field_names() and not adapter.get(name):
             _write(adapter, name, title)

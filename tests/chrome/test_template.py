@@ -196,6 +196,26 @@ def test_near_copies_keep_what_they_have_in_common() -> None:
     assert "In spring it was picked" in found.text
 
 
+def timetable(day: int) -> str:
+    draw = random.Random(day)
+    rows = "".join(
+        f"<tr><td>{hour}:00</td><td>Lesson on {draw.choice(TOPICS[:3])} in the hall</td>"
+        for hour in range(8, 18)
+    )
+    footer = "<footer><p>The school of tea by the old harbour</p></footer>"
+    return f"<main><h1>Today</h1><table>{rows}</table></main>{footer}"
+
+
+def test_what_is_put_together_of_known_lines_stays() -> None:
+    """A timetable all lines of which others have is not reduced to its footer, and their copy."""
+    template = SiteTemplate()
+    learn(template, *map(timetable, range(50)))
+    for day in range(50, 100):
+        found = strip_chrome(timetable(day), template=template.known())
+        assert found.text == found.whole
+        assert found.text.count("Lesson on") == 10
+
+
 def test_running_text_is_unlearnt_and_not_told_to_others() -> None:
     """The first pages of a host do not decide for good what of its running text is chrome."""
     template = SharedTemplate()

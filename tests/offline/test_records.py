@@ -20,7 +20,7 @@ from crawler.dedup.errors import InputError
 from crawler.offline import outputs
 from crawler.offline.files import File, Piece, bins, local_files, pieces
 from crawler.offline.outputs import open_output
-from crawler.offline.records import Found, PageReader, copy_records, grouped, pages_of
+from crawler.offline.records import LIMIT, Found, PageReader, copy_records, grouped, pages_of
 from tests.offline import corpora
 
 PAGES = corpora.pages(6)
@@ -214,6 +214,18 @@ def test_a_warc_file_that_breaks_off_is_damaged(tmp_path: Path, name: str) -> No
         *rest, broken = found_in(path)
         assert broken.url is None
         assert [(one.url, one.text) for one in rest] == pages[:-1]
+
+
+@pytest.mark.parametrize("kind", [b"request", b"response"])
+def test_a_warc_file_that_breaks_off_in_what_is_no_page_is_damaged(
+    tmp_path: Path, kind: bytes
+) -> None:
+    """As in the request behind a page, or where a damaged length reaches over all pages behind."""
+    path = corpora.write(tmp_path / "a.warc", PAGES)
+    length = 2 * LIMIT if kind == b"response" else 100
+    last = b"WARC/1.0\r\nWARC-Type: %s\r\nContent-Length: %d\r\n\r\nGET / HTTP" % (kind, length)
+    path.write_bytes(path.read_bytes() + last)
+    assert [one.url for one in found_in(path)] == [*(url for url, _ in PAGES), None]
 
 
 def test_garbage_behind_a_gzip_file_costs_no_line(tmp_path: Path) -> None:

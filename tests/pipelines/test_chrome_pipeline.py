@@ -52,6 +52,13 @@ async def test_leaves_what_is_filled(pipeline):
     assert await pipeline.process_item(Bare()) == Bare()
 
 
+@pytest.mark.parametrize("there", [["One paragraph.", "Another."], b"bytes", {"en": "Tea"}, []])
+async def test_leaves_what_is_no_text(pipeline, stats, there):
+    """What a project keeps in a field of that name is its own, and only counted."""
+    assert (await pipeline.process_item({"html": HTML, "text": there}))["text"] is there
+    assert stats == {"dedup/wrong_type/text": 1}
+
+
 @pytest.mark.parametrize("item", [{"url": "/"}, {"html": 7}, {"html": None}, {}, 7])
 async def test_passes_what_is_no_page(pipeline, item):
     """An item without HTML passes as it is."""

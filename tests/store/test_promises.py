@@ -6,6 +6,8 @@ import asyncio
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from contextlib import suppress
@@ -18,7 +20,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.store.namespaces import clear_index
 from tests.conftest import Server, other_programs
 from tests.texts import article, changed, text
-from tests.workers import ENDLESS, check_all, check_in_lock_step, start
+from tests.workers import ENDLESS, ROOT, check_all, check_in_lock_step, start
 
 
 def test_of_pages_checked_in_lock_step_one_survives(redis_url: str) -> None:
@@ -42,6 +44,13 @@ async def test_a_killed_worker_leaves_nothing_behind(redis_url: str, seed: int) 
         process.communicate()
     kept = await check_all(DedupConfig(redis_url=redis_url), range(30), range(3))
     assert kept == Counter(range(30))
+
+
+def test_the_locale_is_of_no_matter() -> None:
+    """Scripts can be read where files are ASCII, or GBK, unless somebody says what they are."""
+    code = "from crawler.dedup.store.scripts import load_script; load_script('check')"
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=True)
 
 
 async def test_a_killed_server_loses_nothing_that_it_answered(tmp_path: Path) -> None:

@@ -42,7 +42,9 @@ class Script(NamedTuple):
 def load_script(name: str) -> Script:
     """The script in ``lua/<name>.lua`` with the parts that it shares with others in front."""
     folder = files(__package__) / "lua"
-    text = "".join((folder / f"{part}.lua").read_text() for part in (*_PARTS.get(name, ()), name))
+    text = "".join(
+        (folder / f"{part}.lua").read_text("utf-8") for part in (*_PARTS.get(name, ()), name)
+    )
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
