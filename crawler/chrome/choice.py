@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .blocks import Flat
 from .features import Floats, Ints, Wide, first_equal
-from .template import LONG
+from .template import KEPT
 
 MOSTLY: Final = 0.5  # of the text between two blocks of the template
 BONUS: Final = 0.25  # of log-odds
@@ -59,20 +59,24 @@ def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
 
 
 def templated(
-    pairs: list[int], sure: NDArray[np.bool_], template: AbstractSet[int]
+    pairs: list[int],
+    kept: NDArray[np.bool_],
+    running: NDArray[np.bool_],
+    template: AbstractSet[int],
 ) -> NDArray[np.bool_]:
-    """Return which blocks stand in a pair of the template; sure ones in one of running text.
+    """Return which blocks stand in a pair of the template.
 
-    Somebody may repeat another's paragraphs where they count as chrome, in a menu of theirs.
+    Running text that the page alone keeps must be among what others keep: somebody may repeat
+    another's paragraphs where they count as chrome, in a menu of theirs.
     """
-    known, long = np.zeros(len(sure), bool), np.zeros(len(sure), bool)
+    known, often = np.zeros(len(kept), bool), np.zeros(len(kept), bool)
     for i, pair in enumerate(pairs):
         if pair in template:
             known[i : i + 2] = True
-    for i in np.flatnonzero(sure[:-1] | sure[1:]).tolist():
-        if pairs[i] | LONG in template:
-            long[i : i + 2] = True
-    both: NDArray[np.bool_] = np.where(sure, long, known)
+    for i in np.flatnonzero(kept[:-1] | kept[1:]).tolist():
+        if pairs[i] | KEPT in template:
+            often[i : i + 2] = True
+    both: NDArray[np.bool_] = often | known & ~(kept & running)
     return both
 
 

@@ -15,7 +15,7 @@ from .choice import templated
 from .document import Document, parse, read_tree
 from .document import title as title_of
 from .features import lengths
-from .main_text import MainText, pair_hashes, surely
+from .main_text import MainText, is_running, pair_hashes
 
 try:
     from .choices import between, choose, settle
@@ -71,19 +71,19 @@ def strip_chrome(
     settled = settle(likely, flat)
     sizes = lengths(texts)
     kept = choose(settled, sizes)
-    known = whole = pairs = sure = None
+    known = whole = pairs = alone = None
     if template:
-        pairs, sure = pair_hashes(texts), surely(flat, kept)
-        known = templated(pairs, sure, template)
-        long = known & sure
+        pairs, alone, running = pair_hashes(texts), kept, is_running(flat)
+        known = templated(pairs, kept, running, template)
+        long = known & kept & running
         if sizes[long].sum() > _MOST_LONG * sizes[kept].sum():  # another version of a page
-            known &= ~sure
+            known &= ~long
         left = choose(between(settled, kept, known, sizes), sizes) & ~known
         if sizes[left & kept].sum() > _LEAST_LEFT * sizes[kept].sum():
             kept, whole = left, _join(texts, kept)
         else:  # a page must not lose its text, or all but a trifle, because its site repeats it
             known[:] = False
-    return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, sure)
+    return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, alone)
 
 
 def _join(texts: list[str], kept: NDArray[np.bool_]) -> str:

@@ -14,7 +14,7 @@ from .blocks import Flat
 from .features import Floats, lengths
 from .vocabulary import BIT
 
-PROSE: Final = 200  # characters; kept blocks of this length are chrome only on nearly all pages
+PROSE: Final = 200  # characters
 _FOLDED: Final = bytes.maketrans(
     b"123456789" + ascii_uppercase.encode(), b"000000000" + ascii_lowercase.encode()
 )
@@ -37,7 +37,7 @@ class MainText:
     """
 
     __slots__ = (
-        "_flat", "_kept", "_known", "_likely", "_pairs", "_sure", "_whole", "text", "title"
+        "_alone", "_flat", "_kept", "_known", "_likely", "_pairs", "_whole", "text", "title"
     )  # fmt: skip
 
     def __init__(
@@ -50,7 +50,7 @@ class MainText:
         known: NDArray[np.bool_] | None = None,
         whole: str | None = None,
         pairs: list[int] | None = None,
-        sure: NDArray[np.bool_] | None = None,
+        alone: NDArray[np.bool_] | None = None,
     ) -> None:
         self.text = text
         self._whole = whole
@@ -60,7 +60,7 @@ class MainText:
         self._likely = likely
         self._known = known
         self._pairs = pairs
-        self._sure = sure
+        self._alone = kept if alone is None else alone
 
     def __repr__(self) -> str:
         return f"MainText(title={self.title!r}, text={self.text[:60]!r}…)"
@@ -74,18 +74,16 @@ class MainText:
         return self.text if self._whole is None else self._whole
 
     def hashes(self) -> dict[int, bool]:
-        """Return hashes of every two neighbouring blocks, and whether they are surely content.
+        """Return hashes of every two neighbouring blocks, and whether the page alone keeps one.
 
-        This is what `SiteTemplate.observe` learns from.  Sure is long running text that the page
-        alone would keep: it may come back in a print view or on page two without being chrome.
+        This is what `SiteTemplate.observe` learns from.  What is kept may come back in a print
+        view, on page two, or in the next row of a table without being chrome.
         """
-        if self._sure is None:
-            self._sure = surely(self._flat, self._kept)
-        sure = self._sure
+        alone = self._alone
         if self._pairs is None:
             self._pairs = pair_hashes(self._flat.texts)
         hashes = dict.fromkeys(self._pairs, False)
-        for i in np.flatnonzero(sure[:-1] | sure[1:]).tolist():  # sure if it is so anywhere
+        for i in np.flatnonzero(alone[:-1] | alone[1:]).tolist():  # if it does so anywhere
             hashes[self._pairs[i]] = True
         return hashes
 
@@ -125,11 +123,11 @@ class MainText:
         ]
 
 
-def surely(flat: Flat, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which of the kept blocks are surely content: long running text."""
+def is_running(flat: Flat) -> NDArray[np.bool_]:
+    """Return which blocks are long running text."""
     chars = lengths(flat.texts)
-    sure: NDArray[np.bool_] = kept & (chars >= PROSE) & (flat.linked * 3 < chars)
-    return sure
+    running: NDArray[np.bool_] = (chars >= PROSE) & (flat.linked * 3 < chars)
+    return running
 
 
 _SAID: Final = tuple(

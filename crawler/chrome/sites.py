@@ -6,7 +6,7 @@ import struct
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from .template import LEAST_PAGES, LONG, SiteTemplate
+from .template import KEPT, LEAST_PAGES, SiteTemplate
 
 if TYPE_CHECKING:
     from .main_text import MainText
@@ -15,6 +15,7 @@ MAX_SITES: Final = 1000
 _OFFERED: Final = 64  # pairs that go with one page
 _LONGEST_LOG: Final = 512  # pairs, as in dedup/store/lua/pages.lua
 _PAIR_BYTES: Final = 4
+_ENOUGH: Final = 8  # contents, to tell others of what pages keep
 
 
 class SharedTemplate:
@@ -43,11 +44,14 @@ class SharedTemplate:
     def offer(self) -> bytes:
         """Pairs that the others do not know, four bytes each; none when their log is full.
 
-        Those of running text are not among them: they may have to be unlearnt.
+        Those of what pages keep are told when enough pages have been seen, for the log unlearns
+        nothing. Who is told of running text does not believe it: see :func:`.choice.templated`.
         """
         if self.length >= _LONGEST_LOG:
             return b""
-        unknown = sorted(pair for pair in self.known - self._log if pair < LONG)[:_OFFERED]
+        is_sure = self._own.contents >= _ENOUGH
+        told = {pair % KEPT for pair in self.known if pair < KEPT or is_sure}
+        unknown = sorted(told - self._log)[:_OFFERED]
         return b"".join(pair.to_bytes(_PAIR_BYTES) for pair in unknown)
 
     def take(self, start: int, pairs: bytes) -> None:

@@ -12,11 +12,11 @@ from .recent import Recent
 
 LEAST_PAGES: Final = 3  # two would do for most sites, but for those with two versions of each page
 LEAST_SHARE: Final = 0.1
-LONG_SHARE: Final = 0.8
+KEPT_SHARE: Final = 0.8
 MAX_PAIRS: Final = 1024  # that came twice
 MAX_ONCE: Final = 4096
 MAX_CONTENTS: Final = 1024
-LONG: Final = 1 << 32  # in front of a pair's 32 bits: with running text that was kept
+KEPT: Final = 1 << 32  # in front of a pair's 32 bits: with a block that the page alone keeps
 
 
 class SiteTemplate:
@@ -24,9 +24,9 @@ class SiteTemplate:
 
     A pair is chrome from `least_pages` different contents on, two at least, and `least_share` of
     those seen.  A content is counted once: a page that stands on three addresses is one page.
-    Running text that was kept counts by itself, and has to stand on nearly all: copies of an
-    article, its print view or its second page do not make its paragraphs chrome, nor do the
-    pages of somebody who repeats another's text.
+    What a page alone keeps counts by itself, and has to stand on nearly all: copies of an article,
+    its print view or its second page do not make its paragraphs chrome, nor do tables with some
+    rows in common, nor the pages of somebody who repeats another's text.
 
     Memory is bounded: most pairs never come back, so a pair is counted when it comes again, and
     those that came back least recently are forgotten first.
@@ -43,12 +43,12 @@ class SiteTemplate:
         *,
         least_pages: int = LEAST_PAGES,
         least_share: float = LEAST_SHARE,
-        long_share: float = LONG_SHARE,
+        kept_share: float = KEPT_SHARE,
         max_pairs: int = MAX_PAIRS,
     ) -> None:
         self.least_pages = least_pages
         self.least_share = least_share
-        self.long_share = long_share
+        self.kept_share = kept_share
         self.max_pairs = max_pairs
         self.contents = 0
         self._seen: dict[int, None] = {}
@@ -69,23 +69,23 @@ class SiteTemplate:
         self.contents += 1
         counts = self._counts
         again = self._once.add(np.fromiter(pairs, np.uint64, len(pairs))).tolist()
-        for (pair, sure), came in zip(pairs.items(), again, strict=True):
-            key = pair | LONG if sure else pair
+        for (pair, kept), came in zip(pairs.items(), again, strict=True):
+            key = pair | KEPT if kept else pair
             if key in counts:
                 counts[key] = counts.pop(key) + 1
             elif came:  # what it was the first time is not known: that counts as what it is now
-                counts[key] = 1 if key ^ LONG in counts else 2
+                counts[key] = 1 if key ^ KEPT in counts else 2
         _forget(counts, self.max_pairs)
 
     def known(self) -> frozenset[int]:
-        """Return the hashes of the pairs that are chrome by now, with `LONG` of running text."""
+        """Return the hashes of the pairs that are chrome by now, with `KEPT` of what is kept."""
         counts = self._counts
         least = max(self.least_pages, self.least_share * self.contents)
-        least_long = max(self.least_pages, self.long_share * self.contents)
+        least_kept = max(self.least_pages, self.kept_share * self.contents)
         return frozenset(
             pair
             for pair, count in counts.items()
-            if (count >= least if pair < LONG else count + counts.get(pair ^ LONG, 0) >= least_long)
+            if (count >= least if pair < KEPT else count + counts.get(pair ^ KEPT, 0) >= least_kept)
         )
 
 

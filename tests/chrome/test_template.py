@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
 from crawler.chrome.choice import between
 from crawler.chrome.recent import Recent
-from crawler.chrome.template import LONG
+from crawler.chrome.template import KEPT
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
 
@@ -180,7 +180,7 @@ def test_running_text_counts_where_it_was_cut_too(kept: list[bool]) -> None:
     template = SiteTemplate()
     for page, sure in enumerate(kept):
         template.observe({5: sure, 100 + page: True}, page)
-    assert 5 | LONG in template.known()
+    assert 5 | KEPT in template.known()
 
 
 def test_near_copies_keep_what_they_have_in_common() -> None:
@@ -196,10 +196,31 @@ def test_near_copies_keep_what_they_have_in_common() -> None:
     assert "In spring it was picked" in found.text
 
 
+def kettle(number: int) -> str:
+    draw = random.Random(number)
+    text = "It boils the water for a pot of tea, in a short time, and sings when that is done. " * 9
+    rows = "".join(
+        f"<tr><td>The {part}</td><td>made of {draw.choice(('steel', 'glass', 'copper'))} by hand"
+        "</td></tr>"
+        for part in ("lid", "spout", "handle", "base", "whistle", "body", "knob", "rim", "valve")
+    )
+    return f"<main><h1>Kettle</h1><p>{text}</p><table>{rows * 3}</table></main>"
+
+
+def test_rows_that_some_pages_have_in_common_stay() -> None:
+    """Products that differ in their tables alone are not reduced to what all of them say."""
+    template = SiteTemplate()
+    for number in range(40):
+        found = strip_chrome(kettle(number))
+        template.observe(found.hashes(), number)
+    found = strip_chrome(kettle(50), template=template.known())
+    assert found.text.count("made of") == 27
+
+
 def timetable(day: int) -> str:
     draw = random.Random(day)
     rows = "".join(
-        f"<tr><td>{hour}:00</td><td>Lesson on {draw.choice(TOPICS[:3])} in the hall</td>"
+        f"<tr><td>{hour}:00</td><td>Lesson {draw.choice('ABCD')} on {draw.choice(TOPICS)}</td>"
         for hour in range(8, 18)
     )
     footer = "<footer><p>The school of tea by the old harbour</p></footer>"
@@ -212,21 +233,36 @@ def test_what_is_put_together_of_known_lines_stays() -> None:
     learn(template, *map(timetable, range(50)))
     for day in range(50, 100):
         found = strip_chrome(timetable(day), template=template.known())
-        assert found.text == found.whole
-        assert found.text.count("Lesson on") == 10
+        assert found.text.count("Lesson") == 10
+
+
+def register(number: int) -> str:
+    lines = "".join(f"<li>The {topic} of our house, by the pound</li>" for topic in TOPICS * 4)
+    footer = "<footer><p>The house of tea by the old harbour</p></footer>"
+    return f"<main><h1>Tea of {'abcdefghij'[number]} kinds</h1><ul>{lines}</ul></main>{footer}"
+
+
+def test_pages_that_share_nearly_all_their_lines_keep_them() -> None:
+    """They are near-copies of each other, and stay so: nothing but a heading would be left."""
+    template = SiteTemplate()
+    learn(template, *map(register, range(8)))
+    assert template.known()
+    found = strip_chrome(register(9), template=template.known())
+    assert found.text == found.whole
+    assert found.text.count("by the pound") == 32
 
 
 def test_running_text_is_unlearnt_and_not_told_to_others() -> None:
     """The first pages of a host do not decide for good what of its running text is chrome."""
     template = SharedTemplate()
-    for page in map(signed, TOPICS[:4]):
+    for page in map(signed, TOPICS):
         template.observe(strip_chrome(page))
     assert AUTHOR not in strip_chrome(signed("yunnan"), template=template.known).text
     other = SharedTemplate()
     other.take(0, template.offer())
-    assert other.known
+    assert BANNER not in strip_chrome(signed("yunnan"), template=other.known).text
     assert AUTHOR in strip_chrome(signed("yunnan"), template=other.known).text
-    for page in map(article, TOPICS[4:]):
+    for page in map(article, ("lapsang", "rooibos", "mate")):
         template.observe(strip_chrome(page, template=template.known))
     assert AUTHOR in strip_chrome(signed("yunnan"), template=template.known).text
 
