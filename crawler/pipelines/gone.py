@@ -97,8 +97,8 @@ class GoneAddresses:
         if response.status in MOVED:  # and nobody follows
             if self._moving.pop(self._known(request.url), None) is not None:
                 self._note(request.url)
-        elif response.status in GONE and request.method == "GET":
-            self._note(request.url)
+        elif response.status in GONE and request.method == "GET" and "cached" not in response.flags:
+            self._note(request.url)  # what Scrapy's HTTP cache says may be long past
 
     def dropped(self, request: Request) -> None:
         """Note what led to a request that is not made, for its address was asked for already."""

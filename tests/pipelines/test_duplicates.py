@@ -476,6 +476,13 @@ async def test_only_who_asks_for_a_page_learns_that_it_is_gone(bench, status):
     assert "dedup/gone" not in bench.stats
 
 
+async def test_an_answer_out_of_the_http_cache_tells_of_no_address_that_it_is_gone(bench):
+    """The page may be there again for a long time."""
+    cached = Response("http://a/back", status=404, flags=["cached"])
+    bench.pipeline.gone.note(cached, Request(cached.url))
+    assert not bench.pipeline.gone.waiting
+
+
 async def test_addresses_gone_when_a_page_is_cancelled(bench, monkeypatch):
     """The next page reports them."""
     await bench.process({"url": "http://a/gone", "text": ARTICLE})
