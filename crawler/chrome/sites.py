@@ -39,7 +39,10 @@ class SharedTemplate:
         self._own.observe(content.hashes(), hash(content.whole))
         if self._own.contents >= self._next:  # ever more rarely: what is new in it gets less
             self._next = self._own.contents * 5 // 4 + 1
-            self.known = self._own.known() | self._log
+            known = self._own.known()
+            if self._own.contents >= _ENOUGH:
+                known |= {pair % KEPT for pair in known}
+            self.known = known | self._log
 
     def offer(self) -> bytes:
         """Pairs that the others do not know, four bytes each; none when their log is full.
@@ -49,9 +52,7 @@ class SharedTemplate:
         """
         if self.length >= _LONGEST_LOG:
             return b""
-        is_sure = self._own.contents >= _ENOUGH
-        told = {pair % KEPT for pair in self.known if pair < KEPT or is_sure}
-        unknown = sorted(told - self._log)[:_OFFERED]
+        unknown = sorted(pair for pair in self.known - self._log if pair < KEPT)[:_OFFERED]
         return b"".join(pair.to_bytes(_PAIR_BYTES) for pair in unknown)
 
     def take(self, start: int, pairs: bytes) -> None:
