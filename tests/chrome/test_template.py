@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
 from crawler.chrome.choice import between
 from crawler.chrome.recent import Recent
-from crawler.chrome.template import KEPT
+from crawler.chrome.template import KEPT, MAX_CONTENTS
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
 
@@ -115,6 +115,7 @@ def test_a_large_host_takes_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert used < 250_000
+    assert len(template._own._seen) == MAX_CONTENTS
     assert 7 in template._own.known()
     assert len(template._own.known()) < 5
 
