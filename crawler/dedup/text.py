@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .unspaced import UNSPACED, segmented
+from .characters import ALONE, DROP, WORD, characters
+from .unspaced import segmented
 
 try:
     from .encode import encode, has_gaps
@@ -21,8 +21,6 @@ except ImportError:  # then texts that are not all ASCII take some ten times as 
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from .unspaced import Segmenter
 
@@ -38,36 +36,6 @@ _ASCII: Final = bytes(
 # Typographic punctuation and the no-break space: all that is not ASCII in most English pages.
 _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
 
-# What a code point does to the word it stands in.
-_DROP, _GAP, _WORD, _ALONE, _MARK, _UNMET = range(6)
-
-# Default_Ignorable_Code_Point (UAX #44) beyond the general category Cf.
-_IGNORABLE: Final = (
-    (0x034F, 0x034F),
-    (0x115F, 0x1160),
-    (0x17B4, 0x17B5),
-    (0x180B, 0x180F),
-    (0x3164, 0x3164),
-    (0xFE00, 0xFE0F),
-    (0xFFA0, 0xFFA0),
-    (0xE0000, 0xE0FFF),
-)
-# Marks that an accent-blind reader does without. Vowel signs of Indic and Thai are not among them.
-_ACCENTS: Final = (
-    (0x0300, 0x036F),
-    (0x0591, 0x05BD),
-    (0x05BF, 0x05C7),
-    (0x0610, 0x061A),
-    (0x064B, 0x065F),
-    (0x0670, 0x0670),
-    (0x06D6, 0x06ED),
-    (0x1AB0, 0x1AFF),
-    (0x1DC0, 0x1DFF),
-)
-
-# Longest run of combining marks kept (Stream-Safe Text Format, UAX #15 section 13): sorting a run
-# of n marks takes CPython n² steps, which a page of nothing but marks would turn into hours.
-_LONGEST_MARK_RUN: Final = 30
 # Code points normalised at a time, so that the working arrays do not grow with the page.
 _PIECE: Final = 1 << 18
 
@@ -164,14 +132,14 @@ class Normaliser:
         return b"".join(map(self._encode_piece, _pieces(text)))
 
     def _encode_piece(self, text: str) -> bytes:
-        classes = _classes(self.drop_punctuation, self.fold_accents, self.segment is None)
-        text = _visible(text, classes)
+        known = characters(self.drop_punctuation, self.fold_accents, self.segment is None)
+        text = known.visible(text)
         if self.fold_accents:
-            text = _visible(unicodedata.normalize("NFKD", text), classes)
+            text = known.visible(unicodedata.normalize("NFKD", text))
         text = unicodedata.normalize("NFKC", text)
         if self.fold_case:
             text = unicodedata.normalize("NFKC", text.casefold())
-        return _spaced(text, classes)
+        return known.spaced(text)
 
 
 def normalise(text: str) -> str:
@@ -217,8 +185,8 @@ def _by_itself(char: str) -> bytes | None:
     """
     if char.isascii() or char in _TYPOGRAPHY:  # before a table is made that they do not need
         return (char if char.isascii() else " ").encode("ascii").translate(_ASCII)
-    classes = _classes(True, False, True)
-    if classes.of_one(char) == _DROP:
+    known = characters(True, False, True)
+    if known.of_one(char) == DROP:
         return b""
     first = unicodedata.normalize("NFKD", char)[0]
     if "\u1160" <= first <= "\u11ff" or "\U00010000" <= first < "\U0001d400":
@@ -226,10 +194,10 @@ def _by_itself(char: str) -> bytes | None:
     if unicodedata.category(first)[0] == "M":
         return None
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", char).casefold())
-    found = {classes.of_one(letter) for letter in folded}
-    if found == {_WORD}:
+    found = {known.of_one(letter) for letter in folded}
+    if found == {WORD}:
         return folded.encode()
-    if found == {_ALONE} and len(folded) == 1:
+    if found == {ALONE} and len(folded) == 1:
         return f" {folded} ".encode()
     # The word that follows shows whether this ends in a letter that stands alone.
     written = Normaliser()._encode_piece(char + "a").removesuffix(b"a")
@@ -245,99 +213,3 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start:end]
         start = end
     yield text[start:]
-
-
-def _visible(text: str, classes: _Classes) -> str:
-    """*text* without invisible characters and without endless runs of combining marks.
-
-    They go before normalisation: afterwards, what they stood between would no longer compose.
-    """
-    points = _code_points(text)
-    found = classes.of(points)
-    mark = found == _MARK
-    keep = found != _DROP
-    if mark.any():
-        position = np.arange(len(points))
-        letter = np.maximum.accumulate(np.where(mark, -1, position))
-        keep &= position - letter <= _LONGEST_MARK_RUN
-    return text if keep.all() else _text(points[keep])
-
-
-def _spaced(text: str, classes: _Classes) -> bytes:
-    """UTF-8 of normalised *text* with spaces for gaps and around letters that stand alone."""
-    points = _code_points(text)
-    found = classes.of(points)
-    keep = found != _DROP
-    if not keep.all():
-        points, found = points[keep], found[keep]
-    mark = found == _MARK
-    if mark.any():
-        # A mark belongs to the word of its letter; with no letter before it, it is a gap
-        # ("it´s" normalises to "it", space, acute, "s").
-        letter = np.maximum.accumulate(np.where(mark, 0, np.arange(len(found))))
-        found = np.where(mark & (found[letter] == _MARK), _GAP, found[letter])
-    points = np.where(found == _GAP, _SPACE, points)
-    alone = found == _ALONE
-    if alone.any():
-        before = alone & ~mark
-        before[1:] |= alone[:-1] & (found[1:] == _WORD)
-        spaced = np.full(len(points) + np.count_nonzero(before), _SPACE, np.uint32)
-        spaced[np.arange(len(points)) + np.cumsum(before)] = points
-        points = spaced
-    return _text(points).encode()
-
-
-def _code_points(text: str) -> NDArray[np.uint32]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-
-
-def _text(points: NDArray[np.uint32]) -> str:
-    return points.astype("<u4", copy=False).tobytes().decode("utf-32-le", "surrogatepass")
-
-
-@lru_cache
-def _classes(drop_punctuation: bool, fold_accents: bool, split_unspaced: bool) -> _Classes:
-    return _Classes(drop_punctuation, fold_accents, split_unspaced)
-
-
-class _Classes:
-    """What code points do, each asked for when it is first met: for all it takes a fifth second."""
-
-    def __init__(self, drop_punctuation: bool, fold_accents: bool, split_unspaced: bool) -> None:
-        self._drop_punctuation = drop_punctuation
-        self._unspaced = UNSPACED if split_unspaced else ()
-        self._known = np.full(0x110000, _UNMET, np.uint8)
-        for first, last in _IGNORABLE + (_ACCENTS if fold_accents else ()):
-            self._known[first : last + 1] = _DROP
-
-    def of(self, points: NDArray[np.uint32]) -> NDArray[np.uint8]:
-        """What each of the code points does."""
-        found = self._known.take(points)
-        unmet = found == _UNMET
-        if unmet.any():
-            for point in set(points[unmet].tolist()):
-                self._known[point] = self._ask(point)
-            found = self._known.take(points)
-        return found
-
-    def of_one(self, char: str) -> int:
-        """What one character does."""
-        found = int(self._known[ord(char)])
-        return self._ask(ord(char)) if found == _UNMET else found
-
-    def _ask(self, point: int) -> int:
-        found = _class(chr(point), self._drop_punctuation)
-        if found == _WORD and any(first <= point <= last for first, last in self._unspaced):
-            return _ALONE
-        return found
-
-
-def _class(char: str, drop_punctuation: bool) -> int:
-    if char.isalnum() or char == "_":
-        return _WORD
-    category = unicodedata.category(char)
-    if category in ("Cf", "Me"):  # format controls; enclosing marks such as a keycap's
-        return _DROP
-    if category in ("Mn", "Mc"):
-        return _MARK
-    return _ALONE if category[0] in "PS" and not drop_punctuation else _GAP
