@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
@@ -86,7 +87,7 @@ class Spool:
                     yield [request for _, request in batch]
                     batch.clear()
             finally:
-                self._append([*others, *(line for line, _ in batch), *file])
+                self._append(chain(others, (line for line, _ in batch), file))
                 Path(file.name).unlink()
 
     @classmethod
@@ -95,7 +96,7 @@ class Spool:
         if any(folder.glob(f"{_NAME}*.jsonl")):
             spool = cls(folder, target)
             for file in spool._claimed():
-                spool._append([_renamed(line, source, target) for line in file])
+                spool._append(_renamed(line, source, target) for line in file)
                 Path(file.name).unlink()
 
     def _claimed(self) -> Iterator[BinaryIO]:
@@ -113,14 +114,17 @@ class Spool:
                     yield file
 
     def _append(self, lines: Iterable[bytes]) -> None:
-        # Whoever was killed, or found the disk full, may have left the last line without an end.
-        text = b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
-        if text:
-            with self._locked(), self._path.open("a+b") as file:
-                if file.tell():
-                    file.seek(-1, os.SEEK_END)
-                    text = text if file.read(1) == b"\n" else b"\n" + text
-                file.write(text)
+        first = next(lines := iter(lines), None)
+        if first is None:
+            return
+        with self._locked(), self._path.open("a+b") as file:
+            # Whoever was killed, or found the disk full, may have left a line without an end.
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    file.write(b"\n")
+            for line in chain((first,), lines):
+                file.write(line if line.endswith(b"\n") else line + b"\n")
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import multiprocessing
 import signal
+import tracemalloc
 from pathlib import Path
 from typing import IO, Any
 
@@ -62,6 +63,22 @@ def test_what_is_not_done_stays(tmp_path: Path) -> None:
     batches.close()
     spool.add([request(10)])
     assert sorted(r.token for r in drained(spool)) == [n.to_bytes(4) for n in range(3, 11)]
+
+
+def test_a_long_spool_is_no_load(tmp_path: Path) -> None:
+    """What is left of it, and what is renamed in it, passes line by line."""
+    Spool(tmp_path, "index digest").add(request(n) for n in range(20_000))
+    size = sum(path.stat().st_size for path in tmp_path.iterdir())
+    tracemalloc.start()
+    Spool.rename(tmp_path, "index", "other")
+    spool = Spool(tmp_path, "other digest")
+    batches = spool.drain(3)
+    next(batches)
+    batches.close()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < size / 20
+    assert spool.count() == (20_000, 0)
 
 
 def test_requests_of_other_indexes_are_left(tmp_path: Path) -> None:
