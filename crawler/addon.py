@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from .pipelines import DuplicatePipeline
@@ -31,9 +32,10 @@ class Addon:
         """Check the settings and add the pipeline."""
         speak_plainly()
         project_config(settings)
-        settings.setdefault_in_component_priority_dict(
-            "ITEM_PIPELINES", DuplicatePipeline, PRIORITY
-        )
+        if "SCRAPY_CHECK" not in os.environ:  # contracts pass no items on, and need no index
+            settings.setdefault_in_component_priority_dict(
+                "ITEM_PIPELINES", DuplicatePipeline, PRIORITY
+            )
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", ResponseReader, NEXT_TO_SPIDER
         )

@@ -43,6 +43,23 @@ class Links(CrawlSpider):
 """
 
 
+CHECKED = """
+from scrapy import Spider
+
+
+class Checked(Spider):
+    name = "checked"
+
+    def parse(self, response):
+        '''A page.
+
+        @url URL
+        @scrapes url html
+        '''
+        yield {"url": response.url, "html": response.text}
+"""
+
+
 @pytest.fixture
 def web() -> Iterator[Web]:
     """Sixty pages, of which /1 repeats /0."""
@@ -148,6 +165,16 @@ async def test_failing_start(
     assert len([line for line in run.log.splitlines() if "ERROR" in line and message in line]) == 1
     assert "Traceback" not in run.log
     assert web.seen == []
+
+
+def test_contracts_need_no_index(project: Project, web: Web) -> None:
+    """`scrapy check` runs without a server: no item of it gets to a pipeline."""
+    (project.folder / "shop" / "spiders" / "checked.py").write_text(
+        CHECKED.replace("URL", f"{web.url}/0")
+    )
+    run = project.scrapy("check", "checked", DEDUP_REDIS_URL="redis://127.0.0.1:1")
+    assert run.code == 0
+    assert "Ran 1 contract in" in run.log
 
 
 def kill_during(project: Project, server: Server, web: Web | None, **settings: Any) -> Any:
