@@ -15,7 +15,7 @@ from ..chrome.document import TREES
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
 from ..extractor import Tree
-from .reading import PagesRead
+from .reading import PagesRead, value_of
 
 logger = logging.getLogger(__name__)
 
@@ -66,17 +66,17 @@ class PageFields:
 
     def title(self, item: Any) -> str:
         """The title, if the item has one."""
-        title = ItemAdapter(item).get(self.config.title_field)
+        title = value_of(item, self.config.title_field)
         return title if isinstance(title, str) else ""
 
     def canonical(self, item: Any, url: str) -> str | None:
         """The address that the page at `url` names as canonical, None if it names none."""
-        named = ItemAdapter(item).get(self.config.canonical_field)
+        named = value_of(item, self.config.canonical_field)
         return resolved(url, named) if isinstance(named, str) and named.strip() else None
 
     def date(self, item: Any) -> datetime | None:
         """When the page's text was published, None if that is not known."""
-        return read_date(ItemAdapter(item).get(self.config.date_field))
+        return read_date(value_of(item, self.config.date_field))
 
     def html(self, item: Any) -> str | bytes | Tree | None:
         """The HTML, or the tree that it was parsed into; None if there is none.
@@ -107,7 +107,7 @@ class PageFields:
         adapter = ItemAdapter(item)
         name = self.config.text_field
         if name in adapter.field_names() or isinstance(item, dict):
-            there = adapter.get(name)
+            there = value_of(item, name)
             if there is None or isinstance(there, str):
                 _write(adapter, name, text)
         name = self.config.title_field
@@ -136,7 +136,7 @@ class PageFields:
             logger.warning(message, type(item).__qualname__, name, *values)
 
     def _read(self, item: Any, name: str, types: tuple[type, ...]) -> Any:
-        value = ItemAdapter(item).get(name)
+        value = value_of(item, name)
         if value is None:
             return None
         if not isinstance(value, types):
@@ -172,7 +172,7 @@ def read_date(value: Any) -> datetime | None:
 
 def _instead(item: Any, name: str) -> str:
     """What a field holds that is no text, for a warning."""
-    value = ItemAdapter(item).get(name)
+    value = value_of(item, name)
     if value is None or isinstance(value, str):
         return ""
     hint = ", of an item loader without TakeFirst()" if isinstance(value, list) else ""

@@ -91,9 +91,8 @@ class ResponseReader(BaseSpiderMiddleware):
         return item
 
     def _read(self, item: Any, response: HtmlResponse, pages: PagesRead) -> None:
-        fields = ItemAdapter(item)
-        html = fields.get(self._html_field)
-        if not isinstance(html, (str, bytes)) or fields.get(self._text_field):
+        html = value_of(item, self._html_field)
+        if not isinstance(html, (str, bytes)) or value_of(item, self._text_field):
             return
         # Scrapy has no public way to ask whether there is a selector without making one.
         if len(html) >= LONG_PAGE or getattr(response, "_cached_selector", response) is not None:
@@ -101,6 +100,17 @@ class ResponseReader(BaseSpiderMiddleware):
         if html is (response.body if isinstance(html, bytes) else response.text):
             page, text = (response.body, response.text) if _is_plain(response) else (html, None)
             pages.put(html, parse(page, text=text, tree=partial(_tree, response)))
+
+
+def value_of(item: Any, name: str) -> Any:
+    """What an item has in a field, None if nothing; a :class:`~collections.defaultdict` gets none.
+
+    >>> from collections import defaultdict
+    >>> value_of(item := defaultdict(list, url="/"), "text"), dict(item)
+    (None, {'url': '/'})
+    """
+    fields = ItemAdapter(item)
+    return fields.get(name) if name in fields.field_names() else None
 
 
 def _is_plain(response: HtmlResponse) -> bool:

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import logging
 import signal
+from collections import defaultdict
 from dataclasses import dataclass, field, make_dataclass
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from typing import Any
 
 import attrs
@@ -62,7 +64,7 @@ class ScrapyPage(scrapy.Item):
     dedup = scrapy.Field()
 
 
-TYPES = [dict, DataPage, AttrsPage, ScrapyPage]
+TYPES = [dict, partial(defaultdict, list), DataPage, AttrsPage, ScrapyPage]
 
 
 def html(text: str, title: str = "A title") -> str:
