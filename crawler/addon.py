@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from scrapy.utils.misc import load_object
+
 from .pipelines import DuplicatePipeline
 from .pipelines.reading import ResponseReader
 from .project import project_config
@@ -21,7 +23,8 @@ NEXT_TO_SPIDER = 1000
 
 
 class Addon:
-    """Puts :class:`DuplicatePipeline` into ``ITEM_PIPELINES``, unless it stands there already.
+    """Puts :class:`DuplicatePipeline` into ``ITEM_PIPELINES``, unless it stands there already, or a
+    class derived from it: to the second of two all pages would be ``unchanged`` or ``updated``.
 
     And :class:`ResponseReader` into ``SPIDER_MIDDLEWARES``, so that pages are parsed once.
 
@@ -32,10 +35,16 @@ class Addon:
         """Check the settings and add the pipeline."""
         speak_plainly()
         project_config(settings)
-        if "SCRAPY_CHECK" not in os.environ:  # contracts pass no items on, and need no index
+        # Contracts pass no items on, and need no index.
+        if "SCRAPY_CHECK" not in os.environ and not _is_there(settings):
             settings.setdefault_in_component_priority_dict(
                 "ITEM_PIPELINES", DuplicatePipeline, PRIORITY
             )
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", ResponseReader, NEXT_TO_SPIDER
         )
+
+
+def _is_there(settings: BaseSettings) -> bool:
+    classes = map(load_object, settings.getdict("ITEM_PIPELINES"))
+    return any(isinstance(one, type) and issubclass(one, DuplicatePipeline) for one in classes)

@@ -101,6 +101,15 @@ def test_the_projects_own_priority_stays(key: Any, priority: int | None) -> None
     assert pipelines(ITEM_PIPELINES={key: priority}) == {key: priority}
 
 
+def test_a_class_derived_from_the_pipeline_stands_for_it() -> None:
+    """One that lets some types of items pass, as an example, is the only one to check pages."""
+
+    class Articles(DuplicatePipeline):
+        pass
+
+    assert pipelines(ITEM_PIPELINES={Articles: 350}) == {Articles: 350}
+
+
 def test_a_page_is_parsed_once(project: Project, web: Web, redis_url: str) -> None:
     """When a CrawlSpider has yielded a page, the tree for its links is there already."""
     web.page("/", "".join(f"<a href=/{i}>{i}</a> " for i in range(3)))
