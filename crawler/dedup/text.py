@@ -111,6 +111,7 @@ class Normaliser:
 
         This is what the shingler reads: no Python object is made for a word.
         """
+        text = str.__str__(text)  # lxml and Beautiful Soup have strings of classes of their own
         if self.drop_urls:
             text = _URL.sub(" ", text)
         if self.drop_reposts:

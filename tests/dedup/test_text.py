@@ -4,8 +4,10 @@ import re
 import unicodedata
 
 import pytest
+from bs4 import BeautifulSoup
 from hypothesis import example, given
 from hypothesis import strategies as st
+from lxml import etree
 
 from crawler.dedup.text import Normaliser, normalise, single_spaced, words
 from crawler.dedup.unspaced import make_segmenter
@@ -171,3 +173,11 @@ def test_a_page_of_combining_marks_is_not_sorted_for_hours() -> None:
 @given(st.lists(st.sampled_from([b" ", b"  ", b"a", b"\xc3\xa9"])).map(b"".join))
 def test_single_spaced_parts_the_same_words(encoded: bytes) -> None:
     assert single_spaced(encoded) == b" ".join(encoded.split())
+
+
+def test_strings_of_other_classes():
+    """What lxml's XPath and Beautiful Soup find are strings of classes of their own."""
+    page = "<p>To be"
+    for text in etree.HTML(page).xpath("string()"), BeautifulSoup(page, "lxml").p.string:
+        assert type(text) is not str
+        assert words(text) == ["to", "be"]
