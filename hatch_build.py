@@ -81,7 +81,10 @@ def in_place() -> list[Path]:
     if old:
         with tempfile.TemporaryDirectory() as name:
             for place, module in compiled(old, Path(name)).items():
-                (ROOT / place).write_bytes(module.read_bytes())
+                # Under another name first: a process that runs the old one would crash.
+                written = (ROOT / place).with_suffix(".new")
+                written.write_bytes(module.read_bytes())
+                written.replace(ROOT / place)
     return old
 
 
