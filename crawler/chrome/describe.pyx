@@ -4,18 +4,20 @@
 Both give the same numbers, which a test compares; what they mean and why stands there.
 """
 
+from cpython.unicode cimport Py_UNICODE_TOLOWER
 from libc.math cimport log, log1p
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 import numpy as np
 
-from . import features
+from . import features, phrases
 from .blocks import TAGS
 from .vocabulary import SIGNS
 
 include "equal.pxi"
 include "containers.pxi"
+include "phrases.pxi"
 
 cdef enum:
     OWN = 9, PLACE = 10, SHARED = 4, NAMED = 5  # columns
@@ -25,7 +27,7 @@ cdef int TAG_COUNT = len(TAGS), SIGN_COUNT = len(SIGNS)
 cdef int PAGE = WHOLE + 2 * TAG_COUNT
 cdef int COLUMNS = (
     OWN + PLACE + TAG_COUNT + SIGN_COUNT + WINDOW_COUNT * RATIOS + NEIGHBOUR_COUNT * 4
-    + SHARED + NAMED + LEVELS * (HELD + 1) + 2 * REGIONS + PAGE
+    + SHARED + NAMED + LEVELS * (HELD + 1) + 2 * REGIONS + PHRASED + PAGE
 )
 cdef int[WINDOW_COUNT][2] WINDOWS = features.WINDOWS
 cdef int[NEIGHBOUR_COUNT] NEIGHBOURS = features.NEIGHBOURS
@@ -71,6 +73,7 @@ def describe(flat, str title not None, scores):
             first = row
     cdef const float[::1] page = of_page(rows, upto, kin, codes, around)
     containers = Containers(flat, upto)
+    of_phrases(rows, COLUMNS - PAGE - PHRASED, flat.texts)
     for row in range(n):
         element = around[row]
         code = codes[element]

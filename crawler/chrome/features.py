@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from . import phrases
 from .blocks import LIMIT, TAGS, Flat
 from .vocabulary import SIGNS, AnyWords
 
@@ -115,6 +116,7 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
             twins(flat),
             flat.within[:n],
         ),
+        *phrases.columns(texts),
         np.broadcast_to(page, (n, len(page))),
     ]
     return np.concatenate(parts, 1, dtype=np.float32)

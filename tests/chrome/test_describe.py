@@ -24,6 +24,7 @@ PAGE = """<title>The wreck that nobody raised, and why</title><body class="page 
 <div hidden><p>Subscribe, <a href=/s>now</a>!</div><h2>Why</h2>
 <p>茶是世界上最大众化的饮品之一，在许多国家、许多地方都有人喝。茶是世界上最大众化的饮品之一。
 <p>البحر، والسفينة، والغواصون، كانوا هناك منذ زمن بعيد، ولم يعرف أحد
+<ul><li>Share this<li>Tags: wreck<li>Add to cart<li>About the author<li>Newsletter</ul>
 <table class=data><tr><td>1<td>2,000<td>3</table><p>The wreck<p>The wreck</div>
 <div class="footer sidebar"><p><a href=/c>© 2026</a> all rights reserved</div>"""
 

@@ -74,6 +74,8 @@ def test_trees_are_asked_in_doubt_only(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(1)
     features = random.normal(size=(300, len(fitted.hidden))).astype(np.float32) * 0.1
     units = features @ fitted.hidden
+    said = np.maximum(units + fitted.hidden_bias, 0) @ fitted.output
+    fitted = fitted._replace(output_bias=-np.median(said))  # of rows that describe no page
     both = forest.likelihoods(fitted, units, features)
     np.testing.assert_allclose(fitted.probabilities(features), both, rtol=1e-4)
     asked: list[int] = []
