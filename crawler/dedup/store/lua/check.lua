@@ -231,8 +231,8 @@ local function decide(page, known, same_text)
     if wins(page, equal) then original, beaten[1] = nil, equal end
   end
   if long_enough and (not original or page.wish == 'keep') then
-    standing = 'n'
     original, similarity = near_copy(page, beaten)
+    if not original or original.exact ~= page.exact then standing = 'n' end
   end
   if page.wish == 'keep' then original = nil end
   if original or page.wish == 'keep' and not page.preferred then beaten = {} end
@@ -245,7 +245,7 @@ local function decide(page, known, same_text)
     list(page, meta.id)
     for _, loser in ipairs(beaten) do
       meta.replaces = meta.replaces or loser.id
-      depose(loser, meta, equal and loser.id == equal.id and 'e' or 'n')
+      depose(loser, meta, loser.exact == page.exact and 'e' or 'n')
     end
     meta.standing = long_enough and 'u' or 's'
     local as_before = same_text and not known.rep
