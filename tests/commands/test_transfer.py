@@ -271,13 +271,18 @@ def test_an_export_of_another_state_begins_anew(config, tmp_path, monkeypatch):
     assert b"http://new/" in gzip.decompress(path.read_bytes())
 
 
-def test_an_index_that_changes_is_not_exported(config, tmp_path, monkeypatch):
+@pytest.mark.parametrize("change", ["check", "gone"])
+def test_an_index_that_changes_is_not_exported(config, tmp_path, monkeypatch, change):
     """A file of no one moment would not be sound: there is none, with a word why."""
     opened(config, fill)
     read = transfer.read_records
 
     async def slow(store, *rest):
-        await DuplicateIndex(config, store, None).check("http://x/", text(article(900)))
+        index = DuplicateIndex(config, store, None)
+        if change == "gone":
+            assert await index.gone("http://a.example/1")
+        else:
+            await index.check("http://x/", text(article(900)))
         return await read(store, *rest)
 
     monkeypatch.setattr(transfer, "read_records", slow)

@@ -161,7 +161,8 @@ class RedisIndex(Reader):
         Of a page that was checked later than it was found gone nothing is noted: False, too.
         """
         items = [pack_gone(report, self.url_key(report.url)) for report in reports]
-        return [bool(known) for known in await self._run("gone", items)]
+        replies = await self._run("gone", [self._parameters.digest, *items])
+        return [bool(known) for known in replies]
 
     async def override(self, url: str, decision: str | None) -> None:
         """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""
