@@ -309,6 +309,8 @@ local function knows_canonical(page)
 end
 
 load_state()
+local refused = out_of_numbers(#ARGV - 7)
+if refused then return refused end
 local replies, names_of = {}, {[0] = {}} -- the tables of a page's keys, by their number
 for i = 8, #ARGV do
   local page = read_page(ARGV[i])

@@ -20,6 +20,8 @@ if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
   return redis.error_reply('PARAMETERS the index is gone or has other parameters')
 end
 load_state()
+local refused = out_of_numbers(#ARGV)
+if refused then return refused end
 local NO_TOKEN = string.rep('\0', 4)
 local PAGE = '>I4c1c1I4I4c4I4c12BI2I4I2I2I4I4c4I4I2I2'
 
