@@ -209,12 +209,14 @@ class DuplicateIndex:
         """Check the pages in the spool, and note those that are gone; what the server does not
         answer for stays there. `told` is called with each address that was noted as gone.
 
+        A page that was seen with another text since is passed over.
         An index that was deleted meanwhile is made again, for a new one would draw another seed,
         and could not check them. Raises :class:`ParameterMismatch` if somebody else has made it.
         """
         if self._spool is None or not self.waiting()[0]:
             return
         await self._store.open()
+        begun = time.time()
         with closing(self._spool.drain(self._store.exchange)) as batches:
             for batch in batches:
                 reports = [one for one in batch if isinstance(one, Gone)]
@@ -223,10 +225,21 @@ class DuplicateIndex:
                     for report in reports:
                         told(report.url)
                 requests = [one for one in batch if isinstance(one, CheckRequest)]
+                past = await asyncio.gather(*(self._is_past(one, begun) for one in requests))
+                requests = [one for one, is_past in zip(requests, past, strict=True) if not is_past]
                 answers = await self.check_requests(requests) if requests else []
                 for request, evidence in zip(requests, answers, strict=True):
                     bits = self._config.sketch_bits
                     yield verdict_of(request.url, evidence, bits, request=request)
+
+    async def _is_past(self, request: CheckRequest, begun: float) -> bool:
+        """Whether the page was seen with another text since the request was kept, before a replay
+        that has `begun`: what that checked itself may be an earlier line.
+        """
+        page = await self._store.show(request.url) if request.since else None
+        if page is None or page.exact == request.fingerprint.exact:
+            return False
+        return request.since < page.last_seen < int(begun)
 
     def waiting(self) -> tuple[int, int]:
         """What is in the spool: pages of this index, and what it cannot check: pages of others and
@@ -328,8 +341,12 @@ class DuplicateIndex:
     def _keep(self, requests: Sequence[Kept]) -> None:
         if self._spool is None or not requests:
             return
+        now = int(time.time())
         try:
-            self._spool.add(requests)
+            self._spool.add(
+                one._replace(since=now) if isinstance(one, CheckRequest) else one
+                for one in requests
+            )
         except OSError as error:  # the pages pass unchecked all the same
             if not self._has_warned:  # there may be as many as the crawl has pages
                 self._has_warned = True

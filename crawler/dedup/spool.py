@@ -155,6 +155,7 @@ class Spool:
             "yields": request.yields,
             "date": request.date,
             "preferred": request.preferred,
+            "since": request.since,
         }
         return json.dumps(record).encode() + b"\n"
 
@@ -166,7 +167,7 @@ class Spool:
                 return None
             if "gone" in record:
                 return Gone(*_read(record, _REPORT))
-            record.setdefault("preferred", False)  # of a line that an earlier version wrote
+            record = {"preferred": False, "since": 0} | record  # of a line of an earlier version
             page = Fingerprint(*_read(record, _FINGERPRINT))
             url, host, token, *rest = _read(record, _REQUEST)
             return CheckRequest(url, host, token, page, *rest) if self._fits(page) else None
@@ -237,6 +238,7 @@ _REQUEST: Final[_Fields] = {
     "yields": _boolean,
     "date": _number(4),
     "preferred": _boolean,
+    "since": _number(4),
 }
 
 

@@ -159,6 +159,28 @@ def test_into_an_index_with_pages(kind, redis_url, cluster_url, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["server", "cluster"])
+def test_copies_of_a_page_that_has_another_text_now(kind, redis_url, cluster_url, tmp_path):
+    """Where the index knows their original with another text, no text of theirs is lost."""
+    url = {"server": redis_url, "cluster": cluster_url}[kind]
+    old = DedupConfig(redis_url=url, namespace="old", seed=7)
+    new = DedupConfig(redis_url=url, namespace="new", seed=7)
+    first, second = text(article(1)), text(changed(article(1), 1))
+    pages = [("http://a/", first), ("http://b/", first), ("http://c/", second)]
+    opened(old, lambda index: index.stats(), pages)
+    path = written(old, tmp_path / "x.gz")
+    opened(new, lambda index: index.stats(), [("http://a/", text(article(2)))])
+    assert asyncio.run(import_index(new, path)).new == 2
+
+    async def come_again(index):
+        before = await index.show("http://b/")
+        return before.duplicate_of, await index.check_many(pages[1:])
+
+    original, (exact, near) = opened(new, come_again)
+    assert original is exact.duplicate_of is None
+    assert near.duplicate_of == "http://b/"
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
 def test_a_killed_import_goes_on(kind, redis_url, cluster_url, tmp_path, monkeypatch):
     """What is half imported cannot be opened; the same file again makes it whole and sound."""
     url = {"server": redis_url, "cluster": cluster_url}[kind]
@@ -249,13 +271,18 @@ def test_an_export_of_another_state_begins_anew(config, tmp_path, monkeypatch):
     assert b"http://new/" in gzip.decompress(path.read_bytes())
 
 
-def test_an_index_that_changes_is_not_exported(config, tmp_path, monkeypatch):
+@pytest.mark.parametrize("change", ["check", "gone"])
+def test_an_index_that_changes_is_not_exported(config, tmp_path, monkeypatch, change):
     """A file of no one moment would not be sound: there is none, with a word why."""
     opened(config, fill)
     read = transfer.read_records
 
     async def slow(store, *rest):
-        await DuplicateIndex(config, store, None).check("http://x/", text(article(900)))
+        index = DuplicateIndex(config, store, None)
+        if change == "gone":
+            assert await index.gone("http://a.example/1")
+        else:
+            await index.check("http://x/", text(article(900)))
         return await read(store, *rest)
 
     monkeypatch.setattr(transfer, "read_records", slow)

@@ -431,6 +431,8 @@ async def test_an_index_deleted_in_use_is_an_error(index_url: str) -> None:
             await index._store._client.delete(key)
         with pytest.raises(ServerError, match="deleted or replaced"):
             await index.check("http://a/2", text(article(2)))
+        with pytest.raises(ServerError, match="deleted or replaced"):  # and it is kept for later
+            await index.gone("http://a/1")
 
 
 def test_settings_that_do_not_fit_each_other_are_refused() -> None:

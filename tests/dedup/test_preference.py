@@ -173,6 +173,25 @@ async def test_a_page_that_is_kept_and_preferred_takes_the_place(index_url: str)
         assert (await index.stats()).kept == 1
 
 
+@pytest.mark.parametrize("words", [FIRST, "four words are short"])
+async def test_all_of_several_kept_pages_with_one_text_are_exact(
+    index_url: str, words: str
+) -> None:
+    """Beside one that is gone the other is named as exact; so is each that loses its place."""
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, words)
+        await index.override(COPY, "keep")
+        await index.check(COPY, words)
+        await index.gone(ORIGINAL)
+        verdict = await index.check("http://third/", words)
+        assert (verdict.kind, verdict.duplicate_of) == (Kind.EXACT, COPY)
+        await index.prefer("http://third/", words)
+        for loser in (ORIGINAL, COPY):
+            record = await index.show(loser)
+            assert record is not None
+            assert (record.kind, record.duplicate_of) == (Kind.EXACT, "http://third/")
+
+
 async def test_a_page_that_is_to_be_dropped_takes_no_place(index_url: str) -> None:
     """It makes no page its copy, least of all one that is hardly like it, whatever its claims."""
     like = text(changed(article(1), 20))

@@ -6,6 +6,7 @@ import fcntl
 import json
 import multiprocessing
 import signal
+import time
 import tracemalloc
 from pathlib import Path
 from typing import IO, Any
@@ -149,6 +150,7 @@ def replaced(record: dict[str, Any], values: dict[str, Any]) -> bytes:
             for level, members in ((64, 9), (254, 0), (255, 9), (256, 9), (-1, 9), (0, 1 << 16))
         ),
         {"odd": [[1, 9, "00" * 128]] * 2},
+        *({"since": value} for value in ("x", -1, 1 << 32, None)),
     ],
     ids=repr,
 )
@@ -301,6 +303,41 @@ async def test_unanswered_pages_are_replayed(start_server, tmp_path: Path) -> No
         ]
         assert index.waiting() == (0, 0)
         assert sum((await index.stats()).verdicts.values()) == 3
+
+
+async def test_a_page_that_was_seen_with_another_text_since_is_passed_over(
+    index_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another crawler kept last week does not undo what its address was found to be since."""
+    config = DedupConfig(redis_url=index_url, shards=4, data_dir=tmp_path, seed=1)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        old, new, same = (text(article(n)) for n in range(3))
+        await index.check("http://other/", old)
+        for url, words in (("http://a/", old), ("http://b/", same), ("http://c/", same)):
+            kept = index._request(url, index.fingerprint(words))
+            index._spool.add([kept._replace(since=int(time.time()) - 60)])
+        earlier = time.time() - 30
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "time", lambda: earlier)
+            await index.check("http://a/", new)
+            await index.check("http://b/", same)
+        replayed = {verdict.url: verdict.kind async for verdict in index.replay()}
+        assert replayed == {"http://b/": Kind.UNCHANGED, "http://c/": Kind.EXACT}
+        assert index.waiting() == (0, 0)
+        assert (await index.check("http://a/", new)).kind is Kind.UNCHANGED
+
+
+async def test_of_two_texts_that_were_kept_of_a_page_the_last_counts(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first is checked later than both were kept, and does not hide the second."""
+    config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        monkeypatch.setattr(index.store, "exchange", 1)
+        for words in (text(article(0)), text(article(1))):
+            kept = index._request("http://a/", index.fingerprint(words))
+            index._spool.add([kept._replace(since=int(time.time()) - 60)])
+        assert [verdict.kind async for verdict in index.replay()] == [Kind.UNIQUE, Kind.UPDATED]
 
 
 async def test_pages_that_cannot_be_kept_are_told_once(

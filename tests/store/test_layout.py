@@ -285,6 +285,28 @@ async def test_keys_of_a_page_in_one_bucket(index_url: str) -> None:
         assert (await index.verify()).entries.total() == 0
 
 
+async def test_the_last_number(index_url: str) -> None:
+    """Numbers come to an end after four billion: then no page is checked, and none is damaged."""
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=8)
+    async with DuplicateIndex.open(config) as index:
+        some = pages(20, bands=8)
+        await index.check_requests(some[:10])
+        for keys in index.store.shards:
+            last = 0xFEFFFFFF // len(index.store.shards)
+            await index.store._client.hset(keys.state, "next", last - 2_000)
+        late = await index.check_requests(some[10:12])
+        assert {one.kind for one in late} == {"unique"}
+        again = [one._replace(token=b"next") for one in some[:12]]
+        assert {one.kind for one in await index.check_requests(again)} == {"unchanged"}
+        for keys in index.store.shards:
+            await index.store._client.hset(keys.state, "next", last - 20)
+        with pytest.raises(ServerError, match="given its last number"):
+            await index.check_requests(some[12:])
+        assert await index.show(some[11].url) is not None
+        audit = await index.verify()
+        assert (audit.faults, audit.urls) == ([], 12)
+
+
 async def test_memory_is_given_back(index_url: str) -> None:
     """A forgotten page leaves neither record nor table entry."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)

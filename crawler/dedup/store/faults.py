@@ -113,6 +113,9 @@ _DAMAGED = Fault(
     "`import` under another DEDUP_NAMESPACE take all others along",
     False,
 )
+_NO_NUMBERS = Fault(
+    "the index has given its last number; begin a new one under another DEDUP_NAMESPACE", False
+)
 _NO_DATABASE = Fault("the server has no such database number; correct it in DEDUP_REDIS_URL", False)
 
 # The code at the head of an error reply. Inside a script's error it stands anywhere.
@@ -152,6 +155,7 @@ _TEXTS = {
     "max number of clients": _NO_ROOM_FOR_CLIENTS,
     "no connection available": _POOL,
     "data string too short": _DAMAGED,
+    "numbers of pages have come to an end": _NO_NUMBERS,
     "db index is out of range": _NO_DATABASE,
     f"errno {errno.ECONNREFUSED}]": _REFUSED,
     "connection closed": _LOST,

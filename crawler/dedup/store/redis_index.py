@@ -46,7 +46,8 @@ class CheckRequest(NamedTuple):
     ``canonical`` is the other URL that the page names as canonical, if it does; ``yields`` says
     that it gives its place in the index to that. ``date`` is its text's, in seconds since 1970, 0
     if unknown: of two copies the earlier takes the place. ``preferred`` takes it in any case. With
-    ``template`` the answer tells what is new in the template of the page's host.
+    ``template`` the answer tells what is new in the template of the page's host. ``since`` is when
+    it was kept for later, in seconds since 1970, 0 if it was not.
     """
 
     url: str
@@ -57,6 +58,7 @@ class CheckRequest(NamedTuple):
     yields: bool = False
     date: int = 0
     preferred: bool = False
+    since: int = 0
     template: TemplateNews | None = None
 
 
@@ -161,7 +163,8 @@ class RedisIndex(Reader):
         Of a page that was checked later than it was found gone nothing is noted: False, too.
         """
         items = [pack_gone(report, self.url_key(report.url)) for report in reports]
-        return [bool(known) for known in await self._run("gone", items)]
+        replies = await self._run("gone", [self._parameters.digest, *items])
+        return [bool(known) for known in replies]
 
     async def override(self, url: str, decision: str | None) -> None:
         """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""

@@ -28,7 +28,9 @@ _RUN: Final = 32  # pages written by one run of the script
 
 
 class Restored(NamedTuple):
-    """The number of a page, and whether it was written: not if its URL was known."""
+    """The number of a page, and whether it was written: not if its URL was known. The number is 0
+    if it was known with another text.
+    """
 
     number: int
     is_new: bool
@@ -119,7 +121,7 @@ class Restorer:
         found: dict[int, Restored] = {}
         for (shard, places), answers in zip(runs, replies, strict=True):
             for place, (local, is_new) in zip(places, answers, strict=True):
-                found[place] = Restored(local * count + shard, bool(is_new))
+                found[place] = Restored(local and local * count + shard, bool(is_new))
         restored = [found[place] for place in range(len(pages))]
         if isinstance(self._store, SpreadIndex):
             await self._enlist(self._store, pages, restored)

@@ -15,6 +15,8 @@
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
+local refused = out_of_numbers(#ARGV)
+if refused then return refused end
 local clock = milliseconds()
 local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
 

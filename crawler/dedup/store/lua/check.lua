@@ -110,14 +110,6 @@ local function list(page, id)
   end
 end
 
-local function exact_copy(page)
-  for _, id in ipairs(pages_at(page, 1)) do
-    local meta = read_record(id, oldest)
-    if meta and meta.exact == page.exact and meta.url ~= page.url then return meta end
-  end
-  return nil
-end
-
 local function candidates(page)
   local hits, ids = {}, {}
   for i = 2, #page.tags do
@@ -177,18 +169,32 @@ local function wins(page, original)
     or page.date > 0 and page.date < (original.date or 0))
 end
 
+-- A kept page with the words of a page of so many sampled shingles, among those whose places it
+-- does not take; adds others with these words to the list `beaten`.
+local function exact_copy(page, sampled, beaten)
+  for _, id in ipairs(pages_at(page, 1)) do
+    local meta = read_record(id, oldest)
+    if meta and meta.exact == page.exact and meta.url ~= page.url then
+      meta.odd_bits, meta.other_sampled = 0, sampled
+      if not wins(page, meta) then return meta end
+      beaten[#beaten + 1] = meta
+    end
+  end
+  return nil
+end
+
 -- The kept page that a page is most like, among those whose places it does not take, and how
 -- similar it is; adds the others to the list `beaten`.
 local function near_copy(page, beaten)
   local least = page.wish == 'drop' and 0 or threshold -- then whatever is most like it will do
-  local best, best_similarity = nil, least
+  local best, best_similarity, known = nil, least, {}
+  for _, meta in ipairs(beaten) do known[meta.id] = true end -- for their words are the same
   local ids, hits = candidates(page)
   for i = 1, math.min(#ids, MAX_VERIFIED) do
     local meta = read_record(ids[i], oldest)
     local matches = hits[ids[i]]
-    local known = meta and (beaten[1] and beaten[1].id == meta.id -- for its words are the same
-      or meta.url == page.url) -- whose entry was lost, or left out
-    if meta and not known and are_enough(matches, page, meta) then
+    local is_own = meta and meta.url == page.url -- whose entry was lost, or left out
+    if meta and not is_own and not known[meta.id] and are_enough(matches, page, meta) then
       local similarity = similarity_of(page, meta, matches)
       if similarity and similarity >= least and wins(page, meta) then
         beaten[#beaten + 1] = meta
@@ -224,15 +230,10 @@ local function decide(page, known, same_text)
   end
   local similarity, standing, beaten = 1, 'e', {}
   if page.words > 0 then look(page) end -- a page without any word is like no other
-  local original = page.words > 0 and exact_copy(page) or nil
-  local equal = original
-  if equal then
-    equal.odd_bits, equal.other_sampled = 0, meta.sampled
-    if wins(page, equal) then original, beaten[1] = nil, equal end
-  end
+  local original = page.words > 0 and exact_copy(page, meta.sampled, beaten) or nil
   if long_enough and (not original or page.wish == 'keep') then
-    standing = 'n'
     original, similarity = near_copy(page, beaten)
+    if not original or original.exact ~= page.exact then standing = 'n' end
   end
   if page.wish == 'keep' then original = nil end
   if original or page.wish == 'keep' and not page.preferred then beaten = {} end
@@ -245,7 +246,7 @@ local function decide(page, known, same_text)
     list(page, meta.id)
     for _, loser in ipairs(beaten) do
       meta.replaces = meta.replaces or loser.id
-      depose(loser, meta, equal and loser.id == equal.id and 'e' or 'n')
+      depose(loser, meta, loser.exact == page.exact and 'e' or 'n')
     end
     meta.standing = long_enough and 'u' or 's'
     local as_before = same_text and not known.rep
@@ -308,6 +309,8 @@ local function knows_canonical(page)
 end
 
 load_state()
+local refused = out_of_numbers(#ARGV - 7)
+if refused then return refused end
 local replies, names_of = {}, {[0] = {}} -- the tables of a page's keys, by their number
 for i = 8, #ARGV do
   local page = read_page(ARGV[i])

@@ -2,12 +2,17 @@
 -- comes again, or a new one, and takes its place.
 --
 -- KEYS[1]  "{namespace}:params"
--- ARGV     for each URL: since when it is gone, in seconds since 1970 (4 bytes), its table key (4), the
---          URL
+-- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
+-- then one argument for each URL: since when it is gone, in seconds since 1970 (4 bytes), its table
+-- key (4), the URL
 --
 -- Returns for each URL 1, or 0 if it was never seen, or was seen later.
 
+if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
+  return redis.error_reply('PARAMETERS the index is gone or has other parameters')
+end
+redis.call('HINCRBY', STATE, 'exchanges', '1') -- so copies and exports see that something has changed
 load_state()
 local replies = {}
-for i, item in ipairs(ARGV) do replies[i] = note_gone(item) end
+for i = 2, #ARGV do replies[#replies + 1] = note_gone(ARGV[i]) end
 return replies

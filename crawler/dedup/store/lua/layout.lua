@@ -30,9 +30,11 @@ local stored -- the values as they were loaded, by the order of NAMES
 
 local TABLES -- tables of the group band: key i of a page stands in table i modulo TABLES; nil: each
 -- key of a page has a table of its own
+local SHARDS -- by which a number in one of them is multiplied where entries speak of all
 
 local function load_state()
-  TABLES = tonumber(redis.call('HGET', KEYS[1], 'tables') or nil)
+  local parameters = redis.call('HMGET', KEYS[1], 'tables', 'shards')
+  TABLES, SHARDS = tonumber(parameters[1] or nil), tonumber(parameters[2] or nil) or 1
   stored = redis.call('HMGET', STATE, unpack(NAMES))
   for i = 1, #NAMES do stored[i] = tonumber(stored[i]) end
   local next, fill, kept, hand, urls, exacts, bands, url_size, exact_size, band_size =

@@ -36,6 +36,12 @@ local function take_number(id)
   state.next = id + 1
 end
 
+-- An error if so many more pages might get numbers that are none, nil if not.
+local function out_of_numbers(pages)
+  if (state.next + (pages + 1) * SLOTS) * SHARDS < MORE then return nil end
+  return redis.error_reply('NUMBERS of pages have come to an end')
+end
+
 -- Gives a number to a page with a URL and a sketch of so many bytes, or fewer.
 local function new_number(size)
   local id = state.next

@@ -12,13 +12,16 @@
 -- the URL (2) and of the band keys (2); URL, band keys, odd sketch
 --
 -- Returns for each page its number and 1, or the number under which its URL was known before and 0:
--- then nothing has changed. Nothing is counted but the pages and entries that are there.
+-- then nothing has changed. That number is 0 if the URL was known with another text, for which
+-- copies of this page are none. Nothing is counted but the pages and entries that are there.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
   return redis.error_reply('PARAMETERS the index is gone or has other parameters')
 end
 load_state()
+local refused = out_of_numbers(#ARGV)
+if refused then return refused end
 local NO_TOKEN = string.rep('\0', 4)
 local PAGE = '>I4c1c1I4I4c4I4c12BI2I4I2I2I4I4c4I4I2I2'
 
@@ -45,7 +48,7 @@ local function restore(packed)
   local bands = string.sub(packed, at + url_size, at + url_size + bands_size - 1)
   meta.url, meta.sketch = url, string.sub(packed, at + url_size)
   local known, ids, name, tag, bucket = find_url(url, meta.url_key)
-  if known then return {known.id, 0} end
+  if known then return {known.exact == meta.exact and known.id or 0, 0} end
   if meta.id == 0 then
     meta.id = new_number(#url + #meta.sketch)
   elseif meta.id >= state.next then
