@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Self
@@ -18,6 +18,7 @@ from .evidence import record_of, verdict_of
 from .fingerprint import Fingerprint, Fingerprinter, make_sketcher
 from .identity import host, identity
 from .patience import Patience
+from .replay import replayed
 from .sketches.odd import OddSketch
 from .spool import Kept, Spool
 from .store.audit import Audit, audit
@@ -216,30 +217,11 @@ class DuplicateIndex:
         if self._spool is None or not self.waiting()[0]:
             return
         await self._store.open()
-        begun = time.time()
-        with closing(self._spool.drain(self._store.exchange)) as batches:
-            for batch in batches:
-                reports = [one for one in batch if isinstance(one, Gone)]
-                if reports:
-                    await self._store.gone(reports)
-                    for report in reports:
-                        told(report.url)
-                requests = [one for one in batch if isinstance(one, CheckRequest)]
-                past = await asyncio.gather(*(self._is_past(one, begun) for one in requests))
-                requests = [one for one, is_past in zip(requests, past, strict=True) if not is_past]
-                answers = await self.check_requests(requests) if requests else []
-                for request, evidence in zip(requests, answers, strict=True):
-                    bits = self._config.sketch_bits
-                    yield verdict_of(request.url, evidence, bits, request=request)
-
-    async def _is_past(self, request: CheckRequest, begun: float) -> bool:
-        """Whether the page was seen with another text since the request was kept, before a replay
-        that has `begun`: what that checked itself may be an earlier line.
-        """
-        page = await self._store.show(request.url) if request.since else None
-        if page is None or page.exact == request.fingerprint.exact:
-            return False
-        return request.since < page.last_seen < int(begun)
+        bits = self._config.sketch_bits
+        answers = replayed(self._spool, self._store, self.check_requests, told)
+        async with aclosing(answers):  # lest what is not done wait for the collector
+            async for request, evidence in answers:
+                yield verdict_of(request.url, evidence, bits, request=request)
 
     def waiting(self) -> tuple[int, int]:
         """What is in the spool: pages of this index, and what it cannot check: pages of others and

@@ -1,0 +1,48 @@
+"""What was kept for later, asked again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import closing
+
+from .spool import Spool
+from .store.redis_index import CheckRequest, Evidence, Gone, RedisIndex
+from .store.spread_index import SpreadIndex
+
+
+async def replayed(
+    spool: Spool,
+    store: RedisIndex | SpreadIndex,
+    check: Callable[[list[CheckRequest]], Awaitable[list[Evidence]]],
+    told: Callable[[str], object],
+) -> AsyncGenerator[tuple[CheckRequest, Evidence]]:
+    """Report what is gone and check the pages that the spool keeps, and yield these answers.
+
+    `told` is called with each address that was noted as gone.
+    """
+    begun = time.time()
+    with closing(spool.drain(store.exchange)) as batches:
+        for batch in batches:
+            reports = [one for one in batch if isinstance(one, Gone)]
+            if reports:
+                await store.gone(reports)
+                for report in reports:
+                    told(report.url)
+            requests = [one for one in batch if isinstance(one, CheckRequest)]
+            past = await asyncio.gather(*(_is_past(store, one, begun) for one in requests))
+            requests = [one for one, is_past in zip(requests, past, strict=True) if not is_past]
+            answers = await check(requests) if requests else []
+            for answered in zip(requests, answers, strict=True):
+                yield answered
+
+
+async def _is_past(store: RedisIndex | SpreadIndex, request: CheckRequest, begun: float) -> bool:
+    """Whether the page was seen with another text since the request was kept, before a replay
+    that has `begun`: what that checked itself may be an earlier line.
+    """
+    page = await store.show(request.url) if request.since else None
+    if page is None or page.exact == request.fingerprint.exact:
+        return False
+    return request.since < page.last_seen < int(begun)
