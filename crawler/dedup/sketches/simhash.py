@@ -68,6 +68,7 @@ class Simhash(Method):
                 f"blocks must be more than distance and at most {num_hashes}, not {blocks}"
             )
         self.num_hashes = num_hashes
+        self.shape = (num_hashes // _WORD_BITS,)
         self._factors = multipliers(num_hashes // _WORD_BITS, seed)
         block_of = np.arange(num_hashes) * blocks // num_hashes
         chosen = list(combinations(range(blocks), blocks - distance))
@@ -175,7 +176,8 @@ class TwoStage(Method):
             raise ValueError(f"distance must be from 0 to {num_hashes}, not {distance}")
         # Between this distance and the next, so that no rounding decides.
         self.least_similarity = _resemblance(1 - (distance + 0.5) / num_hashes)
-        self.tables = self.first.tables
+        self.tables: int = self.first.tables
+        self.shape = (self.tables + num_hashes // _WORD_BITS,)
         self.min_matches = min_matches
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
