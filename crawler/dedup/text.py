@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .unspaced import Segmenter
 
-__all__ = ["Normaliser", "normalise", "single_spaced", "words"]
+__all__ = ["Normaliser", "composed", "normalise", "single_spaced", "words"]
 
 _SPACE: Final = ord(" ")
 
@@ -161,6 +161,18 @@ def words(text: str) -> list[str]:
     ['füsse', 'hände']
     """
     return Normaliser().words(text)
+
+
+def composed(text: str) -> str:
+    r"""*text* in NFKC, without invisible characters: what has the same words has the same letters.
+
+    >>> composed("An o\ufb03ce in Zu\u0308\u00adrich\u200b")
+    'An office in Zürich'
+    """
+    if text.isascii():
+        return text
+    visible = characters(True, False, True).visible
+    return "".join(unicodedata.normalize("NFKC", visible(piece)) for piece in _pieces(text))
 
 
 def single_spaced(encoded: bytes) -> bytes:
