@@ -33,7 +33,8 @@ class Simhash(Method):
 
     Two bits differ with probability θ/π, θ being the angle between the sets as vectors (Charikar,
     "Similarity estimation techniques from rounding algorithms", STOC 2002, section 3). The share of
-    differing bits so estimates the cosine c, and for sets of one size J = c / (2 - c).
+    differing bits so estimates the cosine c, and for sets of one size J = c / (2 - c). Of fewer
+    than some twenty shingles it says too much, by .1 at four: many sums are 0, whose bit is 0.
 
     Pages within *distance* differing bits are found by tables: cut into *blocks*, the bits of some
     ``blocks - distance`` blocks are equal, whichever these are, and each such choice is a key
