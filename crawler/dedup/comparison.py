@@ -11,7 +11,7 @@ from .candidates import Rule
 from .differences import Change, Overlap, line_overlap, word_changes
 from .fingerprint import make_corrector, make_sketcher, verification_sketches
 from .hashing import ShingleArray
-from .lsh import collision_probability, row_bits
+from .lsh import collision_probability, table_bits
 from .shingles import Shingler
 from .similarity import Estimate, containment, jaccard
 from .sketches import METHODS, BandedMethod, Sketcher
@@ -219,7 +219,7 @@ def _chance(config: DedupConfig, a: ShingleArray, b: ShingleArray, exactly: floa
     """
     if issubclass(METHODS[config.method], BandedMethod):
         bands, rows = config.banding
-        return float(collision_probability(exactly, bands, rows, row_bits(rows)))
+        return float(collision_probability(exactly, bands, rows, table_bits(rows)))
     found = 0
     for seed in range(_TRIALS):
         method = METHODS[config.method](seed=seed, **config.sketch_options)

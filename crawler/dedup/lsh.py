@@ -13,6 +13,8 @@ if hashing.COMPILED:
     from . import hashes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
 ]
 
 KEY_BITS: Final = 32
+_TABLE_BITS: Final = 27  # of a key that the tables of an index tell apart, see store/lua/layout.lua
 # More tables cost more memory than a low threshold is worth.
 _MOST_BANDS: Final = 32
 # Points of the similarity axis at which the S-curve is summed to an area.
@@ -39,7 +42,7 @@ class Bands(NamedTuple):
 
 
 def collision_probability(
-    similarity: ArrayLike, bands: int, rows: int, bits: int | None = None
+    similarity: ArrayLike, bands: int, rows: int, bits: int | Sequence[int] | None = None
 ) -> NDArray[np.float64]:
     """Probability that two texts share at least one band: the S-curve ``1 - (1 - p**r)**b``.
 
@@ -51,7 +54,8 @@ def collision_probability(
         b bands of r values each.
     bits
         Only the low *bits* bits of each value are in the band, so that values agree with
-        p = s + (1 - s) / 2**bits; otherwise p = s.
+        p = s + (1 - s) / 2**bits; otherwise p = s. Where they are not as many of each, those of
+        the r values: :func:`table_bits` has what an index compares.
 
     Returns
     -------
@@ -67,12 +71,15 @@ def collision_probability(
     [0.0475, 0.9996]
     """
     s = np.asarray(similarity, np.float64)
-    p = s if bits is None else s + (1 - s) / 2.0**bits
-    return np.asarray(1 - (1 - p**rows) ** bands)
+    if bits is None or isinstance(bits, int):
+        p = s if bits is None else s + (1 - s) / 2.0**bits
+        return np.asarray(1 - (1 - p**rows) ** bands)
+    alike = np.prod([s + (1 - s) / 2.0**some for some in bits], axis=0)
+    return np.asarray(1 - (1 - alike) ** bands)
 
 
 def error_areas(
-    threshold: float, bands: int, rows: int, bits: int | None = None
+    threshold: float, bands: int, rows: int, bits: int | Sequence[int] | None = None
 ) -> tuple[float, float]:
     """Areas of false positives and false negatives of the S-curve at *threshold*.
 
@@ -92,10 +99,12 @@ def choose_bands(
     *,
     false_positives: float = 0.5,
     false_negatives: float = 0.5,
+    tables: bool = False,
 ) -> Bands:
     """The bands and rows whose S-curve has the least weighted error at *threshold*.
 
-    The curve is that of :func:`band_keys`, which keeps ``32 // rows`` bits of every value.
+    The curve is that of :func:`band_keys`, which keeps ``32 // rows`` bits of every value; with
+    *tables* that of an index, see :func:`table_bits`.
 
     Parameters
     ----------
@@ -127,7 +136,8 @@ def choose_bands(
         raise ValueError("the weights of errors must not be negative")
 
     def weighted(choice: Bands) -> float:
-        positives, negatives = error_areas(threshold, *choice, row_bits(choice.rows))
+        bits = table_bits(choice.rows) if tables else row_bits(choice.rows)
+        positives, negatives = error_areas(threshold, *choice, bits)
         return false_positives * positives + false_negatives * negatives
 
     # More bands of as many rows would only move the curve; fewer may be better, so try them all.
@@ -192,6 +202,16 @@ def row_bits(rows: int) -> int:
     if not 1 <= rows <= KEY_BITS:
         raise ValueError(f"rows must be from 1 to {KEY_BITS}, not {rows}")
     return KEY_BITS // rows
+
+
+def table_bits(rows: int) -> tuple[int, ...]:
+    """Bits of each value of a band that count in an index: of a key its tables have the low 27.
+
+    >>> table_bits(5), table_bits(8)
+    ((3, 6, 6, 6, 6), (0, 3, 4, 4, 4, 4, 4, 4))
+    """
+    bits = row_bits(rows)
+    return tuple(max(0, min(bits, _TABLE_BITS - bits * after)) for after in range(rows)[::-1])
 
 
 def band_keys(sketch: NDArray[np.unsignedinteger], bands: int, rows: int) -> NDArray[np.uint32]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .unspaced import Segmenter
 
-__all__ = ["Normaliser", "normalise", "single_spaced", "words"]
+__all__ = ["Normaliser", "composed", "normalise", "single_spaced", "words"]
 
 _SPACE: Final = ord(" ")
 
@@ -45,7 +45,8 @@ _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
-_NUMBER: Final = r"\d+(?:[.,:/\-]\d+)*"
+# With what English writes behind it: 3rd, 5:30 pm.
+_NUMBER: Final = r"\d+(?:[.,:/\-\u2044]\d+)*(?:(?:st|nd|rd|th)\b|\s?[ap]\.?m\b\.?)?"
 _DATE_OR_NUMBER: Final = re.compile(
     rf"{_NUMBER}\s?\b{_MONTH}(?:,?\s{_NUMBER})?|\b{_MONTH}\s{_NUMBER}(?:,\s?{_NUMBER})?|{_NUMBER}",
     re.IGNORECASE,
@@ -112,6 +113,8 @@ class Normaliser:
         This is what the shingler reads: no Python object is made for a word.
         """
         text = str.__str__(text)  # lxml and Beautiful Soup have strings of classes of their own
+        if self.drop_urls or self.drop_reposts or self.fold_numbers:
+            text = composed(text)  # for 1½, full-width digits and what is hidden within a number
         if self.drop_urls:
             text = _URL.sub(" ", text)
         if self.drop_reposts:
@@ -161,6 +164,18 @@ def words(text: str) -> list[str]:
     ['füsse', 'hände']
     """
     return Normaliser().words(text)
+
+
+def composed(text: str) -> str:
+    r"""*text* in NFKC, without invisible characters: what has the same words has the same letters.
+
+    >>> composed("An o\ufb03ce in Zu\u0308\u00adrich\u200b")
+    'An office in Zürich'
+    """
+    if text.isascii():
+        return text
+    visible = characters(True, False, True).visible
+    return "".join(unicodedata.normalize("NFKC", visible(piece)) for piece in _pieces(text))
 
 
 def single_spaced(encoded: bytes) -> bytes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .lsh import Bands, choose_bands, collision_probability, error_areas, fewest_bands, row_bits
+from .lsh import Bands, choose_bands, collision_probability, error_areas, fewest_bands, table_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -64,8 +64,8 @@ class Choice:
     band_bytes: int
 
     def found(self, similarity: ArrayLike) -> NDArray[np.float64]:
-        """The share of pairs of that *similarity* that become candidates: the S-curve."""
-        return collision_probability(similarity, self.bands, self.rows, row_bits(self.rows))
+        """The share of pairs of that *similarity* that an index finds: the S-curve."""
+        return collision_probability(similarity, self.bands, self.rows, table_bits(self.rows))
 
 
 def choices(config: DedupConfig, *, false_positives: float, false_negatives: float) -> list[Choice]:
@@ -91,14 +91,18 @@ def choices(config: DedupConfig, *, false_positives: float, false_negatives: flo
             raise
     if threshold < 1:  # else every pair but equal ones is below the threshold
         weighed = choose_bands(
-            threshold, values, false_positives=false_positives, false_negatives=false_negatives
+            threshold,
+            values,
+            false_positives=false_positives,
+            false_negatives=false_negatives,
+            tables=True,
         )
         made.append(_choice("weighed", False, weighed, config))
     return made
 
 
 def _choice(name: str, used: bool, bands: Bands, config: DedupConfig) -> Choice:
-    positives, negatives = error_areas(config.threshold, *bands, row_bits(bands.rows))
+    positives, negatives = error_areas(config.threshold, *bands, table_bits(bands.rows))
     band_bytes = _BAND_BYTES * bands.bands
     page_bytes = _PAGE_BYTES + band_bytes + _BYTES_PER_VERIFY_BYTE * config.sketch_bits / 8
     return Choice(name, used, *bands, positives, negatives, round(page_bytes), round(band_bytes))

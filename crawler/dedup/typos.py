@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Protocol
@@ -19,17 +20,19 @@ from .spelling.dictionary import dictionary
 from .spelling.page import Correction, Page
 from .spelling.phonetic import PhoneticRepair
 from .spelling.shape import Shapes
+from .text import composed
 
 __all__ = ["CODES", "NAMES", "Corrector", "corrector", "hybrid", "parsed", "versioned"]
 
 NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
 
 # To be raised with every change that corrects some text otherwise than before.
-_VERSIONS: Final = {"typos": 8, "scans": 8, "bad-scans": 7} | dict.fromkeys(CODES, 4)
+_VERSIONS: Final = {"typos": 9, "scans": 9, "bad-scans": 8} | dict.fromkeys(CODES, 5)
 # Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
 _LONGEST: Final = 1_000_000
 # A page with more corrections is not in the dictionary's language or no text; it stays as it is.
 _MOST_CORRECTED: Final = 0.45
+_SOFT_HYPHEN_AT_LINE_END: Final = re.compile("(\u00ad+(?=\\s))")
 
 
 class Corrector(Protocol):
@@ -53,7 +56,7 @@ def versioned(value: str) -> str:
     """What an index keeps of the setting, so that texts corrected in different ways never mix.
 
     >>> versioned("typos:de"), versioned("dsound")
-    ('typos:de, version 8', 'dsound, version 4')
+    ('typos:de, version 9', 'dsound, version 5')
     """
     return f"{value}, version {_VERSIONS[parsed(value)[0]]}"
 
@@ -87,7 +90,7 @@ def corrector(value: str) -> Corrector:
         return ContextCorrector(source)
     if name in ("scans", "bad-scans"):
         spelling, shapes = ContextCorrector(source), Shapes(blurred=name == "bad-scans")
-        return lambda text: shapes(spelling(text))
+        return lambda text: shapes(composed(spelling(text)))
     return PhoneticCorrector(source, name)
 
 
@@ -114,9 +117,10 @@ class ContextCorrector:
 
     def steps(self, text: str) -> Iterator[tuple[Page, list[Correction]]]:
         """What is corrected of *text*: halves of words are joined, then words replaced."""
-        if len(text) > _LONGEST:
+        read = _read(text)
+        if len(read) > _LONGEST:
             return
-        page, reader = Page(text, self.dictionary), self.reader
+        page, reader = Page(read, self.dictionary), self.reader
         errors = reader.errors(page)
         if not errors and not reader.broken(page):
             return
@@ -137,9 +141,10 @@ class PhoneticCorrector:
 
     def __call__(self, text: str) -> str:
         """*text* with its typos corrected; names, code and other languages are left alone."""
-        if len(text) > _LONGEST:
+        read = _read(text)
+        if len(read) > _LONGEST:
             return text
-        page = Page(text, self._dictionary)
+        page = Page(read, self._dictionary)
         return page.rewritten(list(self._corrections(page)), _MOST_CORRECTED)
 
     def _corrections(self, page: Page) -> Iterator[Correction]:
@@ -165,7 +170,7 @@ def hybrid(
     """
     words = dictionary(source)
     repair = PhoneticRepair(words, name)
-    page, other = Page(text, words), Page(reference, words).words()
+    page, other = Page(_read(text), words), Page(_read(reference), words).words()
     matched, read = set(_runs(other, size)), page.words()
     unmatched = {
         place + offset
@@ -181,6 +186,18 @@ def hybrid(
         if instead is not None:
             found.append((place, place + 1, instead))
     return page.rewritten(found, most=1.0)
+
+
+def _read(text: str) -> str:
+    """The letters of *text* as its words are compared afterwards: no ligatures, nothing invisible.
+
+    But for soft hyphens at the end of a line, where they are seen.
+    """
+    if text.isascii() or len(text) > _LONGEST:
+        return text
+    parts = _SOFT_HYPHEN_AT_LINE_END.split(text)
+    parts[::2] = map(composed, parts[::2])
+    return "".join(parts)
 
 
 def _runs(words: list[str], size: int) -> Iterator[tuple[str, ...]]:

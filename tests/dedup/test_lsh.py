@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.dedup.fingerprint import _KEY_BITS
 from crawler.dedup.lsh import (
     Bands,
     band_keys,
@@ -13,6 +14,7 @@ from crawler.dedup.lsh import (
     error_areas,
     fewest_bands,
     row_bits,
+    table_bits,
 )
 
 
@@ -46,6 +48,21 @@ def test_pairs_collide_as_often_as_the_curve_says(bands: int, rows: int, similar
     collided = (band_keys(a, bands, rows) == band_keys(b, bands, rows)).any(axis=1).mean()
     expected = float(collision_probability(similarity, bands, rows, bits=row_bits(rows)))
     assert collided == pytest.approx(expected, abs=4 * np.sqrt(0.25 / 20_000))
+
+
+@pytest.mark.parametrize(("bands", "rows"), [(8, 5), (32, 8), (15, 16), (3, 32), (9, 1)])
+@pytest.mark.parametrize("similarity", [0.3, 0.7, 0.9])
+def test_the_tables_find_as_often_as_their_curve_says(
+    bands: int, rows: int, similarity: float
+) -> None:
+    """They tell 27 bits of a key apart: of bands of 8 values the first does not count."""
+    draw = np.random.default_rng(4)
+    a, b = draw.integers(0, 2**32, (2, 5000, bands * rows), dtype=np.uint32)
+    b = np.where(draw.random(a.shape) < similarity, a, b)
+    differ = (band_keys(a, bands, rows) ^ band_keys(b, bands, rows)) & _KEY_BITS
+    expected = float(collision_probability(similarity, bands, rows, bits=table_bits(rows)))
+    found = (differ == 0).any(axis=1).mean()
+    assert found == pytest.approx(expected, abs=4 * np.sqrt(0.25 / 5000))
 
 
 def test_default_bands_find_what_they_promise() -> None:

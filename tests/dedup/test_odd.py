@@ -41,6 +41,21 @@ def test_the_interval_holds_the_resemblance(size: int, resemblance: float) -> No
     assert np.std(errors) < 0.02
 
 
+@pytest.mark.parametrize("threshold", [0.8, 0.95])
+@pytest.mark.parametrize("resemblance", [0.0, 0.3])
+def test_the_interval_of_unlike_pages_is_wide(threshold: float, resemblance: float) -> None:
+    """Where nearly half of the bits are odd, two pages can share anything or nothing."""
+    rng = np.random.default_rng(5)
+    level = sampling_level(4000, 1024, threshold)
+    held = 0
+    for _ in range(200):
+        sketches = [odd_sketch(one, level, 1024) for one in pair(rng, 4000, resemblance)]
+        odd = differing(*(one.bits for one in sketches))
+        found = estimate_odd(odd, *(one.members for one in sketches), level, bits=1024)
+        held += found.low <= resemblance + 1e-3 and resemblance - 1e-3 <= found.high
+    assert held >= 200 * 0.92
+
+
 @given(st.integers(1, 2000), st.integers(0, 3), st.sampled_from([512, 1024]))
 def test_equal_sets_have_resemblance_one(size: int, level: int, bits: int) -> None:
     """A set compared with itself in another order: the sketches are equal, the estimate is 1."""

@@ -351,6 +351,28 @@ def test_mistakes_are_named() -> None:
             Sketcher(**options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("fast", {"num_hashes": 128}),
+        ("supershingles", {"num_hashes": 14, "min_matches": 1}),
+        ("simhash", {"num_hashes": 384}),
+        ("two-stage", {"num_hashes": 384}),
+        ("modulo", {"modulus": 5}),
+        ("modulo", {"modulus": 1}),
+    ],
+)
+def test_sketches_of_other_sizes_are_refused(name: str, options: dict[str, object]) -> None:
+    """numpy would stretch the shorter of two sketches, and the estimate be of nothing."""
+    text = " ".join(map(str, range(300)))
+    one, other = Sketcher(method=name), Sketcher(method=name, **options)
+    for sketches in ((one, other), (other, one)):
+        a, b = (sketcher.sketch(text) for sketcher in sketches)
+        for sketcher in sketches:
+            with pytest.raises(ValueError, match=r"shape|modulo"):
+                sketcher.estimate(a, b)
+
+
 def test_parameters_of_the_shingles_reach_them() -> None:
     sketcher = Sketcher(size=3, unit="char", step=2, repeats=True, seed=9)
     expected = shingle_hashes("abcabcabc", size=3, unit="char", step=2, repeats=True, seed=9)

@@ -127,6 +127,10 @@ def test_words_of_many_scripts(text: str, expected: str) -> None:
         (Normaliser(fold_numbers=True), "Page 3 of 12, 1.5 %", "page 0 of 0 0"),
         (Normaliser(fold_numbers=True), "may 2024, you may", "0 you may"),
         (Normaliser(fold_numbers=True), "March 3, 2021", "0"),
+        (Normaliser(fold_numbers=True), "March 3rd, 2021 at 5:30 pm", "0 at 0"),
+        (Normaliser(fold_numbers=True), "2nd place, 7 A.M. start, 3 PMs", "0 place 0 start 0 pms"),
+        (Normaliser(fold_numbers=True), "1½ or ¼, ２０\u200b２４", "0 or 0 0"),
+        (Normaliser(drop_reposts=True), "RT \u2068@name\u2069: so true", "so true"),
         (Normaliser(drop_urls=True), "see https://example.com/a?b=c#d now", "see now"),
         (Normaliser(drop_reposts=True), "RT @a: MT @b so true via @c_d", "so true"),
         (Normaliser(drop_reposts=True), "RT: so true", "so true"),
@@ -144,6 +148,13 @@ def test_pages_that_differ_in_dates_and_counters_can_be_made_equal() -> None:
     numbers = Normaliser(fold_numbers=True)
     assert numbers(a) == numbers(b)
     assert normalise(a) != normalise(b)
+
+
+@given(TRICKY)
+def test_forms_of_unicode_are_equal_under_every_setting(text: str) -> None:
+    for normaliser in (Normaliser(), Normaliser(fold_numbers=True, drop_reposts=True)):
+        for form in ("NFC", "NFD", "NFKC"):
+            assert normaliser(unicodedata.normalize(form, text)) == normaliser(text)
 
 
 @given(TRICKY)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
+import unicodedata
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,6 +26,7 @@ from crawler.dedup.spelling.kept import Choices
 from crawler.dedup.spelling.nearby import Nearby
 from crawler.dedup.spelling.phonetic import PhoneticRepair
 from crawler.dedup.spelling.shape import Shapes
+from crawler.dedup.text import normalise
 from crawler.dedup.typos import NAMES, corrector, hybrid, parsed, versioned
 
 CLEAN = """Four score and seven years ago our fathers brought forth on this continent, a new nation,
@@ -382,6 +386,36 @@ def test_corrected_copies_have_one_fingerprint() -> None:
     plain, correcting = (Fingerprinter(DedupConfig(correct=name), 1) for name in (None, "typos"))
     assert plain(text).exact != plain(CLEAN).exact
     assert correcting(text) == correcting(CLEAN) == plain(CLEAN)
+
+
+@pytest.mark.parametrize("name", ["typos", "scans", "dsound"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda text: text.replace("ffi", "\ufb03").replace("fi", "\ufb01"),
+        lambda text: re.sub("([a-z]{4})([a-z]{4})", "\\1\u00ad\\2", text),
+        lambda text: unicodedata.normalize("NFD", text),
+    ],
+)
+def test_equal_words_are_corrected_alike(name: str, written: Callable[[str], str]) -> None:
+    """With ligatures, soft hyphens or accents apart, too, whose halves are no words."""
+    text = (
+        "The naïve fiancé of the official had confirmed at the office that the significant résumé "
+        "was recieved, and befor the soirée at the château he was satisfied with thier findings. "
+    )
+    correct = corrector(name)
+    assert normalise(correct(written(text))) == normalise(correct(text))
+
+
+def test_soft_hyphens_at_line_ends_are_seen() -> None:
+    """There a word is broken, as with any other hyphen."""
+    broken = (
+        "The ferry leaves in the evening and arrives at the har-\nbour before mid-\nnight. All are "
+        "asked to receive their tickets at the of-\nfice before board-\ning, for there is a line."
+    )
+    correct = corrector("typos")
+    assert "midnight" in correct(broken)
+    assert normalise(correct(broken.replace("-", "\u00ad"))) == normalise(correct(broken))
 
 
 def test_no_dictionary_is_loaded_unless_wanted() -> None:

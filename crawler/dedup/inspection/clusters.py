@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..candidates import Rule
 from ..clusters import cluster
 from ..fingerprint import Fingerprint, make_sketcher
-from ..lsh import collision_probability, row_bits
+from ..lsh import collision_probability, table_bits
 from ..sketches import BandedMethod
 from ..tuning import floor_of_odd
 from ..verdict import plain
@@ -196,5 +196,5 @@ def found_share(config: DedupConfig, similarity: float) -> float | None:
     if not isinstance(method, BandedMethod):
         return None
     return float(
-        collision_probability(similarity, method.bands, method.rows, row_bits(method.rows))
+        collision_probability(similarity, method.bands, method.rows, table_bits(method.rows))
     )

@@ -40,6 +40,9 @@ class Method(ABC):
         Keys that candidates share at the least.
     least_similarity
         What an index asks of copies at the least, whatever its threshold.
+    shape
+        Of sketches that :meth:`estimate` compares; None where it depends on the text, or where
+        any two of one shape compare.
     """
 
     name: ClassVar[str]
@@ -47,6 +50,7 @@ class Method(ABC):
     tables: int | None
     min_matches: int = 1
     least_similarity: float = 0.0
+    shape: tuple[int] | None = None
 
     @abstractmethod
     def __init__(self, num_hashes: int = 256, seed: int = 1) -> None: ...
@@ -78,8 +82,17 @@ class Method(ABC):
 
         Of texts without shingles it is what :func:`~..similarity.jaccard` says: 1 if neither has
         any, 0 if one alone has none.
+
+        Raises
+        ------
+        ValueError
+            The sketches are of another shape or sample than this method's.
         """
         if a.size and b.size:
+            if self.shape and not a.shape == b.shape == self.shape:
+                raise ValueError(
+                    f"sketches of shape {self.shape} compare, not {a.shape} and {b.shape}"
+                )
             return self._estimate(a, b, confidence, interval)
         return Estimate.certain(float(a.size == b.size))
 

@@ -99,24 +99,38 @@ def estimate_odd(
         return estimate_simhash(odd, bits, confidence=confidence)
     if members_a + members_b == level == 0:
         return Estimate.certain(1.0)  # two empty sets are equal
-    if 2 * odd >= bits or members_a + members_b == 0:
-        return Estimate(0.0, 0.0, 1.0, 1.0)
-    difference = math.log(1 - 2 * odd / bits) / math.log(1 - 2 / bits)
     both = members_a + members_b
-    similarity = max(0.0, (both - difference) / (both + difference))
+    if 2 * odd >= bits or both == 0:
+        return Estimate(0.0, 0.0, 1.0, 1.0)
+    similarity, difference = _resemblance(odd, both, bits)
     decay = (1 - 2 / bits) ** difference
     variance = bits / 4 + bits * (bits - 1) / 4 * (1 - 4 / bits) ** difference
-    variance = max(0.0, variance - (bits * decay / 2) ** 2)
+    deviation = math.sqrt(max(0.0, variance - (bits * decay / 2) ** 2))
     slope = 2 * both / (both + difference) ** 2
-    error = slope * math.sqrt(variance) / decay
+    sampling = 0.0
     if level:
         union = (both + difference) / 2
         # A count of differing members is at least known to one (rule of succession at the ends).
         spread = max(similarity * (1 - similarity), 1 / union)
-        error = math.hypot(error, math.sqrt(spread * (1 - 0.5**level) / union))
-    # Two members on one bit hide each other: half of that step is the continuity correction.
-    half = z_score(confidence) * error + slope
-    return Estimate(similarity, max(0.0, similarity - half), min(1.0, similarity + half), error)
+        sampling = math.sqrt(spread * (1 - 0.5**level) / union)
+    # The interval of the odd bits is carried through, for near half of all the slope knows too
+    # little of the curve. Two members on one bit hide each other: half of that step is the
+    # continuity correction.
+    z = z_score(confidence)
+    least, _ = _resemblance(odd + z * deviation, both, bits)
+    most, _ = _resemblance(odd - z * deviation, both, bits)
+    low = similarity - math.hypot(similarity - least, z * sampling) - slope
+    high = similarity + math.hypot(most - similarity, z * sampling) + slope
+    error = math.hypot(slope * deviation / decay, sampling)
+    return Estimate(similarity, max(0.0, low), min(1.0, high), error)
+
+
+def _resemblance(odd: float, both: int, bits: int) -> tuple[float, float]:
+    """What so many odd bits say of sets of `both` members together, and in how many they differ."""
+    if 2 * odd >= bits:
+        return 0.0, math.inf
+    difference = math.log(1 - 2 * max(0.0, odd) / bits) / math.log(1 - 2 / bits)
+    return max(0.0, (both - difference) / (both + difference)), difference
 
 
 def compare_odd(

@@ -156,6 +156,9 @@ class ModuloSample(Method):
         self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         """The score of the page with sketch *b* for the text with sketch *a*."""
+        for modulus in (int(a[0]), int(b[0])):
+            if modulus not in (self.modulus << times for times in range(_KEY_BITS + 1)):
+                raise ValueError(f"a sample modulo {modulus} is none of {self.modulus}, doubled")
         doublings = (max(int(a[0]), int(b[0])) // self.modulus).bit_length() - 1
         ours, theirs = _halved(a[1:], doublings), _halved(b[1:], doublings)
         matched = int(np.count_nonzero(np.isin(ours, theirs, assume_unique=True)))

@@ -33,7 +33,8 @@ class Simhash(Method):
 
     Two bits differ with probability θ/π, θ being the angle between the sets as vectors (Charikar,
     "Similarity estimation techniques from rounding algorithms", STOC 2002, section 3). The share of
-    differing bits so estimates the cosine c, and for sets of one size J = c / (2 - c).
+    differing bits so estimates the cosine c, and for sets of one size J = c / (2 - c). Of fewer
+    than some twenty shingles it says too much, by .1 at four: many sums are 0, whose bit is 0.
 
     Pages within *distance* differing bits are found by tables: cut into *blocks*, the bits of some
     ``blocks - distance`` blocks are equal, whichever these are, and each such choice is a key
@@ -68,6 +69,7 @@ class Simhash(Method):
                 f"blocks must be more than distance and at most {num_hashes}, not {blocks}"
             )
         self.num_hashes = num_hashes
+        self.shape = (num_hashes // _WORD_BITS,)
         self._factors = multipliers(num_hashes // _WORD_BITS, seed)
         block_of = np.arange(num_hashes) * blocks // num_hashes
         chosen = list(combinations(range(blocks), blocks - distance))
@@ -175,7 +177,8 @@ class TwoStage(Method):
             raise ValueError(f"distance must be from 0 to {num_hashes}, not {distance}")
         # Between this distance and the next, so that no rounding decides.
         self.least_similarity = _resemblance(1 - (distance + 0.5) / num_hashes)
-        self.tables = self.first.tables
+        self.tables: int = self.first.tables
+        self.shape = (self.tables + num_hashes // _WORD_BITS,)
         self.min_matches = min_matches
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:

@@ -136,6 +136,7 @@ class Sketcher:
 
         With the probability *confidence* it is in the interval. 1 if neither text has words, 0 if
         one alone has none.
-        Raises :class:`ValueError` if the sketches of a method with one shape differ in theirs.
+        Raises :class:`ValueError` if the sketches of a method with one shape differ in theirs, or
+        samples in their modulus. Other seeds and parameters leave no trace in a sketch.
         """
         return self.method.estimate(a, b, confidence=confidence, interval=interval)

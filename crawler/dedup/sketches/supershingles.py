@@ -61,7 +61,8 @@ class Supershingles(Method):
         if not 1 <= min_matches <= num_hashes // rows:
             raise ValueError(f"min_matches must be from 1 to {num_hashes // rows}")
         self.rows = rows
-        self.tables = num_hashes // rows
+        self.tables: int = num_hashes // rows
+        self.shape = (self.tables,)
         self.min_matches = min_matches
         self._values = FastSimilaritySketch(self.tables * rows, seed)
         self._factors = multipliers(rows, seed + 1)
