@@ -41,6 +41,16 @@ def test_dsound_drops_silent_first_letters(pair: tuple[str, str]) -> None:
     assert dsound(pair[0]) == dsound(pair[1])
 
 
+@pytest.mark.parametrize("name", sorted(CODES))
+@pytest.mark.parametrize(
+    "pair",
+    [("Łódź", "Lodz"), ("Straße", "Strasse"), ("Øresund", "Oresund"), ("ÆTHER", "aether")],
+)
+def test_latin_letters_beyond_z(name: str, pair: tuple[str, str]) -> None:
+    """No letter of a word is lost, for a first one above all."""
+    assert code(name)(pair[0]) == code(name)(pair[1]) != ""
+
+
 @pytest.mark.parametrize(
     ("word", "expected"),
     [

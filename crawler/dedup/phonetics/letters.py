@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Final
 
+# Letters that are no letter of a to z with an accent.
+_SPELT_OUT: Final = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
+)
 # No word is longer; rules that look ahead would take their time over a megabyte of one letter.
 _LONGEST = 64
 
 
 def latin(word: str) -> str:
-    """The letters a to z of *word*, accents dropped, in lower case.
+    """The letters a to z of *word*, accents dropped, other Latin letters spelt out, in lower case.
 
-    >>> latin("O'Çonnor-2")
-    'oconnor'
+    >>> latin("O'Çonnor-2"), latin("Łódź"), latin("Straße")
+    ('oconnor', 'lodz', 'strasse')
     """
     word = word[:_LONGEST]
     if not word.isascii():
-        word = unicodedata.normalize("NFKD", word)
+        word = unicodedata.normalize("NFKD", word.casefold()).translate(_SPELT_OUT)
     return "".join(letter for letter in word.lower() if "a" <= letter <= "z")
