@@ -55,7 +55,7 @@ def test_clusters_command(dedup, fill, tmp_path):
     assert 0 < len(large) < len(rows)
     assert dedup("clusters", "--min-size", "9")[0] == Exit.NOTHING
     code, out, _ = dedup("clusters", "--story", "0.5")
-    assert "share of pairs at it that bands find\t24%" in out
+    assert "share of pairs at it that bands find\t26%" in out
     for words in (["--pairs"], ["--threshold", "0.5"], ["x.jsonl", "--story", "0.5"]):
         code, _, err = dedup("clusters", *words)
         assert (code, err.count("\n")) == (Exit.USAGE, 1)
