@@ -4,20 +4,23 @@ cdef int KINDS = len(phrases.KINDS), PHRASED = 4 * KINDS
 cdef Py_ssize_t READ = phrases.READ, MOST_WORDS = phrases.MOST_WORDS, FAR = phrases.FAR
 cdef Py_ssize_t FEWEST_LETTERS = phrases.LETTERS.start, MOST_LETTERS = phrases.LETTERS.stop - 1
 cdef Py_UCS4 UNSPACED = ord(phrases.UNSPACED)
-cdef enum:
-    SLOT_BITS = 14, SLOTS = 1 << SLOT_BITS
 cdef int64_t BEGUN = 1 << 62  # of a first word: more may follow
 cdef const float[::1] DISTANCES = phrases.DISTANCES
+
 
 cdef class Table:
     """Kinds of phrases by their hashes, of which 64 bits tell all phrases apart."""
 
     cdef uint64_t[::1] hashes
     cdef int64_t[::1] kinds
+    cdef int bits
 
     def __init__(self, dict table not None):
         cdef str phrase
-        self.hashes, self.kinds = np.zeros(SLOTS, np.uint64), np.zeros(SLOTS, np.int64)
+        # A phrase and its first word at most: half of the slots stay free.
+        self.bits = (4 * len(table)).bit_length()
+        self.hashes = np.zeros(1 << self.bits, np.uint64)
+        self.kinds = np.zeros(1 << self.bits, np.int64)
         for phrase, kinds in table.items():
             self.add(phrase.partition(" ")[0], BEGUN)
             self.add(phrase, kinds)
@@ -33,9 +36,9 @@ cdef class Table:
         return 0
 
     cdef inline Py_ssize_t slot(self, uint64_t code) noexcept:
-        cdef Py_ssize_t slot = code >> (64 - SLOT_BITS)
+        cdef Py_ssize_t slot = code >> (64 - self.bits)
         while self.hashes[slot] != code and self.hashes[slot]:
-            slot = (slot + 1) & (SLOTS - 1)
+            slot = (slot + 1) & (self.hashes.shape[0] - 1)
         return slot
 
     cdef inline int64_t find(self, uint64_t code) noexcept:

@@ -17,7 +17,7 @@ Floats = NDArray[np.float32]
 
 READ: Final = 64  # characters of a block; a text of no more is short
 MOST_WORDS: Final = 6  # of what a block begins with
-LETTERS: Final = range(2, 9)  # of that, where a script has no spaces
+LETTERS: Final = range(2, 9)  # of that, where words are not parted, or take endings as in Korean
 UNSPACED: Final = "\u2e80"  # and all letters above
 FAR: Final = 300  # blocks; what a page does not have is as far away
 DISTANCES: Final = np.log1p(np.arange(FAR + 1)).astype(np.float32)
