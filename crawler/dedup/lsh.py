@@ -156,7 +156,8 @@ def fewest_bands(threshold: float, num_hashes: int) -> Bands:
     They find 95 % of the pairs at *threshold* and 99 % of those 0.05 above it, and make candidates
     of at most 10 % of the pairs at half the threshold, as pages of one template can be. Low
     thresholds cannot have all of that: then of the choices of up to 32 bands that find enough,
-    the one with the fewest such candidates.
+    the one with the fewest such candidates.  That is reckoned with whole keys; the tables of an
+    index, which know 27 bits of them, find some more of all.
 
     Raises
     ------

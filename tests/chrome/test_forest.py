@@ -68,14 +68,19 @@ def test_many_trees(votes: Votes, trees: int, depth: int, rows: int) -> None:
     assert found[some].tolist() == [by_hand(grown, features[row]) for row in some]
 
 
-def test_trees_are_asked_in_doubt_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the layer is sure its word stands; else it is half of what counts."""
+def in_doubt(rows: int) -> tuple[model.Model, np.ndarray, np.ndarray]:
+    """A model, rows that describe no page and leave it in doubt often, and their hidden units."""
     fitted = model.load()
     random = np.random.default_rng(1)
-    features = random.normal(size=(300, len(fitted.hidden))).astype(np.float32) * 0.1
+    features = random.normal(size=(rows, len(fitted.hidden))).astype(np.float32) * 0.1
     units = features @ fitted.hidden
     said = np.maximum(units + fitted.hidden_bias, 0) @ fitted.output
-    fitted = fitted._replace(output_bias=-np.median(said))  # of rows that describe no page
+    return fitted._replace(output_bias=-np.median(said)), features, units
+
+
+def test_trees_are_asked_in_doubt_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the layer is sure its word stands; else it is half of what counts."""
+    fitted, features, units = in_doubt(300)
     both = forest.likelihoods(fitted, units, features)
     np.testing.assert_allclose(fitted.probabilities(features), both, rtol=1e-4)
     asked: list[int] = []
@@ -90,3 +95,17 @@ def test_trees_are_asked_in_doubt_only(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (np.abs(np.log(both[sure] / (1 - both[sure]))) > forest.DOUBT - 0.01).all()
     assert (np.abs(np.log(halved[asked] / (1 - halved[asked]))) < forest.DOUBT / 2 + 0.01).all()
     assert (both[asked] != halved[asked]).mean() > 0.9
+
+
+def test_trees_are_asked_for_so_many_blocks_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a page of very many blocks costs little more for them."""
+    most = forest.ASKED
+    fitted, features, units = in_doubt(5 * most)
+    some = forest.likelihoods(fitted, units, features)
+    np.testing.assert_allclose(fitted.probabilities(features), some, rtol=1e-4)
+    monkeypatch.setattr(forest, "ASKED", len(features))
+    every = forest.likelihoods(fitted, units, features)
+    others = np.flatnonzero(some != every)
+    assert len(others) > most / 4
+    asked = np.abs(np.maximum(units + fitted.hidden_bias, 0) @ fitted.output + fitted.output_bias)
+    assert (asked[: others[0]] < forest.DOUBT).sum() == most
