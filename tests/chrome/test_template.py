@@ -1,6 +1,7 @@
 """What is learnt as a site's chrome, and what never is."""
 
 import random
+import re
 import tracemalloc
 
 import numpy as np
@@ -235,6 +236,28 @@ def test_what_is_put_together_of_known_lines_stays() -> None:
     for day in range(50, 100):
         found = strip_chrome(timetable(day), template=template.known())
         assert found.text.count("Lesson") == 10
+
+
+def weather(month: int) -> str:
+    draw, town = random.Random(month), TOPICS[month % len(TOPICS)]
+    rows = "".join(f"<tr><td>{day}<td>{draw.randrange(300) / 10}</tr>" for day in range(30))
+    text = f"The harbour of {town} lies in the lee of two hills: frost is rare, {town} warm. " * 3
+    days = "".join(f"<td><a href=/{day}>{day}</a></td>" for day in range(30))
+    return (
+        f"<main><h1>{town}, month {month}</h1><p>{text}</p><table>{rows}</table></main>"
+        f"<aside class=sidebar><table class=calendar><tr>{days}</tr></table></aside>"
+    )
+
+
+def test_tables_that_differ_in_their_numbers_stay() -> None:
+    """Values are a page's own text, though its site has such tables, and a calendar, everywhere."""
+    template = SiteTemplate()
+    learn(template, *map(weather, range(20)))
+    alone = strip_chrome(weather(20))
+    found = strip_chrome(weather(20), template=template.known())
+    values = re.findall(r"^\d+\.\d$", alone.text, re.MULTILINE)
+    assert len(values) >= 29
+    assert re.findall(r"^\d+\.\d$", found.text, re.MULTILINE) == values
 
 
 def register(number: int) -> str:
