@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
@@ -15,6 +16,7 @@ from .features import Floats, lengths
 from .vocabulary import BIT
 
 PROSE: Final = 200  # characters
+ROWS: Final = 2  # times that chrome comes on a page, as above and below its text
 _SMALL: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
 
@@ -86,7 +88,8 @@ class MainText:
 
         This is what `SiteTemplate.observe` learns from.  What is kept may come back in a print
         view, on page two, or in the next row of a table without being chrome, and with other
-        numbers it is another text.
+        numbers it is another text.  What comes several times on the page is left out: such are the
+        cells of its table, and the labels of its posts.
         """
         if self._pairs is None:
             self._pairs = pair_hashes(self._flat.texts)
@@ -96,8 +99,11 @@ class MainText:
         hashes = dict.fromkeys(map(alike.__getitem__, cut), False)
         if same is not alike:
             hashes |= dict.fromkeys(map(same.__getitem__, cut), False)
-        for i in np.flatnonzero(kept).tolist():  # if it does so anywhere
-            hashes[same[i]] = True
+        for pair, times in Counter(map(same.__getitem__, np.flatnonzero(kept).tolist())).items():
+            if times > ROWS:
+                hashes.pop(pair, None)
+            else:  # if it does so anywhere
+                hashes[pair] = True
         return hashes
 
     @property

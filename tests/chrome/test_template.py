@@ -260,8 +260,27 @@ def test_tables_that_differ_in_their_numbers_stay() -> None:
     assert re.findall(r"^\d+\.\d$", found.text, re.MULTILINE) == values
 
 
+def rooms(month: int) -> str:
+    draw, inn = random.Random(month), TOPICS[month % len(TOPICS)]
+    cells = "".join(f"<td>{draw.choice(('free', 'booked'))}</td>" for _ in range(70))
+    text = f"The inn of {inn} has four rooms with a view of the sea, and {inn} for breakfast. " * 3
+    return f"<main><h1>{inn}</h1><p>{text}</p><table><tr>{cells}</table></main>"
+
+
+def test_tables_of_few_words_stay() -> None:
+    """Where each page has all pairs of "free" and "booked", their order is still its own text."""
+    template = SiteTemplate()
+    learn(template, *map(rooms, range(20)))
+    found = strip_chrome(rooms(20), template=template.known())
+    assert len(re.findall(r"^(?:free|booked)$", found.text, re.MULTILINE)) == 70
+
+
 def register(number: int) -> str:
-    lines = "".join(f"<li>The {topic} of our house, by the pound</li>" for topic in TOPICS * 4)
+    lines = "".join(
+        f"<li>The {topic} of our {place}, by the pound</li>"
+        for place in ("house", "garden", "cellar", "shop")
+        for topic in TOPICS
+    )
     footer = "<footer><p>The house of tea by the old harbour</p></footer>"
     return f"<main><h1>Tea of {'abcdefghij'[number]} kinds</h1><ul>{lines}</ul></main>{footer}"
 
