@@ -69,15 +69,18 @@ def templated(
 
     What the page alone keeps must be there with the same numbers: tables of values have the same
     labels on all pages. Running text that it keeps must be among what others keep: somebody may
-    repeat another's paragraphs where they count as chrome, in a menu of theirs.
+    repeat another's paragraphs where they count as chrome, in a menu of theirs. And what it cuts
+    elsewhere is its own where it is kept: a chapter lists what its site's menu has as well.
     """
     alike, same, often = (np.zeros(len(kept), bool) for _ in range(3))
-    for i, (pair, itself) in enumerate(zip(*pairs, strict=True)):
+    both, either = kept[:-1] & kept[1:], kept[:-1] | kept[1:]
+    menus = set(map(pairs.same.__getitem__, np.flatnonzero(~either).tolist()))
+    for i, (pair, itself, main) in enumerate(zip(*pairs, both.tolist(), strict=True)):
         if pair in template:
             alike[i : i + 2] = True
-        if itself in template:
+        if itself in template and not (main and itself in menus):
             same[i : i + 2] = True
-    for i in np.flatnonzero(kept[:-1] | kept[1:]).tolist():
+    for i in np.flatnonzero(either).tolist():
         if pairs.same[i] | KEPT in template:
             often[i : i + 2] = True
     known: NDArray[np.bool_] = often | np.where(kept, same & ~running, alike)

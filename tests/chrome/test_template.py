@@ -275,6 +275,31 @@ def test_tables_of_few_words_stay() -> None:
     assert len(re.findall(r"^(?:free|booked)$", found.text, re.MULTILINE)) == 70
 
 
+PARTS = ("water", "pots", "cups", "leaves")
+
+
+def manual(topic: str, part: str = "") -> str:
+    lists = {
+        topic: "".join(f"<li><a href=/{topic}/{part}>{part} for {topic}</a>" for part in PARTS)
+        for topic in TOPICS
+    }
+    menu = "".join(f"<li>{topic}<ul>{parts}</ul>" for topic, parts in lists.items())
+    text = article(topic + part) if part else f"<ul>{lists[topic]}</ul>"
+    intro = "This chapter has all that is to be known, from what to buy to how it is cleaned. " * 2
+    return (
+        f"<nav class=sidebar><ul>{menu}</ul></nav><main><h1>{topic}</h1><p>{intro}</p>{text}</main>"
+    )
+
+
+def test_what_a_chapter_lists_stays() -> None:
+    """The menu of a manual has all lists of its chapters, which differ in nothing else."""
+    template = SiteTemplate()
+    learn(template, *(manual(topic, part) for topic in TOPICS for part in PARTS))
+    found = strip_chrome(manual("oolong"), template=template.known())
+    assert [f"{part} for oolong" in found.text for part in PARTS] == [True] * len(PARTS)
+    assert "assam" not in found.text
+
+
 def register(number: int) -> str:
     lines = "".join(
         f"<li>The {topic} of our {place}, by the pound</li>"
