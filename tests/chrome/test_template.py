@@ -320,6 +320,17 @@ def test_pages_that_share_nearly_all_their_lines_keep_them() -> None:
     assert found.text.count("by the pound") == 32
 
 
+def test_versions_of_a_page_teach_once() -> None:
+    """A live report that is asked for again and again keeps its older entries."""
+    entries = [f"<p>At {hour} the {TOPICS[hour % 8]} was poured out.</p>" for hour in range(30)]
+    template = SharedTemplate()
+    for count in range(5, 30):
+        html = f"<main><h1>Live</h1>{''.join(reversed(entries[:count]))}</main>"
+        found = strip_chrome(html, template=template.known)
+        template.observe(found, "https://example.com/live")
+        assert found.text.count("poured") == count
+
+
 def test_running_text_is_unlearnt_and_not_told_to_others() -> None:
     """The first pages of a host do not decide for good what of its running text is chrome."""
     template = SharedTemplate()
