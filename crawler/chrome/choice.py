@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .blocks import Flat
 from .features import Floats, Ints, Wide, first_equal
+from .main_text import Pairs
 from .template import KEPT
 
 MOSTLY: Final = 0.5  # of the text between two blocks of the template
@@ -59,25 +60,31 @@ def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
 
 
 def templated(
-    pairs: list[int],
+    pairs: Pairs,
     kept: NDArray[np.bool_],
     running: NDArray[np.bool_],
     template: AbstractSet[int],
 ) -> NDArray[np.bool_]:
     """Return which blocks stand in a pair of the template.
 
-    Running text that the page alone keeps must be among what others keep: somebody may repeat
-    another's paragraphs where they count as chrome, in a menu of theirs.
+    What the page alone keeps must be there with the same numbers: tables of values have the same
+    labels on all pages. Running text that it keeps must be among what others keep: somebody may
+    repeat another's paragraphs where they count as chrome, in a menu of theirs. And what it cuts
+    elsewhere is its own where it is kept: a chapter lists what its site's menu has as well.
     """
-    known, often = np.zeros(len(kept), bool), np.zeros(len(kept), bool)
-    for i, pair in enumerate(pairs):
+    alike, same, often = (np.zeros(len(kept), bool) for _ in range(3))
+    both, either = kept[:-1] & kept[1:], kept[:-1] | kept[1:]
+    menus = set(map(pairs.same.__getitem__, np.flatnonzero(~either).tolist()))
+    for i, (pair, itself, main) in enumerate(zip(*pairs, both.tolist(), strict=True)):
         if pair in template:
-            known[i : i + 2] = True
-    for i in np.flatnonzero(kept[:-1] | kept[1:]).tolist():
-        if pairs[i] | KEPT in template:
+            alike[i : i + 2] = True
+        if itself in template and not (main and itself in menus):
+            same[i : i + 2] = True
+    for i in np.flatnonzero(either).tolist():
+        if pairs.same[i] | KEPT in template:
             often[i : i + 2] = True
-    both: NDArray[np.bool_] = often | known & ~(kept & running)
-    return both
+    known: NDArray[np.bool_] = often | np.where(kept, same & ~running, alike)
+    return known
 
 
 def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], sizes: Wide) -> Wide:

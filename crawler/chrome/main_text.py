@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
@@ -15,9 +16,9 @@ from .features import Floats, lengths
 from .vocabulary import BIT
 
 PROSE: Final = 200  # characters
-_FOLDED: Final = bytes.maketrans(
-    b"123456789" + ascii_uppercase.encode(), b"000000000" + ascii_lowercase.encode()
-)
+ROWS: Final = 2  # times that chrome comes on a page, as above and below its text
+_SMALL: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
+_DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
 
 
 class Block(NamedTuple):
@@ -28,6 +29,15 @@ class Block(NamedTuple):
     reason: str
     density: float  # share of its characters outside links
     likelihood: float  # of being main text, before the page as a whole decided
+
+
+class Pairs(NamedTuple):
+    """A 32-bit hash for every two neighbouring blocks of a page, where digits do not count, and
+    where they do.
+    """
+
+    alike: list[int]
+    same: list[int]
 
 
 class MainText:
@@ -49,7 +59,7 @@ class MainText:
         likely: Floats,
         known: NDArray[np.bool_] | None = None,
         whole: str | None = None,
-        pairs: list[int] | None = None,
+        pairs: Pairs | None = None,
         alone: NDArray[np.bool_] | None = None,
     ) -> None:
         self.text = text
@@ -77,14 +87,23 @@ class MainText:
         """Return hashes of every two neighbouring blocks, and whether the page alone keeps one.
 
         This is what `SiteTemplate.observe` learns from.  What is kept may come back in a print
-        view, on page two, or in the next row of a table without being chrome.
+        view, on page two, or in the next row of a table without being chrome, and with other
+        numbers it is another text.  What comes several times on the page is left out: such are the
+        cells of its table, and the labels of its posts.
         """
-        alone = self._alone
         if self._pairs is None:
             self._pairs = pair_hashes(self._flat.texts)
-        hashes = dict.fromkeys(self._pairs, False)
-        for i in np.flatnonzero(alone[:-1] | alone[1:]).tolist():  # if it does so anywhere
-            hashes[self._pairs[i]] = True
+        alike, same = self._pairs
+        kept = self._alone[:-1] | self._alone[1:]
+        cut = np.flatnonzero(~kept).tolist()
+        hashes = dict.fromkeys(map(alike.__getitem__, cut), False)
+        if same is not alike:
+            hashes |= dict.fromkeys(map(same.__getitem__, cut), False)
+        for pair, times in Counter(map(same.__getitem__, np.flatnonzero(kept).tolist())).items():
+            if times > ROWS:
+                hashes.pop(pair, None)
+            else:  # if it does so anywhere
+                hashes[pair] = True
         return hashes
 
     @property
@@ -173,21 +192,28 @@ def block_hash(text: str) -> int:
     >>> block_hash("Seen 1,204 times") == block_hash("seen 9,317 times")
     True
     """
-    return xxhash.xxh3_64_intdigest(_fold(text))
+    return xxhash.xxh3_64_intdigest(_small(text).translate(_DIGITS))
 
 
-def _fold(text: str) -> bytes:
-    return text.encode("utf-8", "replace").translate(_FOLDED)
+def _small(text: str) -> bytes:
+    return text.encode("utf-8", "replace").translate(_SMALL)
 
 
-def pair_hashes(texts: list[str]) -> list[int]:
-    """Return a 32-bit hash for every two neighbouring blocks.
+def pair_hashes(texts: list[str]) -> Pairs:
+    """Return the hashes of every two neighbouring blocks, in which case within ASCII is ignored.
 
     Chrome comes back with its neighbours; "Parameters:" comes back on many pages of a manual,
     but between other texts on each.
     """
     # All blocks folded at once, for most are short: no page has zero bytes in its text.
-    folded = _fold("\0".join(texts)).split(b"\0")
-    hashes = np.fromiter(map(xxhash.xxh3_64_intdigest, folded), np.uint64, len(folded))
+    small = _small("\0".join(texts))
+    folded = small.translate(_DIGITS)
+    alike = _of_pairs(folded)
+    return Pairs(alike, alike if small == folded else _of_pairs(small))
+
+
+def _of_pairs(blocks: bytes) -> list[int]:
+    parts = blocks.split(b"\0")
+    hashes = np.fromiter(map(xxhash.xxh3_64_intdigest, parts), np.uint64, len(parts))
     pairs: list[int] = ((hashes[:-1] * 3 + hashes[1:]) >> 16).astype(np.uint32).tolist()
     return pairs

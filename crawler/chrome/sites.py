@@ -34,9 +34,10 @@ class SharedTemplate:
         self._log: frozenset[int] = frozenset()
         self._next = LEAST_PAGES
 
-    def observe(self, content: MainText) -> None:
-        """Learn from a page."""
-        self._own.observe(content.hashes(), hash(content.whole))
+    def observe(self, content: MainText, url: str | None = None) -> None:
+        """Learn from a page, from that at one address once."""
+        page = None if url is None else hash(url) % (1 << 64)
+        self._own.observe(content.hashes(), hash(content.whole), page)
         if self._own.contents >= self._next:  # ever more rarely: what is new in it gets less
             self._next = self._own.contents * 5 // 4 + 1
             known = self._own.known()

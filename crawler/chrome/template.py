@@ -16,6 +16,7 @@ KEPT_SHARE: Final = 0.8
 MAX_PAIRS: Final = 1024  # that came twice
 MAX_ONCE: Final = 4096
 MAX_CONTENTS: Final = 1024
+MAX_WATCHED: Final = 512  # addresses
 KEPT: Final = 1 << 32  # in front of a pair's 32 bits: with a block that the page alone keeps
 
 
@@ -23,7 +24,8 @@ class SiteTemplate:
     """Counts, for one site, on how many different contents each pair of blocks stood.
 
     A pair is chrome from `least_pages` different contents on, two at least, and `least_share` of
-    those seen.  A content is counted once: a page that stands on three addresses is one page.
+    those seen.  A content is counted once: a page that stands on three addresses is one page.  So
+    is a page that is watched, however its text changes: what its versions share is no chrome.
     What a page alone keeps counts by itself, and has to stand on nearly all: copies of an article,
     its print view or its second page do not make its paragraphs chrome, nor do tables with some
     rows in common, nor the pages of somebody who repeats another's text.
@@ -52,20 +54,24 @@ class SiteTemplate:
         self.max_pairs = max_pairs
         self.contents = 0
         self._seen: dict[int, None] = {}
+        self._pages = Recent(MAX_WATCHED)
         self._once = Recent(MAX_ONCE)
         self._counts: dict[int, int] = {}
 
-    def observe(self, pairs: Mapping[int, bool], content: int) -> None:
+    def observe(self, pairs: Mapping[int, bool], content: int, page: int | None = None) -> None:
         """Count the pairs of a page, as `MainText.hashes` gives them, once for its content.
 
-        `content` is a hash of the page's main text.
+        `content` is a hash of the page's main text, `page` one of 64 bits of its address, if that
+        is known.
         """
         is_known = content in self._seen
         self._seen.pop(content, None)
         self._seen[content] = None
+        _forget(self._seen, MAX_CONTENTS)
+        if page is not None and self._pages.add(np.array([page], np.uint64))[0]:
+            is_known = True
         if is_known:
             return
-        _forget(self._seen, MAX_CONTENTS)
         self.contents += 1
         counts = self._counts
         again = self._once.add(np.fromiter(pairs, np.uint64, len(pairs))).tolist()

@@ -171,7 +171,7 @@ class DuplicatePipeline:
                 text = found if isinstance(found, str) else found.text
                 whole = None if isinstance(found, str) else found.whole
                 if template is not None and isinstance(found, MainText):
-                    template.observe(found)
+                    template.observe(found, url)
                 await self.gone.report()
                 verdict = await self._index.check(
                     url,

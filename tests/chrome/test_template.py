@@ -1,6 +1,7 @@
 """What is learnt as a site's chrome, and what never is."""
 
 import random
+import re
 import tracemalloc
 
 import numpy as np
@@ -237,8 +238,74 @@ def test_what_is_put_together_of_known_lines_stays() -> None:
         assert found.text.count("Lesson") == 10
 
 
+def weather(month: int) -> str:
+    draw, town = random.Random(month), TOPICS[month % len(TOPICS)]
+    rows = "".join(f"<tr><td>{day}<td>{draw.randrange(300) / 10}</tr>" for day in range(30))
+    text = f"The harbour of {town} lies in the lee of two hills: frost is rare, {town} warm. " * 3
+    days = "".join(f"<td><a href=/{day}>{day}</a></td>" for day in range(30))
+    return (
+        f"<main><h1>{town}, month {month}</h1><p>{text}</p><table>{rows}</table></main>"
+        f"<aside class=sidebar><table class=calendar><tr>{days}</tr></table></aside>"
+    )
+
+
+def test_tables_that_differ_in_their_numbers_stay() -> None:
+    """Values are a page's own text, though its site has such tables, and a calendar, everywhere."""
+    template = SiteTemplate()
+    learn(template, *map(weather, range(20)))
+    alone = strip_chrome(weather(20))
+    found = strip_chrome(weather(20), template=template.known())
+    values = re.findall(r"^\d+\.\d$", alone.text, re.MULTILINE)
+    assert len(values) >= 29
+    assert re.findall(r"^\d+\.\d$", found.text, re.MULTILINE) == values
+
+
+def rooms(month: int) -> str:
+    draw, inn = random.Random(month), TOPICS[month % len(TOPICS)]
+    cells = "".join(f"<td>{draw.choice(('free', 'booked'))}</td>" for _ in range(70))
+    text = f"The inn of {inn} has four rooms with a view of the sea, and {inn} for breakfast. " * 3
+    return f"<main><h1>{inn}</h1><p>{text}</p><table><tr>{cells}</table></main>"
+
+
+def test_tables_of_few_words_stay() -> None:
+    """Where each page has all pairs of "free" and "booked", their order is still its own text."""
+    template = SiteTemplate()
+    learn(template, *map(rooms, range(20)))
+    found = strip_chrome(rooms(20), template=template.known())
+    assert len(re.findall(r"^(?:free|booked)$", found.text, re.MULTILINE)) == 70
+
+
+PARTS = ("water", "pots", "cups", "leaves")
+
+
+def manual(topic: str, part: str = "") -> str:
+    lists = {
+        topic: "".join(f"<li><a href=/{topic}/{part}>{part} for {topic}</a>" for part in PARTS)
+        for topic in TOPICS
+    }
+    menu = "".join(f"<li>{topic}<ul>{parts}</ul>" for topic, parts in lists.items())
+    text = article(topic + part) if part else f"<ul>{lists[topic]}</ul>"
+    intro = "This chapter has all that is to be known, from what to buy to how it is cleaned. " * 2
+    return (
+        f"<nav class=sidebar><ul>{menu}</ul></nav><main><h1>{topic}</h1><p>{intro}</p>{text}</main>"
+    )
+
+
+def test_what_a_chapter_lists_stays() -> None:
+    """The menu of a manual has all lists of its chapters, which differ in nothing else."""
+    template = SiteTemplate()
+    learn(template, *(manual(topic, part) for topic in TOPICS for part in PARTS))
+    found = strip_chrome(manual("oolong"), template=template.known())
+    assert [f"{part} for oolong" in found.text for part in PARTS] == [True] * len(PARTS)
+    assert "assam" not in found.text
+
+
 def register(number: int) -> str:
-    lines = "".join(f"<li>The {topic} of our house, by the pound</li>" for topic in TOPICS * 4)
+    lines = "".join(
+        f"<li>The {topic} of our {place}, by the pound</li>"
+        for place in ("house", "garden", "cellar", "shop")
+        for topic in TOPICS
+    )
     footer = "<footer><p>The house of tea by the old harbour</p></footer>"
     return f"<main><h1>Tea of {'abcdefghij'[number]} kinds</h1><ul>{lines}</ul></main>{footer}"
 
@@ -251,6 +318,17 @@ def test_pages_that_share_nearly_all_their_lines_keep_them() -> None:
     found = strip_chrome(register(9), template=template.known())
     assert found.text == found.whole
     assert found.text.count("by the pound") == 32
+
+
+def test_versions_of_a_page_teach_once() -> None:
+    """A live report that is asked for again and again keeps its older entries."""
+    entries = [f"<p>At {hour} the {TOPICS[hour % 8]} was poured out.</p>" for hour in range(30)]
+    template = SharedTemplate()
+    for count in range(5, 30):
+        html = f"<main><h1>Live</h1>{''.join(reversed(entries[:count]))}</main>"
+        found = strip_chrome(html, template=template.known)
+        template.observe(found, "https://example.com/live")
+        assert found.text.count("poured") == count
 
 
 def test_running_text_is_unlearnt_and_not_told_to_others() -> None:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+import runpy
 from collections.abc import Callable
+from pathlib import Path
 
-from tantivy import Index
+import pytest
+from scrapy import signals
+from scrapy.utils.test import get_crawler
+from tantivy import Index, Query
 
+from crawler.items import Page
 from tests.examples.conftest import Played
+from tests.markdown import ROOT
 
 EXAMPLE = "recrawl"
 
@@ -37,3 +44,22 @@ def test_the_new_text_is_found(played: Played) -> None:
 
     assert (found('"Petrel is fast"'), found('"large ferry goes"')) == (1, 1)
     assert found('"six times a day"') == 0
+
+
+def test_a_page_that_became_a_copy_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a page that is dropped the text that it had before is no longer found."""
+    monkeypatch.chdir(tmp_path)
+    engine = runpy.run_path(str(ROOT / "examples" / EXAMPLE / "indexer.py"))["IndexPipeline"]
+    crawler = get_crawler()
+    pipeline = engine.from_crawler(crawler)
+    pipeline.open_spider()
+    tag = {"kind": "unique", "replaces": None}
+    moved = {"kind": "unique", "replaces": "https://example.com/?a=1&b=2"}
+    pages = [Page(f"https://example.com/{path}", "", 200, dedup=tag) for path in ("x", "?b=2&a=1")]
+    for page in (*pages, Page("https://example.com/y", "", 200, dedup=moved)):
+        pipeline.process_item(page)
+    crawler.signals.send_catch_log(signals.item_dropped, item=pages[0], spider=None)
+    pipeline.close_spider()
+    searcher = pipeline.index.searcher()
+    hits = searcher.search(Query.all_query()).hits
+    assert [searcher.doc(place)["url"] for _, place in hits] == [["https://example.com/y"]]

@@ -19,7 +19,7 @@ from itemadapter import ItemAdapter
 from parsel import Selector
 from scrapy.http import Request, Response
 
-from crawler.chrome import strip_chrome
+from crawler.chrome import SiteTemplates, strip_chrome
 from crawler.dedup import Kind, ServerError
 from crawler.long_pages import LONG_PAGE, parse
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone
@@ -84,6 +84,17 @@ async def test_every_item_type(bench, make):
         await bench.process(make(url="https://b.example/", html=html(ARTICLE, "Other").encode()))
     assert caught.value.verdict.duplicate_of == "https://a.example/"
     assert bench.stats == {"dedup/unique": 1, "dedup/exact": 1, "dedup/dropped/exact": 1}
+
+
+async def test_a_page_that_is_watched_keeps_its_text(bench, monkeypatch):
+    """What the versions of a page have in common is not learnt as its site's template."""
+    monkeypatch.setattr(bench.pipeline, "_template", SiteTemplates().__getitem__)
+    for count in range(5, 30):
+        entries = "".join(
+            f"<p>At {hour} {text_of(article(hour)[:12])}</p>" for hour in range(count)
+        )
+        item = {"url": "https://example.com/live", "html": f"<main>{entries}</main>"}
+        assert len((await bench.process(item))["text"].splitlines()) == count
 
 
 async def test_near_duplicates_are_dropped(bench):
