@@ -57,12 +57,13 @@ cdef class Text:
 
     cdef int64_t squeeze(self) noexcept:
         """Make every run of white space one space, with none at the ends; count the words."""
-        cdef Py_ssize_t at = 0, length = 0
+        cdef char* bytes = self.bytes  # a write to these could change `self`, for all C knows
+        cdef Py_ssize_t size = self.size, at = 0, length = 0
         cdef int64_t words = 0
         cdef bint between = True
         cdef int space
-        while at < self.size:
-            space = space_at(self.bytes + at, self.size - at)
+        while at < size:
+            space = space_at(bytes + at, size - at)
             if space:
                 between = True
                 at += space
@@ -71,9 +72,9 @@ cdef class Text:
                 between = False
                 words += 1
                 if length:
-                    self.bytes[length] = b" "
+                    bytes[length] = b" "
                     length += 1
-            self.bytes[length] = self.bytes[at]
+            bytes[length] = bytes[at]
             length += 1
             at += 1
         self.size = length

@@ -73,7 +73,7 @@ def strip_chrome(
     kept = choose(settled, sizes)
     known = whole = pairs = alone = None
     if template:
-        pairs, alone, running = pair_hashes(texts), kept, is_running(flat)
+        pairs, alone, running = pair_hashes(texts), kept, is_running(flat, sizes)
         known = templated(pairs, kept, running, template)
         long = known & kept & running
         if sizes[long].sum() > _MOST_LONG * sizes[kept].sum():  # another version of a page

@@ -12,7 +12,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from .blocks import Flat
-from .features import Floats, lengths
+from .features import Floats, Wide
 from .vocabulary import BIT
 
 PROSE: Final = 200  # characters
@@ -142,10 +142,9 @@ class MainText:
         ]
 
 
-def is_running(flat: Flat) -> NDArray[np.bool_]:
-    """Return which blocks are long running text."""
-    chars = lengths(flat.texts)
-    running: NDArray[np.bool_] = (chars >= PROSE) & (flat.linked * 3 < chars)
+def is_running(flat: Flat, sizes: Wide) -> NDArray[np.bool_]:
+    """Return which blocks, of so many characters, are long running text."""
+    running: NDArray[np.bool_] = (sizes >= PROSE) & (flat.linked * 3 < sizes)
     return running
 
 

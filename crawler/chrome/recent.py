@@ -7,9 +7,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-# Odd numbers, the first of them 2**64 over the golden ratio, whose products have mixed upper bits.
-_MULTIPLIERS: Final = np.array([[0x9E3779B97F4A7C15], [0xD1B54A32D192ED03]], np.uint64)
-_MASKS: Final = np.uint8(1) << np.arange(8, dtype=np.uint8)
+try:
+    from .seen import look_up
+except ImportError:
+    from .bloom import look_up
+
 _BITS: Final = 16  # for each number of a generation
 
 
@@ -26,16 +28,13 @@ class Recent:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._shift = np.uint64(65 - (size * _BITS).bit_length())
+        self._shift = 65 - (size * _BITS).bit_length()
         self._filters = np.zeros((2, size * _BITS // 8), np.uint8)  # the newer one first
         self._taken = 0
 
     def add(self, numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """See different numbers, uint64; return for each whether it was seen before."""
-        places = (_MULTIPLIERS * numbers >> self._shift).view(np.int64)
-        at, masks = places >> 3, _MASKS.take(places & 7)
-        known: NDArray[np.bool_] = np.all(self._filters.take(at, 1) & masks, axis=1)
-        np.bitwise_or.at(self._filters[0], at, masks)
+        known = look_up(self._filters, numbers, self._shift)
         self._taken += len(numbers) - int(np.count_nonzero(known[0]))
         if self._taken >= self._size:
             self._filters[1] = self._filters[0]

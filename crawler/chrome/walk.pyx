@@ -34,7 +34,12 @@ cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST
 cdef int64_t HIDDEN_BIT = HIDDEN
 cdef Py_ssize_t READ = NAME_READ
 cdef enum:
-    REMEMBERED = 256  # names of tags; a power of two
+    REMEMBERED = 256  # tags; a power of two
+
+cdef struct Tag:
+    const char* name
+    int action  # what the reader does at it
+    int64_t code, signs
 
 
 def walk(_Element root not None):
@@ -76,7 +81,8 @@ cdef class Walk:
 
     cdef object head
     cdef list texts, hrefs, rels, classes
-    cdef dict labels
+    cdef dict kinds  # by class, of each name of a tag
+    cdef list kinds_at  # of each tag that is remembered
     cdef Column words, linked, links, around
     cdef Column signs, of_kind, parents, firsts, ends
     cdef Column codes, said  # of each tag and class
@@ -84,13 +90,13 @@ cdef class Walk:
     cdef int64_t element, link_chars, link_count
     cdef Py_ssize_t linked_from
     cdef int link_depth, pre
-    cdef const char* names[REMEMBERED]
-    cdef int tags[REMEMBERED]
+    cdef Tag[REMEMBERED] tags
 
     def __cinit__(self):
         self.head = Head()
         self.hrefs, self.rels = self.head.hrefs, self.head.rels
-        self.texts, self.labels, self.text = [], {}, Text()
+        self.texts, self.text = [], Text()
+        self.kinds, self.kinds_at = {}, [None] * REMEMBERED
         self.words, self.linked, self.links, self.around = Column(), Column(), Column(), Column()
         self.signs, self.of_kind, self.parents = Column(), Column(), Column()
         self.firsts, self.ends = Column(), Column()
@@ -99,23 +105,32 @@ cdef class Walk:
         self.said.add(0)
         self.append(0, 0)  # the page
 
-    cdef int tag(self, xmlNode* node) except -1:
-        """What the reader does at a tag of that name, of which a document has one copy."""
+    cdef int place(self, xmlNode* node) except -1:
+        """Where a tag of that name is remembered; of a name a document has one copy."""
         cdef const char* name = <const char*>node.name
         cdef int place = (<uintptr_t>name >> 3 ^ <uintptr_t>name >> 11) & (REMEMBERED - 1)
-        if self.names[place] != name:
-            self.tags[place] = reader.kind_of(decoded(name))
-            self.names[place] = name
-        return self.tags[place]
+        if self.tags[place].name != name:
+            self.remember(place, name)
+        return place
+
+    cdef int remember(self, int place, const char* name) except -1:
+        cdef Tag* tag = &self.tags[place]
+        cdef str read = decoded(name)
+        tag.action = reader.kind_of(read)
+        tag.code, tag.signs = TAG_CODES.get(read, OTHER), TAG_BITS.get(read, 0)
+        self.kinds_at[place] = self.kinds.setdefault(<uintptr_t>name, {})
+        tag.name = name
+        return 0
 
     cdef bint enter(self, xmlNode* node) except -1:
         """Begin an element; return whether it has text to be read."""
-        cdef int tag = self.tag(node)
-        if tag == BLOCK or tag == PRE:
+        cdef int place = self.place(node)
+        cdef int action = self.tags[place].action
+        if action == BLOCK or action == PRE:
             self.part()
-            self.begin(node)
-            self.pre += tag == PRE
-        elif tag == LINK:
+            self.begin(node, place)
+            self.pre += action == PRE
+        elif action == LINK:
             if not self.link_depth:
                 self.linked_from = self.text.size
             self.link_depth += 1
@@ -124,33 +139,33 @@ cdef class Walk:
             if href is not None:
                 self.hrefs.append(href)
                 self.rels.append(value(node, b"rel"))
-        elif tag == BREAK:
+        elif action == BREAK:
             self.text.add(b"\n")
-        elif tag == TIME:
+        elif action == TIME:
             self.head.time(attributes(node))
-        elif tag != INLINE:
-            return self.skip(node, tag)
+        elif action != INLINE:
+            return self.skip(node, action)
         return True
 
     cdef int leave(self, xmlNode* node) except -1:
-        cdef int tag = self.tag(node)
-        if tag == BLOCK or tag == PRE:
+        cdef int action = self.tags[self.place(node)].action
+        if action == BLOCK or action == PRE:
             self.part()
             self.ends.values[self.element] = len(self.texts)
             self.element = self.parents.values[self.element]
-            self.pre -= tag == PRE
-        elif tag == LINK:
+            self.pre -= action == PRE
+        elif action == LINK:
             self.link_depth -= 1
             if not self.link_depth:
                 self.link_chars += self.text.squeezed_from(self.linked_from)
         return 0
 
-    cdef bint skip(self, xmlNode* node, int tag) except -1:
+    cdef bint skip(self, xmlNode* node, int action) except -1:
         cdef str name = decoded(<const char*>node.name)
         sink = None
         if name == "template":
             return value(node, b"shadowrootmode") is not None  # which browsers show
-        if tag == HEAD:
+        if action == HEAD:
             sink = self.head.add(name, attributes(node))
         elif name == "script" and is_data(value(node, b"type")):
             sink = self.head.data
@@ -159,12 +174,13 @@ cdef class Walk:
             gather(node, sink)
         return False
 
-    cdef int begin(self, xmlNode* node) except -1:
+    cdef int begin(self, xmlNode* node, int place) except -1:
         """Begin an element that parts blocks."""
         cdef xmlAttr* attribute = node.properties
         cdef int64_t bits = self.signs.values[self.element]
         cdef const char* name
         cdef str names = ""
+        cdef dict kinds = self.kinds_at[place]
         cdef int64_t kind
         while attribute != NULL:
             name = <const char*>attribute.name
@@ -184,19 +200,18 @@ cdef class Walk:
             elif strcmp(name, b"style") == 0 and hides(text_of(attribute.children)):
                 bits |= HIDDEN_BIT
             attribute = attribute.next
-        label = (<uintptr_t>node.name, names)
-        known = self.labels.get(label)
+        known = kinds.get(names)
         if known is None:
-            kind = self.labels[label] = self.new_kind(decoded(<const char*>node.name), names[:READ])
+            kind = kinds[names] = self.new_kind(&self.tags[place], names[:READ])
         else:
             kind = known
         self.append(bits | self.said.values[kind], kind)
         return 0
 
-    cdef int64_t new_kind(self, str tag, str names) except -1:
-        self.codes.add(TAG_CODES.get(tag, OTHER))
+    cdef int64_t new_kind(self, const Tag* tag, str names) except -1:
+        self.codes.add(tag.code)
         self.classes.append(names)
-        self.said.add(<int64_t>TAG_BITS.get(tag, 0) | <int64_t>NAMES.bits(names))
+        self.said.add(tag.signs | <int64_t>NAMES.bits(names))
         return self.codes.size - 1
 
     cdef int append(self, int64_t signs, int64_t kind) except -1:

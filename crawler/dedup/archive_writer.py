@@ -31,6 +31,7 @@ MOST_BLOCKS: Final = 60  # cut as chrome, and how many characters of each
 _MOST_BLOCK: Final = 300
 _MOST_TITLE: Final = 1000
 
+_LEVEL: Final = 1  # takes three quarters of the time of 3, the usual one, for 2 % more bytes
 _MOST_WAITING: Final = 1000  # pages that wait to be written; more are not archived
 _BATCH: Final = 64  # of 14 values each, and SQLite before 3.32 takes 999
 _SURPLUS: Final = 0.01  # of the limit: finding what goes walks over all that stays
@@ -172,7 +173,7 @@ class ArchiveWriter:
         )
 
     def _packed(self, text: str) -> bytes:
-        """Return a frame of Zstandard, which takes half of zlib's time for as many bytes."""
+        """Return a frame of Zstandard, which takes a third of zlib's time for 5 % more bytes."""
         return self._packer.compress(text.encode("utf-8", "replace"), self._packer.FLUSH_FRAME)
 
     def warn(self, reason: str) -> None:
@@ -189,7 +190,10 @@ class ArchiveWriter:
 def _packer() -> zstd.ZstdCompressor:
     from ..zstd import zstd  # a crawl without an archive does without
 
-    return zstd.ZstdCompressor(options={zstd.CompressionParameter.checksum_flag: 1})
+    parameters = zstd.CompressionParameter
+    return zstd.ZstdCompressor(
+        options={parameters.compression_level: _LEVEL, parameters.checksum_flag: 1}
+    )
 
 
 def _sound(text: str) -> str:

@@ -5,10 +5,11 @@ import re
 import tracemalloc
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
+from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, bloom, strip_chrome
 from crawler.chrome.choice import between
 from crawler.chrome.recent import Recent
 from crawler.chrome.template import KEPT, MAX_CONTENTS
@@ -139,6 +140,21 @@ def test_what_was_not_seen_is_hardly_ever_known() -> None:
     known = np.array([recent.add(row) for row in numbers])
     assert known[0].sum() == 0
     assert known.mean() < 0.03
+
+
+def test_the_compiled_filters_find_the_same() -> None:
+    """Of numbers new and old, and of those that only seem to be old."""
+    seen = pytest.importorskip("crawler.chrome.seen")
+    filters, shift = np.zeros((2, 64), np.uint8), 64 - 9
+    compiled = filters.copy()
+    pages = np.random.default_rng(1).integers(0, 300, (40, 8), np.uint64)
+    for turn, numbers in enumerate(pages):
+        known = bloom.look_up(filters, numbers, shift)
+        assert (seen.look_up(compiled, numbers, shift) == known).all()
+        assert (compiled == filters).all()
+        if turn % 10 == 9:  # the older generation is not empty, either
+            filters[1], compiled[1] = filters[0], compiled[0]
+            filters[0] = compiled[0] = 0
 
 
 def test_nobody_can_have_the_text_of_others_cut() -> None:

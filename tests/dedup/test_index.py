@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -18,6 +18,7 @@ from crawler.dedup import (
     Kind,
     ParameterMismatch,
     ServerError,
+    Verdict,
     jaccard,
     shingle_hashes,
 )
@@ -35,6 +36,15 @@ async def index(config: DedupConfig) -> AsyncIterator[DuplicateIndex]:
     async with DuplicateIndex.open(config) as opened:
         yield opened
         assert (await opened.verify()).faults == []
+
+
+def test_a_verdict_as_plain_values() -> None:
+    """All of its fields, in their order, and nothing that JSON or YAML would not take as it is."""
+    verdict = Verdict(Kind.UNCHANGED, "/b", "/a", 0.9, 0.8, 1.0, 7, Kind.NEAR, "/c", "/d")
+    found = verdict.to_dict()
+    assert list(found) == [one.name for one in fields(Verdict)]
+    assert list(found.values()) == ["unchanged", "/b", "/a", 0.9, 0.8, 1.0, 7, "near", "/c", "/d"]
+    assert {type(value) for value in found.values()} == {str, float, int}
 
 
 async def test_a_page_like_no_other_is_unique(index: DuplicateIndex) -> None:
