@@ -10,6 +10,7 @@ from w3lib.encoding import (
     html_body_declared_encoding,
     http_content_type_encoding,
     read_bom,
+    resolve_encoding,
 )
 
 _HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
@@ -133,7 +134,7 @@ def sniff(sample: bytes) -> str:
     >>> sniff("Чай, напиток из листа чайного куста".encode("koi8-r"))
     'koi8-r'
     """
-    best, most = "cp1252", _SURE  # as browsers take what they do not know
+    best, most = "", _SURE
     others = _ACCENTED if _is_foreign(sample, few=0) else _ALPHABETS
     for name, (usual, common) in _COMMON.items():
         if name in others:
@@ -142,6 +143,11 @@ def sniff(sample: bytes) -> str:
         share = sum(map(text.count, common)) / max(_beyond(text), 1) / usual
         if share > most:
             best, most = name, share
+    if not best:
+        from bs4.dammit import UnicodeDammit  # its own imports take as long as all of this room's
+
+        guess = UnicodeDammit(sample, is_html=True).original_encoding
+        best = resolve_encoding(guess or "") or "cp1252"
     return best
 
 

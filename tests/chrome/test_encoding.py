@@ -1,7 +1,5 @@
 """Bytes become the text their author wrote, whatever was declared."""
 
-import sys
-
 import pytest
 
 from crawler.chrome import links, parse, strip_chrome, title
@@ -231,14 +229,6 @@ def test_title_and_links_are_decoded_too() -> None:
     assert document.encoding == "cp1251"
     assert title(document) == "Чай"
     assert [link.href for link in links(document)] == ["/чай"]
-
-
-@pytest.mark.parametrize("body", [b"<p>\xff\xfe\x80 " * 5000, bytes(range(1, 256)) * 100, b"\xe9"])
-def test_bytes_of_no_encoding(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are taken for Windows-1252 at once, whichever libraries that guess are installed."""
-    for name in ("bs4", "chardet", "charset_normalizer"):
-        monkeypatch.setitem(sys.modules, name, None)  # to import it is an error
-    assert decode(body) == ("cp1252", body.decode("cp1252", "replace"))
 
 
 def test_no_character_counts_twice() -> None:
