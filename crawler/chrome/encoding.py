@@ -18,6 +18,7 @@ _HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
 _LOGICAL: Final = "iso-8859-8-i", "iso-8859-8"
 _SNIFFED: Final = 20_000  # bytes shown to the sniffer; more costs seconds and changes nothing
 _BEFORE: Final = 1000  # bytes before the first beyond ASCII
+_GUESSED: Final = 2000  # bytes shown to UnicodeDammit, which takes seconds for a megabyte
 # Share of undecodable characters among the non-ASCII ones that refutes a declaration.
 _WRONG: Final = 0.02
 # The same of UTF-8 that was cut, or has others' bytes in it; read so, those have more than half.
@@ -146,7 +147,7 @@ def sniff(sample: bytes) -> str:
     if not best:
         from bs4.dammit import UnicodeDammit  # its own imports take as long as all of this room's
 
-        guess = UnicodeDammit(sample, is_html=True).original_encoding
+        guess = UnicodeDammit(sample[:_GUESSED], is_html=True).original_encoding
         best = resolve_encoding(guess or "") or "cp1252"
     return best
 

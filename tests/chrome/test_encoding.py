@@ -1,6 +1,9 @@
 """Bytes become the text their author wrote, whatever was declared."""
 
+from typing import Any
+
 import pytest
+from bs4.dammit import UnicodeDammit
 
 from crawler.chrome import links, parse, strip_chrome, title
 from crawler.chrome.encoding import _COMMON, decode
@@ -229,6 +232,20 @@ def test_title_and_links_are_decoded_too() -> None:
     assert document.encoding == "cp1251"
     assert title(document) == "Чай"
     assert [link.href for link in links(document)] == ["/чай"]
+
+
+def test_few_bytes_of_no_encoding_are_guessed_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """UnicodeDammit decides about what nobody declares and no letters tell; that takes long."""
+    shown = []
+
+    class Seen(UnicodeDammit):
+        def __init__(self, data: bytes, **options: Any) -> None:
+            shown.append(len(data))
+            super().__init__(data, **options)
+
+    monkeypatch.setattr("bs4.dammit.UnicodeDammit", Seen)
+    decode(b"<p>\xff\xfe\x80 " * 50_000)
+    assert shown == [2000]
 
 
 def test_no_character_counts_twice() -> None:
