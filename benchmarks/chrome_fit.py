@@ -34,7 +34,7 @@ from crawler.chrome.choice import siblings
 ORDERS = 3  # in which a site's pages are met, for learning its template
 MORE = (11, 13, 17, 19, 23)  # other articles in each template, for a site of more pages
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
-SWAPPED_WEIGHT = 0.12  # and so are the same articles in other templates
+SWAPPED_WEIGHT = 0.05  # and so are the same articles in other templates
 
 
 def labels(texts: list[str], gold: str) -> tuple[np.ndarray, np.ndarray]:
@@ -69,14 +69,19 @@ def sample(page: Page) -> Sample | None:
 
 
 def resample(moved: list[Swapped], pages: list[Page]) -> list[Sample]:
-    """Return samples of the articles that stand in another site's template."""
+    """Return samples of the articles that stand in another site's template.
+
+    What is left there of the template's own main text counts for nothing: it is no chrome.
+    """
     of = {page.id: page for page in pages}
-    others = [page for page in moved if page.how != "as it stands"]
-    samples = (
-        sample(replace(of[page.article], html=page.html, site=of[page.template].site))
-        for page in others
-    )
-    return [s._replace(weights=s.weights * SWAPPED_WEIGHT) for s in samples if s]
+    samples = []
+    for page in moved:
+        html = replace(of[page.article], html=page.html, site=of[page.template].site)
+        if page.how != "as it stands" and (one := sample(html)):
+            left, _ = labels(one.flat.texts[:LIMIT], of[page.template].gold)
+            counts = (left <= 0.5) | one.labels
+            samples.append(one._replace(weights=one.weights * counts * SWAPPED_WEIGHT))
+    return samples
 
 
 def fold(site: str, folds: int) -> int:
@@ -100,7 +105,8 @@ def main() -> None:
     parts = range(options.folds)
     here = [[page for page in pages if fold(page.site, options.folds) == i] for i in parts]
     swapped = [chrome_swap.swap(part, len(part)) for part in here]
-    moved = [resample(*both) for both in zip(swapped, here, strict=True)]
+    many = [chrome_swap.swap(part, len(part), others=MORE) for part in here]
+    moved = [resample(*both) for both in zip(many, here, strict=True)]
     names = Names((s.site, s.flat, s.labels) for s in samples)
     if options.write:
         fit(samples + [s for part in moved for s in part], names).save()
@@ -123,8 +129,7 @@ def main() -> None:
         found = chrome_first.crawl(unseen, lambda page: (page.site, page.source), range(ORDERS))
         for order, part in zip(orders, found, strict=True):
             order += part
-        many = chrome_swap.swap(here[number], len(here[number]), others=MORE)
-        met += chrome_first.crawl(many, lambda page: page.template, range(ORDERS))
+        met += chrome_first.crawl(many[number], lambda page: page.template, range(ORDERS))
         several += chrome_first.several(here[number])
     show(pages, texts)
     show(manuals, texts)

@@ -13,8 +13,8 @@ from . import choice
 
 include "equal.pxi"
 
-cdef double TINY = choice.TINY, TRUST = choice.TRUST, CAUTION = choice.CAUTION
-cdef double MOSTLY = choice.MOSTLY, BONUS = exp(choice.BONUS)
+cdef double TINY = choice.TINY, MOSTLY = choice.MOSTLY, BONUS = exp(choice.BONUS)
+cdef double[::1] WORLDS = np.exp(choice.WORLDS)
 
 
 def settle(const float[::1] likely, flat):
@@ -32,23 +32,34 @@ def settle(const float[::1] likely, flat):
         odds[group[i]] += log(min(max(likely[i], TINY), 1 - TINY) / min(max(1 - likely[i], TINY), 1))
         members[group[i]] += 1
     for i in range(n):
-        settled[i] = 1 / (1 + exp(CAUTION - TRUST * odds[group[i]] / members[group[i]]))
+        settled[i] = 1 / (1 + exp(-odds[group[i]] / members[group[i]]))
     return found
 
 
 def choose(likely, const double[::1] sizes):
     cdef const double[::1] chance = likely
     cdef const int64_t[::1] order = np.argsort(-likely, kind="stable")
-    cdef Py_ssize_t n = chance.shape[0], i
-    cdef double wanted = 0, taken = 0, right = 0, best = -1, least = 0
+    cdef Py_ssize_t n = chance.shape[0], world, i
+    cdef double taken, right, wanted, best = -1, least = 0
+    cdef double[::1] gained = np.empty(n), expected = np.zeros(n)
+    for world in range(WORLDS.shape[0]):
+        wanted = taken = right = 0
+        for i in range(n):
+            gained[i] = (sizes[order[i]] + 1) * moved(chance[order[i]], WORLDS[world])
+            wanted += gained[i]
+        for i in range(n):
+            taken += sizes[order[i]] + 1
+            right += gained[i]
+            expected[i] += right / (taken + wanted)
     for i in range(n):
-        wanted += (sizes[order[i]] + 1) * chance[order[i]]
-    for i in range(n):
-        taken += sizes[order[i]] + 1
-        right += (sizes[order[i]] + 1) * chance[order[i]]
-        if right / (taken + wanted) > best:
-            best, least = right / (taken + wanted), chance[order[i]]
+        if expected[i] > best:
+            best, least = expected[i], chance[order[i]]
     return likely >= least
+
+
+cdef inline double moved(double chance, double odds) noexcept:
+    """A likelihood whose odds are so many times as high."""
+    return chance * odds / (1 - chance + chance * odds)
 
 
 def between(const double[::1] settled, kept, known, const double[::1] sizes):
