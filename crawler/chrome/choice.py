@@ -15,6 +15,9 @@ from .template import KEPT
 
 MOSTLY: Final = 0.5  # of the text between two blocks of the template
 BONUS: Final = 0.5  # of log-odds
+ALIKE: Final = 2 / 3  # of a block's log-odds is what it shares with all that are like it
+SHORT: Final = 5  # characters that each block has besides, and the most that count
+LONG: Final = 200
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
 TINY: Final = 1e-6
 
@@ -25,20 +28,40 @@ def siblings(flat: Flat) -> Ints:
     return first_equal(flat.within * (kinds.max() + 1) + kinds)
 
 
-def settle(likely: Floats, flat: Flat) -> Wide:
+def likes(flat: Flat) -> Ints:
+    """Return for each block the first of its group: those in elements of one tag and class.
+
+    So are the two elements around these, as for the paragraphs of all comments.
+    """
+    of_kind, above = flat.kinds, flat.outer[flat.around]
+    many = of_kind.max() + 1
+    return first_equal(
+        (of_kind[flat.around] * many + of_kind[above]) * many + of_kind[flat.outer[above]]
+    )
+
+
+def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
     """Return what to make of the likelihoods of a page's blocks, all of them seen together.
 
-    Siblings of one tag and class share their log-odds, so that no threshold runs through the
-    middle of a list.
+    Blocks that are alike share their log-odds in part, the longer ones telling more; `sizes` are
+    their characters.  Siblings share them wholly, so that no threshold runs through the middle of
+    a list.
     """
     # `np.clip` would take as long as all the rest for a page's few numbers.
     right = np.minimum(np.maximum(likely, TINY), 1 - TINY)
     wrong = np.minimum(np.maximum(1 - likely, TINY), 1)
     odds = np.log(right / wrong)
-    kin = siblings(flat)
-    shared = (np.bincount(kin, odds) / np.maximum(np.bincount(kin), 1))[kin]
-    settled: Wide = 1 / (1 + np.exp(-shared))
+    shared = _mean(odds, likes(flat), np.sqrt(np.minimum(sizes + SHORT, LONG)))
+    odds += ALIKE * (shared - odds)
+    settled: Wide = 1 / (1 + np.exp(-_mean(odds, siblings(flat), np.ones(len(odds)))))
     return settled
+
+
+def _mean(values: Wide, groups: Ints, weights: Wide) -> Wide:
+    """Return for each value the mean of its group."""
+    counts = np.bincount(groups, weights)
+    mean: Wide = np.bincount(groups, values * weights)[groups] / counts[groups]
+    return mean
 
 
 def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@
 Both find the same but for rounding, which a test compares; what it is and why stands there.
 """
 
-from libc.math cimport exp, log
+from libc.math cimport exp, log, sqrt
 from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
@@ -14,25 +14,45 @@ from . import choice
 include "equal.pxi"
 
 cdef double TINY = choice.TINY, MOSTLY = choice.MOSTLY, BONUS = exp(choice.BONUS)
+cdef double ALIKE = choice.ALIKE, SHORT = choice.SHORT, LONG = choice.LONG
 cdef double[::1] WORLDS = np.exp(choice.WORLDS)
 
 
-def settle(const float[::1] likely, flat):
+def settle(const float[::1] likely, flat, const double[::1] sizes):
     cdef Py_ssize_t n = likely.shape[0], i
     cdef const int64_t[::1] within = flat.within, around = flat.around, kinds = flat.kinds
-    cdef int64_t kinds_number = len(flat.names)
-    cdef int64_t[::1] group = np.empty(n, np.int64)
-    cdef double[::1] odds = np.zeros(n), members = np.zeros(n)
+    cdef const int64_t[::1] outer = flat.outer
+    cdef int64_t many = len(flat.names), above
+    cdef int64_t[::1] alike = np.empty(n, np.int64), kin = np.empty(n, np.int64)
+    cdef double[::1] odds = np.empty(n), weights = np.empty(n), ones = np.ones(n), shared
+    for i in range(n):
+        above = outer[around[i]]
+        alike[i] = (kinds[around[i]] * many + kinds[above]) * many + kinds[outer[above]]
+        kin[i] = within[i] * many + kinds[around[i]]
+        odds[i] = log(min(max(likely[i], TINY), 1 - TINY) / min(max(1 - likely[i], TINY), 1))
+        weights[i] = sqrt(min(sizes[i] + SHORT, LONG))
+    shared = mean(odds, first_equal(alike), weights)
+    for i in range(n):
+        odds[i] += ALIKE * (shared[i] - odds[i])
+    shared = mean(odds, first_equal(kin), ones)
     found = np.empty(n)
     cdef double[::1] settled = found
     for i in range(n):
-        group[i] = within[i] * kinds_number + kinds[around[i]]
-    group = first_equal(group)
+        settled[i] = 1 / (1 + exp(-shared[i]))
+    return found
+
+
+cdef double[::1] mean(
+    const double[::1] values, const int64_t[::1] groups, const double[::1] weights
+):
+    """The mean of each value's group."""
+    cdef Py_ssize_t n = values.shape[0], i
+    cdef double[::1] sums = np.zeros(n), counts = np.zeros(n), found = np.empty(n)
     for i in range(n):
-        odds[group[i]] += log(min(max(likely[i], TINY), 1 - TINY) / min(max(1 - likely[i], TINY), 1))
-        members[group[i]] += 1
+        sums[groups[i]] += values[i] * weights[i]
+        counts[groups[i]] += weights[i]
     for i in range(n):
-        settled[i] = 1 / (1 + exp(-odds[group[i]] / members[group[i]]))
+        found[i] = sums[groups[i]] / counts[groups[i]]
     return found
 
 

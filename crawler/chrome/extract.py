@@ -68,8 +68,8 @@ def strip_chrome(
     if n > LIMIT:
         rest = 1 - flat.linked[LIMIT:] / lengths(texts[LIMIT:])
         likely = np.concatenate((likely, rest), dtype=np.float32)
-    settled = settle(likely, flat)
     sizes = lengths(texts)
+    settled = settle(likely, flat, sizes)
     kept = choose(settled, sizes)
     known = whole = pairs = alone = None
     if template:
@@ -78,7 +78,7 @@ def strip_chrome(
         long = known & kept & running
         if sizes[long].sum() > _MOST_LONG * sizes[kept].sum():  # another version of a page
             known &= ~long
-        left = choose(between(settled, kept, known, sizes), sizes) & ~known
+        left = (choose(between(settled, kept, known, sizes), sizes) | kept) & ~known
         if sizes[left & kept].sum() > _LEAST_LEFT * sizes[kept].sum():
             kept, whole = left, _join(texts, kept)
         else:  # a page must not lose its text, or all but a trifle, because its site repeats it

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.chrome import choice, document, extract
+from crawler.chrome import choice, document, extract, features
 from tests.chrome.test_hostile import SOUP
 
 WAYS: dict[str, Any] = {"numpy": choice}
@@ -87,9 +87,23 @@ def test_siblings_are_settled_together(html: str, random: Any) -> None:
     flat = document.parse(f"<p>a<ul><li>b<li>c</ul>{html}").flat
     likely = np.array([random.random() for _ in flat.texts], np.float32)
     likely[:2] = 0, 1
-    wanted = choice.settle(likely, flat)
+    sizes = features.lengths(flat.texts)
+    wanted = choice.settle(likely, flat, sizes)
     kin = choice.siblings(flat)
     for one in WAYS.values():
-        settled = one.settle(likely, flat)
+        settled = one.settle(likely, flat, sizes)
         np.testing.assert_allclose(settled, wanted, rtol=1e-4)
         assert np.array_equal(settled, settled[kin])
+
+
+def test_blocks_alike_are_settled_together_in_part(way: Any) -> None:
+    """A comment that is like main text is drawn to the other comments, wherever they stand."""
+    comment = "<div class=comment><p>a<p>b</div>"
+    flat = document.parse(f"<main><p>a<p>b</main>{comment}<hr>{comment}{comment}").flat
+    likely = np.array([0.9, 0.9, 0.8, 0.8, *[0.1] * 4], np.float32)
+    settled = way.settle(likely, flat, np.full(8, 300.0))
+    assert settled[:2] == pytest.approx(0.9)
+    odds = np.log(np.array([0.8, 0.1]) / [0.2, 0.9])
+    shared = (odds[0] + 2 * odds[1]) / 3
+    wanted = 1 / (1 + np.exp(-(odds / 3 + shared * 2 / 3)))
+    assert settled[2:] == pytest.approx([wanted[0]] * 2 + [wanted[1]] * 4, rel=1e-5)
