@@ -76,11 +76,13 @@ def resample(moved: list[Swapped], pages: list[Page]) -> list[Sample]:
     of = {page.id: page for page in pages}
     samples = []
     for page in moved:
-        html = replace(of[page.article], html=page.html, site=of[page.template].site)
-        if page.how != "as it stands" and (one := sample(html)):
-            left, _ = labels(one.flat.texts[:LIMIT], of[page.template].gold)
-            counts = (left <= 0.5) | one.labels
-            samples.append(one._replace(weights=one.weights * counts * SWAPPED_WEIGHT))
+        if page.how == "as it stands":
+            continue
+        template = of[page.template]
+        if one := sample(replace(of[page.article], html=page.html, site=template.site)):
+            shares, _ = labels(one.flat.texts[:LIMIT], template.gold)
+            weights = one.weights * ((shares <= 0.5) | one.labels) * SWAPPED_WEIGHT
+            samples.append(one._replace(weights=weights))
     return samples
 
 

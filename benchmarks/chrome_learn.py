@@ -105,7 +105,7 @@ def layer(
 ) -> tuple[np.ndarray, ...]:
     """Return weights that minimise the cross-entropy, by Adam; scaling is folded in.
 
-    What is judged is what `settle` makes of the blocks: siblings together.
+    Siblings are judged together, as `settle` does; what blocks share that are alike comes after.
     """
     mean, scale = x.mean(0), np.maximum(x.std(0), 0.02)
     x = np.clip((x - mean) / scale, -8, 8)

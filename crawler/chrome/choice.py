@@ -16,8 +16,8 @@ from .template import KEPT
 MOSTLY: Final = 0.5  # of the text between two blocks of the template
 BONUS: Final = 0.5  # of log-odds
 ALIKE: Final = 2 / 3  # of a block's log-odds is what it shares with all that are like it
-SHORT: Final = 5  # characters that each block has besides, and the most that count
-LONG: Final = 200
+SHORT: Final = 5  # characters that each block counts for besides its own
+LONG: Final = 200  # characters: longer blocks tell no more
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
 TINY: Final = 1e-6
 
@@ -107,7 +107,8 @@ def templated(
         if itself in template and not (main and itself in menus):
             same[i : i + 2] = True
     for i in np.flatnonzero(either).tolist():
-        if pairs.same[i] | KEPT in template:
+        itself = pairs.same[i]
+        if itself | KEPT in template and not (both[i] and itself in menus):
             often[i : i + 2] = True
     known: NDArray[np.bool_] = often | np.where(kept, same & ~running, alike)
     return known

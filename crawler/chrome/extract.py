@@ -24,6 +24,7 @@ except ImportError:
     from .choice import between, choose, settle
     from .features import describe
 
+_DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likelihood
 _TITLE_READ: Final = 1000  # characters, in which each short block is looked for
 # Of what a page alone would keep.
 _MOST_LONG: Final = 0.5
@@ -67,6 +68,7 @@ def strip_chrome(
     likely = fitted.probabilities(describe(flat, title[:_TITLE_READ], fitted.names))
     if n > LIMIT:
         rest = 1 - flat.linked[LIMIT:] / lengths(texts[LIMIT:])
+        rest = np.clip(rest, *_DENSITY)
         likely = np.concatenate((likely, rest), dtype=np.float32)
     sizes = lengths(texts)
     settled = settle(likely, flat, sizes)
@@ -78,9 +80,10 @@ def strip_chrome(
         long = known & kept & running
         if sizes[long].sum() > _MOST_LONG * sizes[kept].sum():  # another version of a page
             known &= ~long
-        left = (choose(between(settled, kept, known, sizes), sizes) | kept) & ~known
-        if sizes[left & kept].sum() > _LEAST_LEFT * sizes[kept].sum():
-            kept, whole = left, _join(texts, kept)
+        left = kept & ~known
+        if sizes[left].sum() > _LEAST_LEFT * sizes[kept].sum():
+            whole = _join(texts, kept)
+            kept = left | choose(between(settled, kept, known, sizes), sizes) & ~known
         else:  # a page must not lose its text, or all but a trifle, because its site repeats it
             known[:] = False
     return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, alone)

@@ -18,7 +18,7 @@ from .vocabulary import BIT
 PROSE: Final = 200  # characters
 ROWS: Final = 2  # times that chrome comes on a page, as above and below its text
 _SMALL: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
-_DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
+_DIGITS: Final = bytes.maketrans(b"0123456789", b"\1" * 10)  # no digit that a text has
 
 
 class Block(NamedTuple):

@@ -61,16 +61,15 @@ class SiteTemplate:
     def observe(self, pairs: Mapping[int, bool], content: int, page: int | None = None) -> None:
         """Count the pairs of a page, as `MainText.hashes` gives them, once for its content.
 
-        `content` is a hash of the page's main text, `page` one of 64 bits of its address, if that
-        is known.
+        `content` is a hash of the page's main text, `page` one of its address, if that is known.
         """
         is_known = content in self._seen
         self._seen.pop(content, None)
         self._seen[content] = None
         _forget(self._seen, MAX_CONTENTS)
-        if page is not None and self._pages.add(np.array([page], np.uint64))[0]:
-            is_known = True
         if is_known:
+            return
+        if page is not None and self._pages.add(np.array([page % (1 << 64)], np.uint64))[0]:
             return
         self.contents += 1
         counts = self._counts

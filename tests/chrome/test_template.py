@@ -3,16 +3,18 @@
 import random
 import re
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, bloom, strip_chrome
 from crawler.chrome.choice import between
 from crawler.chrome.recent import Recent
 from crawler.chrome.template import KEPT, MAX_CONTENTS
+from tests.chrome.test_hostile import SOUP
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
 
@@ -314,6 +316,33 @@ def test_what_a_chapter_lists_stays() -> None:
     found = strip_chrome(manual("oolong"), template=template.known())
     assert [f"{part} for oolong" in found.text for part in PARTS] == [True] * len(PARTS)
     assert "assam" not in found.text
+    learn(template, *map(manual, TOPICS))  # which keep their lists
+    edition = manual("oolong").replace("<h1>", "<h1>Second edition: ")
+    found = strip_chrome(edition, template=template.known())
+    assert [f"{part} for oolong" in found.text for part in PARTS] == [True] * len(PARTS)
+
+
+def test_the_numbers_of_a_calendar_are_not_those_of_a_table() -> None:
+    """Digits of what is cut are folded, but to no digit: the calendar in a menu has no zeros."""
+    template = SiteTemplate()
+    learn(template, *map(weather, range(20)))
+    zeros = "<tr><td>Hail<td>0<td>0<td>0</tr>"
+    html = weather(20).replace("<table><tr>", f"<table>{zeros}<tr>")
+    found = strip_chrome(html, template=template.known())
+    assert "Hail\n0\n0\n0\n" in found.text
+
+
+@settings(deadline=None)
+@given(html=SOUP, draw=st.randoms(use_true_random=False))
+def test_nothing_else_is_lost_for_a_template(html: str, draw: Any) -> None:
+    """What a page alone keeps is cut where it is the template's, and nowhere else."""
+    page = article("oolong") + html
+    alone = strip_chrome(page)
+    pairs = sorted(alone.hashes())
+    found = strip_chrome(page, template={0, *draw.sample(pairs, len(pairs) // 3)})
+    of_template = {block.text for block in found.blocks if block.reason == "template"}
+    lost = {block.text for block in alone.blocks if block.kept} - set(found.text.split("\n"))
+    assert not {text for text in lost - of_template if "\n" not in text}
 
 
 def register(number: int) -> str:
