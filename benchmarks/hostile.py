@@ -3,8 +3,9 @@
     python benchmarks/hostile.py [--seconds 20] [--json]
 
 The pages are those of `tests/chrome/test_hostile.py`, and 50 MB of text.  Each is read in a process
-of its own, which ends after so many seconds: lxml takes hours for some.  The best of three rounds
-counts, the two taking turns.
+of its own, which ends after so many seconds: lxml takes hours for some.  The second time counts
+that it is read there, for a crawler's process has read pages before, and the best of three rounds,
+the two taking turns.
 """
 
 from __future__ import annotations
@@ -46,13 +47,14 @@ def taken(work: Callable[[bytes], Any], data: bytes, limit: float) -> float | No
     receiver, sender = multiprocessing.Pipe(duplex=False)
 
     def run(sender: Connection) -> None:
-        began = time.process_time()
-        work(data)
+        for _ in "warm", "timed":  # the last one counts
+            began = time.process_time()
+            work(data)
         sender.send(time.process_time() - began)
 
     process = multiprocessing.get_context("fork").Process(target=run, args=(sender,))
     process.start()
-    seconds: float | None = receiver.recv() if receiver.poll(limit) else None
+    seconds: float | None = receiver.recv() if receiver.poll(2 * limit) else None
     process.kill()
     process.join()
     return seconds
@@ -84,13 +86,13 @@ def main() -> None:
         print(json.dumps(found, indent=2))
         return
     print(f"Python {platform.python_version()}, lxml {version('lxml')}, {platform.machine()}")
-    print(f"{'ms per MB':28}{'MB':>6}{'strip_chrome':>14}{'lxml':>10}")
+    print(f"{'ms per MB':34}{'MB':>6}{'strip_chrome':>14}{'lxml':>10}")
     for name, row in found.items():
         ours, theirs = (
             f"> {options.seconds * 1000 / row['MB']:.0f}" if row[key] is None else f"{row[key]:.1f}"
             for key in ("strip_chrome", "lxml")
         )
-        print(f"{name:28}{row['MB']:>6.1f}{ours:>14}{theirs:>10}")
+        print(f"{name:34}{row['MB']:>6.2f}{ours:>14}{theirs:>10}")
 
 
 if __name__ == "__main__":

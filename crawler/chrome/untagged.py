@@ -33,7 +33,7 @@ def lines(data: bytes) -> Iterator[str]:
     ['unbreakable', 'H2O']
     """
     text = b" ".join(_seen(data)).decode("utf-8", "replace")
-    for piece in _TAG.split(_INLINE.sub("", text)):
+    for piece in filter(str.strip, _TAG.split(_INLINE.sub("", text))):
         line = squeeze(_unescaped(piece))
         if line:
             yield line
