@@ -101,6 +101,10 @@ class Characters:
             points = spaced
         return _text(points).encode()
 
+    def kinds(self, text: str) -> bytes:
+        """What each character of *text* does, in a byte for each."""
+        return self.of(_code_points(text)).tobytes()
+
     def of(self, points: NDArray[np.uint32]) -> NDArray[np.uint8]:
         """What each of the code points does."""
         found = self._known.take(points)
