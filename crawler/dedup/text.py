@@ -46,7 +46,7 @@ _MONTH: Final = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 # With what English writes behind it: 3rd, 5:30 pm.
-_NUMBER: Final = r"\d+(?:[.,:/\-\u2044]\d+)*(?:(?:st|nd|rd|th)\b|\s?[ap]\.?m\b\.?)?"
+_NUMBER: Final = r"\d+(?:[.,:/\-\u066b\u066c\u2044]\d+)*(?:(?:st|nd|rd|th)\b|\s?[ap]\.?m\b\.?)?"
 _DATE_OR_NUMBER: Final = re.compile(
     rf"{_NUMBER}\s?\b{_MONTH}(?:,?\s{_NUMBER})?|\b{_MONTH}\s{_NUMBER}(?:,\s?{_NUMBER})?|{_NUMBER}",
     re.IGNORECASE,
@@ -69,7 +69,8 @@ class Normaliser:
         Words are runs of letters, digits and ``_``, like ``\w+``; otherwise every punctuation mark
         and symbol is a word of its own.
     fold_accents
-        ``é`` is ``e``; also Greek and Cyrillic accents, Hebrew points and Arabic vowel marks.
+        ``é`` is ``e``; also Greek and Cyrillic accents, Hebrew points, Arabic vowel marks and the
+        tatweel, which only makes words longer.
     fold_numbers
         Numbers, times and dates (with digits or English month names) all read ``0``: pages that
         differ only in a date or a counter become equal.
