@@ -36,6 +36,9 @@ _ASCII: Final = bytes(
 # Typographic punctuation and the no-break space: all that is not ASCII in most English pages.
 _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
 
+# What Arabic and Persian keyboards write for one letter: yeh and kaf.
+_OF_KEYBOARDS: Final = str.maketrans("ىیک", "ييك")
+
 # Code points normalised at a time, so that the working arrays do not grow with the page.
 _PIECE: Final = 1 << 18
 
@@ -70,7 +73,7 @@ class Normaliser:
         and symbol is a word of its own.
     fold_accents
         ``é`` is ``e``; also Greek and Cyrillic accents, Hebrew points, Arabic vowel marks and the
-        tatweel, which only makes words longer.
+        tatweel, which only makes words longer; Persian yeh and kaf are the Arabic ones.
     fold_numbers
         Numbers, times and dates (with digits or English month names) all read ``0``: pages that
         differ only in a date or a counter become equal.
@@ -140,7 +143,7 @@ class Normaliser:
         known = characters(self.drop_punctuation, self.fold_accents, self.segment is None)
         text = known.visible(text)
         if self.fold_accents:
-            text = known.visible(unicodedata.normalize("NFKD", text))
+            text = known.visible(unicodedata.normalize("NFKD", text)).translate(_OF_KEYBOARDS)
         text = unicodedata.normalize("NFKC", text)
         if self.fold_case:
             text = unicodedata.normalize("NFKC", text.casefold())

@@ -123,6 +123,7 @@ def test_words_of_many_scripts(text: str, expected: str) -> None:
         (Normaliser(fold_accents=True), "Ångström, naïve; café", "angstrom naive cafe"),
         (Normaliser(fold_accents=True), "مُحَمَّد", "محمد"),
         (Normaliser(fold_accents=True), "كتــابٌ ﹷ", "كتاب"),
+        (Normaliser(fold_accents=True), "کتابی یک على", "كتابي يك علي"),
         (Normaliser(fold_accents=True), "हिन्दी", "हिन्दी"),
         (Normaliser(fold_accents=True), "각", "각"),
         (Normaliser(fold_numbers=True), "Page 3 of 12, 1.5 %", "page 0 of 0 0"),
