@@ -23,9 +23,7 @@ _LINK: Final = re.compile(r"https?://[^\s\\\"'<>`]+", re.IGNORECASE)
 _MOST_LINK: Final = 2000
 
 # As the words that are compared: see dedup/text.py. Each byte is the kind of a character.
-_WORD: Final = re.compile(
-    rb"%c[%c%c]*|%c[%c%c%c]*" % (ALONE, DROP, MARK, WORD, DROP, MARK, WORD), re.DOTALL
-)
+_WORD: Final = re.compile(rb"%c[%c%c]*|%c[%c%c%c]*" % (ALONE, DROP, MARK, WORD, DROP, MARK, WORD))
 _MOST_WORDS: Final = 5000  # of a text that are compared
 _CONTEXT: Final = 10  # words shown around a difference
 
