@@ -33,7 +33,7 @@ cdef int[WINDOW_COUNT][2] WINDOWS = features.WINDOWS
 cdef int[NEIGHBOUR_COUNT] NEIGHBOURS = features.NEIGHBOURS
 cdef int[3] PASSED = [WORDS, PROSE, BLOCKS]
 cdef int[SHARED] KIN = [BLOCKS, WORDS, PROSE, LINKED]
-cdef str ENDERS = "".join(features.ENDERS)
+cdef str ENDERS = "".join(features.ENDERS), STOPS = features.STOPS
 cdef Py_ssize_t SHORT = features.SHORT
 cdef double MOST_NAMED = features.MOST_NAMED
 cdef int FEW = features.FEW, MANY = features.MANY, LONG_WORDS = features.LONG_WORDS
@@ -198,12 +198,13 @@ cdef const float[::1] of_page(
 
 
 cdef Py_ssize_t stops_of(str text) except -1:
-    """How many commas, ideographic ones among them, and ends of sentences."""
+    """How many commas and ends of sentences; in Thai and Lao, spaces behind letters."""
     cdef Py_ssize_t found = 0, at
     cdef Py_UCS4 char, before = 0
     for char in text:
         found += char == u"," or (char == u" " and before == u".")
-        found += char in u"，。、،"
+        found += char > 127 and char in STOPS
+        found += char == u" " and 0x0E00 <= before <= 0x0EFF
         before = char
     return found
 

@@ -36,6 +36,7 @@ _CENTRAL: Final = "ąćęłńóśźżčšžřěýáíéůúťďňőűöüăâî�
 _COMMON: Final = {
     "cp1251": (0.7, "оеаинтсрвлкмі"),
     "koi8-r": (0.7, "оеаинтсрвлкм"),
+    "koi8-u": (0.7, "оеаинтсрвлкмі"),
     "cp1253": (0.7, "αοιετνςρησπκμί"),
     "cp1255": (0.7, "יוהלארתבשמנ"),
     "cp1256": (0.7, "اليمونرتبهعة"),
@@ -50,11 +51,15 @@ _COMMON: Final = {
     "cp1250": (0.9, f"{_CENTRAL}„”–"),
     "iso8859-2": (0.9, _CENTRAL),
     "cp1254": (0.9, "çğıöşüâîİÇÖŞÜ’“”…"),
+    # Without letters for which Icelandic has other common ones there.
+    "cp1257": (0.9, "āčēģīļņšūžąęėųõäöü„“”–"),
+    "cp1258": (0.9, "\u0300\u0301\u0303\u0309\u0323ăâêôơưàáèéìíòóùúý"),
 }
 # Encodings whose letters beyond ASCII stand side by side, and those that have them among others.
-_ALPHABETS: Final = {"cp1251", "koi8-r", "cp1253", "cp1255", "cp1256", "cp874"}
-_ACCENTED: Final = {"cp1252", "cp1250", "iso8859-2", "cp1254"}
+_ALPHABETS: Final = {"cp1251", "koi8-r", "koi8-u", "cp1253", "cp1255", "cp1256", "cp874"}
+_ACCENTED: Final = {"cp1252", "cp1250", "iso8859-2", "cp1254", "cp1257", "cp1258"}
 _SURE: Final = 0.3
+_TO_JAPANESE: Final = re.compile(rb"\x1b\$[@B]")  # of ISO-2022-JP, all of which is ASCII
 _BEYOND: Final = re.compile(rb"[\x80-\xff]+")
 _FEW: Final = 20  # bytes
 # Bytes beyond ASCII that follow each other, on average; of Western texts: 1.1.
@@ -82,7 +87,9 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
         if sparse:
             wide = "utf-16-le" if body[1:1000:2].count(0) > body[0:1000:2].count(0) else "utf-16-be"
             return wide, body.decode(wide, "replace")
-    if not any(name.startswith("iso2022") for name in declared):
+    elif _TO_JAPANESE.search(body):
+        declared.insert(0, "iso2022_jp")
+    if not (body.isascii() and any(name.startswith("iso2022") for name in declared)):
         try:
             return "utf-8", body.decode()
         except UnicodeDecodeError:

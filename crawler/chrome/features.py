@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import count
 from typing import Any, Final
@@ -17,7 +18,11 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Wide = NDArray[np.float64]
 
-ENDERS: Final = frozenset('.!?…。！？:;"”»）)')
+# What a sentence or a quotation ends in, and what parts a text into such: also in Arabic, Urdu,
+# Hindi, Burmese, Khmer, Ethiopic, Armenian and Tibetan. Thai and Lao have spaces there.
+ENDERS: Final = frozenset('.!?…。！？:;"“”»）)」』؟۔।॥။។።։།')
+STOPS: Final = "，。、،؛۔।၊။។፣።։།"
+_STOP: Final = re.compile(f"[{STOPS}]|[\u0e00-\u0eff] ")
 _TAG_CODES: Final = np.arange(len(TAGS))
 _HEADINGS: Final = (2, 4)  # codes of h1 and h4
 _REACH: Final = 12  # blocks on either side that are looked at
@@ -170,7 +175,7 @@ def lengths(texts: list[str]) -> Wide:
 def _stops(text: str) -> int:
     count = text.count(",") + text.count(". ")
     if not text.isascii():
-        count += text.count("，") + text.count("。") + text.count("、") + text.count("،")
+        count += len(_STOP.findall(text))
     return count
 
 

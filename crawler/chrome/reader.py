@@ -12,15 +12,16 @@ from .elements import DEEPEST, Elements
 from .head import RECORD, Head, is_data
 
 SKIPPED, INLINE, LINK, BREAK, TIME, HEAD, PRE, BLOCK = range(8)  # all others are blocks
+# Readings that stand above the letters (`rt`) would part the words that they are of.
 _SKIPPED_TAGS: Final = """
     script style template svg math iframe object canvas audio video select datalist textarea input
-    param applet frame frameset noframes noembed progress meter rp
+    param applet frame frameset noframes noembed progress meter rp rt rtc
 """
 # Behind `embed`, `source` and `track`, which nobody closes, libxml2 lets their parent's text follow
 # inside of them.
 _INLINE_TAGS: Final = """
     abbr acronym b bdi bdo big cite code data del dfn em embed font i img ins kbd label map mark
-    nobr q ruby rb rt s samp small source span strike strong sub sup track tt u var wbr
+    nobr q ruby rb s samp small source span strike strong sub sup track tt u var wbr
 """
 _HEAD_TAGS: Final = "title meta link base area"
 TAGS: Final[dict[str, int]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _PROGRESS = 5.0  # seconds between lines of progress
+# What joins letters or keeps them apart in Persian, Hindi or Sinhala, and ends words in Khmer.
+_WITHIN_WORDS = re.compile(r"(?<=[^\x00-\x7f])([\u200b-\u200d])(?=[^\x00-\x7f])")
 
 
 def is_terminal() -> bool:
@@ -93,10 +96,14 @@ def printable(text: str) -> str:
 
     >>> printable("a\x1b[31m\u202eb")
     'a\\x1b[31m\\u202eb'
+    >>> printable("می\u200cخواهم") == "می\u200cخواهم"  # a letter has another form there
+    True
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    parts = _WITHIN_WORDS.split(text)  # and what parted them, in every second place
+    parts[::2] = ("".join(c if c.isprintable() else repr(c)[1:-1] for c in p) for p in parts[::2])
+    return "".join(parts)
 
 
 def shown(value: float | None, digits: int = 4) -> str | None:

@@ -29,12 +29,14 @@ _IGNORABLE: Final = (
     (0xFFA0, 0xFFA0),
     (0xE0000, 0xE0FFF),
 )
-# Marks that an accent-blind reader does without. Vowel signs of Indic and Thai are not among them.
+# Marks that an accent-blind reader does without. Vowel signs of Indic and Thai are not among them,
+# the Arabic tatweel is, which makes a word as long as a line.
 _ACCENTS: Final = (
     (0x0300, 0x036F),
     (0x0591, 0x05BD),
     (0x05BF, 0x05C7),
     (0x0610, 0x061A),
+    (0x0640, 0x0640),
     (0x064B, 0x065F),
     (0x0670, 0x0670),
     (0x06D6, 0x06ED),
@@ -100,6 +102,10 @@ class Characters:
             spaced[np.arange(len(points)) + np.cumsum(before)] = points
             points = spaced
         return _text(points).encode()
+
+    def kinds(self, text: str) -> bytes:
+        """What each character of *text* does, in a byte for each."""
+        return self.of(_code_points(text)).tobytes()
 
     def of(self, points: NDArray[np.uint32]) -> NDArray[np.uint8]:
         """What each of the code points does."""

@@ -36,6 +36,9 @@ _ASCII: Final = bytes(
 # Typographic punctuation and the no-break space: all that is not ASCII in most English pages.
 _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
 
+# What Arabic and Persian keyboards write for one letter: yeh and kaf.
+_OF_KEYBOARDS: Final = str.maketrans("ىیک", "ييك")
+
 # Code points normalised at a time, so that the working arrays do not grow with the page.
 _PIECE: Final = 1 << 18
 
@@ -46,7 +49,7 @@ _MONTH: Final = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 # With what English writes behind it: 3rd, 5:30 pm.
-_NUMBER: Final = r"\d+(?:[.,:/\-\u2044]\d+)*(?:(?:st|nd|rd|th)\b|\s?[ap]\.?m\b\.?)?"
+_NUMBER: Final = r"\d+(?:[.,:/\-\u066b\u066c\u2044]\d+)*(?:(?:st|nd|rd|th)\b|\s?[ap]\.?m\b\.?)?"
 _DATE_OR_NUMBER: Final = re.compile(
     rf"{_NUMBER}\s?\b{_MONTH}(?:,?\s{_NUMBER})?|\b{_MONTH}\s{_NUMBER}(?:,\s?{_NUMBER})?|{_NUMBER}",
     re.IGNORECASE,
@@ -69,7 +72,8 @@ class Normaliser:
         Words are runs of letters, digits and ``_``, like ``\w+``; otherwise every punctuation mark
         and symbol is a word of its own.
     fold_accents
-        ``é`` is ``e``; also Greek and Cyrillic accents, Hebrew points and Arabic vowel marks.
+        ``é`` is ``e``; also Greek and Cyrillic accents, Hebrew points, Arabic vowel marks and the
+        tatweel, which only makes words longer; Persian yeh and kaf are the Arabic ones.
     fold_numbers
         Numbers, times and dates (with digits or English month names) all read ``0``: pages that
         differ only in a date or a counter become equal.
@@ -139,7 +143,7 @@ class Normaliser:
         known = characters(self.drop_punctuation, self.fold_accents, self.segment is None)
         text = known.visible(text)
         if self.fold_accents:
-            text = known.visible(unicodedata.normalize("NFKD", text))
+            text = known.visible(unicodedata.normalize("NFKD", text)).translate(_OF_KEYBOARDS)
         text = unicodedata.normalize("NFKC", text)
         if self.fold_case:
             text = unicodedata.normalize("NFKC", text.casefold())

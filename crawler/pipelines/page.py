@@ -146,14 +146,14 @@ class PageFields:
 
 
 def read_date(value: Any) -> datetime | None:
-    """A date, in UTC where it names no zone; None for what is none.
+    """A date, in UTC where it names no zone; None for what is none, as are other calendars' years.
 
     >>> read_date("2026-05-01T12:00:00+02:00").isoformat()
     '2026-05-01T12:00:00+02:00'
     >>> read_date("Fri, 01 May 2026 10:00:00 GMT").isoformat()
     '2026-05-01T10:00:00+00:00'
-    >>> read_date("last week") is None
-    True
+    >>> read_date("last week"), read_date("1405-02-11")
+    (None, None)
     """
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime.combine(value, time())
@@ -165,7 +165,8 @@ def read_date(value: Any) -> datetime | None:
                 value = parsedate_to_datetime(value)
             except (ValueError, IndexError, OverflowError):
                 return None
-    if not isinstance(value, datetime):
+    # ISO 8601 begins with 1583; Persian and Islamic years are lower, Buddhist ones higher.
+    if not isinstance(value, datetime) or not 1583 <= value.year <= datetime.now(UTC).year + 1:
         return None
     return value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
 

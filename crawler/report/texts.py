@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ..dedup.characters import ALONE, DROP, MARK, WORD, characters
 from ..dedup.differences import word_changes
-from ..dedup.unspaced import UNSPACED
+from ..dedup.text import composed
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -21,10 +22,8 @@ _INVISIBLE: Final = re.compile(
 _LINK: Final = re.compile(r"https?://[^\s\\\"'<>`]+", re.IGNORECASE)
 _MOST_LINK: Final = 2000
 
-_LETTERS: Final = "".join(f"{chr(low)}-{chr(high)}" for low, high in UNSPACED)
-# As the words that are compared: see dedup/text.py.
-_WORD: Final = re.compile(rf"[{_LETTERS}]|[^\W{_LETTERS}]+")
-_MARK: Final = re.compile(rf"[{_LETTERS}]|[^\W{_LETTERS}]+|[^\w\s]")
+# As the words that are compared: see dedup/text.py. Each byte is the kind of a character.
+_WORD: Final = re.compile(rb"%c[%c%c]*|%c[%c%c%c]*" % (ALONE, DROP, MARK, WORD, DROP, MARK, WORD))
 _MOST_WORDS: Final = 5000  # of a text that are compared
 _CONTEXT: Final = 10  # words shown around a difference
 
@@ -78,13 +77,14 @@ class _Text:
 
     def __init__(self, text: str, ignore: AbstractSet[str]) -> None:
         self.text = text
-        pattern = _WORD if "punctuation" in ignore else _MARK
+        kinds = characters("punctuation" in ignore, False, True).kinds(text)
         self.spans: list[tuple[int, int]] = []
         self.words: list[_Word] = []
-        for match in pattern.finditer(text):
+        for match in _WORD.finditer(kinds):
             if len(self.words) == _MOST_WORDS:
                 break
-            word = _Word(match[0].casefold() if "case" in ignore else match[0])
+            found = composed(text[slice(*match.span())])
+            word = _Word(found.casefold() if "case" in ignore else found)
             word.place = len(self.words)
             self.words.append(word)
             self.spans.append(match.span())

@@ -43,6 +43,28 @@ def test_a_page() -> None:
     assert (compiled != compiled[0]).any(0).mean() > 0.5
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "यह जहाज़ बीस मीटर की गहराई पर एक साल तक पड़ा रहा। गोताखोर उसे अच्छी तरह जानते थे।",
+        "یہ جہاز ایک سال تک بیس میٹر کی گہرائی میں پڑا رہا۔ غوطہ خور اسے اچھی طرح جانتے تھے۔",
+        "هل يعرف الغواصون أين تقع السفينة التي غرقت قبل سنوات طويلة في هذا البحر؟",
+        "เรือลำนี้จมอยู่ใต้น้ำลึกยี่สิบเมตรเป็นเวลาหนึ่งปี นักดำน้ำรู้จักเรือลำนี้เป็นอย่างดี",
+        "ເຮືອລຳນີ້ຈົມຢູ່ໃຕ້ນ້ຳເລິກຊາວແມັດເປັນເວລາໜຶ່ງປີ ນັກດຳນ້ຳຮູ້ຈັກເຮືອລຳນີ້ດີ",
+        "សំពៅនេះបានលិចក្នុងជម្រៅម្ភៃម៉ែត្រអស់រយៈពេលមួយឆ្នាំ។ អ្នកមុជទឹកស្គាល់វាយ៉ាងច្បាស់។",
+        "ဤသင်္ဘောသည် မီတာနှစ်ဆယ်အနက်တွင် တစ်နှစ်ကြာ နစ်မြုပ်နေခဲ့သည်။ ရေငုပ်သမားများက ကောင်းစွာသိသည်။",
+        "መርከቡ ለአንድ ዓመት ያህል በሃያ ሜትር ጥልቀት ላይ ነበር። ጠላቂዎች በደንብ ያውቁታል።",
+        "Նավը մեկ տարի շարունակ քսան մետր խորության վրա էր։ Ջրասուզակները լավ գիտեին այն։",
+        "Der Taucher sagte über das Schiff in der Bucht: „Wir kennen es alle seit einem Jahr“",
+        "潜水員は二十メートルの海に一年のあいだ沈んでいた船のことを「よく知っている」",
+    ],
+)  # fmt: skip
+def test_sentences_of_many_scripts_are_prose(text: str) -> None:
+    """Each has its own marks between and behind them, or spaces."""
+    for rows in both(document.parse(f"<p>{text}<p>Wreck")):
+        assert rows[0, 2] > 0 == rows[1, 2]
+
+
 def test_what_kind_of_page_it_is() -> None:
     """The last numbers are those of the page: size, prose, links, lists and tags."""
     paragraph = "<p>" + "Tea is made of leaves, and hot water. " * 3  # 24 words

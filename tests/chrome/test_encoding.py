@@ -55,6 +55,14 @@ def test_undeclared(name: str) -> None:
         ("iso8859-2", "Čaj je nápoj z listů čajovníku, žluťoučký kůň, šťastně a příliš. "),
         ("iso8859-2", "Herbata to napój z liści krzewu, źródło, więcej, są i będą. "),
         ("cp1254", "Çay, sıcak suyun çay yapraklarının üzerine dökülmesiyle hazırlanır, ağaç. "),
+        (
+            "cp1252",
+            "Á Íslandi er drukkið te úr laufum og jurtum, bæði heitt og kalt, í sól og frosti. ",
+        ),
+        ("cp1257", "Arbata – gėrimas iš arbatmedžio lapų, žinomas pasaulyje, šalta ir karšta. "),
+        ("cp1257", "Tēja ir dzēriens no tējas krūma lapām, ko dzer visā pasaulē, arī šķēlēm. "),
+        ("cp1257", "Tee on jook, mille hulka žürii arvas ka tšilli, šerri ja õunad. "),
+        ("koi8-u", "Чай - напій, який готують із листя чайного куща, його п'ють усі. "),
         ("cp1253", "Το τσάι είναι ένα αρωματικό ρόφημα που παρασκευάζεται συνήθως. "),
         ("cp1255", "תה הוא משקה ארומטי המוכן על ידי מזיגת מים חמים על עלים. "),
         ("cp1256", "الشاي مشروب عطري يحضر بسكب الماء الساخن على الأوراق. "),
@@ -65,6 +73,30 @@ def test_undeclared_letters_of_one_byte(name: str, text: str) -> None:
     """Whether letters beyond ASCII stand alone or in a row tells Latin alphabets from others."""
     for times in (2, 50):
         assert decode(f"<p>{text * times}".encode(name))[1] == f"<p>{text * times}"
+
+
+def test_undeclared_vietnamese() -> None:
+    """Its encoding has tones as characters of their own, which are the same words."""
+    text = (
+        "Tra\u0300 la\u0300 thư\u0301c uô\u0301ng tư\u0300 la\u0301 che\u0300, ươ\u0301p hoa. " * 5
+    )
+    assert decode(text.encode("cp1258"))[1] == text
+
+
+@pytest.mark.parametrize("declared", [None, "text/html; charset=utf-8", "text/html; charset=gbk"])
+def test_japanese_of_seven_bits_that_nobody_declares(declared: str | None) -> None:
+    """Its letters are bytes of ASCII between two marks; nothing else has these."""
+    page = f"<p>{TEXTS['shift_jis']} A cup of tea.</p>"
+    assert decode(page.encode("iso2022_jp"), declared) == ("iso2022_jp", page)
+    drawn = "<p>\x1b$B is no letter of tea \x1b[0m</p>"
+    assert decode(drawn.encode(), declared)[1] == drawn
+
+
+@pytest.mark.parametrize("name", ["shift_jis", "utf-8", "iso-8859-1"])
+def test_utf8_declared_as_japanese_of_seven_bits(name: str) -> None:
+    """That is ASCII, and what is not cannot be it."""
+    text = TEXTS[name] * 5
+    assert decode(text.encode(), "text/html; charset=iso-2022-jp") == ("utf-8", text)
 
 
 @pytest.mark.parametrize("way", ["header", "meta"])

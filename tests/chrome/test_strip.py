@@ -67,6 +67,20 @@ def test_scripts_styles_templates_and_alt_text_are_not_text() -> None:
     assert "secret" not in found.title
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        "<ruby>東京都<rp>(</rp><rt>とうきょうと</rt><rp>)</rp></ruby>",
+        "<ruby>東<rt>とう</rt>京<rt>きょう</rt>都<rt>と</rt></ruby>",
+        "<ruby>東<rt>とう<rt></ruby><ruby>京<rt>きょう</ruby><ruby>都<rt>と</ruby>",
+        "<ruby><rb>東</rb><rb>京</rb><rb>都</rb><rtc><rt>とう</rt><rt>きょう</rt></rtc></ruby>",
+    ],
+)
+def test_readings_above_letters_do_not_part_words(word: str) -> None:
+    """A Japanese page with furigana says what it says without them, and can be searched."""
+    assert strip_chrome(f"<p>{word}は日本の首都である。").text == "東京都は日本の首都である。"
+
+
 def test_hidden_blocks_are_marked() -> None:
     """Blocks under hidden, aria-hidden or display:none are known as hidden."""
     hidden = [

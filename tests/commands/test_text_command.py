@@ -86,6 +86,16 @@ def test_a_terminal_shows_colours_and_no_control_characters(
     assert r"\x1b[2J is" in plain
 
 
+@pytest.mark.parametrize("word", ["می\u200cخواهم", "ශ්\u200dරී", "ភាសា\u200bខ្មែរ"])
+def test_what_belongs_to_a_script_is_no_control_character(
+    dedup: Dedup, page: str, word: str
+) -> None:
+    """Persian is full of such, and none does anything to a terminal; in ASCII they only hide."""
+    Path(page).write_text(f"<p>{word}, {word} a\u200cb \u200f{word}")
+    block = dedup("text", page, "--blocks")[1].split("\t")[-1]
+    assert block.strip() == f"{word}, {word} a\\u200cb \\u200f{word}"
+
+
 def test_a_text_is_its_own_main_text(dedup: Dedup, tmp_path: Path) -> None:
     """Of what is no HTML nothing is cut."""
     path = tmp_path / "a.txt"

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Kind, ParameterMismatch
+from crawler.dedup.comparison import compare
 from crawler.dedup.errors import MissingExtra
 from crawler.dedup.fingerprint import make_sketcher
 from crawler.dedup.text import Normaliser
@@ -66,6 +67,34 @@ async def test_a_copy_is_found(redis_url: str, language: str, segment: str | Non
         assert (await index.check("http://a/1", one)).kind is Kind.UNIQUE
         assert (await index.check("http://b/1", one + " 1948-12-10")).kind is Kind.NEAR
         assert (await index.check("http://a/3", other)).kind is Kind.UNIQUE
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "เมื่อวันเสาร์ที่ผ่านมา ที่จังหวัดเชียงใหม่มีการเปิดนิทรรศการของเล่นไม้ซึ่งรวบรวมจากหมู่บ้านในภาคเหนือ"
+            "ตลอดสี่สิบปีที่ผ่านมา ผู้เข้าชมสามารถชมของกว่าสามร้อยชิ้น ทั้งม้าไม้ ตุ๊กตา นกหวีด และเลื่อนแกะสลัก "
+            "ผู้อำนวยการพิพิธภัณฑ์ นางสาวอรทัย ใจดี กล่าวว่าของเล่นชิ้นที่เก่าแก่ที่สุดทำขึ้นเมื่อปี พ.ศ. 2417",
+            {"เชียงใหม่": "ขอนแก่น", "อรทัย ใจดี": "สมชาย รักไทย"},
+        ),
+        (
+            "កាលពីថ្ងៃសៅរ៍ ពិព័រណ៍ប្រដាប់ក្មេងលេងធ្វើពីឈើបានបើកនៅខេត្តសៀមរាប ដែលបានប្រមូលពីភូមិនានា"
+            "ក្នុងរយៈពេលសែសិបឆ្នាំចុងក្រោយ។ អ្នកទស្សនាអាចឃើញវត្ថុជាងបីរយ រួមមានសេះឈើ តុក្កតា និងកញ្ចែ។ "
+            "នាយិកាសារមន្ទីរបាននិយាយថា ប្រដាប់ក្មេងលេងចាស់ជាងគេធ្វើនៅឆ្នាំ ១៨៧៤។ កុមារចូលមើលដោយឥតគិតថ្លៃ។",
+            {"សៀមរាប": "កំពត", "១៨៧៤": "១៩២១"},
+        ),
+    ],
+    ids=["Thai", "Khmer"],
+)
+def test_longer_runs_tell_other_facts(text: str, facts: dict[str, str]) -> None:
+    """Words, or a dozen letters, part texts that five letters take for copies."""
+    other = text
+    for fact, instead in facts.items():
+        other = other.replace(fact, instead)
+    assert compare(text, other, DedupConfig(seed=1)).verdict is Kind.NEAR
+    for config in (DedupConfig(seed=1, segment="icu"), DedupConfig(seed=1, shingle_size=12)):
+        assert compare(text, other, config).verdict is Kind.UNIQUE
 
 
 def test_a_zero_width_space_between_words_changes_nothing() -> None:
