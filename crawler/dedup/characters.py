@@ -18,9 +18,11 @@ _SPACE: Final = ord(" ")
 # What a code point does to the word it stands in.
 DROP, GAP, WORD, ALONE, MARK, _UNMET = range(6)
 
-# Default_Ignorable_Code_Point (UAX #44) beyond the general category Cf.
+# Default_Ignorable_Code_Point (UAX #44) beyond the general category Cf, and the Arabic tatweel,
+# which makes a word as long as a line.
 _IGNORABLE: Final = (
     (0x034F, 0x034F),
+    (0x0640, 0x0640),
     (0x115F, 0x1160),
     (0x17B4, 0x17B5),
     (0x180B, 0x180F),
@@ -29,14 +31,12 @@ _IGNORABLE: Final = (
     (0xFFA0, 0xFFA0),
     (0xE0000, 0xE0FFF),
 )
-# Marks that an accent-blind reader does without. Vowel signs of Indic and Thai are not among them,
-# the Arabic tatweel is, which makes a word as long as a line.
+# Marks that an accent-blind reader does without. Vowel signs of Indic and Thai are not among them.
 _ACCENTS: Final = (
     (0x0300, 0x036F),
     (0x0591, 0x05BD),
     (0x05BF, 0x05C7),
     (0x0610, 0x061A),
-    (0x0640, 0x0640),
     (0x064B, 0x065F),
     (0x0670, 0x0670),
     (0x06D6, 0x06ED),

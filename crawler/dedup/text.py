@@ -36,8 +36,8 @@ _ASCII: Final = bytes(
 # Typographic punctuation and the no-break space: all that is not ASCII in most English pages.
 _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
 
-# What Arabic and Persian keyboards write for one letter: yeh and kaf.
-_OF_KEYBOARDS: Final = str.maketrans("ىیک", "ييك")
+# What Arabic and Persian keyboards, and Windows-1256, write for one letter: yeh and kaf.
+_OF_KEYBOARDS: Final = ("ى", "ي"), ("ی", "ي"), ("ک", "ك")
 
 # Code points normalised at a time, so that the working arrays do not grow with the page.
 _PIECE: Final = 1 << 18
@@ -72,8 +72,7 @@ class Normaliser:
         Words are runs of letters, digits and ``_``, like ``\w+``; otherwise every punctuation mark
         and symbol is a word of its own.
     fold_accents
-        ``é`` is ``e``; also Greek and Cyrillic accents, Hebrew points, Arabic vowel marks and the
-        tatweel, which only makes words longer; Persian yeh and kaf are the Arabic ones.
+        ``é`` is ``e``; also Greek and Cyrillic accents, Hebrew points and Arabic vowel marks.
     fold_numbers
         Numbers, times and dates (with digits or English month names) all read ``0``: pages that
         differ only in a date or a counter become equal.
@@ -143,8 +142,8 @@ class Normaliser:
         known = characters(self.drop_punctuation, self.fold_accents, self.segment is None)
         text = known.visible(text)
         if self.fold_accents:
-            text = known.visible(unicodedata.normalize("NFKD", text)).translate(_OF_KEYBOARDS)
-        text = unicodedata.normalize("NFKC", text)
+            text = known.visible(unicodedata.normalize("NFKD", text))
+        text = _of_one_keyboard(unicodedata.normalize("NFKC", text))
         if self.fold_case:
             text = unicodedata.normalize("NFKC", text.casefold())
         return known.spaced(text)
@@ -208,12 +207,13 @@ def _by_itself(char: str) -> bytes | None:
     known = characters(True, False, True)
     if known.of_one(char) == DROP:
         return b""
-    first = unicodedata.normalize("NFKD", char)[0]
+    first = known.visible(unicodedata.normalize("NFKD", char))[0]
     if "\u1160" <= first <= "\u11ff" or "\U00010000" <= first < "\U0001d400":
         return None
     if unicodedata.category(first)[0] == "M":
         return None
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", char).casefold())
+    folded = _of_one_keyboard(unicodedata.normalize("NFKC", char))
+    folded = unicodedata.normalize("NFKC", folded.casefold())
     found = {known.of_one(letter) for letter in folded}
     if found == {WORD}:
         return folded.encode()
@@ -222,6 +222,12 @@ def _by_itself(char: str) -> bytes | None:
     # The word that follows shows whether this ends in a letter that stands alone.
     written = Normaliser()._encode_piece(char + "a").removesuffix(b"a")
     return re.sub(b" +", b" ", written)
+
+
+def _of_one_keyboard(text: str) -> str:
+    for theirs, ours in _OF_KEYBOARDS:  # `translate` would look up each letter
+        text = text.replace(theirs, ours)
+    return text
 
 
 def _pieces(text: str) -> Iterator[str]:

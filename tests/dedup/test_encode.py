@@ -78,7 +78,7 @@ def test_texts_are_written_alike(text: str) -> None:
     "text",
     [
         "Ångström İstanbul Straße “naïve”—it´s 5 € 😀 ﬁn ½",
-        "Ελληνικά, русский язык й; עברית العربية",
+        "Ελληνικά, русский язык й; עברית العربية, كتــاب کتابی",
         "東京タワー、ひらがな 中文。 한국어 ㅋㅋ ＡＢＣ",
     ],
 )
@@ -86,7 +86,9 @@ def test_most_languages_are_taken_one_character_at_a_time(text: str) -> None:
     assert encode(text, rules._by_itself) == by_numpy(text)
 
 
-@pytest.mark.parametrize("text", ["cafe\u0301", "ﾊﾞ", "हिन्दी", "\u1100\u1161", "㍿", "\U00020000"])
+@pytest.mark.parametrize(
+    "text", ["cafe\u0301", "ﾊﾞ", "हिन्दी", "ب\ufe77", "\u1100\u1161", "㍿", "\U00020000"]
+)
 def test_neighbours_have_a_say(text: str) -> None:
     assert encode(text, rules._by_itself) is None
     assert both_agree(f"a{text}b")
