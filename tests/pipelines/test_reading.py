@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from scrapy import Request, Spider
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response, XmlResponse
@@ -198,10 +198,11 @@ def test_an_attack_is_not_parsed_by_the_response():
 @compiled
 @settings(deadline=None, max_examples=200)
 @given(SOUP)
+@example("<script type=application/ld+json>\r")
 def test_soup_comes_out_as_parsed_here(html):
-    """Any page."""
+    """Any page, but for the white space at its ends, which parsel drops."""
     page = response(html.encode("utf-8", "replace"), encoding="utf-8")
-    found, own = read(page, {"html": page.body}), parse(page.body)
+    found, own = read(page, {"html": page.body}), parse(page.body.strip())
     assert found is not None
     assert strip_chrome(found).blocks == strip_chrome(own).blocks
     assert found.head == own.head
