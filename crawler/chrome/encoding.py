@@ -61,6 +61,14 @@ _FEW: Final = 20  # bytes
 _LATIN_RUN: Final = 2
 
 
+def as_builtin(text: str | bytes) -> str | bytes:
+    """The text or bytes that an instance of a class derived from these holds.
+
+    Such a class may do anything, as keep the tree that its text was taken from.
+    """
+    return str.__str__(text) if isinstance(text, str) else bytes.__getitem__(text, slice(None))
+
+
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     """Return the name of the encoding and the text.
 
