@@ -261,6 +261,16 @@ async def test_fields_of_other_names_are_told_once(bench, caplog, values, settin
     assert setting in message
 
 
+async def test_what_has_nothing_of_a_page_is_told_once(bench, caplog):
+    """Of products among the pages one warning says how they can be left alone, not three."""
+    product = make_dataclass("Product", ["name", "price"])
+    for price in range(3):
+        await bench.process(product("tea", price))
+    (message,) = caplog.messages
+    assert message.startswith("Product has nothing in the fields 'url', 'html' and 'text': ")
+    assert bench.stats["dedup/unchecked"] == bench.stats["dedup/untagged"] == 3
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
