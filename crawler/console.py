@@ -19,6 +19,7 @@ from scrapy.utils.asyncio import create_looping_call
 from .dedup.verdict import Kind
 from .spiders.site import SiteSpider
 from .start_errors import naming
+from .terminal import measured
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -81,7 +82,7 @@ class Console:
             raise NotConfigured  # a reason would be a warning in every other crawl
         with naming("CONSOLE_INTERVAL"):
             interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
-        console = cls(crawler, interval, _Terminal(sys.stderr))
+        console = cls(crawler, interval, measured(_Terminal(sys.stderr)))
         connect = crawler.signals.connect
         connect(console.opened, signal=signals.spider_opened)
         connect(console.closed, signal=signals.spider_closed)

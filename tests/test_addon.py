@@ -177,11 +177,12 @@ async def test_failing_start(
 
 
 def test_contracts_need_no_index(project: Project, web: Web) -> None:
-    """`scrapy check` runs without a server: no item of it gets to a pipeline."""
+    """`scrapy check` runs without a server and whatever is set: no item gets to a pipeline."""
     (project.folder / "shop" / "spiders" / "checked.py").write_text(
         CHECKED.replace("URL", f"{web.url}/0")
     )
-    run = project.scrapy("check", "checked", DEDUP_REDIS_URL="redis://127.0.0.1:1")
+    settings = {"DEDUP_REDIS_URL": "redis://127.0.0.1:1", "DEDUP_THRESHOLD": "x"}
+    run = project.scrapy("check", "checked", **settings)
     assert run.code == 0
     assert "Ran 1 contract in" in run.log
 

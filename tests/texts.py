@@ -1,8 +1,11 @@
-"""Texts for tests: originals that share nothing, and copies at a known distance."""
+"""Texts for tests: originals that share nothing, copies at a known distance, and their luck."""
 
 from __future__ import annotations
 
 import random
+
+from crawler.dedup.config import DedupConfig
+from crawler.dedup.lsh import collision_probability
 
 
 def article(seed: int, words: int = 600) -> list[str]:
@@ -22,3 +25,8 @@ def changed(words: list[str], places: int, seed: int = 0) -> list[str]:
 
 def text(words: list[str]) -> str:
     return " ".join(words)
+
+
+def missed(jaccard: float) -> float:
+    """How likely an index with a seed of its own does not find a copy like this."""
+    return 1 - float(collision_probability(jaccard, *DedupConfig().banding))

@@ -12,7 +12,7 @@ from lxml import etree
 
 from . import untagged
 from .blocks import Flat, flat_lines, squeeze
-from .encoding import decode
+from .encoding import as_builtin, decode
 from .head import Head, directives, words
 from .reader import Reader
 
@@ -90,6 +90,7 @@ def parse(
     >>> title(parse("<title>Tea &amp; cake</title>"))
     'Tea & cake'
     """
+    html = as_builtin(html)
     if text is not None and isinstance(html, bytes):
         encoding, whole = "utf-8", html
     else:
@@ -115,7 +116,7 @@ def parse_in_steps(
 
     The document is what the generator returns.
     """
-    encoding, _, whole = _decoded(html, content_type)
+    encoding, _, whole = _decoded(as_builtin(html), content_type)
     data, rest, crowded = _bounded(whole)
     reader, parser = _new_parser(crowded)
     read: Any

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from functools import cache
+from logging import CRITICAL, Logger
+from typing import TYPE_CHECKING, Any, Final
 
 from w3lib.encoding import (
     html_body_declared_encoding,
@@ -13,6 +15,10 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
+if TYPE_CHECKING:
+    from bs4.dammit import UnicodeDammit
+
+_SILENT: Final = Logger(__name__, CRITICAL)
 _HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
 # Hebrew in the order in which it is read, as all of it is now: to Python the same encoding.
 _LOGICAL: Final = "iso-8859-8-i", "iso-8859-8"
@@ -64,6 +70,14 @@ _BEYOND: Final = re.compile(rb"[\x80-\xff]+")
 _FEW: Final = 20  # bytes
 # Bytes beyond ASCII that follow each other, on average; of Western texts: 1.1.
 _LATIN_RUN: Final = 2
+
+
+def as_builtin(text: str | bytes) -> str | bytes:
+    """The text or bytes that an instance of a class derived from these holds.
+
+    Such a class may do anything, as keep the tree that its text was taken from.
+    """
+    return str.__str__(text) if isinstance(text, str) else bytes.__getitem__(text, slice(None))
 
 
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
@@ -152,11 +166,22 @@ def sniff(sample: bytes) -> str:
         if share > most:
             best, most = name, share
     if not best:
-        from bs4.dammit import UnicodeDammit  # its own imports take as long as all of this room's
-
-        guess = UnicodeDammit(sample[:_GUESSED], is_html=True).original_encoding
+        guess = _guesser()(sample[:_GUESSED], is_html=True).original_encoding
         best = resolve_encoding(guess or "") or "cp1252"
     return best
+
+
+@cache
+def _guesser() -> type[UnicodeDammit]:
+    from bs4.dammit import UnicodeDammit  # its own imports take as long as all of this room's
+
+    class Guesser(UnicodeDammit):
+        """Warns nobody of what it cannot decode: in a crawl's log that names no page."""
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            super().__setattr__(name, _SILENT if name == "log" else value)
+
+    return Guesser
 
 
 def _is_foreign(sample: bytes, few: int = _FEW) -> bool:

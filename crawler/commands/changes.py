@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .output import is_terminal, print_table, printable
+from .output import is_terminal, print_table, printable, terminal
 
 if TYPE_CHECKING:
     from ..dedup.differences import Change
@@ -24,10 +24,9 @@ def print_changes(changes: list[Change] | None) -> None:
         if rows:
             print_table("", ["before", "removed", "added", "after"], rows)
         return
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = terminal(highlight=False)
     for change in changes[:_CHANGES]:
         parts = [Text(printable(" ".join(["…", *change.before])))]
         if change.removed:

@@ -77,6 +77,8 @@ def read_main(source: str, *, user_agent: str | None = None) -> MainText | str:
 def _read(source: str, user_agent: str | None) -> _Body:
     from ..dedup.errors import InputError
 
+    if not source:
+        raise InputError("expects a file, - or an http(s) address, not an empty name")
     if re.match(r"https?://", source, re.IGNORECASE):
         body = _download(source, user_agent)
     elif source == "-":

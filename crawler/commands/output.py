@@ -40,9 +40,16 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
     if not is_terminal():
         print(*("\t".join(line) for line in [columns, *_cells(rows)]), sep="\n", end="\n\n")
         return
+    terminal().print(make_table(title, columns, rows))
+
+
+def terminal(*, highlight: bool = True) -> Console:
+    """Standard output as a terminal."""
     from rich.console import Console
 
-    Console().print(make_table(title, columns, rows))
+    from ..terminal import measured
+
+    return measured(Console(highlight=highlight))
 
 
 class Bar:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from .output import is_terminal, make_table
+from .output import is_terminal, make_table, terminal
 from .subcommands import ask_index
 from .subcommands.stats import tables
 
@@ -44,10 +44,10 @@ def _display(*, as_json: bool) -> Iterator[Callable[[Change], None]]:
     elif not is_terminal():
         yield lambda change: print(_line(change), flush=True)
     else:
-        from rich.console import Console, Group
+        from rich.console import Group
         from rich.live import Live
 
-        with Live(console=Console(), auto_refresh=False) as live:
+        with Live(console=terminal(), auto_refresh=False) as live:
 
             def show(change: Change) -> None:
                 parts = [make_table("Now", ["fact", "value"], list(_facts(change).items()))]

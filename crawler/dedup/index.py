@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Self
 
 from .config import DedupConfig
@@ -40,6 +40,15 @@ logger = logging.getLogger(__name__)
 # Characters from which a text is fingerprinted in a thread: it would hold the event loop for more
 # than a few milliseconds.
 _LONG_TEXT = 200_000
+
+
+def _seconds(date: datetime) -> int:
+    """A date as the index stores it, in four bytes of which 0 stands for none."""
+    try:
+        seconds = date.timestamp()
+    except (OverflowError, ValueError, OSError):  # local time knows no date before the year 1
+        seconds = date.replace(tzinfo=UTC).timestamp()
+    return min(max(1, int(seconds)), 0xFFFFFFFF)
 
 
 class DuplicateIndex:
@@ -131,7 +140,7 @@ class DuplicateIndex:
         request = request._replace(
             canonical=other if other != request.url else "",
             yields=other != request.url and "canonical" in self._config.prefer,
-            date=min(max(1, int(date.timestamp())), 0xFFFFFFFF) if date and by_date else 0,
+            date=_seconds(date) if date and by_date else 0,
             preferred=preferred,
             template=TemplateNews(template.length, template.offer()) if template else None,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -55,7 +55,7 @@ class Verdict:
         'unique'
         """
         # `asdict` would take six times as long, for it copies what nobody can change.
-        values = {name: getattr(self, name) for name in self.__slots__}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {k: str(v) if isinstance(v, Kind) else v for k, v in values.items()}
 
 

@@ -123,9 +123,10 @@ async def load(
     """Check all pages of the files in order, so that the index knows them.
 
     `report` takes the pages so far and the seconds since the start, after each exchange; `warn` is
-    told of each file the first record that cannot be read. What a load that broke off has loaded is
-    passed over when it is started again, or found `unchanged`. Raises :class:`ServerError` when
-    the server gives no answer, :class:`InputError` when a process is killed.
+    told of each file the first record that cannot be read, and why its end cannot. What a load that
+    broke off has loaded is passed over when it is started again, or found `unchanged`. Raises
+    :class:`ServerError` when the server gives no answer, :class:`InputError` when a process is
+    killed.
     """
     start = saved = monotonic()
     verdicts: Counter[str] = Counter()
@@ -148,7 +149,10 @@ async def load(
                 checkpoint.save(chunk)
                 saved = monotonic()
     checkpoint.remove()
-    return Loaded(verdicts, unreadable, source.damaged, source.skipped, monotonic() - start)
+    for path, reason in source.damaged.items():
+        warn(f"cannot be read to its end: {path}: {reason}")
+    seconds = monotonic() - start
+    return Loaded(verdicts, unreadable, list(source.damaged), source.skipped, seconds)
 
 
 async def _resume_after(index: DuplicateIndex, checkpoint: Checkpoint) -> int:
@@ -211,7 +215,7 @@ class _Source:
         self._config = config
         self._after = after
         self.skipped = 0
-        self.damaged: list[str] = []
+        self.damaged: dict[str, str] = {}  # paths, and what is wrong with the files
 
     def batches(self) -> Iterator[Batch]:
         """Some records at a time."""
@@ -232,8 +236,8 @@ class _Source:
                     if len(waiting) == _CHUNK or size > _CHUNK_BYTES:
                         yield Batch(piece.path, position, places, waiting)
                         places, waiting, size = [], [], 0
-            except DAMAGED:
-                self.damaged.append(piece.path)
+            except DAMAGED as error:
+                self.damaged[piece.path] = str(error) or type(error).__name__
             if waiting:
                 yield Batch(piece.path, position, places, waiting)
 

@@ -44,6 +44,7 @@ class PageFields:
         url: str | None = self._read(item, name, (str,))
         if url is None or not url.strip():
             self._count(f"dedup/missing_field/{name}")
+            self._tell_of_no_page(item)
             self._warn_once(
                 item,
                 name,
@@ -129,6 +130,22 @@ class PageFields:
             "%s takes no field %r: its items pass without their verdict. Give the class that "
             "field, not frozen, name another one in DEDUP_TAG_FIELD, or empty that setting.",
         )
+
+    def _tell_of_no_page(self, item: Any) -> None:
+        """Say once of a type of items that they have nothing of a page, in place of all else."""
+        config = self.config
+        page = config.url_field, config.html_field, config.text_field
+        if any(value_of(item, name) is not None for name in page):
+            return
+        self._warn_once(
+            item,
+            config.url_field,
+            "%s has nothing in the fields %r, %r and %r: its items pass unchecked. If they are "
+            "pages, name the fields in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD; "
+            "if not, a class derived from DuplicatePipeline can return them as they are.",
+            *page[1:],
+        )
+        self._warned |= {(type(item), name) for name in (*page, config.tag_field) if name}
 
     def _warn_once(self, item: Any, name: str, message: str, *values: str) -> None:
         if (type(item), name) not in self._warned:

@@ -18,6 +18,7 @@ from scrapy.spiders import CrawlSpider
 
 from ..chrome import Document, parse
 from ..chrome.document import COMPILED
+from ..chrome.encoding import as_builtin
 from ..long_pages import LONG_PAGE
 from ..project import project_config
 
@@ -105,12 +106,15 @@ class ResponseReader(BaseSpiderMiddleware):
 def value_of(item: Any, name: str) -> Any:
     """What an item has in a field, None if nothing; a :class:`~collections.defaultdict` gets none.
 
+    Of an instance of a class derived from str or bytes, its text.
+
     >>> from collections import defaultdict
     >>> value_of(item := defaultdict(list, url="/"), "text"), dict(item)
     (None, {'url': '/'})
     """
     fields = ItemAdapter(item)
-    return fields.get(name) if name in fields.field_names() else None
+    value = fields.get(name) if name in fields.field_names() else None
+    return as_builtin(value) if isinstance(value, (str, bytes)) else value
 
 
 def _is_plain(response: HtmlResponse) -> bool:

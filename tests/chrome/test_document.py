@@ -1,5 +1,7 @@
 """What a crawler asks of a page besides its main text."""
 
+import pytest
+
 from crawler.chrome import Link, base, canonical, links, parse, robots, title
 
 PAGE = """<html><head><base href=" /docs/ "><title>A &amp; B</title>
@@ -46,3 +48,20 @@ def test_nothing_declared() -> None:
     document = parse("<p>hello")
     assert (title(document), base(document), canonical(document)) == ("", None, None)
     assert list(links(document)) == []
+
+
+class Text(str):
+    """As lxml and markupsafe derive classes, but this one does nothing right."""
+
+    __slots__ = ()
+    encode = __len__ = __getitem__ = __str__ = None  # type: ignore[assignment]
+
+
+class Body(bytes):
+    decode = __len__ = __getitem__ = __bytes__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("page", [Text(PAGE), Body(PAGE.encode())], ids=["str", "bytes"])
+async def test_a_class_of_its_own_is_what_it_is_derived_from(page: str | bytes) -> None:
+    """Of text and bytes what they hold counts, whatever their class makes of that."""
+    assert title(parse(page)) == title(parse(page, text=PAGE)) == "A & B"

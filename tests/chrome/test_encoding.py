@@ -284,3 +284,10 @@ def test_no_character_counts_twice() -> None:
     """Shares of an encoding are counted character by character of its table."""
     for name, (_, common) in _COMMON.items():
         assert len(set(common)) == len(common), name
+
+
+def test_what_cannot_be_decoded_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """A PDF that was taken for a page fills no log with lines that do not name it."""
+    document = parse(b"%PDF-1.4\n" + bytes(range(256)) * 20)
+    assert document.encoding
+    assert caplog.records == []

@@ -393,6 +393,7 @@ def test_unpleasant_addresses(dedup, web, path, message):
         ("/nowhere", "cannot read '/nowhere': No such file"),
         ("/", "cannot read '/': Is a directory"),
         ("a\0b", "cannot read"),
+        ("", "expects a file, - or an http(s) address, not an empty name"),
         ("http://127.0.0.1:1/", "cannot read 'http://127.0.0.1:1/'"),
         ("http://[", "cannot read 'http://['"),
         ("http://a b/", "cannot read"),

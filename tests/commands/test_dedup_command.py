@@ -146,9 +146,11 @@ def test_terminal(dedup, fill, monkeypatch):
     assert "Verdicts" in out
 
 
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
 @pytest.mark.parametrize(("columns", "longest"), [(40, 21), (100, 40)])
-def test_bars(dedup, fill, monkeypatch, columns, longest):
+def test_bars(dedup, fill, monkeypatch, columns, longest, term):
     """A bar takes one line, as long as its share of the longest, in a narrow terminal too."""
+    monkeypatch.setenv("TERM", term)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", str(columns))
     pages = [(f"http://a.example/{n}", text(changed(article(1), n))) for n in (0, 1, 1, 2, 2, 12)]

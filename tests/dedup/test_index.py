@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections.abc import AsyncIterator
-from dataclasses import fields, replace
+from dataclasses import fields, make_dataclass, replace
 
 import pytest
 
@@ -45,6 +45,10 @@ def test_a_verdict_as_plain_values() -> None:
     assert list(found) == [one.name for one in fields(Verdict)]
     assert list(found.values()) == ["unchanged", "/b", "/a", 0.9, 0.8, 1.0, 7, "near", "/c", "/d"]
     assert {type(value) for value in found.values()} == {str, float, int}
+    derived = make_dataclass("Derived", [("found_by", str, "me")], bases=(Verdict,), frozen=True)
+    assert derived(Kind.UNIQUE, "/b").to_dict() == {
+        **Verdict(Kind.UNIQUE, "/b").to_dict(), "found_by": "me",
+    }  # fmt: skip
 
 
 async def test_a_page_like_no_other_is_unique(index: DuplicateIndex) -> None:

@@ -73,6 +73,15 @@ async def test_the_earlier_page_takes_the_place_of_a_later_copy(index_url: str) 
         assert (deposed.kind, deposed.duplicate_of) == (Kind.EXACT, ORIGINAL)
 
 
+@pytest.mark.parametrize("date", [datetime.min, datetime.max], ids=["min", "max"])
+async def test_dates_at_the_ends_of_the_calendar(redis_url: str, date: datetime) -> None:
+    """They count as very early and very late, whatever they are in UTC."""
+    async with opened(redis_url, prefer="earlier") as index:
+        await index.check(COPY, FIRST, date=NEWS)
+        verdict = await index.check(ORIGINAL, SECOND, date=date)
+        assert verdict.replaces == (COPY if date < datetime(2026, 1, 1) else None)
+
+
 async def test_a_copy_of_a_deposed_page_goes_over_to_the_new_one(index_url: str) -> None:
     """What copied the page that lost its place is compared with the new one when it comes again."""
     async with opened(index_url, prefer="earlier") as index:

@@ -86,6 +86,24 @@ async def test_every_item_type(bench, make):
     assert bench.stats == {"dedup/unique": 1, "dedup/exact": 1, "dedup/dropped/exact": 1}
 
 
+async def test_fields_of_classes_derived_from_text(bench):
+    """They count as the text or bytes that they hold; lxml and markupsafe have such classes."""
+
+    class Text(str):
+        __slots__ = ()
+        strip = isspace = __str__ = None
+
+    class Body(bytes):
+        isspace = decode = __getitem__ = None
+
+    bodies = Text(html(ARTICLE)), Body(html(OTHER).encode())
+    for url, body in zip("ab", bodies, strict=True):
+        await bench.process({"url": Text(f"https://{url}.example/"), "html": body})
+    with pytest.raises(ExactDuplicate):
+        await bench.process({"url": "https://c.example/", "text": Text(ARTICLE)})
+    assert bench.stats == {"dedup/unique": 2, "dedup/exact": 1, "dedup/dropped/exact": 1}
+
+
 async def test_a_page_that_is_watched_keeps_its_text(bench, monkeypatch):
     """What the versions of a page have in common is not learnt as its site's template."""
     monkeypatch.setattr(bench.pipeline, "_template", SiteTemplates().__getitem__)
@@ -241,6 +259,16 @@ async def test_fields_of_other_names_are_told_once(bench, caplog, values, settin
         await bench.process(values.copy())
     (message,) = caplog.messages
     assert setting in message
+
+
+async def test_what_has_nothing_of_a_page_is_told_once(bench, caplog):
+    """Of products among the pages one warning says how they can be left alone, not three."""
+    product = make_dataclass("Product", ["name", "price"])
+    for price in range(3):
+        await bench.process(product("tea", price))
+    (message,) = caplog.messages
+    assert message.startswith("Product has nothing in the fields 'url', 'html' and 'text': ")
+    assert bench.stats["dedup/unchecked"] == bench.stats["dedup/untagged"] == 3
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,6 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         rows += [["unreadable", result.unreadable], ["passed over", result.skipped]]
         rows += [["seconds", round(result.seconds, 1)]]
         print_table("Loaded", ["fact", "value"], rows)
-    for path in result.damaged:
-        warn(f"cannot be read to its end: {path}")
     known = pages + result.skipped
     if result.damaged or result.unreadable > known:
         return Exit.USAGE

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..output import is_terminal, make_table, print_json, print_table, printable
+from ..output import is_terminal, make_table, print_json, print_table, printable, terminal
 from . import Exit
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ def _print(blocks: Sequence[Block]) -> None:
     if not is_terminal():
         print_table("", _COLUMNS, rows)
         return
-    from rich.console import Console
-
     table = make_table("", _COLUMNS, rows)
     for row, block in zip(table.rows, blocks, strict=True):
         row.style = _KEPT if block.kept else _CUT
-    Console().print(table)
+    terminal().print(table)
