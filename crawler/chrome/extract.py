@@ -13,16 +13,15 @@ from . import model
 from .blocks import LIMIT
 from .document import Document, parse, read_tree
 from .document import title as title_of
-from .features import lengths
 from .main_text import MainText
 
 try:
     from .choices import between, choose, settle
-    from .describe import describe
+    from .describe import describe, lengths
     from .paired import pair_hashes, templated
 except ImportError:
     from .choice import between, choose, settle
-    from .features import describe
+    from .features import describe, lengths
     from .pairs import pair_hashes, templated
 
 _DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likelihood
