@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +10,13 @@ from numpy.typing import NDArray
 from .blocks import Flat
 from .features import Floats
 from .pairs import Pairs
-from .vocabulary import BIT
 
 try:
     from .paired import lesson, pair_hashes
+    from .reasoned import reasons
 except ImportError:
     from .pairs import lesson, pair_hashes
+    from .reasons import reasons
 
 
 class Block(NamedTuple):
@@ -92,7 +92,10 @@ class MainText:
         return [
             Block(text, kept, reason, round(1 - linked / max(len(text), 1), 3), likely)
             for text, reason, kept, likely, linked in zip(
-                texts, self._reasons(numbers), *(column.tolist() for column in columns), strict=True
+                texts,
+                reasons(self._flat, numbers, self._kept, self._known),
+                *(column.tolist() for column in columns),
+                strict=True,
             )
         ]
 
@@ -100,58 +103,4 @@ class MainText:
         """Text and reason of the first blocks that were left out, up to `limit`, in their order."""
         numbers = np.flatnonzero(~self._kept)[:limit]
         texts = map(self._flat.texts.__getitem__, numbers.tolist())
-        return list(zip(texts, self._reasons(numbers), strict=True))
-
-    def _reasons(self, numbers: NDArray[np.intp]) -> list[str]:
-        """Why these blocks were kept or cut."""
-        flat, known = self._flat, self._known
-        columns = (
-            numbers,
-            flat.signs[flat.around[numbers]],
-            flat.linked[numbers],
-            self._kept[numbers],
-            np.zeros(len(numbers), bool) if known is None else known[numbers],
-        )
-        return [
-            _reason(signs, linked > len(flat.texts[i]) / 2, kept, templated)
-            for i, signs, linked, kept, templated in zip(
-                *(c.tolist() for c in columns), strict=True
-            )
-        ]
-
-
-_SAID: Final = tuple(
-    (BIT[sign], reason)
-    for sign, reason in (
-        ("hidden", "hidden"),
-        ("nav", "navigation"),
-        ("footer", "footer"),
-        ("c_footer", "footer"),
-        ("c_menu", "navigation"),
-        ("c_crumbs", "breadcrumbs"),
-        ("c_consent", "consent"),
-        ("c_related", "related"),
-        ("c_share", "sharing"),
-        ("c_comment", "comments"),
-        ("c_ad", "advertisement"),
-        ("c_signup", "sign-up"),
-        ("aside", "aside"),
-        ("c_sidebar", "sidebar"),
-        ("form", "form"),
-        ("header", "header"),
-        ("c_header", "header"),
-    )
-)
-
-
-def _reason(signs: int, linked: bool, kept: bool, templated: bool) -> str:
-    if templated:
-        return "template"
-    if kept:
-        return "links in main text" if linked else "main text"
-    return _said(signs) or ("links" if linked else "outside main text")
-
-
-@lru_cache(1024)
-def _said(signs: int) -> str | None:
-    return next((reason for sign, reason in _SAID if signs & sign), None)
+        return list(zip(texts, reasons(self._flat, numbers, self._kept, self._known), strict=True))
