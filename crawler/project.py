@@ -35,8 +35,9 @@ def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
 
     A spider that takes main texts itself and the pipeline share it.
     """
-    if crawler not in _templates:
+    try:
+        templates = _templates[crawler]
+    except KeyError:
         on = project_config(crawler.settings).templates
-        _templates[crawler] = SiteTemplates() if on else None
-    templates = _templates[crawler]
+        templates = _templates[crawler] = SiteTemplates() if on else None
     return templates[host(url)] if templates is not None else None

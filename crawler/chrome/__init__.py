@@ -15,7 +15,8 @@ from .document import (
     title,
 )
 from .extract import strip_chrome
-from .main_text import Block, MainText, block_hash
+from .main_text import Block, MainText
+from .pairs import block_hash
 from .sites import SharedTemplate, SiteTemplates
 from .template import SiteTemplate
 

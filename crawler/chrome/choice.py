@@ -1,8 +1,7 @@
-"""Which blocks of a page make its main text, by their likelihoods and its site's template."""
+"""Which blocks of a page make its main text, by their likelihoods."""
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
@@ -10,8 +9,6 @@ from numpy.typing import NDArray
 
 from .blocks import Flat
 from .features import Floats, Ints, Wide, first_equal
-from .main_text import Pairs
-from .template import KEPT
 
 MOSTLY: Final = 0.5  # of the text between two blocks of the template
 BONUS: Final = 0.5  # of log-odds
@@ -83,35 +80,6 @@ def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
         expected += gained / (taken + gained[-1])
     kept: NDArray[np.bool_] = likely >= right[int(np.argmax(expected))]
     return kept
-
-
-def templated(
-    pairs: Pairs,
-    kept: NDArray[np.bool_],
-    running: NDArray[np.bool_],
-    template: AbstractSet[int],
-) -> NDArray[np.bool_]:
-    """Return which blocks stand in a pair of the template.
-
-    What the page alone keeps must be there with the same numbers: tables of values have the same
-    labels on all pages. Running text that it keeps must be among what others keep: somebody may
-    repeat another's paragraphs where they count as chrome, in a menu of theirs. And what it cuts
-    elsewhere is its own where it is kept: a chapter lists what its site's menu has as well.
-    """
-    alike, same, often = (np.zeros(len(kept), bool) for _ in range(3))
-    both, either = kept[:-1] & kept[1:], kept[:-1] | kept[1:]
-    menus = set(map(pairs.same.__getitem__, np.flatnonzero(~either).tolist()))
-    for i, (pair, itself, main) in enumerate(zip(*pairs, both.tolist(), strict=True)):
-        if pair in template:
-            alike[i : i + 2] = True
-        if itself in template and not (main and itself in menus):
-            same[i : i + 2] = True
-    for i in np.flatnonzero(either).tolist():
-        itself = pairs.same[i]
-        if itself | KEPT in template and not (both[i] and itself in menus):
-            often[i : i + 2] = True
-    known: NDArray[np.bool_] = often | np.where(kept, same & ~running, alike)
-    return known
 
 
 def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], sizes: Wide) -> Wide:

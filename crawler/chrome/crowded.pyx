@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Tags of so many attributes that to build a tree would take hours.
+"""Tags of so many attributes that to build a tree would take hours, and how many tags there are.
 
 libxml2's time for that is quadratic in the attributes of a tag.
 """
@@ -9,6 +9,9 @@ from libc.string cimport memchr
 
 # The zero that stands behind every page is one, too.
 cdef bint[256] is_mark = [code in b"<>=/'\" \t\n\v\f\r\0" for code in range(256)]
+cdef bint[256] is_space = [code in b" \t\n\v\f\r\0" for code in range(256)]
+cdef enum:
+    RUN = 255  # so many are counted in a byte
 
 
 def is_crowded(bytes page not None, int64_t most):
@@ -20,6 +23,7 @@ def is_crowded(bytes page not None, int64_t most):
     cdef const char* text = page
     cdef const char* end = text + len(page)
     cdef const char* at = text
+    cdef const char* close
     # How many there are by now, if this is between attributes, after the equals sign of one, or in
     # quotes; -1: it cannot be.
     cdef int64_t outside = -1, value = -1, double = -1, single = -1
@@ -28,6 +32,12 @@ def is_crowded(bytes page not None, int64_t most):
             at = <const char*>memchr(at, b"<", end - at)
             if at == NULL:
                 return False
+            if is_letter(at[1]):
+                close = <const char*>memchr(at, b">", end - at)
+                if close != NULL and close - at <= most:
+                    if is_closed(at, close, b'"') and is_closed(at, close, b"'"):
+                        at = close + 1  # as of nearly all tags, nothing of this one goes on
+                        continue
         if not is_mark[<unsigned char>at[0]]:
             value = -1
             while not is_mark[<unsigned char>at[1]]:
@@ -56,5 +66,31 @@ def is_crowded(bytes page not None, int64_t most):
     return False
 
 
+cdef inline bint is_closed(const char* start, const char* end, char quote) noexcept:
+    """Whether no value in such quotes goes on at the end: the last of them follows no equals sign."""
+    if memchr(start, quote, end - start) == NULL:  # looked for in words at a time
+        return True
+    while end[0] != quote:
+        end -= 1
+    end -= 1
+    while is_space[<unsigned char>end[0]]:
+        end -= 1
+    return end[0] != b"="
+
+
 cdef inline bint is_letter(char char) noexcept:
     return b"a" <= (char | 32) <= b"z"
+
+
+def count(bytes page not None, unsigned char mark):
+    """Count a character that is frequent."""
+    cdef const unsigned char* text = page
+    cdef Py_ssize_t size = len(page), at = 0, found = 0
+    cdef unsigned char some
+    while at < size:
+        some = 0
+        for at in range(at, min(at + RUN, size)):  # compilers make sixteen steps at once of it
+            some += text[at] == mark
+        found += some
+        at += 1
+    return found

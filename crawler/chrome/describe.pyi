@@ -1,5 +1,6 @@
 from .blocks import Flat
-from .features import Floats
+from .features import Floats, Wide
 from .vocabulary import AnyWords
 
 def describe(flat: Flat, title: str, scores: AnyWords) -> Floats: ...
+def lengths(texts: list[str]) -> Wide: ...

@@ -122,6 +122,16 @@ def describe(flat, str title not None, scores):
     return found
 
 
+def lengths(list texts not None):
+    """Return how many characters each text has."""
+    cdef Py_ssize_t i
+    found = np.empty(len(texts))
+    cdef double[::1] sizes = found
+    for i in range(sizes.shape[0]):
+        sizes[i] = len(<str>texts[i])
+    return found
+
+
 cdef int own(
     float[:, ::1] rows,
     double[:, ::1] upto,

@@ -11,24 +11,21 @@ from numpy.typing import NDArray
 
 from . import model
 from .blocks import LIMIT
-from .choice import templated
 from .document import Document, parse, read_tree
 from .document import title as title_of
-from .features import lengths
-from .main_text import MainText, is_running, pair_hashes
+from .main_text import MainText
 
 try:
     from .choices import between, choose, settle
-    from .describe import describe
+    from .describe import describe, lengths
+    from .paired import pair_hashes, templated
 except ImportError:
     from .choice import between, choose, settle
-    from .features import describe
+    from .features import describe, lengths
+    from .pairs import pair_hashes, templated
 
 _DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likelihood
 _TITLE_READ: Final = 1000  # characters, in which each short block is looked for
-# Of what a page alone would keep.
-_MOST_LONG: Final = 0.5
-_LEAST_LEFT: Final = 0.1
 
 
 def strip_chrome(
@@ -75,17 +72,11 @@ def strip_chrome(
     kept = choose(settled, sizes)
     known = whole = pairs = alone = None
     if template:
-        pairs, alone, running = pair_hashes(texts), kept, is_running(flat, sizes)
-        known = templated(pairs, kept, running, template)
-        long = known & kept & running
-        if sizes[long].sum() > _MOST_LONG * sizes[kept].sum():  # another version of a page
-            known &= ~long
-        left = kept & ~known
-        if sizes[left].sum() > _LEAST_LEFT * sizes[kept].sum():
+        pairs, alone = pair_hashes(texts), kept
+        known = templated(pairs, kept, flat.linked, sizes, template)
+        if known is not None:
             whole = _join(texts, kept)
-            kept = left | choose(between(settled, kept, known, sizes), sizes) & ~known
-        else:  # a page must not lose its text, or all but a trifle, because its site repeats it
-            known[:] = False
+            kept = (kept | choose(between(settled, kept, known, sizes), sizes)) & ~known
     return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, alone)
 
 

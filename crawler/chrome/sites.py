@@ -6,7 +6,8 @@ import struct
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from .template import KEPT, LEAST_PAGES, SiteTemplate
+from .pairs import KEPT
+from .template import LEAST_PAGES, SiteTemplate
 
 if TYPE_CHECKING:
     from .main_text import MainText
@@ -49,7 +50,7 @@ class SharedTemplate:
         """Pairs that the others do not know, four bytes each; none when their log is full.
 
         Those of what pages keep are told when enough pages have been seen, for the log unlearns
-        nothing. Who is told of running text does not believe it: see :func:`.choice.templated`.
+        nothing. Who is told of running text does not believe it: see :func:`.pairs.templated`.
         """
         if self.length >= _LONGEST_LOG:
             return b""
@@ -87,7 +88,9 @@ class SiteTemplates:
         self._sites: OrderedDict[str, SharedTemplate] = OrderedDict()
 
     def __getitem__(self, host: str) -> SharedTemplate:
-        template = self._sites.setdefault(host, SharedTemplate())
+        template = self._sites.get(host)
+        if template is None:
+            template = self._sites[host] = SharedTemplate()
         self._sites.move_to_end(host)
         if len(self._sites) > MAX_SITES:
             self._sites.popitem(last=False)

@@ -8,7 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from .pairs import KEPT
 from .recent import Recent
+
+try:
+    from .paired import count
+except ImportError:
+    from .pairs import count
 
 LEAST_PAGES: Final = 3  # two would do for most sites, but for those with two versions of each page
 LEAST_SHARE: Final = 0.1
@@ -17,7 +23,6 @@ MAX_PAIRS: Final = 1024  # that came twice
 MAX_ONCE: Final = 4096
 MAX_CONTENTS: Final = 1024
 MAX_WATCHED: Final = 512  # addresses
-KEPT: Final = 1 << 32  # in front of a pair's 32 bits: with a block that the page alone keeps
 
 
 class SiteTemplate:
@@ -72,15 +77,9 @@ class SiteTemplate:
         if page is not None and self._pages.add(np.array([page % (1 << 64)], np.uint64))[0]:
             return
         self.contents += 1
-        counts = self._counts
-        again = self._once.add(np.fromiter(pairs, np.uint64, len(pairs))).tolist()
-        for (pair, kept), came in zip(pairs.items(), again, strict=True):
-            key = pair | KEPT if kept else pair
-            if key in counts:
-                counts[key] = counts.pop(key) + 1
-            elif came:  # what it was the first time is not known: that counts as what it is now
-                counts[key] = 1 if key ^ KEPT in counts else 2
-        _forget(counts, self.max_pairs)
+        again = self._once.add(np.fromiter(pairs, np.uint64, len(pairs)))
+        count(self._counts, pairs, again)
+        _forget(self._counts, self.max_pairs)
 
     def known(self) -> frozenset[int]:
         """Return the hashes of the pairs that are chrome by now, with `KEPT` of what is kept."""

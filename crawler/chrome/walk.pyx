@@ -5,7 +5,7 @@ Both find the same in a page, which a test compares; what is done and why stands
 """
 
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, strcmp, strlen
 from lxml.includes.etreepublic cimport _Element
@@ -33,8 +33,14 @@ cdef int HEAD = reader.HEAD, PRE = reader.PRE, BLOCK = reader.BLOCK
 cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST
 cdef int64_t HIDDEN_BIT = HIDDEN
 cdef Py_ssize_t READ = NAME_READ
+# Of each tag that means something.
+cdef dict MEANT = {
+    tag: (reader.kind_of(tag), TAG_CODES.get(tag, OTHER), TAG_BITS.get(tag, 0))
+    for tag in (*reader.TAGS, *TAG_CODES, *TAG_BITS)
+}
 cdef enum:
-    REMEMBERED = 256  # tags; a power of two
+    REMEMBERED_BITS = 8, REMEMBERED = 256  # tags; a power of two
+    TRIED = 8  # places for each: pages for people have some thirty tags
 
 cdef struct Tag:
     const char* name
@@ -108,16 +114,25 @@ cdef class Walk:
     cdef int place(self, xmlNode* node) except -1:
         """Where a tag of that name is remembered; of a name a document has one copy."""
         cdef const char* name = <const char*>node.name
-        cdef int place = (<uintptr_t>name >> 3 ^ <uintptr_t>name >> 11) & (REMEMBERED - 1)
-        if self.tags[place].name != name:
-            self.remember(place, name)
+        # Names stand side by side in memory, so that only all bits tell them apart.
+        cdef int place = <uint64_t><uintptr_t>name * 0x9E3779B97F4A7C15ULL >> 64 - REMEMBERED_BITS
+        cdef int tried
+        for tried in range(TRIED):
+            if self.tags[place].name == name:
+                return place
+            if self.tags[place].name == NULL:
+                break
+            place = (place + 1) & (REMEMBERED - 1)
+        self.remember(place, name)
         return place
 
     cdef int remember(self, int place, const char* name) except -1:
         cdef Tag* tag = &self.tags[place]
         cdef str read = decoded(name)
-        tag.action = reader.kind_of(read)
-        tag.code, tag.signs = TAG_CODES.get(read, OTHER), TAG_BITS.get(read, 0)
+        meant = MEANT.get(read)
+        if meant is None:
+            meant = reader.kind_of(read), OTHER, 0
+        tag.action, tag.code, tag.signs = meant
         self.kinds_at[place] = self.kinds.setdefault(<uintptr_t>name, {})
         tag.name = name
         return 0
@@ -166,6 +181,8 @@ cdef class Walk:
         if name == "template":
             return value(node, b"shadowrootmode") is not None  # which browsers show
         if action == HEAD:
+            if name == "link" and "canonical" not in (value(node, b"rel") or "").lower():
+                return False  # as of most, the head takes no note of it
             sink = self.head.add(name, attributes(node))
         elif name == "script" and is_data(value(node, b"type")):
             sink = self.head.data

@@ -12,6 +12,11 @@ from w3lib.url import canonicalize_url
 
 _LONG_URL = 2_000
 _CUT = re.compile(rf".{{{_LONG_URL}}}~[0-9a-f]{{32}}", re.DOTALL)  # what a longer one is known by
+# What is canonical as it stands: most addresses that have no query.
+_PLAIN = re.compile(
+    r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?(?:/(?!\.)[\w.~-]*)+",
+    re.ASCII,
+)
 _PATH_END = re.compile(r"[?#]")
 # To take apart a million characters takes half a second; browsers and servers take less by far.
 LONGEST_URL = 100_000
@@ -26,6 +31,8 @@ def identity(url: str, *, canonical: bool) -> str:
     >>> identity("https://example.com/?b=2&a=1#top", canonical=True)
     'https://example.com/?a=1&b=2'
     """
+    if len(url) <= _LONG_URL and (plain := _PLAIN.fullmatch(url)):
+        return plain[0]  # a string of Python's own, whatever class the URL is of
     url = url.encode("utf-8", "replace").decode()  # lone surrogates become question marks
     if _CUT.fullmatch(url):
         return url
@@ -72,6 +79,7 @@ def is_whole(url: str) -> bool:
     return len(url) <= _LONG_URL
 
 
+@lru_cache(maxsize=256)
 def host(url: str) -> str:
     """The host and port that a page is counted under; nothing for what is no URL.
 

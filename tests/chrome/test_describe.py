@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from lxml import etree
 
 from crawler.chrome import choice, document, extract, features, forest, model, strip_chrome
@@ -15,7 +16,7 @@ from tests.chrome.test_hostile import HOSTILE, SOUP
 
 if extract.describe is features.describe:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.chrome.describe import describe
+from crawler.chrome.describe import describe, lengths
 
 PAGE = """<title>The wreck that nobody raised, and why</title><body class="page home">
 <ul class=menu><li><a href=/1>News</a><li class=on><a href=/2>Sport</a><li><a href=/3>More</a></ul>
@@ -122,3 +123,9 @@ def test_without_the_compiled_module(monkeypatch: pytest.MonkeyPatch) -> None:
             assert block.likelihood == pytest.approx(one.likelihood, rel=1e-4)
             assert block._replace(likelihood=one.likelihood) == one
     assert found[0].text.startswith("The wreck that nobody raised\n")
+
+
+@given(texts=st.lists(st.text()))
+def test_lengths(texts: list[str]) -> None:
+    """Characters are counted, of whatever alphabet."""
+    assert lengths(texts).tolist() == features.lengths(texts).tolist() == list(map(len, texts))

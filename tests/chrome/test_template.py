@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, bloom, strip_chrome
 from crawler.chrome.choice import between
+from crawler.chrome.pairs import KEPT
 from crawler.chrome.recent import Recent
-from crawler.chrome.template import KEPT, MAX_CONTENTS
+from crawler.chrome.template import MAX_CONTENTS
 from tests.chrome.test_hostile import SOUP
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"

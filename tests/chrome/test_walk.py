@@ -17,7 +17,7 @@ from tests.chrome.test_hostile import HOSTILE, SOUP
 
 if not document.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.chrome.crowded import is_crowded
+from crawler.chrome.crowded import count, is_crowded
 from crawler.chrome.walk import walk
 
 PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
@@ -201,6 +201,13 @@ def test_ordinary_tags_are_not_crowded() -> None:
     page = '<p class="a b" id=c>' + "word " * 100 + "</p><a href='x>y'>"
     assert not is_crowded((page * 1000).encode(), 8)
     assert is_crowded((page + "<p " + "a " * 9 + ">").encode(), 8)
+
+
+@given(st.binary(max_size=20), st.integers(0, 300))
+def test_frequent_characters_are_counted(page: bytes, times: int) -> None:
+    """However many there are of a character, and however many side by side."""
+    page = page * times + b"<" * times
+    assert count(page, ord("<")) == page.count(b"<")
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -1,16 +1,36 @@
-"""Addresses of hostile length: nothing takes them apart."""
+"""What a page is known by; addresses of hostile length: nothing takes them apart."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from w3lib.url import canonicalize_url
 
 from crawler.dedup import DuplicateIndex
 from crawler.dedup.config import DedupConfig
-from crawler.dedup.identity import LONGEST_URL, identity, resolved
+from crawler.dedup.identity import _PLAIN, LONGEST_URL, identity, resolved
 from crawler.pipelines.page import PageFields
 from crawler.spiders.links import NewLinks
 
 LONG = "http://a/" + "../" * LONGEST_URL
+
+
+@settings(max_examples=1000)
+@given(st.from_regex(_PLAIN, fullmatch=True))
+def test_a_plain_address_is_canonical(url: str) -> None:
+    """Of what is taken as it stands, nothing would be brought into another form."""
+    assert canonicalize_url(url) == url
+    assert identity(url, canonical=True) == identity(url, canonical=False) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://A.com/", "http://a.com", "http://a.com/%7e", "http://a.com/#b", "http://a.com/b\n"],
+)
+def test_what_is_not_canonical_is_made_so(url: str) -> None:
+    """Capitals, a missing path, escapes, fragments and line ends are no part of plain addresses."""
+    assert identity(url, canonical=True) == canonicalize_url(url) != url
 
 
 def test_an_endless_address_is_a_name_as_it_stands() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from crawler.chrome import SharedTemplate, strip_chrome
-from crawler.chrome.template import KEPT
+from crawler.chrome.pairs import KEPT
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, Verdict
 from tests.texts import article, text
 

@@ -1,0 +1,151 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""What :mod:`.pairs` does, compiled: one block after another.
+
+Both find the same, which a test compares; what it is and why stands there.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+import numpy as np
+import xxhash
+
+from . import pairs as by_numpy
+from .pairs import Pairs
+
+cdef enum:
+    ALIKE = 1, SAME = 2, OFTEN = 4  # in what a block is of the template
+cdef object KEPT = by_numpy.KEPT, digest = xxhash.xxh3_64_intdigest
+cdef double PROSE = by_numpy.PROSE, MOST_LONG = by_numpy.MOST_LONG
+cdef double LEAST_LEFT = by_numpy.LEAST_LEFT
+cdef Py_ssize_t ROWS = by_numpy.ROWS
+
+
+def pair_hashes(list texts not None):
+    cdef Py_ssize_t n = len(texts), i
+    cdef uint64_t[::1] same = np.empty(n, np.uint64), alike = np.empty(n, np.uint64)
+    cdef bytes text
+    cdef bint has_digits, differ = False
+    for i in range(n):
+        text = small((<str>texts[i]).encode("utf-8", "replace"), &has_digits)
+        alike[i] = same[i] = digest(text)
+        if has_digits:
+            alike[i] = digest(folded(text))
+            differ = True
+    pairs = of_neighbours(same)
+    return Pairs(of_neighbours(alike) if differ else pairs, pairs)
+
+
+cdef bytes small(bytes text, bint* has_digits):
+    """With letters of ASCII in lower case; and put whether there are digits."""
+    cdef const unsigned char* letters = text
+    cdef Py_ssize_t size = len(text), at
+    cdef bytes found = PyBytes_FromStringAndSize(NULL, size)
+    cdef unsigned char* out = found
+    cdef unsigned char seen = 0
+    for at in range(size):
+        out[at] = letters[at] + 32 * (b"A" <= letters[at] <= b"Z")
+        seen |= b"0" <= letters[at] <= b"9"
+    has_digits[0] = seen
+    return found
+
+
+cdef bytes folded(bytes text):
+    """With one character, which no text has, for all digits."""
+    cdef const unsigned char* letters = text
+    cdef Py_ssize_t size = len(text), at
+    cdef bytes found = PyBytes_FromStringAndSize(NULL, size)
+    cdef unsigned char* out = found
+    for at in range(size):
+        out[at] = 1 if b"0" <= letters[at] <= b"9" else letters[at]
+    return found
+
+
+cdef list of_neighbours(const uint64_t[::1] hashes):
+    cdef Py_ssize_t i
+    return [<uint32_t>(hashes[i] * 3 + hashes[i + 1] >> 16) for i in range(hashes.shape[0] - 1)]
+
+
+def lesson(pairs, alone):
+    cdef const unsigned char[::1] kept = alone.view(np.uint8)
+    cdef list alike = pairs.alike, same = pairs.same
+    cdef Py_ssize_t i
+    cdef dict found = {}, times = {}
+    for i in range(len(same)):
+        if not (kept[i] or kept[i + 1]):
+            found[alike[i]] = False
+    for i in range(len(same)):
+        pair = same[i]
+        if kept[i] or kept[i + 1]:
+            times[pair] = times.get(pair, 0) + 1
+        elif same is not alike:
+            found[pair] = False
+    for pair, number in times.items():
+        if number > ROWS:
+            found.pop(pair, None)
+        else:
+            found[pair] = True
+    return found
+
+
+def count(dict counts not None, pairs, again):
+    cdef const unsigned char[::1] came = again.view(np.uint8)
+    cdef Py_ssize_t i = 0
+    for pair, kept in pairs.items():
+        key = pair | KEPT if kept else pair
+        number = counts.pop(key, None)
+        if number is not None:
+            counts[key] = number + 1
+        elif came[i]:
+            counts[key] = 1 if key ^ KEPT in counts else 2
+        i += 1
+
+
+def templated(pairs, kept, const int64_t[::1] linked, const double[::1] sizes, template):
+    cdef const unsigned char[::1] is_kept = kept.view(np.uint8)
+    cdef list alike = pairs.alike, same = pairs.same
+    cdef Py_ssize_t n = is_kept.shape[0], i
+    cdef unsigned char hit
+    cdef set menus = None
+    found = np.zeros(n, np.bool_)
+    cdef unsigned char[::1] known = found.view(np.uint8), of = np.zeros(n, np.uint8)
+    cdef double size = 0, new = 0, long_known = 0
+    for i in range(n - 1):
+        pair = same[i]
+        hit = SAME * (pair in template)
+        if is_kept[i] or is_kept[i + 1]:
+            hit |= OFTEN * (pair | KEPT in template)
+        if hit and is_kept[i] and is_kept[i + 1]:
+            if menus is None:
+                menus = cut_pairs(same, is_kept)
+            if pair in menus:
+                hit = 0
+        hit |= ALIKE * (alike[i] in template)
+        of[i] |= hit
+        of[i + 1] |= hit
+    for i in range(n):
+        if not is_kept[i]:
+            known[i] = (of[i] & (ALIKE | OFTEN)) != 0
+            continue
+        size += sizes[i]
+        known[i] = (of[i] & (OFTEN if is_running(sizes[i], linked[i]) else SAME | OFTEN)) != 0
+        if not known[i]:
+            new += sizes[i]
+        elif is_running(sizes[i], linked[i]):
+            long_known += sizes[i]
+    if long_known > MOST_LONG * size:
+        new += long_known
+        for i in range(n):
+            if is_kept[i] and is_running(sizes[i], linked[i]):
+                known[i] = False
+    return found if new > LEAST_LEFT * size else None
+
+
+cdef set cut_pairs(list pairs, const unsigned char[::1] kept):
+    """Those pairs of which the page alone keeps no block."""
+    cdef Py_ssize_t i
+    return {pairs[i] for i in range(len(pairs)) if not (kept[i] or kept[i + 1])}
+
+
+cdef inline bint is_running(double size, int64_t linked) noexcept:
+    return size >= PROSE and linked * 3 < size

@@ -1,0 +1,104 @@
+"""What a page tells of its site's template, and what that cuts: compiled the same as in Python."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.chrome import block_hash, pairs
+from crawler.chrome.pairs import KEPT
+
+paired = pytest.importorskip("crawler.chrome.paired")
+
+TEXTS = st.lists(
+    st.one_of(
+        st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=40),
+        st.sampled_from(["a", "A", "7", "a 1", "a 2", "Ä 1", "ä 1", "\ud800", "x" * 300]),
+    ),
+    max_size=20,
+)
+BLOCKS = st.lists(
+    # What a block says, whether the page alone keeps it, its characters, and those in links.
+    st.tuples(st.integers(0, 4), st.booleans(), st.integers(1, 600), st.integers(0, 300)),
+    min_size=1,
+    max_size=20,
+)
+
+
+def said(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> list[str]:
+    return [str(what) if numbers else "abcde"[what] for what, *_ in blocks]
+
+
+@pytest.fixture(params=[pairs, paired], ids=["python", "compiled"])
+def way(request: pytest.FixtureRequest) -> ModuleType:
+    return request.param
+
+
+@settings(deadline=None)
+@given(texts=TEXTS)
+def test_hashes_of_pairs(texts: list[str]) -> None:
+    """Both give the same, for any text, and one list where there are no digits."""
+    found, wanted = paired.pair_hashes(texts), pairs.pair_hashes(texts)
+    assert found == wanted
+    assert (found.same is found.alike) == (wanted.same is wanted.alike)
+    for alike, one, other in zip(found.alike, texts, texts[1:], strict=False):
+        assert alike == (block_hash(one) * 3 + block_hash(other)) % (1 << 64) >> 16 & 0xFFFFFFFF
+
+
+@settings(deadline=None)
+@given(blocks=BLOCKS, numbers=st.booleans())
+def test_lessons(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> None:
+    """Both learn the same of a page, in the same order."""
+    found = paired.pair_hashes(said(blocks, numbers))
+    alone = np.array([block[1] for block in blocks])
+    wanted = pairs.lesson(found, alone)
+    assert list(paired.lesson(found, alone).items()) == list(wanted.items())
+
+
+@settings(deadline=None)
+@given(
+    lessons=st.lists(
+        st.dictionaries(st.integers(0, 9), st.tuples(st.booleans(), st.booleans())), max_size=9
+    )
+)
+def test_counts(lessons: list[dict[int, tuple[bool, bool]]]) -> None:
+    """Both count the same, and put what came last to the end."""
+    found, wanted = dict[int, int](), dict[int, int]()
+    for lesson in lessons:
+        kept = {pair: kept for pair, (kept, _) in lesson.items()}
+        again = np.array([came for _, came in lesson.values()], bool)
+        paired.count(found, kept, again)
+        pairs.count(wanted, kept, again)
+        assert list(found.items()) == list(wanted.items())
+
+
+@settings(deadline=None)
+@given(blocks=BLOCKS, numbers=st.booleans(), data=st.data())
+def test_what_is_templated(
+    blocks: list[tuple[int, bool, int, int]], numbers: bool, data: st.DataObject
+) -> None:
+    """Both cut the same of a page by any template, or nothing."""
+    found = pairs.pair_hashes(said(blocks, numbers))
+    all_of = sorted({*found.alike, *found.same})
+    template = data.draw(st.sets(st.sampled_from([*all_of, *(pair | KEPT for pair in all_of), 1])))
+    kept = np.array([block[1] for block in blocks])
+    sizes = np.array([block[2] for block in blocks], np.float64)
+    linked = np.array([block[3] for block in blocks])
+    answers = [one.templated(found, kept, linked, sizes, template) for one in (paired, pairs)]
+    if answers[1] is None:
+        assert answers[0] is None
+    else:
+        assert answers[0].tolist() == answers[1].tolist()
+
+
+def test_a_page_does_not_lose_all_its_text(way: ModuleType) -> None:
+    """Of a page that is known as a whole nothing is cut; of one that has a tenth more, that is."""
+    kept, linked = np.ones(3, bool), np.zeros(3, np.int64)
+    known = pairs.Pairs([1, 2], [1, 2])
+    assert way.templated(known, kept, linked, np.full(3, 50.0), {1, 2}) is None
+    found = way.templated(known, kept, linked, np.full(3, 50.0), {1})
+    assert found.tolist() == [True, True, False]
