@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from bs4.dammit import UnicodeDammit
 
-from crawler.chrome import links, parse, strip_chrome, title
+from crawler.chrome import encoding, links, parse, strip_chrome, title
 from crawler.chrome.encoding import _COMMON, decode
 
 TEXTS = {
@@ -275,7 +275,7 @@ def test_few_bytes_of_no_encoding_are_guessed_at(monkeypatch: pytest.MonkeyPatch
             shown.append(len(data))
             super().__init__(data, **options)
 
-    monkeypatch.setattr("bs4.dammit.UnicodeDammit", Seen)
+    monkeypatch.setattr(encoding, "_guesser", lambda: Seen)
     decode(b"<p>\xff\xfe\x80 " * 50_000)
     assert shown == [2000]
 
