@@ -18,6 +18,7 @@ except ImportError:
 
 LEAST_PAGES: Final = 3  # two would do for most sites, but for those with two versions of each page
 LEAST_SHARE: Final = 0.1
+LEAST_KEPT: Final = 4  # three may be versions of one page, which a site begins with
 KEPT_SHARE: Final = 0.8
 MAX_PAIRS: Final = 1024  # that came twice
 MAX_ONCE: Final = 4096
@@ -85,7 +86,7 @@ class SiteTemplate:
         """Return the hashes of the pairs that are chrome by now, with `KEPT` of what is kept."""
         counts = self._counts
         least = max(self.least_pages, self.least_share * self.contents)
-        least_kept = max(self.least_pages, self.kept_share * self.contents)
+        least_kept = max(self.least_pages, LEAST_KEPT, self.kept_share * self.contents)
         return frozenset(
             pair
             for pair, count in counts.items()

@@ -204,6 +204,25 @@ def test_running_text_counts_where_it_was_cut_too(kept: list[bool]) -> None:
     assert 5 | KEPT in template.known()
 
 
+@pytest.mark.parametrize("known", [3, 4])
+def test_a_site_that_begins_with_versions_of_a_story(known: int) -> None:
+    """Three versions do not make its short paragraphs the template of a fourth; four do."""
+    story = "".join(f"<p>On day {day} the hills of Uji are green again.</p>" for day in "abcdefghi")
+    versions = [
+        f"<main><h1>Harvest</h1>{story}"
+        + "".join(
+            f"<p>Of {topic} there will be {amount} boxes.</p>" for amount in ["ten", "many", "no"]
+        )
+        + "</main>"
+        for topic in TOPICS
+    ]
+    template = SiteTemplate()
+    learn(template, *versions[:known])
+    found = strip_chrome(versions[known], template=template.known())
+    assert "On day e" in found.whole
+    assert ("On day e" in found.text) == (known == 3)
+
+
 def test_near_copies_keep_what_they_have_in_common() -> None:
     """A site of nothing but versions of one page does not lose that page's text."""
     template = SiteTemplate()
