@@ -28,9 +28,10 @@ except ImportError:  # then the reader listens to the parser, which takes more t
 
 # libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
 # takes hours.  Such tags lose their attributes before they are parsed.
+_VALUE: Final = rb"=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]*+)"
 _CROWDED: Final = re.compile(
     rb"<([a-zA-Z][^\s<>/]{0,40})"
-    rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]*+))?+){500,}+"
+    rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+" + _VALUE + rb")?+){500}(?:[^<>=\"']++|" + _VALUE + rb")*+"
 )
 TREES: Final = (etree._Element, etree._ElementTree)
 """Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""

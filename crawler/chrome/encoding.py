@@ -8,6 +8,7 @@ from functools import cache
 from logging import CRITICAL, Logger
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from w3lib.encoding import (
     html_body_declared_encoding,
     http_content_type_encoding,
@@ -158,11 +159,17 @@ def sniff(sample: bytes) -> str:
     """
     best, most = "", _SURE
     others = _ACCENTED if _is_foreign(sample, few=0) else _ALPHABETS
+    counts = np.bincount(np.frombuffer(sample, np.uint8), minlength=256)
     for name, (usual, common) in _COMMON.items():
         if name in others:
             continue
-        text = sample.decode(name, "replace")
-        share = sum(map(text.count, common)) / max(_beyond(text), 1) / usual
+        if name in _ALPHABETS or name in _ACCENTED:  # a byte for each letter
+            letters = list(common.encode(name, "ignore"))
+            found, of = counts[letters].sum(), counts[128:].sum()
+        else:
+            text = sample.decode(name, "replace")
+            found, of = sum(map(text.count, common)), _beyond(text)
+        share = found / max(of, 1) / usual
         if share > most:
             best, most = name, share
     if not best:
