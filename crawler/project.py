@@ -35,9 +35,8 @@ def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
 
     A spider that takes main texts itself and the pipeline share it.
     """
-    try:
-        templates = _templates[crawler]
-    except KeyError:
+    if crawler not in _templates:
         on = project_config(crawler.settings).templates
-        templates = _templates[crawler] = SiteTemplates() if on else None
+        _templates[crawler] = SiteTemplates() if on else None
+    templates = _templates[crawler]
     return templates[host(url)] if templates is not None else None

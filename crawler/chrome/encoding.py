@@ -78,7 +78,9 @@ def as_builtin(text: str | bytes) -> str | bytes:
 
     Such a class may do anything, as keep the tree that its text was taken from.
     """
-    return str.__str__(text) if isinstance(text, str) else bytes.__getitem__(text, slice(None))
+    if isinstance(text, str):
+        return str.__str__(text)
+    return bytes.__getitem__(text, slice(None)) if isinstance(text, bytes) else bytes(text)
 
 
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
@@ -102,7 +104,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
         if sparse:
             wide = "utf-16-le" if body[1:1000:2].count(0) > body[0:1000:2].count(0) else "utf-16-be"
             return wide, body.decode(wide, "replace")
-    elif _TO_JAPANESE.search(body):
+    elif _TO_JAPANESE.search(body) and not any(name.startswith("iso2022") for name in declared):
         declared.insert(0, "iso2022_jp")
     if not (body.isascii() and any(name.startswith("iso2022") for name in declared)):
         try:

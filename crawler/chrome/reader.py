@@ -11,11 +11,10 @@ from .blocks import CHUNK, Flat, ints, squeeze
 from .elements import DEEPEST, Elements
 from .head import RECORD, Head, is_data
 
-SKIPPED, INLINE, LINK, BREAK, TIME, HEAD, PRE, BLOCK = range(8)  # all others are blocks
-# Readings that stand above the letters (`rt`) would part the words that they are of.
+SKIPPED, INLINE, READING, LINK, BREAK, TIME, HEAD, PRE, BLOCK = range(9)  # all others are blocks
 _SKIPPED_TAGS: Final = """
     script style template svg math iframe object canvas audio video select datalist textarea input
-    param applet frame frameset noframes noembed progress meter rp rt rtc
+    param applet frame frameset noframes noembed progress meter rp
 """
 # Behind `embed`, `source` and `track`, which nobody closes, libxml2 lets their parent's text follow
 # inside of them.
@@ -23,10 +22,15 @@ _INLINE_TAGS: Final = """
     abbr acronym b bdi bdo big cite code data del dfn em embed font i img ins kbd label map mark
     nobr q ruby rb s samp small source span strike strong sub sup track tt u var wbr
 """
+# What stands above letters would part the words that it is a reading of.  Nobody has to close it,
+# so one ends at whatever cannot be in it.
+_READING_TAGS: Final = "rt rtc"
+BASE: Final = "rb"
 _HEAD_TAGS: Final = "title meta link base area"
 TAGS: Final[dict[str, int]] = {
     **dict.fromkeys(_SKIPPED_TAGS.split(), SKIPPED),
     **dict.fromkeys(_INLINE_TAGS.split(), INLINE),
+    **dict.fromkeys(_READING_TAGS.split(), READING),
     **dict.fromkeys(_HEAD_TAGS.split(), HEAD),
     "a": LINK,
     "br": BREAK,
@@ -68,7 +72,7 @@ class Reader:
 
         pieces: list[str] = []
         link_chars = link_count = link_depth = linked_from = skipped = skipped_from = pre = 0
-        element = depth = deepest = 0
+        element = depth = deepest = reading = reading_from = 0
         sink: list[str] | None = None
 
         def flush() -> None:
@@ -95,7 +99,7 @@ class Reader:
 
         def start(tag: str, attributes: Mapping[str, str]) -> None:
             nonlocal element, link_depth, link_count, linked_from, skipped, skipped_from, pre, sink
-            nonlocal depth, deepest
+            nonlocal depth, deepest, reading, reading_from
             if skipped:
                 skipped += 1
                 return
@@ -103,6 +107,12 @@ class Reader:
             if depth > deepest:
                 deepest = depth
             kind = kind_of(tag)
+            if reading:
+                if kind == INLINE and tag != BASE:
+                    reading += 1
+                    return
+                reading = 0
+                del pieces[reading_from:]
             if kind >= PRE:
                 if pieces:
                     if len(pieces) == 1 and pieces[0].isspace():
@@ -115,6 +125,8 @@ class Reader:
                     pre += 1
             elif kind == INLINE:
                 return
+            elif kind == READING:
+                reading, reading_from = 1, len(pieces)
             elif kind == LINK:
                 if not link_depth:
                     linked_from = len(pieces)
@@ -138,6 +150,7 @@ class Reader:
 
         def end(tag: str) -> None:
             nonlocal element, link_chars, link_depth, linked_from, skipped, pre, sink, depth
+            nonlocal reading
             if skipped:
                 skipped -= 1
                 if not skipped:
@@ -148,6 +161,11 @@ class Reader:
                     del pieces[skipped_from:]
                 return
             depth -= 1
+            if reading:
+                reading -= 1
+                if not reading:
+                    del pieces[reading_from:]
+                return
             kind = kind_of(tag)
             if kind >= PRE:
                 if pieces:
@@ -172,6 +190,8 @@ class Reader:
                 if sink is not None:
                     sink += pieces[skipped_from:]
                 del pieces[skipped_from:]
+            if reading:
+                del pieces[reading_from:]
             if pieces:
                 flush()
             blocks = ints(counts), ints(linked), ints(links), ints(around)

@@ -28,8 +28,11 @@ from .vocabulary import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
 include "nodes.pxi"
 include "columns.pxi"
 
-cdef int INLINE = reader.INLINE, LINK = reader.LINK, BREAK = reader.BREAK, TIME = reader.TIME
-cdef int HEAD = reader.HEAD, PRE = reader.PRE, BLOCK = reader.BLOCK
+cdef int INLINE = reader.INLINE, READING = reader.READING, LINK = reader.LINK
+cdef int BREAK = reader.BREAK, TIME = reader.TIME, HEAD = reader.HEAD
+cdef int PRE = reader.PRE, BLOCK = reader.BLOCK
+cdef bytes BASE_TAG = reader.BASE.encode()
+cdef const char* BASE = BASE_TAG
 cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST
 cdef int64_t HIDDEN_BIT = HIDDEN
 cdef Py_ssize_t READ = NAME_READ
@@ -78,6 +81,7 @@ def walk(_Element root not None):
         if node == top:
             break
         node = node.next
+    found.end_reading()
     found.part()
     return found.flat(deepest > MOST_DEEP), found.head
 
@@ -94,7 +98,8 @@ cdef class Walk:
     cdef Column codes, said  # of each tag and class
     cdef Text text
     cdef int64_t element, link_chars, link_count
-    cdef Py_ssize_t linked_from
+    cdef Py_ssize_t linked_from, reading_from
+    cdef xmlNode* reading  # the element that has begun
     cdef int link_depth, pre
     cdef Tag[REMEMBERED] tags
 
@@ -141,10 +146,14 @@ cdef class Walk:
         """Begin an element; return whether it has text to be read."""
         cdef int place = self.place(node)
         cdef int action = self.tags[place].action
+        if self.reading != NULL and (action != INLINE or strcmp(<const char*>node.name, BASE) == 0):
+            self.end_reading()
         if action == BLOCK or action == PRE:
             self.part()
             self.begin(node, place)
             self.pre += action == PRE
+        elif action == READING:
+            self.reading, self.reading_from = node, self.text.size
         elif action == LINK:
             if not self.link_depth:
                 self.linked_from = self.text.size
@@ -164,7 +173,9 @@ cdef class Walk:
 
     cdef int leave(self, xmlNode* node) except -1:
         cdef int action = self.tags[self.place(node)].action
-        if action == BLOCK or action == PRE:
+        if node == self.reading:
+            self.end_reading()
+        elif action == BLOCK or action == PRE:
             self.part()
             self.ends.values[self.element] = len(self.texts)
             self.element = self.parents.values[self.element]
@@ -174,6 +185,11 @@ cdef class Walk:
             if not self.link_depth:
                 self.link_chars += self.text.squeezed_from(self.linked_from)
         return 0
+
+    cdef void end_reading(self) noexcept:
+        if self.reading != NULL:
+            self.text.size = self.reading_from
+            self.reading = NULL
 
     cdef bint skip(self, xmlNode* node, int action) except -1:
         cdef str name = decoded(<const char*>node.name)

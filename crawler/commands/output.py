@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _PROGRESS = 5.0  # seconds between lines of progress
 # What joins letters or keeps them apart in Persian, Hindi or Sinhala, and ends words in Khmer.
-_WITHIN_WORDS = re.compile(r"(?<=[^\x00-\x7f])([\u200b-\u200d])(?=[^\x00-\x7f])")
+_LETTER = r"[^\x00-\x7f\u2000-\u206f]"
+_WITHIN_WORDS = re.compile(rf"(?<={_LETTER})([\u200b-\u200d])(?={_LETTER})")
 
 
 def is_terminal() -> bool:

@@ -143,9 +143,8 @@ class Normaliser:
         text = known.visible(text)
         if self.fold_accents:
             text = known.visible(unicodedata.normalize("NFKD", text))
-        text = _of_one_keyboard(unicodedata.normalize("NFKC", text))
-        if self.fold_case:
-            text = unicodedata.normalize("NFKC", text.casefold())
+        text = one_keyboard(unicodedata.normalize("NFKC", text))
+        text = unicodedata.normalize("NFKC", text.casefold() if self.fold_case else text)
         return known.spaced(text)
 
 
@@ -212,7 +211,7 @@ def _by_itself(char: str) -> bytes | None:
         return None
     if unicodedata.category(first)[0] == "M":
         return None
-    folded = _of_one_keyboard(unicodedata.normalize("NFKC", char))
+    folded = one_keyboard(unicodedata.normalize("NFKC", char))
     folded = unicodedata.normalize("NFKC", folded.casefold())
     found = {known.of_one(letter) for letter in folded}
     if found == {WORD}:
@@ -224,7 +223,12 @@ def _by_itself(char: str) -> bytes | None:
     return re.sub(b" +", b" ", written)
 
 
-def _of_one_keyboard(text: str) -> str:
+def one_keyboard(text: str) -> str:
+    """*text* with the Arabic yeh and kaf for those that Persian keyboards write.
+
+    >>> one_keyboard("کتابی") == "كتابي"
+    True
+    """
     for theirs, ours in _OF_KEYBOARDS:  # `translate` would look up each letter
         text = text.replace(theirs, ours)
     return text

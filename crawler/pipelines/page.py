@@ -35,6 +35,7 @@ class PageFields:
         self.pages = pages or PagesRead()
         self._count = count
         self._warned: set[tuple[type, str]] = set()
+        self._empty: Any = None  # the last item of which it was said that it has nothing of a page
         # A document of this package says nothing to another one's extractor.
         self._html_types = (str, bytes, *TREES, *([] if config.extractor else [Document]))
 
@@ -145,10 +146,10 @@ class PageFields:
             "if not, a class derived from DuplicatePipeline can return them as they are.",
             *page[1:],
         )
-        self._warned |= {(type(item), name) for name in (*page, config.tag_field) if name}
+        self._empty = item
 
     def _warn_once(self, item: Any, name: str, message: str, *values: str) -> None:
-        if (type(item), name) not in self._warned:
+        if item is not self._empty and (type(item), name) not in self._warned:
             self._warned.add((type(item), name))
             logger.warning(message, type(item).__qualname__, name, *values)
 

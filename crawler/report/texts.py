@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..dedup.characters import ALONE, DROP, MARK, WORD, characters
 from ..dedup.differences import word_changes
-from ..dedup.text import composed
+from ..dedup.text import composed, one_keyboard
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -83,7 +83,7 @@ class _Text:
         for match in _WORD.finditer(kinds):
             if len(self.words) == _MOST_WORDS:
                 break
-            found = composed(text[slice(*match.span())])
+            found = one_keyboard(composed(text[slice(*match.span())]))
             word = _Word(found.casefold() if "case" in ignore else found)
             word.place = len(self.words)
             self.words.append(word)

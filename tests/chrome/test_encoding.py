@@ -280,6 +280,12 @@ def test_few_bytes_of_no_encoding_are_guessed_at(monkeypatch: pytest.MonkeyPatch
     assert shown == [2000]
 
 
+def test_a_wider_iso_2022_jp_is_read_as_declared() -> None:
+    """Some letters stand in that one only."""
+    body = "<meta charset=iso-2022-jp-1>日本語のページ丂".encode("iso2022_jp_1")
+    assert decode(body) == ("iso2022_jp_1", "<meta charset=iso-2022-jp-1>日本語のページ丂")
+
+
 def test_no_character_counts_twice() -> None:
     """Shares of an encoding are counted character by character of its table."""
     for name, (_, common) in _COMMON.items():

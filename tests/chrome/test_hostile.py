@@ -270,7 +270,7 @@ _TAGS = ["p", "div", "a href=x", "b", "td", "table", "li", "ul", "pre", "nav", "
          "button", "form", "svg", "title", "noscript", "select", "p hidden", "template",
          "time pubdate datetime=2026", "meta name=robots content=x", "math", "frameset",
          "script type=application/ld+json", "textarea", "body", "html", "head", "base href=x",
-         "p style=x"]  # fmt: skip
+         "p style=x", "ruby", "rt", "rb"]  # fmt: skip
 SOUP = st.lists(
     st.one_of(
         st.sampled_from(_TAGS).map("<{}>".format),

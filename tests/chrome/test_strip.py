@@ -82,6 +82,20 @@ def test_readings_above_letters_do_not_part_words(word: str) -> None:
     assert strip_chrome(f"<p>{word}は日本の首都である。").text == "東京都は日本の首都である。"
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p><ruby>東<rt>とう<rb>京<rt><b>きょ</b>う</ruby>は<b>高い</b>。", "東京は高い。"),
+        ("<p><ruby>漢字<rt>かんじ<p>次の段落。<div>残り</div>", "漢字\n次の段落。\n残り"),
+        ("<p>a<rt>b<i>c<a href=/>d</a>e</i>f", "adef"),
+        ("<p>RT<rt>x<br>hello", "RT hello"),
+    ],
+)
+def test_readings_that_nobody_closes_end_in_time(html: str, expected: str) -> None:
+    """What follows is text."""
+    assert strip_chrome(html).text == expected
+
+
 def test_hidden_blocks_are_marked() -> None:
     """Blocks under hidden, aria-hidden or display:none are known as hidden."""
     hidden = [

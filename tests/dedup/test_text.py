@@ -121,6 +121,7 @@ def test_words_of_many_scripts(text: str, expected: str) -> None:
     ("normaliser", "text", "expected"),
     [
         (Normaliser(fold_case=False), "A Rose", "A Rose"),
+        (Normaliser(fold_case=False), "ى\u0654 ئ", "ئ ئ"),
         (Normaliser(drop_punctuation=False), "isn't it?", "isn ' t it ?"),
         (Normaliser(fold_accents=True), "Ångström, naïve; café", "angstrom naive cafe"),
         (Normaliser(fold_accents=True), "مُحَمَّد", "محمد"),

@@ -271,6 +271,16 @@ async def test_what_has_nothing_of_a_page_is_told_once(bench, caplog):
     assert bench.stats["dedup/unchecked"] == bench.stats["dedup/untagged"] == 3
 
 
+async def test_an_empty_item_silences_no_warning_of_later_ones(bench, caplog):
+    """The first item of a class may lack what the others have, and all of them the tag's field."""
+    page = make_dataclass("Story", ["url", "text"])
+    await bench.process(page(None, None))
+    await bench.process(page("/a", ARTICLE))
+    empty, untagged = caplog.messages
+    assert "nothing in the fields" in empty
+    assert "DEDUP_TAG_FIELD" in untagged
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
