@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from .blocks import squeeze
-from .reader import INLINE, LINK, TAGS, TIME
+from .reader import INLINE, LINK, READING, TAGS, TIME
 
 _COMMENT: Final = b"<!--"
 _ENDS: Final = {b"<script": b"</script", b"<style": b"</style", _COMMENT: b"-->"}
@@ -20,7 +20,9 @@ _PIECE: Final = 1 << 20  # bytes
 # Python refuses to read thousands of digits; no character has so many.
 _NO_CHARACTER: Final = re.compile(r"&#\d{640,}+;?", re.ASCII)
 _TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
-_WITHIN: Final = "|".join(tag for tag, kind in TAGS.items() if kind in (INLINE, LINK, TIME))
+_WITHIN: Final = "|".join(
+    tag for tag, kind in TAGS.items() if kind in (INLINE, READING, LINK, TIME)
+)
 _INLINE: Final = re.compile(rf"</?(?:{_WITHIN}|\w+:\w+)(?:[\s/][^<>]*)?>", re.I)
 _LESS, _GREATER, _SPACE, _SLASH, _BANG, _QUESTION = (np.uint8(char) for char in b"<> /!?")
 _LOWER, _A, _LETTERS = np.uint8(0x20), np.uint8(ord("a")), np.uint8(26)

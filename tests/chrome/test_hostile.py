@@ -293,6 +293,11 @@ def test_soup(html: str) -> None:
     found.text.encode()
 
 
+def test_readings_part_nothing_where_a_page_is_too_deep() -> None:
+    """There they stay between the letters, and the line is one."""
+    assert list(untagged.lines("<p><ruby>東<rt>とう</rt>京</ruby>".encode())) == ["東とう京"]
+
+
 @settings(deadline=None)
 @given(
     st.binary(max_size=400), st.sampled_from([None, "text/html; charset=gbk", "x; charset=\xff"])
