@@ -44,6 +44,10 @@ _ACCENTS: Final = (
     (0x1DC0, 0x1DFF),
 )
 
+# The apostrophe within words of Ukrainian, Uzbek, Hawaiian and others as Unicode has it: a letter.
+# Most pages write the one that is punctuation.
+_APOSTROPHES: Final = "\u02bb\u02bc\u02bd"
+
 # Longest run of combining marks kept (Stream-Safe Text Format, UAX #15 section 13): sorting a run
 # of n marks takes CPython n² steps, which a page of nothing but marks would turn into hours.
 _LONGEST_MARK_RUN: Final = 30
@@ -130,14 +134,15 @@ class Characters:
 
 
 def _class(char: str, drop_punctuation: bool) -> int:
-    if char.isalnum() or char == "_":
+    if (char.isalnum() or char == "_") and char not in _APOSTROPHES:
         return WORD
     category = unicodedata.category(char)
     if category in ("Cf", "Me"):  # format controls; enclosing marks such as a keycap's
         return DROP
     if category in ("Mn", "Mc"):
         return MARK
-    return ALONE if category[0] in "PS" and not drop_punctuation else GAP
+    sign = category[0] in "PS" or char in _APOSTROPHES
+    return ALONE if sign and not drop_punctuation else GAP
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .characters import ALONE, DROP, WORD, characters
+from .letters import one_writing
 from .unspaced import segmented
 
 try:
@@ -35,9 +36,6 @@ _ASCII: Final = bytes(
 
 # Typographic punctuation and the no-break space: all that is not ASCII in most English pages.
 _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
-
-# What Arabic and Persian keyboards, and Windows-1256, write for one letter: yeh and kaf.
-_OF_KEYBOARDS: Final = ("ى", "ي"), ("ی", "ي"), ("ک", "ك")
 
 # Code points normalised at a time, so that the working arrays do not grow with the page.
 _PIECE: Final = 1 << 18
@@ -143,7 +141,7 @@ class Normaliser:
         text = known.visible(text)
         if self.fold_accents:
             text = known.visible(unicodedata.normalize("NFKD", text))
-        text = one_keyboard(unicodedata.normalize("NFKC", text))
+        text = one_writing(unicodedata.normalize("NFKC", text))
         text = unicodedata.normalize("NFKC", text.casefold() if self.fold_case else text)
         return known.spaced(text)
 
@@ -211,7 +209,7 @@ def _by_itself(char: str) -> bytes | None:
         return None
     if unicodedata.category(first)[0] == "M":
         return None
-    folded = one_keyboard(unicodedata.normalize("NFKC", char))
+    folded = one_writing(unicodedata.normalize("NFKC", char))
     folded = unicodedata.normalize("NFKC", folded.casefold())
     found = {known.of_one(letter) for letter in folded}
     if found == {WORD}:
@@ -221,17 +219,6 @@ def _by_itself(char: str) -> bytes | None:
     # The word that follows shows whether this ends in a letter that stands alone.
     written = Normaliser()._encode_piece(char + "a").removesuffix(b"a")
     return re.sub(b" +", b" ", written)
-
-
-def one_keyboard(text: str) -> str:
-    """*text* with the Arabic yeh and kaf for those that Persian keyboards write.
-
-    >>> one_keyboard("کتابی") == "كتابي"
-    True
-    """
-    for theirs, ours in _OF_KEYBOARDS:  # `translate` would look up each letter
-        text = text.replace(theirs, ours)
-    return text
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..dedup.characters import ALONE, DROP, MARK, WORD, characters
 from ..dedup.differences import word_changes
-from ..dedup.text import composed, one_keyboard
+from ..dedup.letters import one_writing
+from ..dedup.text import composed
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -83,7 +84,7 @@ class _Text:
         for match in _WORD.finditer(kinds):
             if len(self.words) == _MOST_WORDS:
                 break
-            found = one_keyboard(composed(text[slice(*match.span())]))
+            found = one_writing(composed(text[slice(*match.span())]))
             word = _Word(found.casefold() if "case" in ignore else found)
             word.place = len(self.words)
             self.words.append(word)
