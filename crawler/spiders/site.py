@@ -15,7 +15,7 @@ from scrapy.http import HtmlResponse
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.gz import gunzip, gzip_magic_number
-from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
+from scrapy.utils.sitemap import sitemap_urls_from_robots
 
 from .. import chrome
 from ..items import Page
@@ -29,6 +29,7 @@ from .links import NewLinks, encoded
 from .middlewares import MIDDLEWARES
 from .responses import base_of, header_of, media_type, page_of
 from .robots import header_directives, product
+from .sitemaps import read_sitemap
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -233,18 +234,16 @@ class SiteSpider(Spider):
         try:
             if gzip_magic_number(response):
                 body = gunzip(body, max_size=self.crawler.settings.getint("DOWNLOAD_MAXSIZE"))
-            sitemap = Sitemap(body)
+            is_index, urls = read_sitemap(body)
         except Exception as error:
             logger.warning("%s is no sitemap: %s", response.url, error)
             return
-        is_index = sitemap.type == "sitemapindex"
         links = self._sitemaps if is_index else self._links
-        for entry in sitemap:
-            for url in links.resolve([entry["loc"]], response.url):
-                if is_index:
-                    yield self._sitemap(url)
-                elif self.arguments.wants(url):
-                    yield self._page(url)
+        for url in links.resolve(urls, response.url):
+            if is_index:
+                yield self._sitemap(url)
+            elif self.arguments.wants(url):
+                yield self._page(url)
 
     def not_fetched(self, failure: Failure) -> None:
         """Count a page that could not be had.

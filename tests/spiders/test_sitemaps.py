@@ -92,12 +92,31 @@ async def test_a_sitemap_that_is_named_may_be_anywhere(web: Web, crawl: Crawl) -
         other.close()
 
 
+RSS = """<?xml version="1.0"?><rss version="2.0"><channel><link>{0}/</link>
+<item><title>News</title><link> {0}/lonely </link></item></channel></rss>"""
+RDF = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+xmlns="http://purl.org/rss/1.0/"><item><link>{0}/lonely</link></item></rdf:RDF>"""
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><link href="{0}/elsewhere"/><entry>
+<link rel="alternate" href="/lonely"/><link rel="edit" href="{0}/edit"/></entry></feed>"""
+
+
+@pytest.mark.parametrize("body", ["\ufeff{0}/\r\n{0}/lonely\r\n\r\nno address\n", RSS, RDF, ATOM])
+async def test_lists_of_lines_and_feeds_are_sitemaps(web: Web, crawl: Crawl, body: str) -> None:
+    """Of a feed the pages of its items are read, not the site's own or those for editors."""
+    web.answers["/sitemap.txt"] = Answer(
+        body.format(web.url).encode(), {"Content-Type": "text/plain"}
+    )
+    for path in ("/", "/lonely", "/elsewhere", "/edit"):
+        web.page(path)
+    assert (await crawl(sitemap=f"{web.url}/sitemap.txt")).paths == ["/", "/lonely"]
+
+
 BOMB = gzip.compress(b"<urlset>" + b" " * 1_000_000)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"\x1f\x8b broken", b"not xml at all", BOMB])
 async def test_a_broken_sitemap_does_not_stop_the_crawl(
-    web: Web, crawl: Crawl, body: bytes
+    web: Web, crawl: Crawl, body: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What is no sitemap is said in the log and left."""
     web.page("/")
@@ -105,3 +124,4 @@ async def test_a_broken_sitemap_does_not_stop_the_crawl(
     result = await crawl(sitemap="true", DOWNLOAD_MAXSIZE=100_000)
     assert result.paths == ["/"]
     assert "spider_exceptions/count" not in result.stats
+    assert "/sitemap.xml is no sitemap: " in caplog.text
