@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -12,6 +13,12 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from tests.texts import article, changed, text
 
 ROOT = Path(__file__).parents[1]
+
+
+def hear_ctrl_c() -> None:
+    """Undo what a shell does to commands in the background, which the tests may be."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 
 # Checks one page of each set, all workers the same set at the same moment, and prints the verdicts.
 LOCKSTEP = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,8 +51,10 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
     Raises :class:`DedupError` for what the user can put right.
     """
     from ..dedup.errors import InputError
+    from .files import refuse_inside
     from .session import find_files, reason, start
 
+    refuse_inside(options.out, options.input)
     export = None
     if options.index is not None:
         from .known import open_export
@@ -60,7 +63,7 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
     chosen = dict(settings(options.conf, "--conf"))
     spark = start(None if submitted else options.master, chosen)
     try:
-        from py4j.protocol import Py4JError
+        from py4j.protocol import Py4JError, Py4JNetworkError
         from pyspark.errors import PySparkException
 
         from .job import Corpus
@@ -69,11 +72,17 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
         try:
             corpus = Corpus(spark, files, options.out, config, report=_report, export=export)
             return corpus.run()
+        except (Py4JNetworkError, ConnectionError) as error:
+            raise InputError(
+                "the Java of Spark ended, as if killed for lack of memory: start the job again, it "
+                "goes on where it was; --conf spark.driver.memory says how much Java may take"
+            ) from error
         except (PySparkException, Py4JError) as error:
             raise InputError(f"Spark gave up: {reason(error)}") from error
     finally:
         if not submitted:  # else spark-submit ends it
-            spark.stop()
+            with suppress(Exception):  # of a Java that is gone
+                spark.stop()
 
 
 def settings(words: list[str], option: str) -> Iterator[tuple[str, str]]:

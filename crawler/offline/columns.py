@@ -14,7 +14,8 @@ from ..dedup.fingerprint import Fingerprint, Fingerprinter
 from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .files import Piece
 from .outputs import open_output
-from .records import NothingReadable, PageReader, copy_records, grouped, pages_of
+from .parquet import NothingReadable
+from .records import PageReader, copy_records, grouped, pages_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +37,7 @@ PAGES: Final = pa.schema(
         ("words", pa.int64()),
         ("bands", pa.list_(pa.int64())),
         ("odd", pa.binary()),
+        ("fault", pa.string()),
     ]
 )
 PAIRS: Final = pa.schema([("new", pa.int64()), ("stored", pa.int64())])
@@ -63,8 +65,8 @@ def read_pages(
 ) -> Iterator[pa.RecordBatch]:
     """The fingerprints of all pages of some pieces, in :data:`PAGES`.
 
-    A record that cannot be read is a row without an exact hash; where a file is damaged and cannot
-    be read further, the row has no address either.
+    A record that cannot be read is a row with a fault and without an exact hash; where a file is
+    damaged and cannot be read further, the row has no address either.
     """
     page_in, fingerprinter = PageReader(config), Fingerprinter(config, seed)
     rows = (row for batch in batches for row in batch.to_pylist())
@@ -73,9 +75,9 @@ def read_pages(
         fingerprints = iter(fingerprinter.many(one.text for one in group if one.text is not None))
         yield _batch(
             [
-                (one.position, one.piece, one.url, *_cells(next(fingerprints)))
+                (one.position, one.piece, one.url, *_cells(next(fingerprints)), None)
                 if one.text is not None
-                else (one.position, one.piece, one.url, None, None, None, None)
+                else (one.position, one.piece, one.url, None, None, None, None, one.fault)
                 for one in group
             ],
             PAGES,

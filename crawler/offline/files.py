@@ -9,7 +9,7 @@ import re
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +29,8 @@ GZIP: Final = (".gz",)
 ZSTD: Final = (".zst", ".zstd")
 # What a file raises that cannot be read or unpacked, to its end or at all.
 UNREADABLE: Final = (OSError, EOFError, zlib.error, zstd.ZstdError)
+# What a damaged one raises: Arrow's errors for bad Parquet are of ValueError.
+DAMAGED: Final = (*UNREADABLE, ValueError)
 _NAMES: Final = ".jsonl .jl .ndjson .json .parquet .warc .wet, also with .gz or .zst"
 
 
@@ -38,6 +40,10 @@ class Format(StrEnum):
     JSONL = "jsonl"
     PARQUET = "parquet"
     WARC = "warc"
+
+
+# What its records are called.
+UNITS: Final = {Format.JSONL: "line", Format.PARQUET: "row", Format.WARC: "record"}
 
 
 class File(NamedTuple):
@@ -172,6 +178,16 @@ def open_lines(path: str, content: bytes | None = None) -> IO[bytes]:
     return cast(IO[bytes], source) if content is not None else Path(path).open("rb")
 
 
+def refuse_inside(out: str, patterns: Iterable[str]) -> None:
+    """Raise :class:`InputError` if a folder of results lies in one of the input, or is one."""
+    for folder in filter(is_local, patterns):
+        if is_local(out) and Path(out).resolve().is_relative_to(Path(folder).resolve()):
+            raise InputError(
+                f"{out!r} lies in the input {folder!r}, of which the results would be a part when "
+                "the job is started again: name a folder beside it"
+            )
+
+
 def refuse_arrays(files: Iterable[File]) -> None:
     """Raise :class:`InputError` for a file that is named like JSON lines and holds an array.
 
@@ -212,3 +228,13 @@ def bins(found: Iterable[Piece], size: int) -> list[list[Piece]]:
 def _is_hidden(name: str, folder: str) -> bool:
     # Spark and Hadoop leave files such as _SUCCESS and .part-0.crc in folders.
     return any(part[0] in "._" for part in Path(name).relative_to(folder).parts)
+
+
+@contextmanager
+def up_to_damage() -> Iterator[None]:
+    """End the block where the file that it reads is damaged, and go on behind it."""
+    try:
+        yield
+    except DAMAGED as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk is full, or the file is gone

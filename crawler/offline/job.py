@@ -21,7 +21,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ..dedup.errors import ConfigError, InputError
 from ..dedup.sketches import METHODS, BandedMethod
 from . import columns, copies
-from .files import OFFSET_BITS, File, Piece, bins, is_local, piece_size, pieces
+from .files import (
+    OFFSET_BITS,
+    UNITS,
+    File,
+    Format,
+    Piece,
+    bins,
+    is_local,
+    known_format,
+    piece_size,
+    pieces,
+)
 from .known import Export, read_known
 from .outputs import remove_parts
 from .session import exists, make_folder, read_text, rows_one_by_one, write_text
@@ -32,7 +43,8 @@ if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
 
 # Of the work that a folder can hold; another number makes a run refuse to take it up.
-_LAYOUT: Final = 1
+_LAYOUT: Final = 2
+_RESULTS: Final = ("duplicates", "clusters", "kept")
 # Settings that say where an index is and what is done with its verdicts, not what they are.
 _WITHOUT_EFFECT: Final = frozenset(
     {"redis_url", "namespace", "data_dir", "timeout", "on_error", "drop", "tag_field", "ttl"}
@@ -44,7 +56,8 @@ _PIECES: Final = (
     "number long, path string, start long, `end` long, size long, name string, content binary"
 )
 _PAGES: Final = (
-    "position long, piece long, url string, exact binary, words long, bands array<long>, odd binary"
+    "position long, piece long, url string, exact binary, words long, bands array<long>, "
+    "odd binary, fault string"
 )
 
 
@@ -52,6 +65,7 @@ class Result(NamedTuple):
     """What became of a corpus: numbers of pages, and the seconds that each stage took.
 
     ``unreadable`` records are kept; ``damaged`` are the files that could be read in part only.
+    ``faults`` names of each file the first record that cannot be read, and why its end cannot.
     """
 
     pages: int
@@ -63,7 +77,13 @@ class Result(NamedTuple):
     unreadable: int
     clusters: int
     damaged: list[str]
+    faults: list[str]
     seconds: dict[str, float]
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a file breaks off, or most of the corpus cannot be read."""
+        return bool(self.damaged) or self.unreadable > self.pages
 
 
 class Corpus:
@@ -143,13 +163,18 @@ class Corpus:
         """See that work that is there already is of this corpus and these settings."""
         wanted, path = self._parameters(), f"{self._out}/work/parameters.json"
         if not exists(self._spark, path):
+            if any(exists(self._spark, f"{self._out}/{name}") for name in _RESULTS):
+                raise InputError(
+                    f"{self._out!r} holds the results of a run whose folder work is gone: "
+                    f"name another folder, or remove {', '.join(_RESULTS)} there"
+                )
             write_text(self._spark, path, json.dumps(wanted, indent=2))
         found = json.loads(read_text(self._spark, path))
         differing = [name for name in wanted if wanted[name] != found.get(name)]
         if differing:
             raise InputError(
                 f"{self._out!r} holds the work of another run (other {', '.join(differing)}): "
-                "name another folder, or remove this one"
+                f"name another folder, or remove work, {', '.join(_RESULTS)} there"
             )
 
     def _parameters(self) -> dict[str, Any]:
@@ -252,7 +277,10 @@ class Corpus:
             F.count_if(F.col("exact").isNotNull() & F.col("bands").isNull()).alias("short"),
             F.count_if(F.col("exact").isNull() & F.col("url").isNotNull()).alias("unreadable"),
         ).first()
-        broken = pages.where("url is null").select("piece").distinct().collect()
+        ordinal = F.shiftright("piece", OFFSET_BITS).alias("file")
+        first = F.min(F.struct("position", "piece", "fault")).alias("first")
+        faulty = pages.where("fault is not null").groupBy(ordinal, F.isnull("url").alias("ends"))
+        faults = [(row.ends, *row.first) for row in faulty.agg(first).orderBy("first").collect()]
         kinds = {row.kind: row.n for row in duplicates.groupBy("kind").agg(
             F.count("*").alias("n")).collect()}  # fmt: skip
         short = pages.where("exact is not null and bands is null").select("position")
@@ -267,9 +295,22 @@ class Corpus:
             unchanged=kinds.get("unchanged", 0),
             unreadable=counts.unreadable,
             clusters=clusters.count(),
-            damaged=sorted({self._files[row.piece >> OFFSET_BITS].path for row in broken}),
+            damaged=sorted(self._file_of(piece).path for ends, _, piece, _ in faults if ends),
+            faults=[self._said(*fault) for fault in faults],
             seconds=self._seconds,
         )
+
+    def _file_of(self, piece: int) -> File:
+        return self._files[piece >> OFFSET_BITS]
+
+    def _said(self, ends: bool, position: int, piece: int, fault: str) -> str:
+        path = self._file_of(piece).path
+        if ends:
+            return f"cannot be read to its end: {path}: {fault}"
+        place = position & ((1 << OFFSET_BITS) - 1)
+        kind = known_format(path)
+        unit = "byte" if kind is Format.JSONL else UNITS[kind]
+        return f"{path!r}, {unit} {place + 1}: {fault}"
 
 
 def _plain(value: Any) -> str:
@@ -289,5 +330,5 @@ def lines_of(result: Result) -> Iterator[tuple[str, Any]]:
             yield "seconds", round(sum(value.values()), 1)
         elif name == "damaged":
             yield "damaged files", len(value)
-        else:
+        elif name != "faults":
             yield name, value

@@ -13,17 +13,19 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..dedup.errors import InputError
 from ..dedup.fingerprint import Fingerprint, Fingerprinter
 from ..dedup.identity import host, identity
 from ..dedup.store.redis_index import CheckRequest
-from .files import File, Format, known_format, pieces
-from .records import DAMAGED, Page, PageReader, Raw, records
+from .ctrl_c import ctrl_c_held_back
+from .files import DAMAGED, UNITS, File, Format, known_format, pieces
+from .records import Page, PageReader, Raw, records
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
@@ -36,7 +38,6 @@ _CHUNK_BYTES = 8 << 20
 _WHOLE = 1 << 62  # bytes of a piece: files are read from their start to their end
 _AHEAD = 4  # chunks for each process that wait or are worked on
 _SAVED_EVERY = 5.0  # seconds
-_UNITS: Final = {Format.JSONL: "line", Format.PARQUET: "row", Format.WARC: "record"}
 
 
 class Loaded(NamedTuple):
@@ -183,23 +184,13 @@ def _pool(processes: int, index: DuplicateIndex) -> Iterator[ProcessPoolExecutor
         pool.shutdown(cancel_futures=True)
 
 
-@contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """Keep Ctrl-C for after the block. To a process that starts in it none ever comes."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 async def _prepared(
     pool: ProcessPoolExecutor, batches: Iterator[Batch], processes: int
 ) -> AsyncIterator[Chunk]:
     """The chunks in order as they are fingerprinted, some of them ahead."""
     waiting: list[Future[Chunk]] = []
     for batch in batches:
-        with _ctrl_c_held_back():  # this may start a process, which would not be ready for it
+        with ctrl_c_held_back():  # this may start a process, which would not be ready for it
             waiting.append(pool.submit(_requests, batch))
         if len(waiting) >= _AHEAD * processes:
             yield await asyncio.wrap_future(waiting.pop(0))
@@ -259,6 +250,15 @@ def _prepare(config: DedupConfig, seed: int) -> None:
     # A terminal sends Ctrl-C to all processes; the one that started this one ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _reader, _fingerprinter = PageReader(config), Fingerprinter(config, seed)
+    # Where the load is killed nobody tells its processes, which would wait for work for ever.
+    Thread(target=_end_with_the_load, daemon=True).start()
+
+
+def _end_with_the_load() -> None:
+    load = parent_process()
+    assert load is not None
+    load.join()
+    os._exit(1)
 
 
 def _requests(batch: Batch) -> Chunk:
@@ -270,7 +270,7 @@ def _requests(batch: Batch) -> Chunk:
             page = _reader(raw, kind)
         except ValueError as error:
             unreadable += 1
-            fault = fault or f"{batch.path!r}, {_UNITS[kind]} {place}: {error}"
+            fault = fault or f"{batch.path!r}, {UNITS[kind]} {place}: {error}"
             continue
         if page is not None:
             pages.append(page)

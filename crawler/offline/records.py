@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import json
+import shutil
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
-from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from ..dedup.errors import InputError
 from ..dedup.identity import identity
-from .files import UNREADABLE, Format, Piece, extra, is_plain_lines, known_format, open_input
+from .files import (
+    DAMAGED,
+    Format,
+    Piece,
+    extra,
+    is_plain_lines,
+    known_format,
+    open_input,
+    up_to_damage,
+)
+from .parquet import copy_rows, rows_in
+from .warc import body_in, pages_in, record_in, warc_records, whole
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
@@ -19,19 +28,12 @@ if TYPE_CHECKING:
 
 LIMIT: Final = 50 << 20  # bytes of a page, as of one that is fetched
 _LINE: Final = 2 * LIMIT  # bytes of a line: JSON can write a byte in several
-_ROWS: Final = 256  # of Parquet, read at a time
 _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
-_BLANK: Final = b"\r\n\r\n"  # stands before and behind what a WARC record holds
+_SAID: Final = 200  # characters of an error, which may hold the page that it is about
 _HTML: Final = ("text/html", "application/xhtml+xml")
-# What a damaged file raises, besides ValueError, which includes what Arrow raises for bad Parquet.
-DAMAGED: Final = (*UNREADABLE, ValueError)
 
 # A line, the bytes of a WARC record, or the columns of a row of Parquet that matter.
 Raw: TypeAlias = bytes | dict[str, Any]
-
-
-class NothingReadable(ValueError):
-    """No record of a file can be read."""
 
 
 class Page(NamedTuple):
@@ -80,7 +82,8 @@ class PageReader:
         except ValueError:
             raise
         except Exception as error:  # whatever a page does to a parser, the others go on
-            raise ValueError(f"cannot be read: {type(error).__name__}: {error}") from error
+            said = str(error)[:_SAID]
+            raise ValueError(f"cannot be read: {type(error).__name__}: {said}") from error
 
     def _of_item(self, item: Any) -> Page | None:
         if item is None:
@@ -88,10 +91,10 @@ class PageReader:
         config = self.config
         if not isinstance(item, dict):
             raise ValueError("not a JSON object")
-        url = item.get(config.url_field)
+        url = _decoded(item.get(config.url_field))
         if not isinstance(url, (str, int)) or not str(url).strip():
             raise ValueError(f"has no field {config.url_field!r}; DEDUP_URL_FIELD names it")
-        text, html = item.get(config.text_field), item.get(config.html_field)
+        text, html = _decoded(item.get(config.text_field)), item.get(config.html_field)
         if isinstance(text, str) and text.strip():
             return Page(str(url), text)
         if isinstance(html, (str, bytes)):
@@ -101,17 +104,14 @@ class PageReader:
         raise ValueError(f"has no field {config.text_field!r} or {config.html_field!r}")
 
     def _of_warc(self, raw: Any) -> Page | None:
-        warc = extra("fastwarc.warc")
-        record = next(iter(warc.ArchiveIterator(io.BytesIO(raw), parse_http=False)), None)
+        types = extra("fastwarc.warc").WarcRecordType
+        record = record_in(raw, "none")
         if record is None:
             return None
-        record.freeze()  # without it a chunked body that is not read to its end ends the iteration
-        if record.is_http:
-            record.parse_http(auto_decode="all")
         url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
         if not url:
             return None
-        if record.record_type == warc.WarcRecordType.conversion:
+        if record.record_type == types.conversion:
             return Page(url, record.reader.read(LIMIT).decode("utf-8", "replace"))
         headers = record.http_headers
         if record.is_http and headers is not None and headers.status_code != 200:
@@ -119,7 +119,7 @@ class PageReader:
         content_type = (headers if headers is not None else record.headers).get("Content-Type")
         if not (content_type or "").lower().lstrip().startswith(_HTML):
             return None
-        return Page(url, self._text(record.reader.read(LIMIT), content_type))
+        return Page(url, self._text(body_in(raw, LIMIT), content_type))
 
     def _text(self, html: str | bytes, content_type: str | None) -> str:
         if not html.strip():
@@ -135,13 +135,15 @@ class PageReader:
 class Found(NamedTuple):
     """A page in its place, its address as the index knows it.
 
-    A record that cannot be read has no `text`, the place where a damaged file ends no `url` either.
+    A record that cannot be read has no `text` but a `fault`, the reason; the place where a damaged
+    file ends has no `url` either.
     """
 
     position: int
     piece: int
     url: str | None
     text: str | None
+    fault: str | None = None
 
 
 def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> Iterator[Found]:
@@ -152,14 +154,24 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
         for position, raw in records(piece, config, content):
             try:
                 page = reader(raw, kind)
-            except ValueError:
-                yield Found(position, piece.number, "", None)
+            except ValueError as error:
+                yield Found(position, piece.number, "", None, _said(error))
                 continue
             if page is not None:
                 url = identity(page.url, canonical=config.canonical_urls)
                 yield Found(position, piece.number, url, page.text)
-    except DAMAGED:
-        yield Found(position + 1, piece.number, None, None)
+    except DAMAGED as error:
+        yield Found(position + 1, piece.number, None, None, _said(error))
+
+
+def _decoded(value: Any) -> Any:
+    """A cell of Parquet as text: not all who write it say which of their bytes are UTF-8."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _said(error: Exception) -> str:
+    """What is wrong, as it can be written: an extractor may quote halves of characters."""
+    return (str(error) or type(error).__name__).encode(errors="replace").decode()
 
 
 def grouped(found: Iterable[Found]) -> Iterator[list[Found]]:
@@ -182,31 +194,36 @@ def copy_records(
     """Write all records of a piece but those with the numbers `dropped`; return how many.
 
     They are written as they are. What follows a damaged place of a file cannot be. Raises
-    :class:`NothingReadable` for a Parquet file that is none, in whose place nothing can stand.
+    :class:`~.parquet.NothingReadable` for a Parquet file that is none, in whose place nothing can
+    stand.
     """
     offset = piece.number - piece.start
     kind = known_format(piece.path)
-    if kind is Format.PARQUET:
-        return _copy_rows(piece, dropped, output, content)
     written = 0
-    with open_input(piece, content) as stream, _up_to_damage():
-        if kind is Format.WARC:
-            for place, record in _warc_records(stream):
-                if offset + place not in dropped:
-                    record.write(output)
-                    output.end_member()
-                    written += 1
-        else:
-            for place, line in _lines(stream, piece):
-                if offset + place not in dropped:
-                    output.write(line)
-                    written += 1
+    with open_input(piece, content) as stream:
+        if kind is Format.PARQUET:
+            return copy_rows(stream, piece.number, dropped, output.stream)
+        with up_to_damage():
+            if kind is Format.WARC:
+                for place, record in warc_records(stream):
+                    if offset + place not in dropped:
+                        with whole(record) as file:
+                            shutil.copyfileobj(file, output)
+                        output.end_member()
+                        written += 1
+            else:
+                for place, line in _lines(stream, piece):
+                    if offset + place not in dropped:
+                        output.write(line)
+                        written += 1
     return written
 
 
 def _json(line: bytes) -> Any:
     if not line.strip():
         return None
+    if len(line) == _LINE and not line.endswith(b"\n"):
+        raise ValueError(f"longer than {_LINE >> 20} MB")
     try:
         return json.loads(line)
     except RecursionError:
@@ -242,10 +259,6 @@ def _skip_line(stream: IO[bytes]) -> int:
     return skipped
 
 
-def _warc_records(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
-    return enumerate(extra("fastwarc.warc").ArchiveIterator(stream, parse_http=False))
-
-
 def _read_lines(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
     is_begin = True
     for place, part in _lines(stream, piece):
@@ -255,62 +268,11 @@ def _read_lines(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterato
 
 
 def _read_warc(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
-    types = extra("fastwarc.warc").WarcRecordType
-    pages = (types.response, types.conversion, types.resource)
-    for place, record in _warc_records(stream):
-        # A file that breaks off gives a part of its last record, and no error.
-        if not record.headers.get("Content-Length"):
-            raise EOFError
-        if record.record_type in pages and record.content_length <= LIMIT:
-            raw = io.BytesIO()
-            record.write(raw)
-            data = raw.getvalue()
-            if len(data) < data.find(_BLANK) + record.content_length + 2 * len(_BLANK):
-                raise EOFError
-            yield place, data
-        elif record.reader.consume() < record.content_length:
-            raise EOFError
+    return pages_in(stream, LIMIT)
 
 
 def _read_rows(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
-    file = extra("pyarrow.parquet").ParquetFile(stream)
-    wanted = {config.url_field, config.text_field, config.html_field}
-    columns = [name for name in file.schema_arrow.names if name in wanted]
-    if not columns:
-        raise InputError(f"{piece.path!r} has none of the columns {', '.join(sorted(wanted))}")
-    place = 0
-    for batch in file.iter_batches(_ROWS, columns=columns):
-        for row in batch.to_pylist():
-            yield place, row
-            place += 1
-
-
-def _copy_rows(piece: Piece, dropped: Container[int], output: Output, content: bytes | None) -> int:
-    pa, parquet = extra("pyarrow"), extra("pyarrow.parquet")
-    written, place = 0, piece.number
-    with open_input(piece, content) as stream:
-        try:
-            file = parquet.ParquetFile(stream)
-        except ValueError as error:
-            raise NothingReadable from error
-        with parquet.ParquetWriter(output.stream, file.schema_arrow) as writer, _up_to_damage():
-            for batch in file.iter_batches(_ROWS):
-                numbers = range(place, place + batch.num_rows)
-                kept = batch.filter(pa.array([number not in dropped for number in numbers]))
-                writer.write_batch(kept)
-                written += kept.num_rows
-                place += batch.num_rows
-    return written
-
-
-@contextmanager
-def _up_to_damage() -> Iterator[None]:
-    """End the block where the file that it reads is damaged, and go on behind it."""
-    try:
-        yield
-    except DAMAGED as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk is full, or the file is gone
+    return rows_in(stream, piece.path, {config.url_field, config.text_field, config.html_field})
 
 
 _READERS: Final[dict[Format, Callable[..., Iterator[tuple[int, Raw]]]]] = {

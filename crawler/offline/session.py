@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
 from ..dedup.errors import InputError, MissingExtra
+from .ctrl_c import ctrl_c_held_back
 from .files import File, format_of, is_local, known_format, local_files, refuse_arrays
 
 if TYPE_CHECKING:
@@ -60,7 +65,7 @@ def start(master: str | None, options: Mapping[str, str]) -> SparkSession:
         builder = builder.config(name, value)
     with tempfile.TemporaryFile() as log:
         try:
-            with _stderr_into(log) if master is not None else nullcontext():
+            with _stderr_into(log) if master is not None else nullcontext(), _ctrl_c_kept():
                 return builder.getOrCreate()
         except PySparkRuntimeError as error:
             log.seek(0)
@@ -152,12 +157,37 @@ def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
 @contextmanager
 def rows_one_by_one(spark: SparkSession) -> Iterator[None]:
     """Hand tasks one row at a time: a row can hold a whole file."""
+    from py4j.protocol import Py4JError
+
     before = spark.conf.get(_BATCH_ROWS)
     spark.conf.set(_BATCH_ROWS, "1")
     try:
         yield
     finally:
-        spark.conf.set(_BATCH_ROWS, before or "10000")
+        with suppress(Py4JError, OSError):  # of a Java that is gone: what ended the block is told
+            spark.conf.set(_BATCH_ROWS, before or "10000")
+
+
+@contextmanager
+def _ctrl_c_kept() -> Iterator[None]:
+    """Hold Ctrl-C back for the block, and take it as before behind it.
+
+    A Java that is being started would stay for ever. PySpark puts a handler of its own in place,
+    which asks Java something in the middle of an answer and prints what comes of that.
+    """
+    with ctrl_c_held_back():
+        before = signal.getsignal(signal.SIGINT)
+
+        def end(number: int, frame: FrameType | None) -> None:
+            logging.disable()  # py4j tells where it was, and how its connection ended
+            assert callable(before)
+            before(number, frame)
+
+        try:
+            yield
+        finally:
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGINT, end if callable(before) else before)
 
 
 @contextmanager
@@ -174,15 +204,26 @@ def _stderr_into(file: IO[bytes]) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """What went wrong in Spark, in a line: the last of a long message of Python's, else the first.
+    """What went wrong in Spark, in a line: what is said of it, and the cause of all causes.
 
     >>> reason(ValueError("java.lang.ClassNotFoundException: Class org.S3AFileSystem not found"))
     'Class org.S3AFileSystem not found: its jar is missing, see docs/corpus.md'
     """
     java = getattr(error, "java_exception", None)
-    text = str(error if java is None else java.getMessage())
-    lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(error).__name__]
-    said = lines[-1] if "Traceback" in text else lines[0]
+    said = _line_of(str(error) if java is None else java.getMessage()) or type(error).__name__
+    first = getattr(error, "_origin", None) if java is None else java
+    while (cause := first and first.getCause()) is not None:
+        first = cause
+    why = _line_of(first.getMessage()) if first is not None else ""
+    if why not in said:
+        said = f"{said}: {why}"
     if missing := re.search(r"Class \S+ not found", said):
         return f"{missing[0]}: its jar is missing, see docs/corpus.md"
     return said
+
+
+def _line_of(message: str | None) -> str:
+    """The last line of a long message of Python's, the first of any other."""
+    lines = [line.strip() for line in (message or "").splitlines()]
+    lines = [line for line in lines if line and not line.startswith("SQLSTATE: ")]
+    return lines[-1 if "Traceback" in (message or "") else 0] if lines else ""

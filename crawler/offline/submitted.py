@@ -12,7 +12,10 @@ from . import cli
 
 
 def main() -> None:
-    """Read the command line, do the job and print its numbers as JSON."""
+    """Read the command line, do the job and print its numbers as JSON.
+
+    Exits with 2 where ``scrapy dedup corpus`` does.
+    """
     parser = argparse.ArgumentParser(prog="corpus", description=__doc__)
     cli.add_arguments(parser)
     parser.add_argument(
@@ -26,3 +29,4 @@ def main() -> None:
     except DedupError as error:
         sys.exit(f"corpus: {error}")
     print(json.dumps(result._asdict(), indent=2))
+    sys.exit(2 if result.is_doubtful else 0)

@@ -25,6 +25,7 @@ from tests.commands.conftest import ROOT
 from tests.commands.test_inspection import PAGES
 from tests.conftest import wait_until
 from tests.texts import article, changed, text
+from tests.workers import hear_ctrl_c
 
 
 def test_cluster_command(dedup, fill):
@@ -268,11 +269,6 @@ def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
         assert looks[-1]["memory_used"] > 0
     elif form == "lines":
         assert all(line.startswith("time=") for line in seen.decode().splitlines())
-
-
-def hear_ctrl_c():
-    """Undo what a shell does to commands in the background, which the tests may be."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_ctrl_c_is_no_traceback():

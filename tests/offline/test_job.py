@@ -12,25 +12,30 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from py4j.protocol import Py4JJavaError
+from scrapy.settings import Settings
 
+from crawler.commands.subcommands import corpus
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.errors import ConfigError, InputError, ParameterMismatch
 from crawler.dedup.transfer import export_index
 from crawler.dedup.verdict import Verdict
-from crawler.offline import cli
+from crawler.offline import cli, submitted
 from crawler.offline.files import local_files, piece_size, pieces
 from crawler.offline.job import Corpus, Result
 from crawler.offline.known import open_export
 from crawler.offline.records import PageReader, pages_of
-from crawler.offline.session import find_files
+from crawler.offline.session import find_files, reason
 from examples.demo_site.pages import HOSTS, of_host
 from examples.demo_site.themes import encoding, render
 from tests.offline import corpora
 from tests.offline.conftest import FOR_LITTLE
 from tests.offline.webhdfs import WebHdfs
+from tests.workers import hear_ctrl_c
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -207,6 +212,61 @@ def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done) -> None:
     assert duplicates(spark, out) == duplicates(spark, done.folder / "out")
 
 
+@pytest.mark.usefixtures("spark")  # without Java it is skipped
+@pytest.mark.parametrize("begun", [False, True])
+def test_ctrl_c_ends_all_of_it_without_a_word(tmp_path: Path, begun: bool) -> None:
+    """While Java is being started, which would stay for ever, and in the middle of a job."""
+    with _job(tmp_path) as process:
+        assert process.stderr is not None
+        if begun:
+            assert process.stderr.readline().startswith("pages:")
+        else:
+            while "java" not in _of_session(process.pid):
+                sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.stderr.read()
+    assert (process.returncode, said) == (130, "")
+    until = monotonic() + 20
+    while (left := _of_session(process.pid)) and monotonic() < until:
+        sleep(0.2)
+    assert not left
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_killed_java_is_one_error(tmp_path: Path) -> None:
+    """As when the memory of the machine is full: it says what to do."""
+    with _job(tmp_path) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("pages:")
+        number = next(line for line in _of_session(process.pid).splitlines() if "java" in line)
+        os.kill(int(number.split()[0]), signal.SIGKILL)
+        said = process.stderr.read()
+    assert process.returncode == 2
+    assert said.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended, as if killed")
+
+
+def _job(folder: Path) -> subprocess.Popen[str]:
+    """A job in a session of processes of its own."""
+    path = corpora.write(folder / "a.jsonl", corpora.pages(300))
+    words = ["corpus", str(path), "-o", str(folder / "out"), "--master", "local[1]"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "dedup", *words],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_ctrl_c,
+    )
+
+
+def _of_session(number: int) -> str:
+    """The processes of a session."""
+    words = ["ps", "-s", str(number), "-o", "pid=,comm="]
+    found = subprocess.run(words, capture_output=True, text=True)
+    return found.stdout
+
+
 def test_an_address_that_comes_again(spark: SparkSession, tmp_path: Path) -> None:
     """With its text it is unchanged, with a similar one near; both versions are compared."""
     words = corpora.article(1, 300)
@@ -216,7 +276,23 @@ def test_an_address_that_comes_again(spark: SparkSession, tmp_path: Path) -> Non
     path.write_bytes(path.read_bytes() + b'{"url": "https://e.example/broken"')
     result = run(spark, [str(path)], tmp_path / "out")
     assert (result.kept, result.unchanged, result.near, result.unreadable) == (1, 1, 1, 1)
+    (fault,) = result.faults
+    start = len(corpora.json_lines(rows))
+    assert fault.startswith(f"{str(path)!r}, byte {start + 1}: not JSON: Expecting ',' delimiter")
     assert b"broken" in next((tmp_path / "out" / "kept").iterdir()).read_bytes()
+
+
+def test_results_of_another_run_are_not_taken_up(spark: SparkSession, tmp_path: Path) -> None:
+    """Those of other files, after the work that they rest on was deleted, would drop any page."""
+    one = corpora.write(tmp_path / "a.jsonl", corpora.pages(3))
+    other = corpora.write(tmp_path / "b.jsonl", corpora.pages(6)[::-1])
+    out = tmp_path / "out"
+    run(spark, [str(one)], out)
+    with pytest.raises(InputError, match=r"other input files\): .* remove work, duplicates, "):
+        run(spark, [str(other)], out)
+    shutil.rmtree(out / "work")
+    with pytest.raises(InputError, match=r"out' holds the results of a run whose .*remove dupl"):
+        run(spark, [str(other)], out)
 
 
 def test_a_damaged_file_stops_no_other(spark: SparkSession, tmp_path: Path) -> None:
@@ -226,8 +302,37 @@ def test_a_damaged_file_stops_no_other(spark: SparkSession, tmp_path: Path) -> N
     bad.write_bytes(b"PAR1 a download that broke off")
     result = run(spark, [str(good), str(bad)], tmp_path / "out")
     assert result.damaged == [str(bad)]
+    (fault,) = result.faults
+    assert fault.startswith(f"cannot be read to its end: {bad}: Parquet magic bytes not found")
     kept = [path.name for path in (tmp_path / "out" / "kept").glob("0*")]
     assert kept == ["000000-a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("pages", "unreadable", "damaged", "code"),
+    [(3, 0, [], 0), (3, 2, [], 0), (3, 4, [], 2), (0, 0, [], 1), (3, 0, ["a.gz"], 2)],
+)
+def test_an_exit_code_tells_what_could_not_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    pages: int,
+    unreadable: int,
+    damaged: list[str],
+    code: int,
+) -> None:
+    """It is that of a load, but that Spark's own knows no "nothing"; faults are named."""
+    said = ["first", *damaged]
+    result = Result(pages, pages, 0, 0, 0, 0, unreadable, 0, damaged, said, {"pages": 1.0})
+    monkeypatch.setattr(cli, "run", lambda options, config, submitted=False: result)
+    assert corpus.run(argparse.Namespace(json=False), Settings()) == code
+    shown = capsys.readouterr()
+    assert shown.err.splitlines() == [f"scrapy dedup: {fault}" for fault in said]
+    assert "first" not in shown.out
+    monkeypatch.setattr(sys, "argv", ["corpus", "a.jsonl", "-o", "out"])
+    with pytest.raises(SystemExit) as ended:
+        submitted.main()
+    assert ended.value.code == (2 if code == 2 else 0)
+    assert json.loads(capsys.readouterr().out)["faults"] == said
 
 
 def test_pages_of_an_index_come_before_those_of_a_corpus(
@@ -309,6 +414,17 @@ def test_a_connector_that_is_missing_is_an_error(spark: SparkSession, tmp_path: 
             cli.run(parser.parse_args(words), CONFIG, submitted=True)
     with pytest.raises(InputError, match=r"unheard-of://b/a.*: No FileSystem for scheme"):
         find_files(spark, ["unheard-of://b/a.jsonl"])
+
+
+def test_a_full_disk_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    """What Spark says of a task that cannot write is only that it cannot; the cause is below."""
+    jvm: Any = spark._jvm
+    cause = jvm.java.io.IOException("No space left on device")
+    task = jvm.java.lang.RuntimeException("Task failed while writing rows to /a", cause)
+    with pytest.raises(Py4JJavaError) as caught:
+        jvm.java.util.concurrent.CompletableFuture.failedFuture(task).get()
+    said = "Task failed while writing rows to /a: No space left on device"
+    assert reason(caught.value).endswith(said)
 
 
 def test_an_array_is_no_corpus(spark: SparkSession, tmp_path: Path) -> None:

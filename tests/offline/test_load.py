@@ -6,7 +6,10 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -18,6 +21,7 @@ from crawler.zstd import zstd
 from tests.offline import corpora
 
 PAGES = corpora.pages()
+ROOT = Path(__file__).parents[2]
 
 
 def loaded(config: DedupConfig, files: list[File], warnings: list[str] | None = None) -> Loaded:
@@ -196,6 +200,38 @@ def test_a_killed_process_is_one_error(redis_url: str, tmp_path: Path) -> None:
     config = DedupConfig(redis_url=redis_url, data_dir=str(tmp_path), extractor=killed)
     with pytest.raises(InputError, match=r"was killed.*again.*--processes"):
         loaded(config, local_files(str(path)))
+
+
+def endless(html: object) -> str:
+    """An extractor that never comes to an end."""
+    while True:
+        sleep(1)
+
+
+def test_a_killed_load_leaves_no_process(redis_url: str, tmp_path: Path) -> None:
+    """Its processes end with it, and let go of its output, which a script may wait for."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"url": "https://k.example/", "html": "<p>tea</p>"}))
+    settings = {
+        "DEDUP_REDIS_URL": redis_url,
+        "DEDUP_DATA_DIR": tmp_path,
+        "DEDUP_EXTRACTOR": "tests.offline.test_load.endless",
+    }
+    words = ["load", str(path), "--processes", "1"]
+    words += [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "dedup", *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    # In full: a line cut at the width of a terminal may not reach the word.
+    listed = ["ps", "-ww", "-s", str(process.pid), "-o", "args="]
+    while b"spawn_main" not in subprocess.run(listed, capture_output=True).stdout:
+        assert process.poll() is None
+        sleep(0.05)
+    process.kill()
+    process.communicate(timeout=30)
 
 
 def test_an_extractor_that_is_not_there_is_named(redis_url: str, tmp_path: Path) -> None:

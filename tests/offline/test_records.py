@@ -7,6 +7,8 @@ import json
 import signal
 import subprocess
 import sys
+from contextlib import suppress
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,25 @@ from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.offline import outputs
-from crawler.offline.files import File, Piece, bins, local_files, pieces
+from crawler.offline.files import (
+    File,
+    Format,
+    Piece,
+    bins,
+    local_files,
+    pieces,
+    refuse_inside,
+)
 from crawler.offline.outputs import open_output
-from crawler.offline.records import LIMIT, Found, PageReader, copy_records, grouped, pages_of
+from crawler.offline.records import (
+    LIMIT,
+    Found,
+    PageReader,
+    copy_records,
+    grouped,
+    pages_of,
+    records,
+)
 from tests.offline import corpora
 
 PAGES = corpora.pages(6)
@@ -114,6 +132,43 @@ def test_warc_records_that_are_no_pages_pass(tmp_path: Path) -> None:
     assert found[0].text == found[1].text
 
 
+def test_bodies_that_were_decoded_before_are_read(tmp_path: Path) -> None:
+    """Their headers name chunks and a compression, or both of which one is left; others do not."""
+    body = corpora.html("some words that make up a page of text").encode()
+    html, chunks = "Content-Type: text/html; charset=utf-8", "Transfer-Encoding: chunked"
+    packed = "Content-Encoding: gzip"
+    bodies = [
+        (body, chunks),
+        (body, packed),
+        (b"\xef\xbb\xbf\n" + body, "Content-Encoding: br"),
+        (body, chunks, packed),
+        (corpora.chunked(body), chunks, packed),
+        (gzip.compress(body), chunks, packed),
+    ]
+    lost = [(b"words " * 10**5, chunks), (gzip.compress(body)[9:], packed)]
+    path = tmp_path / "a.warc"
+    path.write_bytes(
+        b"".join(
+            corpora.response(f"https://e.example/{number}", one, html, *head)
+            for number, (one, *head) in enumerate(bodies + lost)
+        )
+    )
+    found = found_in(path)
+    expected = strip_chrome(corpora.html("some words that make up a page of text")).text
+    assert [one.text for one in found] == [expected] * len(bodies) + [None] * len(lost)
+
+
+def test_what_is_said_of_a_body_does_not_hold_it(tmp_path: Path) -> None:
+    """The reader of a broken body names all that it found in place of a chunk."""
+    body, path = b"words " * 10**5, tmp_path / "a.warc"
+    head = ("Content-Type: text/html", "Transfer-Encoding: chunked")
+    path.write_bytes(corpora.response("https://e.example/", body, *head))
+    reader = PageReader(DedupConfig())
+    ((_, raw),) = records(whole(path), reader.config)
+    with pytest.raises(ValueError, match=r"^cannot be read: .*chunk header.{,200}$"):
+        reader(raw, Format.WARC)
+
+
 @pytest.mark.parametrize(
     "line",
     [b"{", b"[1]", b'"text"', b'{"url": "u"}', b'{"text": "t"}', b'{"url": 3.5, "text": "t"}',
@@ -141,7 +196,9 @@ def test_a_line_that_is_too_long_is_one_record(
     path = tmp_path / "a.jsonl"
     good = json.dumps({"url": "https://e.example/", "text": "words"}).encode()
     path.write_bytes(good + b"\n" + good.ljust(450, b"x") + b"\n" + good)
-    assert [one.text for one in found_in(path, size)] == ["words", None, "words"]
+    found = found_in(path, size)
+    assert [one.text for one in found] == ["words", None, "words"]
+    assert str(found[1].fault).startswith("longer than ")
     with open_output(str(tmp_path / "copy")) as output:
         copy_records(whole(path), (), output)
     assert (tmp_path / "copy").read_bytes() == path.read_bytes()
@@ -175,6 +232,66 @@ def test_a_parquet_file_is_copied_up_to_its_damage(tmp_path: Path) -> None:
     with open_output(str(copy)) as output:
         assert copy_records(whole(path), (), output) == len(pages) > 100
     assert [one.url for one in found_in(copy)] == [one.url for one in pages]
+
+
+@pytest.mark.parametrize("codec", ["NONE", "GZIP", "ZSTD"])
+def test_a_parquet_file_is_compressed_and_grouped_as_it_came(tmp_path: Path, codec: str) -> None:
+    """Of all types, those that Arrow cannot filter among them, and in few groups of rows."""
+    path, copy = tmp_path / "a.parquet", tmp_path / "copy.parquet"
+    urls = [f"https://e.example/{number}" for number in range(2000)]
+    texts = pa.array([f"{url} and words" for url in urls])
+    kinds = [pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
+    with suppress(pa.ArrowNotImplementedError):  # by earlier versions
+        parquet.write_table(pa.table({"text": texts.cast(pa.string_view())}), path)
+        kinds.append(pa.string_view())
+    columns = {"url": urls, "text": texts} | {str(kind): texts.cast(kind) for kind in kinds}
+    columns["nested"] = pa.array([{"a": [number]} for number in range(2000)])
+    parquet.write_table(pa.table(columns), path, compression=codec)
+    dropped = set(range(0, 2000, 3))
+    with open_output(str(copy)) as output:
+        assert copy_records(whole(path), dropped, output) == 1333
+    found = parquet.ParquetFile(copy)
+    kept = [number not in dropped for number in range(2000)]
+    assert found.read().to_pylist() == list(compress(pa.table(columns).to_pylist(), kept))
+    groups = found.metadata
+    assert groups.num_row_groups == 1
+    same = {groups.row_group(0).column(i).compression for i in range(groups.num_columns)}
+    assert same == {codec.replace("NONE", "UNCOMPRESSED")}
+
+
+def test_parquet_in_the_lz4_of_hadoop_is_copied(tmp_path: Path) -> None:
+    """Arrow reads it, and neither names nor writes it."""
+    path, copy = tmp_path / "a.parquet", tmp_path / "copy.parquet"
+    table = pa.table({"url": ["https://e.example/"] * 9})
+    parquet.write_table(table, path, compression="lz4")
+    raw, hadoop = (b"\x15%c" % (2 * codec) for codec in (7, 5))  # in its footer
+    pages, mark, footer = path.read_bytes().rpartition(raw)
+    path.write_bytes(pages + hadoop + footer)
+    assert mark
+    assert parquet.ParquetFile(path).metadata.row_group(0).column(0).compression != "LZ4"
+    with open_output(str(copy)) as output:
+        assert copy_records(whole(path), {0}, output) == 8
+    assert parquet.read_table(copy) == table.slice(1)
+
+
+def test_parquet_columns_of_bytes_are_text(tmp_path: Path) -> None:
+    """As Hive and Impala write them, without a word of what they are."""
+    path = tmp_path / "a.parquet"
+    rows = [("https://e.example/ä", "sentences of words"), ("https://e.example/", "ß, \ufffd")]
+    urls = [url.encode() for url, _ in rows]
+    texts = [text.encode().replace("\ufffd".encode(), b"\xff") for _, text in rows]
+    parquet.write_table(pa.table({"url": urls, "text": texts}), path)
+    assert [(one.url, one.text) for one in found_in(path, canonical_urls=False)] == rows
+
+
+def test_parquet_files_without_rows_are_copied(tmp_path: Path) -> None:
+    """Empty ones, and those of which nothing is kept."""
+    path, copy = tmp_path / "a.parquet", tmp_path / "copy.parquet"
+    for count in (0, 300):
+        parquet.write_table(pa.table({"url": ["u"] * count, "text": ["t"] * count}), path)
+        with open_output(str(copy)) as output:
+            assert copy_records(whole(path), range(300), output) == 0
+        assert parquet.read_table(copy).num_rows == 0
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
@@ -214,6 +331,9 @@ def test_a_warc_file_that_breaks_off_is_damaged(tmp_path: Path, name: str) -> No
         *rest, broken = found_in(path)
         assert broken.url is None
         assert [(one.url, one.text) for one in rest] == pages[:-1]
+        with open_output(str(tmp_path / f"copy-{name}")) as output:
+            copy_records(whole(path), (), output)
+        assert [(one.url, one.text) for one in found_in(tmp_path / f"copy-{name}")] == pages[:-1]
 
 
 @pytest.mark.parametrize("kind", [b"request", b"response"])
@@ -256,6 +376,18 @@ def test_files_are_read_in_the_order_given(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"empty' holds no file that can be read; known: \.jsonl"):
         local_files(str(tmp_path / "empty"))
+
+
+def test_results_do_not_lie_in_the_input(tmp_path: Path) -> None:
+    """A job that is started again would read them; beside and above they may lie."""
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (tmp_path / "link").symlink_to(pages)
+    for out in (pages, pages / "clean", tmp_path / "link" / "clean", f"{pages}/../pages/clean/"):
+        with pytest.raises(InputError, match=r"lies in the input .* name a folder beside it"):
+            refuse_inside(str(out), ["s3a://bucket/pages", str(pages)])
+    for out in (tmp_path, tmp_path / "pages2", "s3a://bucket/pages"):
+        refuse_inside(str(out), [f"{pages}/*.jsonl", str(pages), "s3a://bucket/pages"])
 
 
 def test_small_files_share_a_task() -> None:

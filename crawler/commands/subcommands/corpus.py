@@ -4,7 +4,8 @@ INPUT is JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd. Of n
 in the order of the input is kept, as an index keeps the first that comes: name first what you
 trust most. OUT/kept gets the files without their duplicates, OUT/duplicates each dropped page with
 its reason, and OUT/clusters the pages that stand for others. A run that was interrupted goes on
-when it is started again.
+when it is started again. Exit code 2: a file cannot be read to its end, or more records cannot be
+read than are pages; of each file the first of these is named.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...offline import cli
-from ..output import print_json, print_table
+from ..output import print_json, print_table, printable
 from . import Exit
 
 HELP = "Keep one page of each of a corpus on disk (Spark)"
@@ -38,6 +39,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         from ...offline.job import lines_of
 
         print_table("Corpus", ["fact", "value"], [list(line) for line in lines_of(result)])
-    for path in result.damaged:
-        print(f"scrapy dedup: cannot be read to its end: {path}", file=sys.stderr)
+    for fault in result.faults:
+        print(f"scrapy dedup: {printable(fault)}", file=sys.stderr)
+    if result.is_doubtful:
+        return Exit.USAGE
     return Exit.FOUND if result.pages else Exit.NOTHING

@@ -1,0 +1,17 @@
+"""Ctrl-C, which may come while a process is being started."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def ctrl_c_held_back() -> Iterator[None]:
+    """Keep Ctrl-C for after the block. To a process that starts in it none ever comes."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,77 @@
+"""The rows of Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Set
+from itertools import groupby
+from typing import IO, Any, Final
+
+from ..dedup.errors import InputError
+from .files import extra, up_to_damage
+
+_ROWS: Final = 256  # read at a time
+_ROW_GROUP: Final = 64 << 20  # bytes of those that are written together
+
+
+class NothingReadable(ValueError):
+    """No record of a file can be read."""
+
+
+def rows_in(stream: IO[bytes], path: str, wanted: Set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of the file at `path` and their numbers, of the `wanted` columns those it has."""
+    file = extra("pyarrow.parquet").ParquetFile(stream)
+    columns = [name for name in file.schema_arrow.names if name in wanted]
+    if not columns:
+        raise InputError(f"{path!r} has none of the columns {', '.join(sorted(wanted))}")
+    place = 0
+    for batch in file.iter_batches(_ROWS, columns=columns):
+        for row in batch.to_pylist():
+            yield place, row
+            place += 1
+
+
+def copy_rows(stream: IO[bytes], first: int, dropped: Container[int], output: IO[bytes]) -> int:
+    """Write all rows but those with the numbers `dropped`, counted from `first`; return how many.
+
+    Raises :class:`NothingReadable` for what is no Parquet file.
+    """
+    pa, parquet = extra("pyarrow"), extra("pyarrow.parquet")
+    try:
+        file = parquet.ParquetFile(stream)
+    except ValueError as error:
+        raise NothingReadable from error
+    schema, waiting, size, written = file.schema_arrow, [], 0, 0
+    with parquet.ParquetWriter(output, schema, compression=_codec(file)) as writer:
+        for length, rows in _kept_rows(file, first, dropped):
+            waiting += rows
+            size += length
+            written += sum(one.num_rows for one in rows)
+            if size > _ROW_GROUP:
+                writer.write_table(pa.Table.from_batches(waiting))
+                waiting, size = [], 0
+        if waiting:
+            writer.write_table(pa.Table.from_batches(waiting))
+    return written
+
+
+def _kept_rows(file: Any, place: int, dropped: Container[int]) -> Iterator[tuple[int, list[Any]]]:
+    """The bytes of each batch of which rows are not dropped, and these rows.
+
+    They are slices, as Arrow cannot filter all of its types.
+    """
+    with up_to_damage():
+        for batch in file.iter_batches(_ROWS):
+            numbers = groupby(range(place, place + batch.num_rows), dropped.__contains__)
+            runs = [list(run) for is_dropped, run in numbers if not is_dropped]
+            if runs:
+                yield batch.nbytes, [batch.slice(run[0] - place, len(run)) for run in runs]
+            place += batch.num_rows
+
+
+def _codec(file: Any) -> str:
+    """What compresses the first column of a Parquet file; Snappy for what can only be read."""
+    known = file.metadata
+    has_one = known.num_row_groups and known.num_columns
+    name = str(known.row_group(0).column(0).compression) if has_one else "SNAPPY"
+    # Arrow has no name for the LZ4 of Hadoop, which Spark and Hive wrote for years.
+    return {"UNCOMPRESSED": "NONE", "UNKNOWN": "SNAPPY"}.get(name, name)

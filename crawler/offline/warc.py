@@ -1,0 +1,93 @@
+"""The records of WARC and WET files, and the bodies in them as they were before they were sent."""
+
+from __future__ import annotations
+
+import io
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Final, cast
+
+from .files import extra
+
+_BLANK: Final = b"\r\n\r\n"  # stands before and behind what a record holds
+_IN_MEMORY: Final = 64 << 20  # bytes of a record
+_HEAD: Final = 1 << 20  # bytes in which the head of a record ends
+# What is undone of a body, from all codings that its headers name to none.
+_UNDONE: Final = ("all", "transfer", "content", "none")
+
+
+def warc_records(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
+    """The records of a file and their numbers; raises EOFError if it breaks off in a head."""
+    for place, record in enumerate(
+        extra("fastwarc.warc").ArchiveIterator(stream, parse_http=False)
+    ):
+        if not record.headers.get("Content-Length"):
+            raise EOFError
+        yield place, record
+
+
+def pages_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes]]:
+    """The records of up to `limit` bytes that may be pages, and their numbers.
+
+    Raises EOFError where the file breaks off.
+    """
+    types = extra("fastwarc.warc").WarcRecordType
+    pages = (types.response, types.conversion, types.resource)
+    for place, record in warc_records(stream):
+        if record.record_type in pages and record.content_length <= limit:
+            with whole(record) as file:
+                yield place, file.read()
+        elif record.reader.consume() < record.content_length:
+            raise EOFError
+
+
+@contextmanager
+def whole(record: Any) -> Iterator[IO[bytes]]:
+    """The bytes of a record as a file; raises EOFError if they break off.
+
+    A file that breaks off gives a part of its last record, and no error.
+    """
+    with SpooledTemporaryFile(_IN_MEMORY) as file:
+        record.write(file)
+        size = file.tell()
+        file.seek(0)
+        if size < file.read(_HEAD).find(_BLANK) + record.content_length + 2 * len(_BLANK):
+            raise EOFError
+        file.seek(0)
+        yield cast(IO[bytes], file)
+
+
+def record_in(raw: bytes, undone: str = "all") -> Any:
+    """The record in its bytes, None if there is none.
+
+    Raises OSError if a coding is `undone` that is not known or not there.
+    """
+    found = extra("fastwarc.warc").ArchiveIterator(io.BytesIO(raw), parse_http=False)
+    record = next(iter(found), None)
+    if record is not None:
+        record.freeze()  # without it a chunked body that is not read to its end ends the iteration
+        if record.is_http:
+            record.parse_http(auto_decode=undone)
+    return record
+
+
+def body_in(raw: bytes, limit: int) -> bytes:
+    """The HTML in the bytes of a record, at most `limit` bytes of it.
+
+    Many archives, those of Common Crawl until 2018 among them, hold bodies without the chunks or
+    the compression that their headers still name. Such a body is known by its first tag. Raises
+    OSError for any other that cannot be decoded.
+    """
+    fault: OSError | None = None
+    for undone in _UNDONE:
+        try:
+            body = bytes(record_in(raw, undone).reader.read(limit))
+        except OSError as error:
+            fault = fault or error
+            continue
+        if fault is None or body.removeprefix(BOM_UTF8).lstrip().startswith(b"<"):
+            return body
+    assert fault is not None
+    raise fault
