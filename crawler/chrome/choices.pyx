@@ -59,22 +59,48 @@ cdef double[::1] mean(
 def choose(likely, const double[::1] sizes):
     cdef const double[::1] chance = likely
     cdef const int64_t[::1] order = np.argsort(-likely, kind="stable")
-    cdef Py_ssize_t n = chance.shape[0], world, i
-    cdef double taken, right, wanted, best = -1, least = 0
-    cdef double[::1] gained = np.empty(n), expected = np.zeros(n)
+    cdef Py_ssize_t n = chance.shape[0], world, i, longest = 0
+    cdef bint split
+    cdef double taken = 0, sure, best = -1, least = 0
+    cdef double[::1] chances = np.empty(n), expected = np.zeros(n)
+    for i in range(n):
+        taken += sizes[order[i]] + 1
+        if sizes[order[i]] > sizes[order[longest]]:
+            longest = i
+    split = 2 * (sizes[order[longest]] + 1) > taken
     for world in range(WORLDS.shape[0]):
-        wanted = taken = right = 0
         for i in range(n):
-            gained[i] = (sizes[order[i]] + 1) * moved(chance[order[i]], WORLDS[world])
-            wanted += gained[i]
-        for i in range(n):
-            taken += sizes[order[i]] + 1
-            right += gained[i]
-            expected[i] += right / (taken + wanted)
+            chances[i] = moved(chance[order[i]], WORLDS[world])
+        sure = chances[longest]
+        if not split:
+            expect(expected, 1, chances, sizes, order)
+            continue
+        chances[longest] = 1
+        expect(expected, sure, chances, sizes, order)
+        chances[longest] = 0
+        expect(expected, 1 - sure, chances, sizes, order)
     for i in range(n):
         if expected[i] > best:
             best, least = expected[i], chance[order[i]]
     return likely >= least
+
+
+cdef void expect(
+    double[::1] expected,
+    double weight,
+    const double[::1] chances,
+    const double[::1] sizes,
+    const int64_t[::1] order,
+) noexcept:
+    """Add half of F1 for each number of blocks to keep, so often."""
+    cdef Py_ssize_t n = order.shape[0], i
+    cdef double wanted = 0, taken = 0, right = 0
+    for i in range(n):
+        wanted += (sizes[order[i]] + 1) * chances[i]
+    for i in range(n):
+        taken += sizes[order[i]] + 1
+        right += (sizes[order[i]] + 1) * chances[i]
+        expected[i] += weight * right / (taken + wanted)
 
 
 cdef inline double moved(double chance, double odds) noexcept:

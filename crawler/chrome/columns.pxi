@@ -39,8 +39,10 @@ cdef class Text:
         free(self.bytes)
 
     cdef int add(self, const char* bytes) except -1:
+        return self.append(bytes, strlen(bytes)) if bytes != NULL else 0
+
+    cdef int append(self, const char* bytes, Py_ssize_t size) except -1:
         cdef char* wider
-        cdef Py_ssize_t size = strlen(bytes) if bytes != NULL else 0
         cdef Py_ssize_t room = 2 * (self.size + size)
         if self.size + size > self.room:
             wider = <char*>realloc(self.bytes, room)
@@ -52,8 +54,18 @@ cdef class Text:
         self.size += size
         return 0
 
+    cdef bint ends_in_word(self) noexcept:
+        """Whether the last character is a letter or digit of ASCII."""
+        cdef char last = self.bytes[self.size - 1] if self.size else b" "
+        return b"0" <= last <= b"9" or b"a" <= (last | 32) <= b"z"
+
     cdef str decoded(self):
-        return PyUnicode_DecodeUTF8(self.bytes, self.size, b"replace")
+        return self.decoded_from(0)
+
+    cdef str decoded_from(self, Py_ssize_t start):
+        if start == self.size:
+            return ""
+        return PyUnicode_DecodeUTF8(self.bytes + start, self.size - start, b"replace")
 
     cdef int64_t squeeze(self) noexcept:
         """Make every run of white space one space, with none at the ends; count the words."""

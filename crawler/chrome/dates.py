@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final
 
 from .document import Document
-from .head import DATES, RECORD
+from .head import DATES, OTHER_DATES, RECORD
 
 _LONGEST: Final = 1_000_000  # characters of JSON-LD that are read
 _YEAR: Final = re.compile(r"[12]\d{3}")
@@ -18,7 +19,8 @@ def published(document: Document) -> str | None:
     """Return the date of publication as it stands in the page, None if it names none.
 
     Asked are, in this order: meta tags (Open Graph, schema.org, Dublin Core), time elements with
-    `pubdate` or `itemprop=datePublished`, JSON-LD.  What has no year in it is no date.
+    `pubdate` or `itemprop=datePublished`, JSON-LD, meta tags of other names (`pubdate`, `date`).
+    What has no year in it is no date.
 
     >>> from .document import parse
     >>> published(parse('<meta property="article:published_time" content="2026-05-01">'))
@@ -26,7 +28,8 @@ def published(document: Document) -> str | None:
     """
     said = document.head.dates
     named = (said[name] for name in (*DATES, "time") if name in said)
-    for value in (*named, *_linked(document.head.data)):
+    others = (said[name] for name in OTHER_DATES if name in said)
+    for value in chain(named, _linked(document.head.data), others):
         if _YEAR.search(value):
             return value
     return None

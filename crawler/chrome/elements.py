@@ -14,7 +14,9 @@ from .vocabulary import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
 DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
 OPEN: Final = 1 << 62  # where elements end that have not ended yet
 NAME_READ: Final = 300  # longer class lists are generated; their ends say nothing new
-_STYLE_READ: Final = 200
+STYLE_READ: Final = 200
+# What stands in these is text, whatever stands in it.
+PHRASES: Final = frozenset(TAG_CODES[tag] for tag in ("p", "h1", "h2", "h3", "h4"))
 
 
 class Elements:
@@ -68,6 +70,10 @@ class Elements:
         self.firsts.append(first)
         self.ends.append(OPEN)
         return number
+
+    def is_phrase(self, number: int) -> bool:
+        """Whether an element is a paragraph or a heading."""
+        return self._codes[self.kinds[number]] in PHRASES
 
     def _add_kind(self, tag: str, names: str) -> int:
         self._codes.append(TAG_CODES.get(tag, OTHER))
@@ -127,11 +133,26 @@ def other_signs(attributes: Mapping[str, str]) -> int:
         bits |= NAMES.bits(name[:NAME_READ])
     if role := attributes.get("role"):
         bits |= ROLE_BITS.get(role, 0)
-    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+    hidden = attributes.get("hidden")
+    if hidden is not None and is_hidden(hidden, name or ""):
+        bits |= HIDDEN
+    if "popover" in attributes or attributes.get("aria-hidden") == "true":
         bits |= HIDDEN
     if hides(attributes.get("style", "")):
         bits |= HIDDEN
     return bits
+
+
+def is_hidden(value: str, name: str) -> bool:
+    """Whether the attribute `hidden` of that value hides an element of that id.
+
+    A browser shows what is hidden "until-found" to whoever looks for it, and React puts parts that
+    a server sends later, as of Next.js, into their places.
+
+    >>> is_hidden("", "menu"), is_hidden("until-found", ""), is_hidden("", "S:1f")
+    (True, False, False)
+    """
+    return value != "until-found" and not name.startswith("S:")
 
 
 def hides(style: str) -> bool:
@@ -140,5 +161,8 @@ def hides(style: str) -> bool:
     >>> hides("color: red; Display: none"), hides("backface-visibility: hidden")
     (True, False)
     """
-    compact = ";" + "".join(style[:_STYLE_READ].split()).lower()
+    style = style[:STYLE_READ].lower()
+    if "none" not in style and "hidden" not in style:
+        return False
+    compact = ";" + "".join(style.split())
     return ";display:none" in compact or ";visibility:hidden" in compact

@@ -18,6 +18,12 @@ DATES: Final = (
     "article:published_time", "datepublished", "dc.date.issued", "dcterms.issued", "dc.date",
     "dcterms.date", "dcterms.created",
 )  # fmt: skip
+# Of no vocabulary: what several systems call it, and some call so when it was changed or fetched.
+OTHER_DATES: Final = (
+    "citation_publication_date", "citation_date", "parsely-pub-date", "og:article:published_time",
+    "published_time", "publish_date", "publishdate", "pub_date", "pubdate", "date",
+)  # fmt: skip
+_ALL_DATES: Final = frozenset({*DATES, "time", *OTHER_DATES})
 
 
 @dataclass(slots=True)
@@ -33,7 +39,7 @@ class Head:
     metas: list[tuple[str, str]] = field(default_factory=list)  # name, content
     titled: bool = False
     data: list[str] = field(default_factory=list)  # JSON-LD, RECORD before each script
-    dates: dict[str, str] = field(default_factory=dict)  # name in DATES or "time" → first value
+    dates: dict[str, str] = field(default_factory=dict)  # name in _ALL_DATES → first value
 
     def add(self, tag: str, attributes: Mapping[str, str]) -> list[str] | None:
         """Take note of an element; return where its text goes."""
@@ -65,7 +71,7 @@ class Head:
             self._date("time", attributes.get("datetime", ""))
 
     def _date(self, name: str, value: str) -> None:
-        if (name in DATES or name == "time") and value and len(value) <= _LONGEST_DATE:
+        if name in _ALL_DATES and value and len(value) <= _LONGEST_DATE:
             self.dates.setdefault(name, value.strip())
 
 

@@ -22,6 +22,31 @@ cdef str text_of(xmlNode* node):
     return "".join(parts)
 
 
+cdef bint hidden_by(xmlAttr* style) except -1:
+    """Whether a style attribute hides its element; most name nothing that could."""
+    cdef const char* text
+    if style.children != NULL and style.children.next == NULL and is_text(style.children):
+        text = <const char*>style.children.content
+        while text[0] | 32 != b"n" or text[1] | 32 != b"o" or text[2] | 32 != b"n":
+            if text[0] | 32 == b"d" and text[1] | 32 == b"d" and text[2] | 32 == b"e":
+                break
+            if text[0] == 0:
+                return False
+            text += 1
+    return hides(text_of(style.children))
+
+
+cdef inline bint may_hold(xmlAttr* attribute, const char* one, const char* other) noexcept:
+    """Whether an attribute may have one of two words; in code, that of few elements has."""
+    cdef xmlNode* text = attribute.children
+    if text == NULL or text.next != NULL or not is_text(text):
+        return True
+    return (
+        strstr(<const char*>text.content, one) != NULL
+        or strstr(<const char*>text.content, other) != NULL
+    )
+
+
 cdef object value(xmlNode* node, const char* name):
     """Return an attribute, or None."""
     cdef xmlAttr* attribute = node.properties

@@ -10,17 +10,24 @@ from lxml import etree
 from .blocks import CHUNK, Flat, ints, squeeze
 from .elements import DEEPEST, Elements
 from .head import RECORD, Head, is_data
+from .unseen import MOST_UNSEEN, NUMBER, instead, is_gutter, is_number
 
-SKIPPED, INLINE, READING, LINK, BREAK, TIME, HEAD, PRE, BLOCK = range(9)  # all others are blocks
+# All others are blocks.
+SKIPPED, INLINE, READING, LINK, BREAK, TIME, HEAD, PRE, BLOCK, CUSTOM = range(10)
+# Annotations say a formula again, in TeX or another markup.
 _SKIPPED_TAGS: Final = """
-    script style template svg math iframe object canvas audio video select datalist textarea input
-    param applet frame frameset noframes noembed progress meter rp
+    script style template svg iframe object canvas audio video select datalist textarea input
+    param applet frame frameset noframes noembed progress meter rp annotation annotation-xml
 """
 # Behind `embed`, `source` and `track`, which nobody closes, libxml2 lets their parent's text follow
 # inside of them.
 _INLINE_TAGS: Final = """
     abbr acronym b bdi bdo big cite code data del dfn em embed font i img ins kbd label map mark
     nobr q ruby rb s samp small source span strike strong sub sup track tt u var wbr
+
+    math maction menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom
+    mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtext mtr munder
+    munderover none semantics
 """
 # What stands above letters would part the words that it is a reading of.  Nobody has to close it,
 # so one ends at whatever cannot be in it.
@@ -34,18 +41,23 @@ TAGS: Final[dict[str, int]] = {
     **dict.fromkeys(_HEAD_TAGS.split(), HEAD),
     "a": LINK,
     "br": BREAK,
+    "mtd": BREAK,
     "time": TIME,
-    "pre": PRE,
+    **dict.fromkeys(("pre", "xmp", "listing", "plaintext"), PRE),
+    **dict.fromkeys(("output", "picture", "slot"), CUSTOM),
 }
 
 
 def kind_of(tag: str) -> int:
     """Return what is done at a tag; Word's `st1:place` and its like part no more than `span` does.
 
-    >>> kind_of("p") == BLOCK, kind_of("st1:place") == INLINE
-    (True, True)
+    Nor do tags of a site's own and pictures in paragraphs and headings; elsewhere they hold whole
+    parts.
+
+    >>> kind_of("p") == BLOCK, kind_of("st1:place") == INLINE, kind_of("user-mention") == CUSTOM
+    (True, True, True)
     """
-    return TAGS.get(tag, INLINE if ":" in tag else BLOCK)
+    return TAGS.get(tag, INLINE if ":" in tag else CUSTOM if "-" in tag else BLOCK)
 
 
 class Reader:
@@ -73,10 +85,14 @@ class Reader:
         pieces: list[str] = []
         link_chars = link_count = link_depth = linked_from = skipped = skipped_from = pre = 0
         element = depth = deepest = reading = reading_from = 0
+        unseen = unseen_from = unseen_chars = unseen_count = 0
+        place = ""  # what is read for the element that is not seen
+        spare: list[str] = []  # what was left out, if nothing else is there
+        spare_chars = spare_count = 0
         sink: list[str] | None = None
 
         def flush() -> None:
-            nonlocal link_chars, link_count, linked_from
+            nonlocal link_chars, link_count, linked_from, spare_chars, spare_count
             if link_depth:
                 link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
                 linked_from = 0
@@ -89,17 +105,45 @@ class Reader:
                 words = joined.split()
                 text = " ".join(words)
                 count = len(words)
+            if spare:
+                if not text:
+                    text = squeeze("".join(spare))
+                    count = text.count(" ") + 1
+                    link_chars += spare_chars
+                    link_count += spare_count
+                spare.clear()
+                spare_chars = spare_count = 0
             if text:
-                texts.append(text)
-                counts.append(count)
-                linked.append(link_chars)
-                links.append(link_count)
-                around.append(element)
+                if not is_gutter(text, elements.signs[element], pre > 0):
+                    texts.append(text)
+                    counts.append(count)
+                    linked.append(link_chars)
+                    links.append(link_count)
+                    around.append(element)
                 link_chars = link_count = 0
+
+        def end_unseen() -> None:
+            nonlocal unseen, link_chars, link_count, linked_from, spare_chars, spare_count
+            unseen = 0
+            text = "".join(pieces[unseen_from:])
+            if (
+                is_number(text)
+                if place == NUMBER
+                else place or len(" ".join(text.split())) <= MOST_UNSEEN
+            ):
+                if place != NUMBER and text:
+                    spare.append(f"{text} ")
+                    spare_count += link_count - unseen_count
+                    chars = len(" ".join(text.split()))
+                    spare_chars += chars if link_depth else link_chars - unseen_chars
+                pieces[unseen_from:] = [" "] if place == " " else []
+                linked_from = min(linked_from, unseen_from)
+                link_chars, link_count = unseen_chars, unseen_count
 
         def start(tag: str, attributes: Mapping[str, str]) -> None:
             nonlocal element, link_depth, link_count, linked_from, skipped, skipped_from, pre, sink
             nonlocal depth, deepest, reading, reading_from
+            nonlocal unseen, unseen_from, unseen_chars, unseen_count, place
             if skipped:
                 skipped += 1
                 return
@@ -107,6 +151,8 @@ class Reader:
             if depth > deepest:
                 deepest = depth
             kind = kind_of(tag)
+            if kind == CUSTOM:
+                kind = INLINE if elements.is_phrase(element) else BLOCK
             if reading:
                 if kind == INLINE and tag != BASE:
                     reading += 1
@@ -114,8 +160,10 @@ class Reader:
                 reading = 0
                 del pieces[reading_from:]
             if kind >= PRE:
+                if unseen:
+                    end_unseen()
                 if pieces:
-                    if len(pieces) == 1 and pieces[0].isspace():
+                    if len(pieces) == 1 and not spare and pieces[0].isspace():
                         pieces.clear()
                         linked_from = 0
                     else:
@@ -124,7 +172,9 @@ class Reader:
                 if kind == PRE:
                     pre += 1
             elif kind == INLINE:
-                return
+                if attributes and not unseen and (read := instead(attributes, pre > 0)) is not None:
+                    unseen, unseen_from, place = depth, len(pieces), read
+                    unseen_chars, unseen_count = link_chars, link_count
             elif kind == READING:
                 reading, reading_from = 1, len(pieces)
             elif kind == LINK:
@@ -139,6 +189,9 @@ class Reader:
                 pieces.append("\n")
             elif kind == TIME:
                 head.time(attributes)
+                # Bylines leave it to style sheets to part a date from the name before it.
+                if pieces and (last := pieces[-1][-1:]).isascii() and last.isalnum():
+                    pieces.append(" ")
             elif tag != "template" or "shadowrootmode" not in attributes:  # which browsers show
                 skipped = 1
                 skipped_from = len(pieces)
@@ -167,9 +220,11 @@ class Reader:
                     del pieces[reading_from:]
                 return
             kind = kind_of(tag)
+            if kind == CUSTOM:
+                kind = INLINE if elements.is_phrase(element) else BLOCK
             if kind >= PRE:
                 if pieces:
-                    if len(pieces) == 1 and pieces[0].isspace():
+                    if len(pieces) == 1 and not spare and pieces[0].isspace():
                         pieces.clear()
                         linked_from = 0
                     else:
@@ -183,6 +238,8 @@ class Reader:
                 link_depth -= 1
                 if not link_depth:
                     link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
+            if depth < unseen:
+                end_unseen()
 
         def close() -> tuple[Flat, Head]:
             nonlocal head, texts, hrefs, rels, elements, add, pieces, sink
@@ -192,6 +249,8 @@ class Reader:
                 del pieces[skipped_from:]
             if reading:
                 del pieces[reading_from:]
+            if unseen:
+                end_unseen()
             if pieces:
                 flush()
             blocks = ints(counts), ints(linked), ints(links), ints(around)

@@ -13,7 +13,11 @@ from .blocks import squeeze
 from .reader import INLINE, LINK, READING, TAGS, TIME
 
 _COMMENT: Final = b"<!--"
-_ENDS: Final = {b"<script": b"</script", b"<style": b"</style", _COMMENT: b"-->"}
+_ENDS: Final = {
+    b"<script": re.compile(b"</script"),
+    b"<style": re.compile(b"</style"),
+    _COMMENT: re.compile(b"(?<=<!--)-?>|--!?>"),  # "<!-->" is a whole comment, "<!--!>" is none
+}
 _MOST_UNSEEN: Final = 20_000  # scripts, styles and comments; later ones are taken for text
 _MOST_ENTITIES: Final = 20_000  # of a piece; beyond that they stay as they are
 _PIECE: Final = 1 << 20  # bytes
@@ -69,12 +73,11 @@ def _seen(data: bytes, since: int = 0) -> Iterator[bytes]:
             break
         place, start = min(found)
         yield data[max(at, since) : place]
-        at = lower.find(_ENDS[start], place + 2)  # "<!-->" is a whole comment
-        if at < 0:
+        end = _ENDS[start].search(lower, place + len(start))
+        if end is None:
             return
-        unseen += at > since
-        if start == _COMMENT:
-            at += len(_ENDS[start])
+        unseen += end.start() > since
+        at = end.end() if start == _COMMENT else end.start()
         for other, place in following.items():
             if 0 <= place < at:
                 following[other] = lower.find(other, at)

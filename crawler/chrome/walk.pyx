@@ -7,7 +7,7 @@ Both find the same in a page, which a test compares; what is done and why stands
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, strcmp, strlen
+from libc.string cimport memcpy, strcmp, strlen, strstr
 from lxml.includes.etreepublic cimport _Element
 from lxml.includes.tree cimport (
     XML_CDATA_SECTION_NODE,
@@ -21,35 +21,25 @@ import numpy as np
 
 from . import reader
 from .blocks import LIMIT, OTHER, TAG_CODES, Flat
-from .elements import DEEPEST, NAME_READ, OPEN, hides
+from .elements import DEEPEST, NAME_READ, OPEN, PHRASES, hides, is_hidden
 from .head import RECORD, Head, is_data
+from .unseen import BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, numbers
 from .vocabulary import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
 
 include "nodes.pxi"
 include "columns.pxi"
+include "tags.pxi"
 
 cdef int INLINE = reader.INLINE, READING = reader.READING, LINK = reader.LINK
 cdef int BREAK = reader.BREAK, TIME = reader.TIME, HEAD = reader.HEAD
-cdef int PRE = reader.PRE, BLOCK = reader.BLOCK
+cdef int PRE = reader.PRE, BLOCK = reader.BLOCK, CUSTOM = reader.CUSTOM
 cdef bytes BASE_TAG = reader.BASE.encode()
 cdef const char* BASE = BASE_TAG
 cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST
-cdef int64_t HIDDEN_BIT = HIDDEN
+cdef int64_t HIDDEN_BIT = HIDDEN, UNSEEN = MOST_UNSEEN
+cdef int64_t GUTTER_BITS = BESIDE
 cdef Py_ssize_t READ = NAME_READ
-# Of each tag that means something.
-cdef dict MEANT = {
-    tag: (reader.kind_of(tag), TAG_CODES.get(tag, OTHER), TAG_BITS.get(tag, 0))
-    for tag in (*reader.TAGS, *TAG_CODES, *TAG_BITS)
-}
-cdef enum:
-    REMEMBERED_BITS = 8, REMEMBERED = 256  # tags; a power of two
-    TRIED = 8  # places for each: pages for people have some thirty tags
-
-cdef struct Tag:
-    const char* name
-    int action  # what the reader does at it
-    int64_t code, signs
-
+cdef bint[16] is_phrase = [code in PHRASES for code in range(16)]  # a tag of that code
 
 def walk(_Element root not None):
     """Return the blocks and the head of a page that is a tree, or of one of its elements."""
@@ -82,8 +72,9 @@ def walk(_Element root not None):
             break
         node = node.next
     found.end_reading()
+    end_unseen(found)
     found.part()
-    return found.flat(deepest > MOST_DEEP), found.head
+    return flat(found, deepest > MOST_DEEP), found.head
 
 
 cdef class Walk:
@@ -91,23 +82,24 @@ cdef class Walk:
 
     cdef object head
     cdef list texts, hrefs, rels, classes
-    cdef dict kinds  # by class, of each name of a tag
-    cdef list kinds_at  # of each tag that is remembered
     cdef Column words, linked, links, around
     cdef Column signs, of_kind, parents, firsts, ends
     cdef Column codes, said  # of each tag and class
     cdef Text text
     cdef int64_t element, link_chars, link_count
-    cdef Py_ssize_t linked_from, reading_from
+    cdef int64_t unseen_chars, unseen_count, spare_chars, spare_count
+    cdef Text spare  # what was left out, if nothing else is there
+    cdef Py_ssize_t linked_from, reading_from, unseen_from
     cdef xmlNode* reading  # the element that has begun
+    cdef xmlNode* unseen
+    cdef bint apart, number  # whether what is not seen parts words, or is one if it is a number
     cdef int link_depth, pre
-    cdef Tag[REMEMBERED] tags
+    cdef Tags tags
 
     def __cinit__(self):
         self.head = Head()
         self.hrefs, self.rels = self.head.hrefs, self.head.rels
-        self.texts, self.text = [], Text()
-        self.kinds, self.kinds_at = {}, [None] * REMEMBERED
+        self.texts, self.text, self.spare, self.tags = [], Text(), Text(), Tags()
         self.words, self.linked, self.links, self.around = Column(), Column(), Column(), Column()
         self.signs, self.of_kind, self.parents = Column(), Column(), Column()
         self.firsts, self.ends = Column(), Column()
@@ -116,39 +108,17 @@ cdef class Walk:
         self.said.add(0)
         self.append(0, 0)  # the page
 
-    cdef int place(self, xmlNode* node) except -1:
-        """Where a tag of that name is remembered; of a name a document has one copy."""
-        cdef const char* name = <const char*>node.name
-        # Names stand side by side in memory, so that only all bits tell them apart.
-        cdef int place = <uint64_t><uintptr_t>name * 0x9E3779B97F4A7C15ULL >> 64 - REMEMBERED_BITS
-        cdef int tried
-        for tried in range(TRIED):
-            if self.tags[place].name == name:
-                return place
-            if self.tags[place].name == NULL:
-                break
-            place = (place + 1) & (REMEMBERED - 1)
-        self.remember(place, name)
-        return place
-
-    cdef int remember(self, int place, const char* name) except -1:
-        cdef Tag* tag = &self.tags[place]
-        cdef str read = decoded(name)
-        meant = MEANT.get(read)
-        if meant is None:
-            meant = reader.kind_of(read), OTHER, 0
-        tag.action, tag.code, tag.signs = meant
-        self.kinds_at[place] = self.kinds.setdefault(<uintptr_t>name, {})
-        tag.name = name
-        return 0
-
     cdef bint enter(self, xmlNode* node) except -1:
         """Begin an element; return whether it has text to be read."""
-        cdef int place = self.place(node)
-        cdef int action = self.tags[place].action
+        cdef int place = self.tags.place(node)
+        cdef int action = self.action(place)
         if self.reading != NULL and (action != INLINE or strcmp(<const char*>node.name, BASE) == 0):
             self.end_reading()
-        if action == BLOCK or action == PRE:
+        if action == INLINE:
+            if node.properties != NULL and self.unseen == NULL and self.reading == NULL:
+                look(self, node)
+        elif action == BLOCK or action == PRE:
+            end_unseen(self)
             self.part()
             self.begin(node, place)
             self.pre += action == PRE
@@ -167,12 +137,14 @@ cdef class Walk:
             self.text.add(b"\n")
         elif action == TIME:
             self.head.time(attributes(node))
-        elif action != INLINE:
+            if self.text.ends_in_word():
+                self.text.add(b" ")
+        else:
             return self.skip(node, action)
         return True
 
     cdef int leave(self, xmlNode* node) except -1:
-        cdef int action = self.tags[self.place(node)].action
+        cdef int action = self.action(self.tags.place(node))
         if node == self.reading:
             self.end_reading()
         elif action == BLOCK or action == PRE:
@@ -184,7 +156,15 @@ cdef class Walk:
             self.link_depth -= 1
             if not self.link_depth:
                 self.link_chars += self.text.squeezed_from(self.linked_from)
+        if node == self.unseen:
+            end_unseen(self)
         return 0
+
+    cdef inline int action(self, int place) noexcept:
+        cdef int action = self.tags.known[place].action
+        if action == CUSTOM:
+            return INLINE if is_phrase[self.codes.values[self.of_kind.values[self.element]]] else BLOCK
+        return action
 
     cdef void end_reading(self) noexcept:
         if self.reading != NULL:
@@ -212,8 +192,9 @@ cdef class Walk:
         cdef xmlAttr* attribute = node.properties
         cdef int64_t bits = self.signs.values[self.element]
         cdef const char* name
-        cdef str names = ""
-        cdef dict kinds = self.kinds_at[place]
+        cdef str names = "", id = ""
+        cdef object hidden = None
+        cdef dict kinds = self.tags.kinds_at[place]
         cdef int64_t kind
         while attribute != NULL:
             name = <const char*>attribute.name
@@ -222,20 +203,25 @@ cdef class Walk:
             elif strcmp(name, b"class") == 0:
                 names = text_of(attribute.children)
             elif strcmp(name, b"id") == 0:
-                bits |= <int64_t>NAMES.bits(text_of(attribute.children)[:READ])
+                id = text_of(attribute.children)
+                bits |= <int64_t>NAMES.bits(id[:READ])
             elif strcmp(name, b"role") == 0:
                 bits |= <int64_t>ROLE_BITS.get(text_of(attribute.children), 0)
             elif strcmp(name, b"hidden") == 0:
+                hidden = text_of(attribute.children)
+            elif strcmp(name, b"popover") == 0:
                 bits |= HIDDEN_BIT
             elif strcmp(name, b"aria-hidden") == 0:
                 if text_of(attribute.children) == "true":
                     bits |= HIDDEN_BIT
-            elif strcmp(name, b"style") == 0 and hides(text_of(attribute.children)):
+            elif strcmp(name, b"style") == 0 and hidden_by(attribute):
                 bits |= HIDDEN_BIT
             attribute = attribute.next
+        if hidden is not None and is_hidden(hidden, id):
+            bits |= HIDDEN_BIT
         known = kinds.get(names)
         if known is None:
-            kind = kinds[names] = self.new_kind(&self.tags[place], names[:READ])
+            kind = kinds[names] = self.new_kind(&self.tags.known[place], names[:READ])
         else:
             kind = known
         self.append(bits | self.said.values[kind], kind)
@@ -261,7 +247,7 @@ cdef class Walk:
         """End a block, if one has begun."""
         cdef Text text = self.text
         cdef str found
-        cdef int64_t words
+        cdef int64_t words, signs
         if not text.size:
             return 0
         if self.link_depth:
@@ -274,49 +260,24 @@ cdef class Walk:
             words = text.squeeze()
             found = text.decoded()
         text.size = 0
+        if self.spare.size:
+            if not found:
+                words = self.spare.squeeze()
+                found = self.spare.decoded()
+                self.link_chars += self.spare_chars
+                self.link_count += self.spare_count
+            self.spare.size = self.spare_chars = self.spare_count = 0
         if found:
-            self.texts.append(found)
-            self.words.add(words)
-            self.linked.add(self.link_chars)
-            self.links.add(self.link_count)
-            self.around.add(self.element)
+            signs = self.signs.values[self.element]
+            if not (signs & GUTTER_BITS and is_gutter(found, signs, self.pre > 0)):
+                self.texts.append(found)
+                self.words.add(words)
+                self.linked.add(self.link_chars)
+                self.links.add(self.link_count)
+                self.around.add(self.element)
             self.link_chars = self.link_count = 0
         return 0
 
-    cdef object flat(self, bint too_deep):
-        """Return the page; containers are the elements of several blocks."""
-        cdef Column depths = Column(), within = Column()
-        cdef Column firsts = Column(), ends = Column(), parents = Column(), holders = Column()
-        cdef int64_t number, parent, container, first
-        cdef int64_t last = min(<int64_t>len(self.texts), MOST_BLOCKS)
-        for number in range(self.of_kind.size):
-            parent, first = self.parents.values[number], self.firsts.values[number]
-            container = within.values[parent] if number else 0
-            if not number or (self.ends.values[number] - first > 1 and first < MOST_BLOCKS):
-                parents.add(container)
-                container = firsts.size
-                firsts.add(first)
-                ends.add(min(self.ends.values[number], last))
-                holders.add(number)
-            within.add(container)
-            depths.add(depths.values[parent] + 1 if number else 0)
-        around, of_kind = self.around.array(), self.of_kind.array()
-        return Flat(
-            self.texts,
-            words=self.words.array(),
-            linked=self.linked.array(),
-            links=self.links.array(),
-            around=around,
-            within=within.array()[around],
-            codes=self.codes.array()[of_kind],
-            signs=self.signs.array(),
-            depths=depths.array(),
-            kinds=of_kind,
-            outer=self.parents.array(),
-            firsts=firsts.array(),
-            ends=ends.array(),
-            parents=parents.array(),
-            holders=holders.array(),
-            names=self.classes,
-            too_deep=too_deep,
-        )
+
+include "unseen.pxi"
+include "flat.pxi"

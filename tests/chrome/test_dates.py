@@ -23,6 +23,7 @@ ARTICLE = {"@type": "NewsArticle", "datePublished": "2026-05-01T10:00:00+02:00"}
         ('<meta itemprop="datePublished" content="2026-05-02">', "2026-05-02"),
         ('<meta name="datePublished" content="2026-05-03">', "2026-05-03"),
         ('<meta name="DC.Date" content="2026-05-04">', "2026-05-04"),
+        ('<meta name="PubDate" content="2026-05-04 09:52">', "2026-05-04 09:52"),
         ("<p>by Ann, <time pubdate datetime=2026-05-05>in May</time>", "2026-05-05"),
         ('<time itemprop="datePublished" datetime="2026-05-06">in May</time>', "2026-05-06"),
         (linked({"@type": "Organization"}, ARTICLE), ARTICLE["datePublished"]),
@@ -38,9 +39,14 @@ def test_where_pages_say_it(html: str, date: str) -> None:
 
 
 def test_the_surest_first() -> None:
-    """Meta tags go before elements, these before JSON-LD, and the first of a kind counts."""
+    """Meta tags go before elements, these before JSON-LD, which goes before other meta tags.
+
+    The first of a kind counts.
+    """
     meta = '<meta property="article:published_time" content="2026-01-0{}">'
     element = "<time pubdate datetime=2025-01-01>x</time>"
+    other = '<meta name="date" content="2024-01-01">'
+    assert published(parse(other + linked(ARTICLE))) == ARTICLE["datePublished"]
     assert published(parse(linked(ARTICLE) + element)) == "2025-01-01"
     assert published(parse(element + meta.format(1) + meta.format(2))) == "2026-01-01"
 

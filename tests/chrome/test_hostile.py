@@ -189,6 +189,10 @@ def test_a_script_across_the_bound_stays_unseen() -> None:
         "<script>if (text.indexOf('<!--')) run()</script>",
         "<!-- <script> -->",
         "<!-->",
+        "<!--->",
+        "<!---->",
+        "<!-- x --!>",
+        "<!--!><script>--><b></b>",
     ],
 )
 def test_what_only_looks_like_a_beginning_hides_nothing(before: str) -> None:
@@ -270,7 +274,10 @@ _TAGS = ["p", "div", "a href=x", "b", "td", "table", "li", "ul", "pre", "nav", "
          "button", "form", "svg", "title", "noscript", "select", "p hidden", "template",
          "time pubdate datetime=2026", "meta name=robots content=x", "math", "frameset",
          "script type=application/ld+json", "textarea", "body", "html", "head", "base href=x",
-         "p style=x", "ruby", "rt", "rb"]  # fmt: skip
+         "p style=x", "ruby", "rt", "rb", "x-y",
+         "i style=display:none", "i aria-hidden=true", "mi", "mtd", "annotation",
+         "i class=ln", "i class=line style=user-select:none", "b>12<i",
+         "xmp", "output"]  # fmt: skip
 SOUP = st.lists(
     st.one_of(
         st.sampled_from(_TAGS).map("<{}>".format),

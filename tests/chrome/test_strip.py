@@ -97,18 +97,24 @@ def test_readings_that_nobody_closes_end_in_time(html: str, expected: str) -> No
 
 
 def test_hidden_blocks_are_marked() -> None:
-    """Blocks under hidden, aria-hidden or display:none are known as hidden."""
+    """Blocks under hidden, aria-hidden, display:none or popover are known as hidden.
+
+    What can be found, and what React puts into its place, is not.
+    """
     hidden = [
         "<div hidden>one</div>",
         '<div aria-hidden="true">two</div>',
         '<div style="display : none">three</div>',
         '<div style="color:red;\nvisibility:\nhidden">four</div>',
-        '<div style="backface-visibility:hidden">five</div>',
+        "<div popover>five</div>",
+        '<div style="backface-visibility:hidden">six</div>',
+        "<div hidden=until-found>seven</div>",
+        "<div hidden id=S:0>eight</div>",
     ]
     blocks = strip_chrome(page("".join(hidden) + NAV + BODY + BODY)).blocks
     reasons = {block.text: block.reason for block in blocks if not block.kept}
-    assert {reasons.get(text) for text in ("one", "two", "three", "four")} == {"hidden"}
-    assert reasons["five"] != "hidden"
+    assert {reasons.get(text) for text in ("one", "two", "three", "four", "five")} == {"hidden"}
+    assert "hidden" not in {reasons.get(text) for text in ("six", "seven", "eight")}
 
 
 @pytest.mark.parametrize(
@@ -117,6 +123,12 @@ def test_hidden_blocks_are_marked() -> None:
 def test_what_nobody_closes_hides_no_text(tag: str) -> None:
     """Of tags without an end the parser makes elements that hold what follows."""
     assert FIRST in strip_chrome(page(f"{NAV}<div><{tag}><p>{FIRST}</p></div>{FOOTER}")).text
+
+
+def test_a_date_is_no_part_of_a_name() -> None:
+    """Pages leave it to style sheets to part them."""
+    html = "<p><span>Ann Lee</span><time datetime=2026-05-03>3 May</time> (<time>2025</time>)"
+    assert strip_chrome(html).text == "Ann Lee 3 May (2025)"
 
 
 def test_zero_bytes_part_no_word() -> None:
@@ -132,11 +144,108 @@ def test_smart_tags_part_no_sentence() -> None:
     assert strip_chrome(html).text == "From London, by Dover."
 
 
-def test_code_keeps_its_line_breaks() -> None:
-    """Lines and indentation inside pre are kept as they are."""
+KATEX = (
+    "<span class=katex><span class=katex-mathml>{}</span><span class=katex-html aria-hidden=true>"
+    "<span class=mord>x</span><span class=mrel>=</span><span class=mord>2</span></span></span>"
+)
+MATHML = (
+    "<math><semantics><mrow><mi>x</mi><mo>=</mo><mn>2</mn></mrow>"
+    "<annotation encoding=application/x-tex>x = 2</annotation></semantics></math>"
+)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<b>5.0</b><i aria-hidden=true>5</i><i>stars</i>", "5.0 stars"),
+        ("<i aria-hidden=true>Tea</i><i aria-hidden=true>time</i>", "Tea time"),
+        ("Menu <i class=material-icons aria-hidden=true>arrow_drop_down</i>", "Menu"),
+        ("foo<span style='display: NONE'><a href=/>junk</a> x</span>bar", "foobar"),
+        ("<a href=/>foo<span style='visibility:hidden'>junk</span>bar</a>", "foobar"),
+        (f"so {MATHML} holds", "so x=2 holds"),
+        (f"so {KATEX.format(MATHML)} holds", "so x=2 holds"),
+        ("<math><mtable><mtr><mtd><mn>1</mn><mtd><mn>2</mtable></math>", "1 2"),
+        (f"a<span style='display:none'>{FIRST * 2}</span>", f"a{FIRST * 2}"),
+        ("a <span style='display:none'>no<p>b</span>", "a\nb"),
+        ("<b style='visibility:hidden'>To</b> <b style='visibility:hidden'>be</b>", "To be"),
+    ],
+)
+def test_what_is_not_seen_within_text_is_left_out(html: str, expected: str) -> None:
+    """Icons, copies for the eye and hidden words go; formulas and long hidden text stay.
+
+    So does what has nothing else beside it in its block.
+    """
+    assert strip_chrome(f"<p>{html}").text == expected
+
+
+def test_links_that_are_not_seen_are_followed() -> None:
+    """They are links of the page, and none of its text."""
+    document = parse("<p>tea <span style='display:none'><a href=/x>one</a> two</span> time")
+    assert [link.href for link in links(document)] == ["/x"]
+    assert (document.flat.linked.tolist(), document.flat.links.tolist()) == ([0], [0])
+    copy = "<i aria-hidden=true>{}</i>"
+    for html in (f"<a href=/>{copy.format('tea')}</a>", copy.format("<a href=/>tea</a>")):
+        flat = parse(f"<p>{html}<p>{html} time<p>end").flat
+        assert flat.texts == ["tea", "time", "end"]
+        assert (flat.linked.tolist(), flat.links[0]) == ([3, 0, 0], 1)
+
+
+def test_elements_of_a_site_part_no_sentence() -> None:
+    """Custom elements are inline in paragraphs and headings; elsewhere they hold whole parts."""
+    html = (
+        "<h2>By <user-mention>Ann</user-mention></h2>"
+        "<p>A <site-link><a href=/>large study</a></site-link> of te<x-b>a</x-b>.</p>"
+        "<my-card>One</my-card><my-card>Two <p>three</p></my-card>"
+        "<p>It <picture><source srcset=x><img src=x></picture> is <output>3</output>"
+        " <slot>pm</slot>."
+    )
+    text = "By Ann\nA large study of tea.\nOne\nTwo\nthree\nIt is 3 pm."
+    assert strip_chrome(html).text == text
+
+
+@pytest.mark.parametrize("code_tags", ["<pre><code>{}</code></pre>", "<xmp>{}</xmp>"])
+def test_code_keeps_its_line_breaks(code_tags: str) -> None:
+    """Lines and indentation inside pre, and its predecessors, are kept as they are."""
     code = "def brew():\n    return 'tea'\n\nbrew()"
-    found = strip_chrome(page(f"<main>{BODY}<pre><code>{code}</code></pre><p>{SECOND}</p></main>"))
+    found = strip_chrome(page(f"<main>{BODY}{code_tags.format(code)}<p>{SECOND}</p></main>"))
     assert code in found.text
+
+
+CODE = ["import os", "", "def main():", "    print(os.getcwd())", "main()"]
+NUMBERED = list(enumerate(CODE, 9))
+GUTTER = "\n".join(f"<span>{number:2}</span>" for number, _ in NUMBERED)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<span class=linenos>{}</span>{}",  # Sphinx, MkDocs
+        "<span class=line><span class=ln> {}</span><span class=cl>{}</span></span>",  # Hugo
+        "<span style='white-space:pre;user-select: none'>{}</span><span>{}</span>",
+        "<span class='linenumber react-syntax-highlighter-line-number'>{}</span>{}",
+    ],
+)
+def test_numbers_of_lines_are_no_code(html: str) -> None:
+    """Code is the same with numbers before its lines."""
+    code = "\n".join(html.format(number, line) for number, line in NUMBERED)
+    assert strip_chrome(f"<pre><code>{code}</code></pre>").text == "\n".join(CODE)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<table><tr><td><pre>{}</pre><td><pre>{}</pre></table>",  # Pygments, Rouge, Hexo
+        "<div aria-hidden=true>{}</div><pre>{}</pre>",  # VitePress
+    ],
+)
+def test_numbers_beside_code_are_none_of_it(html: str) -> None:
+    """Nor do numbers that stand beside all of it belong to it; other numbers do."""
+    code = "\n".join(CODE)
+    blocks = strip_chrome(html.format(GUTTER, code)).blocks
+    assert [block.text for block in blocks] == [code]
+    assert strip_chrome(f"<pre>1\n2\n3</pre><p>{FIRST}").text.startswith("1\n2\n3")
+    for numbers in ("1\n2\n4", "1 2"):
+        assert strip_chrome(f"<table><td><pre>{numbers}").text == numbers
 
 
 def test_all_posts_of_a_thread_are_kept() -> None:

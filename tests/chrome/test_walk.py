@@ -36,6 +36,7 @@ PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
 <time pubdate datetime=2026-05-02>today</time><template>no<p>no</template>
 <template shadowrootmode=open><p>yes</template><table><tr><td>1<td class=n>2</table>
 <map><area href=/area>a map</map>
+<p>a<x-y>b<z->c</x-y>d<x-y><div>e</div>f</x-y>g<x-y>h<p>i</x-y>j
 <embed src=x><st1:City>t\u00e9</st1:City>a<svg><title>no</title></svg>
 <ul aria-hidden=true><li>one<li>two</ul></main></html>
 <p>after the end</p><!-- end -->"""
@@ -128,6 +129,7 @@ ATTRIBUTES = st.sampled_from(
     [
         *("id=footer", "id='Main nav'", "id=\u4e2dfooter", "id", "x:id=menu"),
         *("role=banner", "role=x", "role=''", "hidden", "aria-hidden=true", "aria-hidden=false"),
+        *("hidden=until-found", "hidden id=S:0", "popover"),
         *("style='Display : none'", "style='visibility: hidden'", "style=color:red", "style"),
         *("class='a footer'", "class=A\u00e9", "class=''"),
         *("id=" + "x-" * 150 + "footer", "class=" + "y-" * 150 + "menu"),

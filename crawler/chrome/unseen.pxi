@@ -1,0 +1,54 @@
+"""What is hidden within text, as `unseen.py` has it; part of `walk.pyx`."""
+
+cdef int look(Walk found, xmlNode* node) except -1:
+    """Take note of an element within text that is hidden."""
+    cdef xmlAttr* attribute = node.properties
+    cdef const char* name
+    cdef bint unseen = False, apart = False, number = False
+    while attribute != NULL:
+        name = <const char*>attribute.name
+        if attribute.ns != NULL:
+            pass
+        elif strcmp(name, b"style") == 0:
+            unseen |= hidden_by(attribute)
+            if found.pre and may_hold(attribute, b"select", b"select"):
+                number |= is_unselected(text_of(attribute.children))
+        elif strcmp(name, b"aria-hidden") == 0:
+            apart |= text_of(attribute.children) == "true"
+        elif found.pre and strcmp(name, b"class") == 0 and may_hold(attribute, b"ln", b"line"):
+            number |= numbers(text_of(attribute.children))
+        attribute = attribute.next
+    if unseen or apart or number:
+        found.unseen, found.unseen_from = node, found.text.size
+        found.apart, found.number = apart, number and not (unseen or apart)
+        found.unseen_chars, found.unseen_count = found.link_chars, found.link_count
+    return 0
+
+
+cdef int end_unseen(Walk found) except -1:
+    """Leave out what is hidden, if such an element has begun, and if it is to be left out."""
+    if found.unseen == NULL:
+        return 0
+    cdef bint left_out
+    found.unseen = NULL
+    if found.number:
+        left_out = is_number(found.text.decoded_from(found.unseen_from))
+    else:
+        left_out = found.apart or found.text.squeezed_from(found.unseen_from) <= UNSEEN
+    if left_out:
+        if not found.number and found.text.size > found.unseen_from:
+            found.spare.append(
+                found.text.bytes + found.unseen_from, found.text.size - found.unseen_from
+            )
+            found.spare.add(b" ")
+            found.spare_count += found.link_count - found.unseen_count
+            if found.link_depth:
+                found.spare_chars += found.text.squeezed_from(found.unseen_from)
+            else:
+                found.spare_chars += found.link_chars - found.unseen_chars
+        found.text.size = found.unseen_from
+        found.linked_from = min(found.linked_from, found.unseen_from)
+        found.link_chars, found.link_count = found.unseen_chars, found.unseen_count
+        if found.apart:
+            found.text.add(b" ")
+    return 0
