@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
 
@@ -47,6 +49,25 @@ def load_manuals(folder: Path) -> Iterator[Page]:
 def tokens(text: str) -> list[str]:
     """Return words in lower case; of Chinese, Japanese and Korean, characters."""
     return _TOKEN.findall(text.lower())
+
+
+def labels(texts: list[str], gold: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the share of each block's words that stand in the gold text, and the words.
+
+    A word counts if any run of four words through it, across blocks too, is in the gold.
+    """
+    words = tokens(gold)
+    runs = set(zip(*(words[i:] for i in range(4)), strict=False))
+    blocks = [tokens(text) for text in texts]
+    flat = [word for block in blocks for word in block]
+    hit = np.zeros(len(flat) + 4, bool)
+    for i, run in enumerate(zip(*(flat[i:] for i in range(4)), strict=False)):
+        if run in runs:
+            hit[i : i + 4] = True
+    sizes = np.array([len(block) for block in blocks], int)
+    stops = np.cumsum(sizes)
+    sums = np.concatenate(([0], np.cumsum(hit)))
+    return (sums[stops] - sums[stops - sizes]) / np.maximum(sizes, 1), sizes
 
 
 def _bag(words: list[str]) -> Counter[tuple[str, ...]]:

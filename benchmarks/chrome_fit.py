@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import chrome_first, chrome_swap
 from benchmarks.chrome import near_pairs, pairs
-from benchmarks.chrome_data import Page, load_manuals, load_pages, score, tokens
+from benchmarks.chrome_data import Page, labels, load_manuals, load_pages, score
 from benchmarks.chrome_first import Met
 from benchmarks.chrome_learn import Sample, fit
 from benchmarks.chrome_names import Names
@@ -35,25 +35,6 @@ ORDERS = 3  # in which a site's pages are met, for learning its template
 MORE = (11, 13, 17, 19, 23)  # other articles in each template, for a site of more pages
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
 SWAPPED_WEIGHT = 0.05  # and so are the same articles in other templates
-
-
-def labels(texts: list[str], gold: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of each block's words that stand in the gold text, and the words.
-
-    A word counts if any run of four words through it, across blocks too, is in the gold.
-    """
-    words = tokens(gold)
-    runs = set(zip(*(words[i:] for i in range(4)), strict=False))
-    blocks = [tokens(text) for text in texts]
-    flat = [word for block in blocks for word in block]
-    hit = np.zeros(len(flat) + 4, bool)
-    for i, run in enumerate(zip(*(flat[i:] for i in range(4)), strict=False)):
-        if run in runs:
-            hit[i : i + 4] = True
-    sizes = np.array([len(block) for block in blocks])
-    stops = np.cumsum(sizes)
-    sums = np.concatenate(([0], np.cumsum(hit)))
-    return (sums[stops] - sums[stops - sizes]) / np.maximum(sizes, 1), sizes
 
 
 def sample(page: Page) -> Sample | None:
