@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
-    from .job import Result
+    from .result import Result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,30 +11,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import PurePosixPath
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from ..dedup.errors import ConfigError, InputError
 from ..dedup.sketches import METHODS, BandedMethod
 from . import columns, copies
-from .files import (
-    OFFSET_BITS,
-    UNITS,
-    File,
-    Format,
-    Piece,
-    bins,
-    is_local,
-    known_format,
-    piece_size,
-    pieces,
-)
+from .files import OFFSET_BITS, File, Piece, bins, is_local, piece_size, pieces
 from .known import Export, read_known
 from .outputs import remove_parts
+from .result import Result, counted
 from .session import exists, make_folder, read_text, rows_one_by_one, write_text
 
 if TYPE_CHECKING:
@@ -59,31 +49,6 @@ _PAGES: Final = (
     "position long, piece long, url string, exact binary, words long, bands array<long>, "
     "odd binary, fault string"
 )
-
-
-class Result(NamedTuple):
-    """What became of a corpus: numbers of pages, and the seconds that each stage took.
-
-    ``unreadable`` records are kept; ``damaged`` are the files that could be read in part only.
-    ``faults`` names of each file the first record that cannot be read, and why its end cannot.
-    """
-
-    pages: int
-    kept: int
-    short: int
-    exact: int
-    near: int
-    unchanged: int
-    unreadable: int
-    clusters: int
-    damaged: list[str]
-    faults: list[str]
-    seconds: dict[str, float]
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether a file breaks off, or most of the corpus cannot be read."""
-        return bool(self.damaged) or self.unreadable > self.pages
 
 
 class Corpus:
@@ -146,7 +111,7 @@ class Corpus:
         )
         with rows_one_by_one(self._spark):
             self._stage("kept", lambda: self._write(duplicates))
-        return self._result(pages, duplicates, clusters)
+        return counted(self._files, pages, duplicates, clusters, self._seconds)
 
     def _stage(
         self, name: str, build: Callable[[], DataFrame], *, is_result: bool = False
@@ -269,49 +234,6 @@ class Corpus:
         task = partial(columns.write_kept, folder=folder, hadoop=hadoop)
         return joined.mapInArrow(task, "name string, records long")
 
-    def _result(self, pages: DataFrame, duplicates: DataFrame, clusters: DataFrame) -> Result:
-        from pyspark.sql import functions as F
-
-        counts = pages.agg(
-            F.count("exact").alias("pages"),
-            F.count_if(F.col("exact").isNotNull() & F.col("bands").isNull()).alias("short"),
-            F.count_if(F.col("exact").isNull() & F.col("url").isNotNull()).alias("unreadable"),
-        ).first()
-        ordinal = F.shiftright("piece", OFFSET_BITS).alias("file")
-        first = F.min(F.struct("position", "piece", "fault")).alias("first")
-        faulty = pages.where("fault is not null").groupBy(ordinal, F.isnull("url").alias("ends"))
-        faults = [(row.ends, *row.first) for row in faulty.agg(first).orderBy("first").collect()]
-        kinds = {row.kind: row.n for row in duplicates.groupBy("kind").agg(
-            F.count("*").alias("n")).collect()}  # fmt: skip
-        short = pages.where("exact is not null and bands is null").select("position")
-        kept_short = short.join(duplicates, "position", "left_anti").count()
-        assert counts is not None
-        return Result(
-            pages=counts.pages,
-            kept=counts.pages - sum(kinds.values()),
-            short=kept_short,
-            exact=kinds.get("exact", 0),
-            near=kinds.get("near", 0),
-            unchanged=kinds.get("unchanged", 0),
-            unreadable=counts.unreadable,
-            clusters=clusters.count(),
-            damaged=sorted(self._file_of(piece).path for ends, _, piece, _ in faults if ends),
-            faults=[self._said(*fault) for fault in faults],
-            seconds=self._seconds,
-        )
-
-    def _file_of(self, piece: int) -> File:
-        return self._files[piece >> OFFSET_BITS]
-
-    def _said(self, ends: bool, position: int, piece: int, fault: str) -> str:
-        path = self._file_of(piece).path
-        if ends:
-            return f"cannot be read to its end: {path}: {fault}"
-        place = position & ((1 << OFFSET_BITS) - 1)
-        kind = known_format(path)
-        unit = "byte" if kind is Format.JSONL else UNITS[kind]
-        return f"{path!r}, {unit} {place + 1}: {fault}"
-
 
 def _plain(value: Any) -> str:
     return f"{value.__module__}.{value.__qualname__}" if callable(value) else str(value)
@@ -321,14 +243,3 @@ def _name(piece: Piece, size: int) -> str:
     """The name of what is kept of a piece: no two have the same, and they sort as the input."""
     part = f"-{piece.start // size:05d}" if piece.is_part else ""
     return f"{piece.number >> OFFSET_BITS:06d}{part}-{PurePosixPath(piece.path).name}"
-
-
-def lines_of(result: Result) -> Iterator[tuple[str, Any]]:
-    """The numbers of a result, for a table."""
-    for name, value in result._asdict().items():
-        if name == "seconds":
-            yield "seconds", round(sum(value.values()), 1)
-        elif name == "damaged":
-            yield "damaged files", len(value)
-        elif name != "faults":
-            yield name, value

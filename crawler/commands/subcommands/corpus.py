@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if options.json:
         print_json(result._asdict())
     else:
-        from ...offline.job import lines_of
+        from ...offline.result import lines_of
 
         print_table("Corpus", ["fact", "value"], [list(line) for line in lines_of(result)])
     for fault in result.faults:
