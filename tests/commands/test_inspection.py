@@ -189,6 +189,19 @@ def test_stories_group_kept_pages_below_the_threshold(index_url):
             assert abs(member.similarity - similarity(one.url, member.url)) < 0.05
 
 
+def test_short_pages_are_in_stories(index_url):
+    """A few shingles fill little of a sketch, which tells the more surely what differs."""
+    pages = [(f"http://{n}.example/", text(changed(article(1, 24), n))) for n in (0, 1)]
+    pages.append(("http://2.example/", text(article(2, 5))))
+    found, _ = ask(
+        index_url, lambda index: inspection.read_stories(index, 0.5), pages, bands=32, rows=4
+    )
+    assert (found.pages, found.too_short, found.too_long) == (3, 0, 0)
+    assert [[page.url for page in one.members] for one in found.stories] == [
+        ["http://0.example/", "http://1.example/"]
+    ]
+
+
 def test_top(index_url):
     """Hosts, clusters and look-alikes are those that the verdicts make."""
     found, verdicts = ask(index_url, lambda index: inspection.read_top(index))
