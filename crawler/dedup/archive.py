@@ -83,6 +83,11 @@ class ArchivedPage:
     verdict: Verdict
     checked: datetime
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether ``text`` is all of the main text."""
+        return self.characters <= len(self.text)
+
 
 def archive_path(config: DedupConfig) -> Path:
     """The file of the index that `config` names."""
@@ -130,7 +135,7 @@ class Archive:
         page = self.page(url)
         if page is None:
             raise InputError(f"the archive has no text of {url!r}")
-        if page.characters > len(page.text):
+        if not page.is_whole:
             raise InputError(f"the archive has only the beginning of {url!r}")
         return page.text
 

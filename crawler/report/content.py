@@ -112,7 +112,7 @@ def compare_pages(
     left, right = archive.page(kept), archive.page(copy)
     if left is None or right is None:
         return None
-    rows = side_by_side(left.text, right.text, ignore=ignore)
+    rows = side_by_side(left.text, right.text, ignore=ignore, whole=(left.is_whole, right.is_whole))
     return {
         "titles": [visible(left.title), visible(right.title)],
         "rows": rows and [[skipped, *map(_sides, sides)] for skipped, *sides in rows],

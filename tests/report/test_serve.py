@@ -20,7 +20,7 @@ from crawler.report.survey import Survey
 from crawler.report.web import view
 from crawler.report.web.guard import form_token
 from tests.report.browser import DESKTOP, PHONE, Visit, visit
-from tests.report.pages import ATTACKS, fill, hostile_pages, run
+from tests.report.pages import ATTACKS, fill, hostile_pages, run, write_report
 from tests.report.serving import TOKEN, Served, served
 from tests.report.test_report import THREE, synthetic
 from tests.texts import article, changed, text
@@ -337,6 +337,26 @@ def test_nearest_of_a_text(browser: Browser, config: DedupConfig) -> None:
                 assert seen.page.locator("main li bdi.url").first.inner_text() == KEPT[0][0]
         assert seen.page.input_value("#q") == "https://new.example/"
         assert seen.complaints == []
+
+
+def test_differences_of_long_texts(browser: Browser, config: DedupConfig, tmp_path: Path) -> None:
+    """Of long texts the first words are compared, and nobody is told that the others are equal."""
+    words = article(1, 6000)
+    late = [*words[:5500], "other", *words[5501:]]
+    early = [*words[:100], "other", *words[100:]]
+    urls = [f"https://long.example/{name}" for name in ("kept", "late", "early")]
+    fill(config, list(zip(urls, map(text, (words, late, early)), "abc", strict=True)))
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, f"/page?url={urls[1]}")
+        assert "Nowhere in what is compared: they have" in seen.page.inner_text("main")
+        seen.page.goto(f"{site.root}/page?url={urls[2]}")
+        assert seen.page.locator("ins").all_inner_texts() == ["other"]
+        assert seen.page.locator("del").count() == 0
+        assert "the first 5,000 words are compared" in seen.page.inner_text("main")
+        seen.page.goto(write_report(config, tmp_path / "report.html"))
+        seen.page.locator("#near summary", has_text="early").click()
+        assert seen.page.locator("#near ins").all_inner_texts() == ["other"]
+        assert "the first 5,000 words are compared" in seen.page.inner_text("#near")
 
 
 def test_prefer(browser: Browser, config: DedupConfig, site: Served) -> None:

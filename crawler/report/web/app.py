@@ -16,7 +16,7 @@ from ...dedup.errors import DedupError
 from ..charts import host_rows, s_curve, verdict_rows
 from ..document import STATIC
 from ..survey import kept_pages
-from ..texts import side_by_side
+from ..texts import MOST_WORDS, side_by_side
 from .deciding import Deciding
 from .guard import Guard
 from .metrics import CONTENT_TYPE, open_metrics
@@ -180,7 +180,8 @@ class Site:
             other = archive.page(original) if original else None
             rows = None
             if own and other:
-                rows = side_by_side(other.text, own.text, ignore=self._config.ignore)
+                whole = other.is_whole, own.is_whole
+                rows = side_by_side(other.text, own.text, ignore=self._config.ignore, whole=whole)
             return own, other, rows
 
         own, other, rows = await self._view.read(read)
@@ -191,6 +192,7 @@ class Site:
             own=own,
             other=other,
             rows=rows,
+            most_words=MOST_WORDS,
             decision=(await self._index.overrides()).get(record.url),
             done=request.query_params.get("done"),
             following=survey.after(record.similarity, record.url)
