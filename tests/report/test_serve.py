@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlencode
@@ -17,8 +20,9 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.archive import archive_path
 from crawler.dedup.store.namespaces import clear_index
 from crawler.report.survey import Survey
-from crawler.report.web import view
+from crawler.report.web import server, view
 from crawler.report.web.guard import form_token
+from tests.conftest import wait_until
 from tests.report.browser import DESKTOP, PHONE, Visit, visit
 from tests.report.pages import ATTACKS, fill, hostile_pages, run, write_report
 from tests.report.serving import TOKEN, Served, served
@@ -84,6 +88,7 @@ def test_nobody_without_the_token(site: Served) -> None:
     assert site.ask("/", Authorization=f"Basic {TOKEN}").status == 403
     assert site.ask(f"/page?url={COPY}&token=%C3%A4").status == 403
     assert "example" not in site.ask("/").text
+    assert "dedup" not in site.ask("/static/nothing").text
     assert site.ask("/static/../../app.py").status in (403, 404)
     assert site.ask("/static/%2e%2e/texts.py").status == 404
 
@@ -468,6 +473,35 @@ def test_odd_requests(site: Served, path: str) -> None:
     answer = site.read(path.encode().decode("latin-1"))
     assert answer.status in (200, 404)
     assert "Duplicates in dedup" in answer.text
+
+
+def test_requests_that_never_end(config: DedupConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who begins requests and does not end them is sent away, and others are answered again."""
+    monkeypatch.setattr(server, "_PATIENCE", 1.0)
+    head = "POST /nearest HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
+    begun = [
+        "",
+        "GET / HTTP/1.1\r\nHo",
+        "GET /static/style.css HTTP/1.1\r\nHost: localhost\r\n\r\nGET /",
+    ]
+    begun.append(f"{head}Authorization: Bearer {TOKEN}\r\nContent-Length: 9\r\n\r\nform=")
+    with served(config) as site, ExitStack() as stack:
+        for number in range(100):
+            client = socket.create_connection(("127.0.0.1", site.port or 0))
+            stack.enter_context(client).sendall(begun[number % len(begun)].encode())
+        wait_until(lambda: site.read("/").status == 503)
+        wait_until(lambda: site.read("/").status == 200)
+
+
+def test_a_form_whose_sender_goes_away(capfd: pytest.CaptureFixture[str], site: Served) -> None:
+    """It is no fault of the server that would be worth a report of its calls."""
+    origin = f"Host: localhost\r\nOrigin: http://localhost\r\nAuthorization: Bearer {TOKEN}"
+    with socket.create_connection(("127.0.0.1", site.port or 0)) as client:
+        client.sendall(f"POST /nearest HTTP/1.1\r\n{origin}\r\nContent-Length: 9\r\n\r\nf".encode())
+        time.sleep(0.3)
+    time.sleep(0.3)
+    assert site.read("/").status == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_a_server_that_is_gone(start_server: object, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -209,4 +209,6 @@ class Site:
         """What went wrong, in one sentence."""
         status = error.status_code if isinstance(error, HTTPException) else 503
         text = error.detail if isinstance(error, HTTPException) else str(error)
+        if request.url.path.startswith("/static/"):  # for which nobody needs the token
+            return PlainTextResponse(text, status)
         return self._view.show(request, "failure.html", status=status, text=text)
