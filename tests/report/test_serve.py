@@ -406,6 +406,26 @@ def test_a_page_has_its_title(browser: Browser, config: DedupConfig) -> None:
         assert seen.page.inner_text("h1") == "https://b.example/"
 
 
+def test_a_copy_of_a_page_that_lost_its_place(config: DedupConfig) -> None:
+    """The number of its cluster leads to where that is now, and it can be confirmed as a copy."""
+    pages = [(f"https://{n}.example/", text(changed(article(1), n)), "") for n in (0, 3, 6)]
+    fill(config, pages)
+
+    async def prefer() -> None:
+        async with DuplicateIndex.open(config) as index:
+            await index.prefer(*pages[1][:2])
+
+    run(prefer())
+    with served(config) as site:
+        answer = site.read(f"/page?url={pages[2][0]}").text
+        assert "Confirm: it is a copy" in answer
+        assert "repeats is kept no more" in answer
+        (link,) = re.findall("/cluster/[0-9]+", answer)
+        cluster = site.read(link).text
+        assert "3 pages: one is kept, the others repeat it" in cluster
+        assert re.findall('class="kind ([a-z]+)', cluster) == ["kept", "near", "near"]
+
+
 def test_prefer_without_a_text(site: Served, config: DedupConfig) -> None:
     """Without the text in the archive, or of a page that is kept, nothing is preferred."""
     kept = {"form": form_token(TOKEN), "url": THREE[0][0]}

@@ -35,10 +35,11 @@
     return element;
   };
 
-  const interval = (page) =>
-    page.kind === "exact"
-      ? "the same words"
-      : `${percent(page.similarity)} similar (${percent(page.low)} to ${percent(page.high)})`;
+  const interval = (page) => {
+    if (page.similarity === null) return "compared with a page that is kept no more";
+    if (page.kind === "exact") return "the same words";
+    return `${percent(page.similarity)} similar (${percent(page.low)} to ${percent(page.high)})`;
+  };
 
   // What is inside a <details> is made when it is first opened.
   const fills = new WeakMap();
@@ -149,7 +150,7 @@
           items.append(make("li", "", make("span", "kind kept", "kept"), " ", address(one.kept.url), about(one.kept)));
         }
         items.append(...one.copies.map(member));
-        const left = one.size - 1 - one.copies.length;
+        const left = one.size - (one.kept ? 1 : 0) - one.copies.length;
         return left > 0
           ? [items, make("p", "note", `${left.toLocaleString("en")} more copies are in the index.`)]
           : [items];

@@ -127,7 +127,8 @@ class Site:
         text = request.path_params["number"]
         if not re.fullmatch("[0-9]{1,10}", text):
             raise HTTPException(404, "There is no such cluster.")
-        survey, number = await self._view.survey(), int(text)
+        survey = await self._view.survey()
+        number = survey.moved.get(int(text), int(text))
         kept = (await kept_pages(self._index, [number])).get(number)
         copies = survey.clusters.get(number, [])
         if kept is None and not copies:
