@@ -161,6 +161,9 @@ def test_a_page_that_took_the_place_of_another_has_its_copies(index_url):
         new = await index.show("http://z.example/")
         old = await index.show("http://a.example/1")
         assert (new.kind, old.duplicate_of) == (Kind.UNIQUE, "http://z.example/")
+        said = await inspection.explain(index, *page("b", 1, 2, 1))
+        assert said.original.url == old.url
+        assert said.met is None  # the bands of a copy are not stored
         return await inspection.read_cluster(index, "http://z.example/")
 
     found, _ = ask(index_url, read)
