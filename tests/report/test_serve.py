@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlencode
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crawler.dedup import DedupConfig, DuplicateIndex
@@ -289,6 +289,25 @@ KEPT = [
     ("https://two.example/", text(changed(article(1, 300), 12)), "Two"),
     ("https://other.example/", text(article(2, 300)), "Other"),
 ]
+
+
+def test_slider_that_is_answered_late(browser: Browser, config: DedupConfig) -> None:
+    """An answer that comes after that to a later question is not shown."""
+    fill(config, KEPT)
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, "/threshold")
+        held: list[Route] = []
+        seen.page.route("**/threshold?t=0.805", lambda route: held.append(route))
+        seen.page.focus("#t")
+        with seen.page.expect_request("**/threshold?t=0.805"):
+            seen.page.keyboard.press("ArrowRight")
+        seen.page.keyboard.press("ArrowRight")
+        seen.page.locator("#changes", has_text="0.810").wait_for()
+        with seen.page.expect_response("**/threshold?t=0.805") as answer:
+            held[0].continue_()
+        answer.value.finished()
+        seen.page.wait_for_timeout(200)
+        assert "0.810" in seen.page.inner_text("#changes")
 
 
 def test_lower_threshold_and_stories(browser: Browser, config: DedupConfig) -> None:
