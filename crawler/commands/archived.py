@@ -27,7 +27,7 @@ def archived_page(url: str, config: DedupConfig) -> tuple[ArchivedPage, str] | N
         stored = archive.page(url)
     if stored is None:
         return None
-    part = "" if stored.characters <= len(stored.text) else ", its beginning"
+    part = "" if stored.is_whole else ", its beginning"
     return stored, f"archive, {stored.checked:%Y-%m-%d %H:%M} UTC{part}"
 
 

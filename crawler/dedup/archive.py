@@ -83,6 +83,11 @@ class ArchivedPage:
     verdict: Verdict
     checked: datetime
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether ``text`` is all of the main text."""
+        return self.characters <= len(self.text)
+
 
 def archive_path(config: DedupConfig) -> Path:
     """The file of the index that `config` names."""
@@ -130,7 +135,7 @@ class Archive:
         page = self.page(url)
         if page is None:
             raise InputError(f"the archive has no text of {url!r}")
-        if page.characters > len(page.text):
+        if not page.is_whole:
             raise InputError(f"the archive has only the beginning of {url!r}")
         return page.text
 
@@ -228,11 +233,24 @@ def copy_archive(source: Path, target: Path) -> None:
 
 def _existing(path: Path) -> sqlite3.Connection | None:
     """Open a file; None if there is none, or if it is one that nothing could be written to."""
-    connection = connect(path) if path.is_file() else None
+    connection = _opened(path) if path.is_file() else None
     if connection is not None and not _version(connection):
         connection.close()
         return None
     return connection
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    try:
+        return connect(path)
+    except sqlite3.OperationalError as error:
+        # Where no journal can be made beside it, a file is read if SQLite is told that nobody
+        # changes it: so it is while there is no journal.
+        code = error.sqlite_errorcode & 0xFF  # without what extends it
+        may_read = code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not may_read or Path(f"{path}-wal").exists():
+            raise
+        return connect(f"{path.absolute().as_uri()}?immutable=1")
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -240,9 +258,10 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open a file, or make an empty one; raises :class:`sqlite3.Error`."""
-    connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None)
+def connect(path: Path | str) -> sqlite3.Connection:
+    """Open a file, or make an empty one; of a text, an address. Raises :class:`sqlite3.Error`."""
+    uri = isinstance(path, str)
+    connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, uri=uri)
     if _version(connection) not in (0, _VERSION):
         connection.close()
         raise sqlite3.DatabaseError("it was made by another version")

@@ -45,10 +45,7 @@ async def read_content(index: DuplicateIndex, archive: Archive, limits: Limits) 
             "number": number,
             "size": survey.sizes[number],
             "kept": _plain(kept[number], titles) if number in kept else None,
-            "copies": [
-                {**_plain(page, titles), "comparison": comparisons.of(page)}
-                for page in listed[number]
-            ],
+            "copies": [_copy(page, number, titles, comparisons) for page in listed[number]],
         }
         for number in numbers
     ]
@@ -112,7 +109,7 @@ def compare_pages(
     left, right = archive.page(kept), archive.page(copy)
     if left is None or right is None:
         return None
-    rows = side_by_side(left.text, right.text, ignore=ignore)
+    rows = side_by_side(left.text, right.text, ignore=ignore, whole=(left.is_whole, right.is_whole))
     return {
         "titles": [visible(left.title), visible(right.title)],
         "rows": rows and [[skipped, *map(_sides, sides)] for skipped, *sides in rows],
@@ -135,6 +132,15 @@ def _decision(
         "original": visible(original.url) if original else None,
         "comparison": comparisons.of(page),
     }
+
+
+def _copy(
+    page: ClusterPage, number: int, titles: dict[str, str], comparisons: _Comparisons
+) -> dict[str, Any]:
+    row = {**_plain(page, titles), "comparison": comparisons.of(page)}
+    if page.cluster != number:  # it was compared with another page
+        row |= dict.fromkeys(("similarity", "low", "high"))
+    return row
 
 
 def _plain(page: ClusterPage, titles: dict[str, str]) -> dict[str, Any]:

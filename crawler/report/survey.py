@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
+from ..dedup.inspection.clusters import end_of, originals_of
 from ..dedup.store.records import estimate_evidence, read_pages, read_records
 
 if TYPE_CHECKING:
@@ -23,8 +27,8 @@ _SIZES: Final = ((2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 49), (50, 99), (
 
 
 class ClusterPage(NamedTuple):
-    """A page in a cluster. ``kind`` is the decision that stands; ``similarity`` is to the page that
-    stands for the cluster, in the interval from ``low`` to ``high``, 1 for that page itself.
+    """A page in a cluster. ``kind`` is the decision that stands; ``similarity`` is to the page with
+    the number ``cluster``, in the interval from ``low`` to ``high``, 1 for that page itself.
     """
 
     url: str
@@ -55,8 +59,10 @@ class Survey:
     """What was found.
 
     ``near`` are the near-duplicates, the least similar first; ``clusters`` maps the number of a
-    kept page to its copies, the least similar first; ``sizes`` counts the pages of every cluster,
-    the kept one included. ``unlisted`` copies are in ``sizes`` only.
+    kept page to its copies, the least similar first, behind them those of pages that became copies
+    of it; ``sizes`` counts the pages of every cluster, the kept one included if it is there.
+    ``unlisted`` copies are in ``sizes`` only. ``moved`` leads from the number of a page that became
+    a copy to that of its cluster.
     """
 
     near: list[ClusterPage]
@@ -64,6 +70,7 @@ class Survey:
     sizes: Counter[int]
     unlisted: int
     taken: datetime
+    moved: dict[int, int] = field(default_factory=dict)
 
     def below(self, similarity: float) -> list[ClusterPage]:
         """The near-duplicates that a threshold of `similarity` would keep, most similar first."""
@@ -115,9 +122,11 @@ async def take_survey(index: DuplicateIndex) -> Survey:
     bits = index.config.sketch_bits
     clusters: dict[int, list[ClusterPage]] = {}
     sizes: Counter[int] = Counter()
+    kept = array("Q")
     listed = unlisted = 0
     async for record in read_records(index.store, odd_bytes=bits // 8):
         if record.is_kept:
+            kept.append(record.number)
             continue
         sizes[record.representative] += 1
         if listed < MOST_COPIES:
@@ -125,12 +134,19 @@ async def take_survey(index: DuplicateIndex) -> Survey:
             clusters.setdefault(record.representative, []).append(_member(record, bits))
         else:
             unlisted += 1
-    sizes.update(sizes.keys())  # one more for the page that is kept
-    for copies in clusters.values():
-        copies.sort(key=_doubt)
+    without = set(np.setdiff1d(np.array(list(sizes), np.uint64), kept).tolist())
+    originals = await originals_of(index, without)
+    ends = {number: end_of(number, originals) for number in without}
+    moved = {number: end for number, end in ends.items() if end != number}
+    for number, end in moved.items():
+        sizes[end] += sizes.pop(number)
+        clusters.setdefault(end, []).extend(clusters.pop(number, []))
+    sizes.update(sizes.keys() - without)  # one more for the page that is kept
+    for number, copies in clusters.items():
+        copies.sort(key=lambda page: (page.cluster != number, *_doubt(page)))
     near = [page for copies in clusters.values() for page in copies if page.kind == "near"]
     near.sort(key=_doubt)
-    return Survey(near, clusters, sizes, unlisted, datetime.now(UTC))
+    return Survey(near, clusters, sizes, unlisted, datetime.now(UTC), moved)
 
 
 async def sample_pairs(index: DuplicateIndex) -> KeptPairs:
@@ -147,10 +163,10 @@ async def sample_pairs(index: DuplicateIndex) -> KeptPairs:
 
 
 async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int, ClusterPage]:
-    """The pages that stand for clusters, by their numbers; those that are gone are left out."""
+    """The pages that stand for clusters, by their numbers; those that do no more are left out."""
     bits = index.config.sketch_bits
     found = await read_pages(index.store, clusters, odd_bytes=bits // 8)
-    return {number: _member(record, bits) for number, record in found.items()}
+    return {n: _member(record, bits) for n, record in found.items() if record.is_kept}
 
 
 def _member(record: PageRecord, bits: int) -> ClusterPage:

@@ -14,7 +14,7 @@ from ..dedup.text import composed
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-__all__ = ["Row", "Segment", "is_link", "side_by_side", "visible"]
+__all__ = ["MOST_WORDS", "Row", "Segment", "is_link", "side_by_side", "visible"]
 
 # Controls but for tab and line feed, lone surrogates, and what turns the direction of other text.
 _INVISIBLE: Final = re.compile(
@@ -25,7 +25,7 @@ _MOST_LINK: Final = 2000
 
 # As the words that are compared: see dedup/text.py. Each byte is the kind of a character.
 _WORD: Final = re.compile(rb"%c[%c%c]*|%c[%c%c%c]*" % (ALONE, DROP, MARK, WORD, DROP, MARK, WORD))
-_MOST_WORDS: Final = 5000  # of a text that are compared
+MOST_WORDS: Final = 5000  # of a text that are compared
 _CONTEXT: Final = 10  # words shown around a difference
 
 
@@ -74,21 +74,25 @@ class _Word(str):
 
 
 class _Text:
-    """A text and the words in it."""
+    """A text, its first words and whether they are all."""
 
-    def __init__(self, text: str, ignore: AbstractSet[str]) -> None:
+    def __init__(self, text: str, ignore: AbstractSet[str], is_whole: bool) -> None:
         self.text = text
+        self.is_whole = is_whole
         kinds = characters("punctuation" in ignore, False, True).kinds(text)
         self.spans: list[tuple[int, int]] = []
         self.words: list[_Word] = []
         for match in _WORD.finditer(kinds):
-            if len(self.words) == _MOST_WORDS:
+            if len(self.words) == MOST_WORDS:
+                self.is_whole = False
                 break
             found = one_writing(composed(text[slice(*match.span())]))
             word = _Word(found.casefold() if "case" in ignore else found)
             word.place = len(self.words)
             self.words.append(word)
             self.spans.append(match.span())
+        if not is_whole and self.spans and self.spans[-1][1] == len(text):  # a part of a word
+            del self.words[-1], self.spans[-1]
 
     def segments(self, start: int, end: int, changes: Iterable[tuple[int, int]]) -> list[Segment]:
         """The words from `start` to `end`, of which those in `changes` are marked."""
@@ -109,17 +113,20 @@ class _Text:
         ]
 
 
-def side_by_side(a: str, b: str, *, ignore: AbstractSet[str]) -> list[Row] | None:
+def side_by_side(
+    a: str, b: str, *, ignore: AbstractSet[str], whole: tuple[bool, bool] = (True, True)
+) -> list[Row] | None:
     """Where two texts differ, with some words around each place.
 
     What is to `ignore` is that of ``DEDUP_IGNORE``; case and punctuation count here. Of each text
-    the first 5,000 words are compared. None where more than 1,000 of them differ.
+    the first 5,000 words are compared; one that is not `whole` is the beginning of a longer one.
+    None where more than 1,000 words differ.
 
     >>> for row in side_by_side("Tea is hot.", "tea is cold", ignore={"case", "punctuation"}):
     ...     print([tuple(one) for one in row.left], [tuple(one) for one in row.right])
     [('Tea is ', False), ('hot', True)] [('tea is ', False), ('cold', True)]
     """
-    left, right = _Text(a, ignore), _Text(b, ignore)
+    left, right = _Text(a, ignore, whole[0]), _Text(b, ignore, whole[1])
     changes = word_changes(left.words, right.words)
     if changes is None:
         return None
@@ -135,7 +142,15 @@ def side_by_side(a: str, b: str, *, ignore: AbstractSet[str]) -> list[Row] | Non
             start_b = _place(change.added)
             start_a = at_a + start_b - at_b
         at_a, at_b = start_a + len(change.removed), start_b + len(change.added)
-        spans.append((start_a, at_a, start_b, at_b))
+        end_a, end_b = at_a, at_b
+        if at_a == len(left.words) and at_b == len(right.words):
+            # What one has beyond the end of the other may follow there, where that goes on.
+            if not right.is_whole:
+                end_a = min(end_a, start_a + len(change.added))
+            if not left.is_whole:
+                end_b = min(end_b, start_b + len(change.removed))
+        if end_a > start_a or end_b > start_b:
+            spans.append((start_a, end_a, start_b, end_b))
     rows = []
     shown = 0
     for group in _groups(spans):

@@ -247,6 +247,12 @@ def test_an_odd_sketch_says_nothing_of_long_texts_that_are_unlike(dedup, files):
     assert "cannot" not in like
 
 
+def test_an_odd_sketch_tells_of_short_texts(dedup, files):
+    """However few shingles there are: they are in each other's way less than those of long ones."""
+    names = files("a b c d e f g h i j k l", "a b c d e f g h i j k z")
+    assert "\nodd sketch\t77." in dedup("compare", *names)[1]
+
+
 def test_the_limit_of_a_simhash_decides_with_two_stages(dedup, files):
     """The row beside the method's is its simhash; more differing bits than its limit are unlike."""
     names = files(text(article(1)), text(changed(article(1), 1)))

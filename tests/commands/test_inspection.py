@@ -161,6 +161,9 @@ def test_a_page_that_took_the_place_of_another_has_its_copies(index_url):
         new = await index.show("http://z.example/")
         old = await index.show("http://a.example/1")
         assert (new.kind, old.duplicate_of) == (Kind.UNIQUE, "http://z.example/")
+        said = await inspection.explain(index, *page("b", 1, 2, 1))
+        assert said.original.url == old.url
+        assert said.met is None  # the bands of a copy are not stored
         return await inspection.read_cluster(index, "http://z.example/")
 
     found, _ = ask(index_url, read)
@@ -187,6 +190,19 @@ def test_stories_group_kept_pages_below_the_threshold(index_url):
     for one in found.stories:
         for member in one.members[1:]:
             assert abs(member.similarity - similarity(one.url, member.url)) < 0.05
+
+
+def test_short_pages_are_in_stories(index_url):
+    """A few shingles fill little of a sketch, which tells the more surely what differs."""
+    pages = [(f"http://{n}.example/", text(changed(article(1, 24), n))) for n in (0, 1)]
+    pages.append(("http://2.example/", text(article(2, 5))))
+    found, _ = ask(
+        index_url, lambda index: inspection.read_stories(index, 0.5), pages, bands=32, rows=4
+    )
+    assert (found.pages, found.too_short, found.too_long) == (3, 0, 0)
+    assert [[page.url for page in one.members] for one in found.stories] == [
+        ["http://0.example/", "http://1.example/"]
+    ]
 
 
 def test_top(index_url):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -10,7 +11,9 @@ import sys
 import zlib
 from collections.abc import Callable
 from contextlib import closing
+from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -327,6 +330,29 @@ def test_no_file_is_an_empty_archive(path: Path) -> None:
         assert len(archive) == 0
     assert not path.exists()
     assert not forget_page(path, "http://a/")
+
+
+def test_a_folder_that_cannot_be_written() -> None:
+    """Who may only read the archive, as on a disk that is mounted so, reads it."""
+
+    def read_as_nobody(path: Path) -> None:
+        if os.getuid() == 0:  # who may write everywhere
+            os.setuid(65534)
+        with Archive.open(path) as archive:
+            assert archive.text("http://a/") == "x"
+        with pytest.raises(InputError, match="readonly"):
+            forget_page(path, "http://a/")
+
+    with TemporaryDirectory() as name:  # others can enter it, which those of pytest do not allow
+        folder, path = Path(name), Path(name, "archive #1?.sqlite")
+        write(path, [("http://a/", "x", None)])
+        path.chmod(0o444)
+        folder.chmod(0o555)
+        child = get_context("fork").Process(target=read_as_nobody, args=[path])
+        child.start()
+        child.join(20)
+        folder.chmod(0o755)
+        assert child.exitcode == 0
 
 
 @pytest.mark.parametrize("room", [0, 4096, 20_000])

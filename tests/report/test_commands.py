@@ -154,6 +154,13 @@ def test_tokens_that_cannot_be(dedup: Run, token: str) -> None:
     assert "8 or more" in errors
 
 
+def test_a_host_without_a_name(dedup: Run) -> None:
+    """A variable that is not set opens the page to nobody."""
+    code, out, err = dedup("serve", "--host", "")
+    assert (code, out) == (2, "")
+    assert "--host: expects a name or an address" in err
+
+
 def test_a_port_that_is_taken(dedup: Run) -> None:
     """One line names host and port."""
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -10,6 +10,7 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.archive import Archive, archive_path
+from crawler.dedup.inspection import read_clusters
 from crawler.report.charts import s_curve
 from crawler.report.content import Limits, read_content, statements
 from crawler.report.survey import KeptPairs, sample_pairs, take_survey
@@ -86,6 +87,38 @@ def test_survey(config: DedupConfig) -> None:
     assert found.after(first.similarity, first.url) == second
     assert found.after(third.similarity, third.url) is None
     assert found.size_bins() == [("2", 0), ("3", 0), ("4", 1)]
+
+
+@pytest.mark.parametrize("end", ["lost its place", "updated"])
+def test_clusters_whose_page_is_kept_no_more(index_url: str, tmp_path: Path, end: str) -> None:
+    """The report counts and lists the pages that the commands do, and says nothing of similarity to
+    a page with which none was compared."""
+    config = DedupConfig(redis_url=index_url, data_dir=tmp_path / "data", seed=1)
+    words = article(1)
+    urls = [f"https://{name}.example/" for name in "abcd"]
+    texts = [text(changed(words, places, places)) for places in (0, 3, 0, 6)]
+    fill(config, list(zip(urls, texts, urls, strict=True)))
+
+    async def change() -> tuple[Any, Any, int]:
+        async with DuplicateIndex.open(config) as index:
+            old = await index.show(urls[0])
+            assert old is not None
+            if end == "updated":
+                await index.check(urls[0], text(article(2)))
+            else:
+                await index.prefer(urls[1], texts[1])
+            return await take_survey(index), await read_clusters(index), old.cluster
+
+    survey, (cluster,), old = run(change())
+    assert dict(survey.sizes) == {cluster.id: len(cluster.members)}
+    assert survey.moved == ({} if end == "updated" else {old: cluster.id})
+    (listed,) = content(config, Limits())["clusters"]
+    assert listed["size"] == len(cluster.members) == (3 if end == "updated" else 4)
+    assert (listed["kept"] or {"url": None})["url"] == cluster.url
+    alike = {page.url: page.similarity and round(page.similarity, 4) for page in cluster.members}
+    assert {page["url"]: page["similarity"] for page in listed["copies"]} == {
+        url: alike[url] for url in alike if url != cluster.url
+    }
 
 
 @pytest.mark.parametrize("method", ["fast", "simhash", "modulo", "supershingles"])

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlencode
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.archive import archive_path
 from crawler.dedup.store.namespaces import clear_index
 from crawler.report.survey import Survey
-from crawler.report.web import view
+from crawler.report.web import server, view
 from crawler.report.web.guard import form_token
+from tests.conftest import wait_until
 from tests.report.browser import DESKTOP, PHONE, Visit, visit
-from tests.report.pages import ATTACKS, fill, hostile_pages, run
+from tests.report.pages import ATTACKS, fill, hostile_pages, run, write_report
 from tests.report.serving import TOKEN, Served, served
 from tests.report.test_report import THREE, synthetic
 from tests.texts import article, changed, text
@@ -84,6 +88,7 @@ def test_nobody_without_the_token(site: Served) -> None:
     assert site.ask("/", Authorization=f"Basic {TOKEN}").status == 403
     assert site.ask(f"/page?url={COPY}&token=%C3%A4").status == 403
     assert "example" not in site.ask("/").text
+    assert "dedup" not in site.ask("/static/nothing").text
     assert site.ask("/static/../../app.py").status in (403, 404)
     assert site.ask("/static/%2e%2e/texts.py").status == 404
 
@@ -286,6 +291,25 @@ KEPT = [
 ]
 
 
+def test_slider_that_is_answered_late(browser: Browser, config: DedupConfig) -> None:
+    """An answer that comes after that to a later question is not shown."""
+    fill(config, KEPT)
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, "/threshold")
+        held: list[Route] = []
+        seen.page.route("**/threshold?t=0.805", lambda route: held.append(route))
+        seen.page.focus("#t")
+        with seen.page.expect_request("**/threshold?t=0.805"):
+            seen.page.keyboard.press("ArrowRight")
+        seen.page.keyboard.press("ArrowRight")
+        seen.page.locator("#changes", has_text="0.810").wait_for()
+        with seen.page.expect_response("**/threshold?t=0.805") as answer:
+            held[0].continue_()
+        answer.value.finished()
+        seen.page.wait_for_timeout(200)
+        assert "0.810" in seen.page.inner_text("#changes")
+
+
 def test_lower_threshold_and_stories(browser: Browser, config: DedupConfig) -> None:
     """To the left of the threshold the slider shows which kept pages would be copies of which; the
     same pages are a story at that similarity."""
@@ -339,6 +363,26 @@ def test_nearest_of_a_text(browser: Browser, config: DedupConfig) -> None:
         assert seen.complaints == []
 
 
+def test_differences_of_long_texts(browser: Browser, config: DedupConfig, tmp_path: Path) -> None:
+    """Of long texts the first words are compared, and nobody is told that the others are equal."""
+    words = article(1, 6000)
+    late = [*words[:5500], "other", *words[5501:]]
+    early = [*words[:100], "other", *words[100:]]
+    urls = [f"https://long.example/{name}" for name in ("kept", "late", "early")]
+    fill(config, list(zip(urls, map(text, (words, late, early)), "abc", strict=True)))
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, f"/page?url={urls[1]}")
+        assert "Nowhere in what is compared: they have" in seen.page.inner_text("main")
+        seen.page.goto(f"{site.root}/page?url={urls[2]}")
+        assert seen.page.locator("ins").all_inner_texts() == ["other"]
+        assert seen.page.locator("del").count() == 0
+        assert "the first 5,000 words are compared" in seen.page.inner_text("main")
+        seen.page.goto(write_report(config, tmp_path / "report.html"))
+        seen.page.locator("#near summary", has_text="early").click()
+        assert seen.page.locator("#near ins").all_inner_texts() == ["other"]
+        assert "the first 5,000 words are compared" in seen.page.inner_text("#near")
+
+
 def test_prefer(browser: Browser, config: DedupConfig, site: Served) -> None:
     """A click makes a copy the page that is kept, and the other its copy."""
     with visit(browser) as seen:
@@ -379,6 +423,26 @@ def test_a_page_has_its_title(browser: Browser, config: DedupConfig) -> None:
         assert len(seen.page.inner_text("h1")) == 120
         seen.page.goto(site.root + "/page?url=https://b.example/")
         assert seen.page.inner_text("h1") == "https://b.example/"
+
+
+def test_a_copy_of_a_page_that_lost_its_place(config: DedupConfig) -> None:
+    """The number of its cluster leads to where that is now, and it can be confirmed as a copy."""
+    pages = [(f"https://{n}.example/", text(changed(article(1), n)), "") for n in (0, 3, 6)]
+    fill(config, pages)
+
+    async def prefer() -> None:
+        async with DuplicateIndex.open(config) as index:
+            await index.prefer(*pages[1][:2])
+
+    run(prefer())
+    with served(config) as site:
+        answer = site.read(f"/page?url={pages[2][0]}").text
+        assert "Confirm: it is a copy" in answer
+        assert "repeats is kept no more" in answer
+        (link,) = re.findall("/cluster/[0-9]+", answer)
+        cluster = site.read(link).text
+        assert "3 pages: one is kept, the others repeat it" in cluster
+        assert re.findall('class="kind ([a-z]+)', cluster) == ["kept", "near", "near"]
 
 
 def test_prefer_without_a_text(site: Served, config: DedupConfig) -> None:
@@ -448,6 +512,35 @@ def test_odd_requests(site: Served, path: str) -> None:
     answer = site.read(path.encode().decode("latin-1"))
     assert answer.status in (200, 404)
     assert "Duplicates in dedup" in answer.text
+
+
+def test_requests_that_never_end(config: DedupConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who begins requests and does not end them is sent away, and others are answered again."""
+    monkeypatch.setattr(server, "_PATIENCE", 1.0)
+    head = "POST /nearest HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
+    begun = [
+        "",
+        "GET / HTTP/1.1\r\nHo",
+        "GET /static/style.css HTTP/1.1\r\nHost: localhost\r\n\r\nGET /",
+    ]
+    begun.append(f"{head}Authorization: Bearer {TOKEN}\r\nContent-Length: 9\r\n\r\nform=")
+    with served(config) as site, ExitStack() as stack:
+        for number in range(100):
+            client = socket.create_connection(("127.0.0.1", site.port or 0))
+            stack.enter_context(client).sendall(begun[number % len(begun)].encode())
+        wait_until(lambda: site.read("/").status == 503)
+        wait_until(lambda: site.read("/").status == 200)
+
+
+def test_a_form_whose_sender_goes_away(capfd: pytest.CaptureFixture[str], site: Served) -> None:
+    """It is no fault of the server that would be worth a report of its calls."""
+    origin = f"Host: localhost\r\nOrigin: http://localhost\r\nAuthorization: Bearer {TOKEN}"
+    with socket.create_connection(("127.0.0.1", site.port or 0)) as client:
+        client.sendall(f"POST /nearest HTTP/1.1\r\n{origin}\r\nContent-Length: 9\r\n\r\nf".encode())
+        time.sleep(0.3)
+    time.sleep(0.3)
+    assert site.read("/").status == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_a_server_that_is_gone(start_server: object, tmp_path: Path) -> None:

@@ -66,6 +66,25 @@ def test_case_and_punctuation_where_they_count() -> None:
     assert marked(side_by_side("Tea!", "tea?", ignore=frozenset())) == [(["Tea!"], ["tea?"])]
 
 
+def test_long_texts_are_compared_up_to_where_both_are_known() -> None:
+    """What only stands behind the other's end, because words came before it, is no difference."""
+    words = article(1, 7000)
+    longer = [*words[:99], "some", "words", "more", *words[99:]]
+    for a, b, expected in (
+        (words, longer, ([], ["some words more"])),
+        (longer, words, (["some words more"], [])),
+    ):
+        assert marked(side_by_side(text(a), text(b), ignore=IGNORE)) == [expected]
+        begun = text(a)[:2000], text(b)[:2000]
+        assert marked(side_by_side(*begun, ignore=IGNORE, whole=(False, False))) == [expected]
+    begun = text(words)[:2000], text(longer)[:2000]
+    assert len(marked(side_by_side(*begun, ignore=IGNORE))) == 2
+    other = [*words[:4900], *article(2, 2100)]
+    (row,) = marked(side_by_side(text(words), text(other), ignore=IGNORE))
+    assert [len(side[0].split()) for side in row] == [100, 100]
+    assert marked(side_by_side("", "a b", ignore=IGNORE, whole=(False, True))) == []
+
+
 def test_texts_that_share_nothing() -> None:
     """Very different texts are not compared word by word, and that takes bounded time."""
     assert side_by_side(text(article(1, 9000)), text(article(2, 9000)), ignore=IGNORE) is None

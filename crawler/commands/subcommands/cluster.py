@@ -49,7 +49,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 def _print(found: IndexCluster) -> None:
     title = f"Cluster {found.id}, {len(found.members)} pages"
     if found.url is None:
-        title += "; the page that stood for them is forgotten"
+        title += "; the page that stood for them is kept no more"
     columns = ["page", "kind", "similarity", "from", "to", "first seen", "last seen"]
     rows = [
         [

@@ -27,6 +27,7 @@ HELP = "Why a page was decided about as it was"
 
 _CUT = 10  # blocks that a table shows; JSON has all
 _CUT_WIDTH = 70  # characters of each
+_KEPT_NO_MORE = "a page that is kept no more"  # forgotten, a copy itself, or has another text
 
 
 class _Source(NamedTuple):
@@ -154,9 +155,9 @@ def _reason(found: Explanation) -> str:
     page = found.page
     assert page is not None
     if page.kind == "exact":
-        return f"the same words as {page.duplicate_of or 'a page that was forgotten since'}"
+        return f"the same words as {page.duplicate_of or _KEPT_NO_MORE}"
     if page.kind == "near":
-        original = page.duplicate_of or "a page that was forgotten since"
+        original = page.duplicate_of or _KEPT_NO_MORE
         return (
             f"{shown(page.similarity)} similar ({shown(page.low)} to {shown(page.high)}) to "
             f"{original}"

@@ -25,7 +25,7 @@ HELP = "A local web page of the index"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add where to listen and whom to answer."""
-    parser.add_argument("--host", default="127.0.0.1", help="(default: 127.0.0.1)")
+    parser.add_argument("--host", type=_host, default="127.0.0.1", help="(default: 127.0.0.1)")
     parser.add_argument(
         "--port", type=whole(0, 65535), default=0, metavar="N", help="(default: any free one)"
     )
@@ -71,6 +71,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     with suppress(KeyboardInterrupt):
         ask_index(settings, work, make=True)  # a crawl that comes later takes its seed
     return Exit.FOUND
+
+
+def _host(text: str) -> str:
+    if not text:  # which would open the page to all machines, as of a variable that is not set
+        raise argparse.ArgumentTypeError("expects a name or an address, not an empty one")
+    return text
 
 
 def _token(text: str) -> str:

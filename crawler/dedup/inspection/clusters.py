@@ -30,8 +30,8 @@ class IndexCluster:
     """A kept page and those that it stands for.
 
     ``id`` is the number of the kept page, which is never given twice; ``members`` are the pages,
-    the kept one first, then the most similar. If the kept page was forgotten since, ``url`` is
-    None and it is no member: the others are decided anew when they come again.
+    the kept one first, then the most similar. If that is kept no more, ``url`` is None
+    and it is no member: the others are decided anew when they come again.
     """
 
     id: int
@@ -79,7 +79,7 @@ async def read_clusters(
     copies, originals = await _copies(index, progress)
     groups: defaultdict[int, list[PageRecord]] = defaultdict(list)
     for record in copies:
-        groups[_end(record.representative, originals)].append(record)
+        groups[end_of(record.representative, originals)].append(record)
     found = []
     for number, group in groups.items():
         if len(group) + (number in originals) >= min_size:
@@ -100,8 +100,8 @@ async def read_cluster(
             return None
         which = known.cluster
     copies, originals = await _copies(index, progress, which)
-    number = _end(which, originals)
-    group = [one for one in copies if _end(one.representative, originals) == number]
+    number = end_of(which, originals)
+    group = [one for one in copies if end_of(one.representative, originals) == number]
     if not group and number not in originals:
         return None
     return _cluster(number, originals.get(number), group, index.config.sketch_bits)
@@ -112,17 +112,21 @@ async def _copies(
 ) -> tuple[list[PageRecord], dict[int, PageRecord]]:
     """All copies, and the pages that they and `more` are copies of, and those of these."""
     copies = [record async for record in all_records(index, progress) if not record.is_kept]
+    return copies, await originals_of(index, {one.representative for one in copies} | set(more))
+
+
+async def originals_of(index: DuplicateIndex, wanted: set[int]) -> dict[int, PageRecord]:
+    """The pages with these numbers, and those that they are copies of themselves."""
     originals: dict[int, PageRecord] = {}
-    wanted = {record.representative for record in copies} | set(more)
     for _ in range(_LONGEST_CHAIN):
         originals |= await records_of(index, wanted)
         wanted = {record.representative for record in originals.values()} - originals.keys()
         if not wanted:
             break
-    return copies, originals
+    return originals
 
 
-def _end(number: int, originals: dict[int, PageRecord]) -> int:
+def end_of(number: int, originals: dict[int, PageRecord]) -> int:
     """The page that stands at the end for those of which `number` was the original."""
     for _ in range(_LONGEST_CHAIN):
         record = originals.get(number)

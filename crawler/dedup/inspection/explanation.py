@@ -53,9 +53,9 @@ class Explanation:
     """What the index knows of a page.
 
     ``page`` is None for a URL that was never seen, ``original`` where it is no copy or its original
-    was forgotten. ``met`` is what the page's text of today and its original share; ``nearest`` are
-    other kept pages that are like it, the most similar first. ``override`` is what somebody said
-    shall become of the page: ``keep`` or ``drop``.
+    was forgotten. ``met`` is what the page's text of today and its original share, None where that
+    is kept no more; ``nearest`` are other kept pages that are like it, the most similar first.
+    ``override`` is what somebody said shall become of the page: ``keep`` or ``drop``.
     """
 
     url: str
@@ -88,7 +88,7 @@ async def explain(
         near = await nearest(index, _fingerprint(record), count + 1)
         near = [one for one in near if one.page.url != known][:count]
         return Explanation(known, shown, None, None, near, override)
-    met = _neighbour(index, record, fingerprint) if fingerprint else None
+    met = _neighbour(index, record, fingerprint) if fingerprint and record.is_kept else None
     return Explanation(known, shown, to_record(record, None, None), met, [], override)
 
 

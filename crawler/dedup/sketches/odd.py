@@ -104,8 +104,7 @@ def estimate_odd(
         return Estimate(0.0, 0.0, 1.0, 1.0)
     similarity, difference = _resemblance(odd, both, bits)
     decay = (1 - 2 / bits) ** difference
-    variance = bits / 4 + bits * (bits - 1) / 4 * (1 - 4 / bits) ** difference
-    deviation = math.sqrt(max(0.0, variance - (bits * decay / 2) ** 2))
+    deviation = deviation_of_odd(difference, bits)
     slope = 2 * both / (both + difference) ** 2
     sampling = 0.0
     if level:
@@ -123,6 +122,13 @@ def estimate_odd(
     high = similarity + math.hypot(most - similarity, z * sampling) + slope
     error = math.hypot(slope * deviation / decay, sampling)
     return Estimate(similarity, max(0.0, low), min(1.0, high), error)
+
+
+def deviation_of_odd(members: float, bits: int) -> float:
+    """The standard deviation of the number of bits that so many members make odd (section 3.1)."""
+    mean = bits / 2 * (1 - 2 / bits) ** members
+    square = bits / 4 + bits * (bits - 1) / 4 * (1 - 4 / bits) ** members
+    return math.sqrt(max(0.0, square - mean**2))
 
 
 def _resemblance(odd: float, both: int, bits: int) -> tuple[float, float]:

@@ -5,6 +5,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const DECISIONS = 10;
   const CLUSTERS = 25;
+  const MOST_WORDS = 5000; // that are compared: see texts.py
 
   const make = (name, className, ...children) => {
     const element = document.createElement(name);
@@ -34,10 +35,11 @@
     return element;
   };
 
-  const interval = (page) =>
-    page.kind === "exact"
-      ? "the same words"
-      : `${percent(page.similarity)} similar (${percent(page.low)} to ${percent(page.high)})`;
+  const interval = (page) => {
+    if (page.similarity === null) return "compared with a page that is kept no more";
+    if (page.kind === "exact") return "the same words";
+    return `${percent(page.similarity)} similar (${percent(page.low)} to ${percent(page.high)})`;
+  };
 
   // What is inside a <details> is made when it is first opened.
   const fills = new WeakMap();
@@ -60,11 +62,11 @@
     return cell;
   };
 
-  const comparison = (place) => {
-    if (place === null) {
+  const comparison = (page) => {
+    if (page.comparison === null) {
       return make("p", "note", "The texts of these two are not in this report.");
     }
-    const { titles, rows } = data.comparisons[place];
+    const { titles, rows } = data.comparisons[page.comparison];
     if (rows === null) {
       return make("p", "note", "The two texts differ in more than 1,000 words.");
     }
@@ -79,6 +81,9 @@
     for (const [skipped, left, right] of rows) {
       if (skipped) table.append(make("div", "skipped", `${skipped.toLocaleString("en")} equal words`));
       table.append(side(left, "left"), side(right, "right"));
+    }
+    if (page.words > MOST_WORDS) {
+      table.append(make("div", "skipped", `Of each text the first ${MOST_WORDS.toLocaleString("en")} words are compared.`));
     }
     return table;
   };
@@ -97,7 +102,7 @@
           make("li", "", "kept: ", page.original === null ? "(gone)" : address(page.original)),
           make("li", "", "copy: ", address(page.url)),
         ),
-        comparison(page.comparison),
+        comparison(page),
       ],
     );
 
@@ -127,7 +132,7 @@
     const item = make("li", "", make("span", `kind ${page.kind}`, page.kind), " ", address(page.url));
     if (page.title) item.append(make("span", "meta", isolated(page.title)));
     item.append(make("span", "meta", interval(page)), about(page));
-    if (page.kind === "near") item.append(folded(["Where the texts differ"], () => [comparison(page.comparison)]));
+    if (page.kind === "near") item.append(folded(["Where the texts differ"], () => [comparison(page)]));
     return item;
   };
 
@@ -145,7 +150,7 @@
           items.append(make("li", "", make("span", "kind kept", "kept"), " ", address(one.kept.url), about(one.kept)));
         }
         items.append(...one.copies.map(member));
-        const left = one.size - 1 - one.copies.length;
+        const left = one.size - (one.kept ? 1 : 0) - one.copies.length;
         return left > 0
           ? [items, make("p", "note", `${left.toLocaleString("en")} more copies are in the index.`)]
           : [items];

@@ -2,10 +2,14 @@
 // Makes the web page live; it works without as well. What the server has written is put in place
 // as it is parsed, never as a text that is made HTML here.
 (() => {
+  let last = "";
   const load = async (address, id) => {
+    last = address;
     const answer = await fetch(address);
     if (!answer.ok) return;
-    const found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(id);
+    const text = await answer.text();
+    if (address !== last) return; // a later question was answered sooner
+    const found = new DOMParser().parseFromString(text, "text/html").getElementById(id);
     const shown = document.getElementById(id);
     if (found && shown) shown.replaceChildren(...found.childNodes);
   };

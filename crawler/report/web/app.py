@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -16,7 +16,7 @@ from ...dedup.errors import DedupError
 from ..charts import host_rows, s_curve, verdict_rows
 from ..document import STATIC
 from ..survey import kept_pages
-from ..texts import side_by_side
+from ..texts import MOST_WORDS, side_by_side
 from .deciding import Deciding
 from .guard import Guard
 from .metrics import CONTENT_TYPE, open_metrics
@@ -127,7 +127,8 @@ class Site:
         text = request.path_params["number"]
         if not re.fullmatch("[0-9]{1,10}", text):
             raise HTTPException(404, "There is no such cluster.")
-        survey, number = await self._view.survey(), int(text)
+        survey = await self._view.survey()
+        number = survey.moved.get(int(text), int(text))
         kept = (await kept_pages(self._index, [number])).get(number)
         copies = survey.clusters.get(number, [])
         if kept is None and not copies:
@@ -180,7 +181,8 @@ class Site:
             other = archive.page(original) if original else None
             rows = None
             if own and other:
-                rows = side_by_side(other.text, own.text, ignore=self._config.ignore)
+                whole = other.is_whole, own.is_whole
+                rows = side_by_side(other.text, own.text, ignore=self._config.ignore, whole=whole)
             return own, other, rows
 
         own, other, rows = await self._view.read(read)
@@ -191,6 +193,7 @@ class Site:
             own=own,
             other=other,
             rows=rows,
+            most_words=MOST_WORDS,
             decision=(await self._index.overrides()).get(record.url),
             done=request.query_params.get("done"),
             following=survey.after(record.similarity, record.url)
@@ -207,4 +210,6 @@ class Site:
         """What went wrong, in one sentence."""
         status = error.status_code if isinstance(error, HTTPException) else 503
         text = error.detail if isinstance(error, HTTPException) else str(error)
+        if request.url.path.startswith("/static/"):  # for which nobody needs the token
+            return PlainTextResponse(text, status)
         return self._view.show(request, "failure.html", status=status, text=text)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...dedup.errors import InputError
 from ..document import environment
@@ -15,6 +17,9 @@ from .app import make_app
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
+
+_MOST_CONNECTIONS: Final = 100
+_PATIENCE: Final = 30.0  # seconds in which a request has to come
 
 
 async def serve(
@@ -40,7 +45,7 @@ async def serve(
             raise InputError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
         config = uvicorn.Config(
             make_app(index, token=token, host=host),
-            http="h11",
+            http=_Impatient,
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -48,10 +53,10 @@ async def serve(
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=100,
+            limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=3,
         )
-        listener.listen(100)  # from now on whoever connects is answered
+        listener.listen(_MOST_CONNECTIONS)  # from now on whoever connects is answered
         name = f"[{host}]" if ":" in host else host
         announce(f"http://{name}:{listener.getsockname()[1]}/?token={token}")
         server = uvicorn.Server(config)
@@ -60,3 +65,30 @@ async def serve(
         except asyncio.CancelledError:  # on which it leaves its connections open by itself
             await server.shutdown(sockets=[listener])
             raise
+
+
+class _Impatient(H11Protocol):
+    """Ends a connection on which no whole request comes: those that stay leave no room for more."""
+
+    _end: asyncio.TimerHandle
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._end.cancel()
+
+    def on_response_complete(self) -> None:
+        self._end.cancel()
+        self._wait()
+        super().on_response_complete()  # in which the next request may be there already
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end.cancel()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._end = self.loop.call_later(_PATIENCE, self.transport.close)

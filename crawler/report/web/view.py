@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import parse_qs, urlencode
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, Response
 
 from ...dedup.archive import Archive
@@ -114,10 +115,13 @@ class View:
     async def form(self, request: Request, most: int) -> dict[str, str]:
         """The fields of a form of up to `most` bytes, which must be one of this page's."""
         body = b""
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > most:
-                raise HTTPException(413, "That form is too long.")
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise HTTPException(413, "That form is too long.")
+        except ClientDisconnect:
+            raise HTTPException(400, "That form did not come to its end.") from None
         try:
             fields = parse_qs(body.decode("latin-1"), max_num_fields=_MOST_FIELDS)
         except ValueError:
