@@ -128,6 +128,22 @@ def test_scans_also_make_look_alikes_equal() -> None:
     assert blurred("alberta") != blurred("ontario")
 
 
+@pytest.mark.parametrize(
+    "numbers",
+    [("$10", "$100"), ("3.1", "3.11"), ("2001", "2011"), ("1,000", "1,000,000"), ("11th", "1th")],
+)
+@pytest.mark.parametrize("name", ["scans", "bad-scans"])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_scans_tell_numbers_apart(
+    monkeypatch: pytest.MonkeyPatch, name: str, numbers: tuple[str, str], compiled: bool
+) -> None:
+    """However much their digits look like strokes: a price ten times as high is another."""
+    monkeypatch.setattr(table, "COMPILED", compiled and table.COMPILED)
+    shapes = Shapes(blurred=name == "bad-scans")
+    one, other = (normalise(shapes(f"{CLEAN} It was {number} then.")) for number in numbers)
+    assert one != other
+
+
 def test_shapes_are_remembered_for_so_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those met long ago are found anew, and are what they were."""
     monkeypatch.setattr(table, "COMPILED", False)
