@@ -367,6 +367,8 @@ def test_a_dictionary_of_ones_own(tmp_path: Path) -> None:
     found = dictionary(str(path))
     assert found.words[0] == "voda"  # 1e6 / 3, by its place
     assert "nebo" in found
+    path.write_text("Me\u0301lodie 9\nStra\u00dfe 5\n", encoding="utf-8-sig")
+    assert dictionary(f"{tmp_path}/.//words.txt").words == ["m\u00e9lodie", "strasse"]
     path.write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="has no words"):
         dictionary(f"{tmp_path}/./words.txt")
@@ -385,6 +387,23 @@ def test_another_language() -> None:
     text = FOREIGN["de"].replace("gestern", "gesstern")
     assert corrector("typos:de")(text) == FOREIGN["de"]
     assert corrector("typos:de")(MISTYPED) == MISTYPED
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Ich weiß, wie die große Straße heißt, die außerhalb am Fuß des Berges liegt."),
+        ("de", "Er ließ die Füße ruhen und aß gemäß dem Brauch, weil es draußen heiß war."),
+        ("el", "Η Αθήνα είναι μία από τις παλαιότερες πόλεις του κόσμου."),
+        ("ro", "Oraşul este aşezat lângă munţi şi are o istorie bogată, iar oraşele lui sunt aşa."),
+        ("tr", "İstanbul ve İzmir Türkiye'nin büyük şehirleri, İlk olarak bu iki şehir bilinir."),
+        ("hi", "भारत एक विशाल देश है और इसकी राजधानी नई दिल्ली है। यहाँ के लोग कई भाषाएँ बोलते हैं।"),
+    ],
+)
+@pytest.mark.parametrize("name", ["typos", "dsound"])
+def test_letters_of_other_languages(name: str, language: str, text: str) -> None:
+    """Words in letters that dictionaries write otherwise, or not at all, are no errors."""
+    assert normalise(corrector(f"{name}:{language}")(text)) == normalise(text)
 
 
 def test_the_setting() -> None:
