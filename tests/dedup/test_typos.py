@@ -308,6 +308,15 @@ def test_threads_may_share_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
         assert all(map(np.array_equal, one, other))
 
 
+def test_the_closest_of_all_words_is_found() -> None:
+    """By two edits of any kind, as if it were compared with each of them."""
+    words = ["continent", "proposition", "naïveté", "ε"]
+    repair = PhoneticRepair(Dictionary(dict.fromkeys(words, 1.0)))
+    found = [repair(word) for word in ("xontinenx", "bropositionb", "mïveté", "ζ", "continental")]
+    assert found == ["continent", "proposition", "naïveté", "ε", "continent"]
+    assert repair("xxntinenx") is None
+
+
 def test_the_hybrid_of_the_paper() -> None:
     """Only words that keep the texts from matching are replaced, and none that the other has."""
     assert hybrid("a concieved zzyzx nation", "a conceived zzyzx nation") == (
@@ -499,9 +508,11 @@ def junk(count: int) -> list[str]:
         pytest.param("the of " * 70_000 + "abcdefgh\u0301 " * 1000, id="marks"),
     ],
 )
-def test_hostile_pages(text: str) -> None:
+@pytest.mark.parametrize("name", ["typos", "dsound"])
+def test_hostile_pages(name: str, text: str) -> None:
     """A megabyte of anything is done within seconds."""
-    corrector("typos")(CLEAN)
+    correct = corrector(name)
+    correct(MISTYPED)
     start = time.process_time()
-    corrector("typos")(text)
+    correct(text)
     assert time.process_time() - start < 5
