@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .lsh import Bands, choose_bands, collision_probability, error_areas, fewest_bands, table_bits
+from .sketches.odd import odd_deviation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -140,11 +141,11 @@ def floor_of_odd(members: int, bits: int) -> float:
     It is the estimate for sets that share nothing if three standard deviations fewer bits differ
     than expected.
 
-    >>> round(floor_of_odd(2000, 1024), 2), round(floor_of_odd(500, 1024), 2)
-    (0.54, 0.15)
+    >>> [round(floor_of_odd(members, 1024), 2) for members in (6, 50, 500, 2000)]
+    [0.07, 0.07, 0.14, 0.54]
     """
     expected = bits / 2 * (1 - (1 - 2 / bits) ** (2 * members))
-    odd = np.array(max(0.0, expected - _SIGMAS * math.sqrt(bits) / 2))
+    odd = np.array(max(0.0, expected - _SIGMAS * odd_deviation(2 * members, bits)))
     return float(_resemblance(odd, np.array(2.0 * members), bits))
 
 

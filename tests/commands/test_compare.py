@@ -247,6 +247,13 @@ def test_an_odd_sketch_says_nothing_of_long_texts_that_are_unlike(dedup, files):
     assert "cannot" not in like
 
 
+def test_an_odd_sketch_tells_how_alike_short_texts_are(dedup, files):
+    """Few bits differ between them at all, so that nearly all of these tell something."""
+    words = "one two three four five six seven eight nine"
+    found = dedup("compare", *files(f"{words} ten", f"{words} eleven"))[1]
+    assert "odd sketch\t71." in found
+
+
 def test_the_limit_of_a_simhash_decides_with_two_stages(dedup, files):
     """The row beside the method's is its simhash; more differing bits than its limit are unlike."""
     names = files(text(article(1)), text(changed(article(1), 1)))

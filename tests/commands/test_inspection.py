@@ -189,6 +189,20 @@ def test_stories_group_kept_pages_below_the_threshold(index_url):
             assert abs(member.similarity - similarity(one.url, member.url)) < 0.05
 
 
+def test_stories_of_short_pages(index_url):
+    """Of a few words, too: their sketches tell best of all."""
+    words = text(article(3, 20)).split()
+    pages = [
+        ("http://a.example/", " ".join(words)),
+        ("http://b.example/", " ".join([*words[:-4], "four", "other", "words", "here"])),
+    ]
+    found, _ = ask(
+        index_url, lambda index: inspection.read_stories(index, 0.5), pages, bands=32, rows=4
+    )
+    assert [len(one.members) for one in found.stories] == [2]
+    assert (found.pages, found.too_long) == (2, 0)
+
+
 def test_top(index_url):
     """Hosts, clusters and look-alikes are those that the verdicts make."""
     found, verdicts = ask(index_url, lambda index: inspection.read_top(index))

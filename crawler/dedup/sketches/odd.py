@@ -104,8 +104,7 @@ def estimate_odd(
         return Estimate(0.0, 0.0, 1.0, 1.0)
     similarity, difference = _resemblance(odd, both, bits)
     decay = (1 - 2 / bits) ** difference
-    variance = bits / 4 + bits * (bits - 1) / 4 * (1 - 4 / bits) ** difference
-    deviation = math.sqrt(max(0.0, variance - (bits * decay / 2) ** 2))
+    deviation = odd_deviation(difference, bits)
     slope = 2 * both / (both + difference) ** 2
     sampling = 0.0
     if level:
@@ -123,6 +122,12 @@ def estimate_odd(
     high = similarity + math.hypot(most - similarity, z * sampling) + slope
     error = math.hypot(slope * deviation / decay, sampling)
     return Estimate(similarity, max(0.0, low), min(1.0, high), error)
+
+
+def odd_deviation(difference: float, bits: int) -> float:
+    """The standard deviation of the odd bits of a set of *difference* members (section 3.1)."""
+    variance = bits / 4 + bits * (bits - 1) / 4 * (1 - 4 / bits) ** difference
+    return math.sqrt(max(0.0, variance - (bits / 2 * (1 - 2 / bits) ** difference) ** 2))
 
 
 def _resemblance(odd: float, both: int, bits: int) -> tuple[float, float]:
