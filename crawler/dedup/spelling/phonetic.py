@@ -48,6 +48,10 @@ class PhoneticRepair:
         width = max(map(len, words))
         return np.concatenate([letters_of(code_points(part, width)) for part in parts(words)])
 
+    @cached_property
+    def _lengths(self) -> NDArray[np.int32]:
+        return np.array([len(word) for word in self._dictionary.words], np.int32)
+
     def __call__(self, word: str) -> str | None:
         """The word to put in the place of *word*, in lower case; None if nothing is like it."""
         if word in self._dictionary:
@@ -70,10 +74,11 @@ class PhoneticRepair:
         same = self._same_code.get(own) if own else None
         if same:
             return extractOne(word, same, scorer=Levenshtein.distance)[0]
-        # An edit puts in one letter at most and takes out one.
+        # An edit puts in one letter at most and takes out one. Few words are left to compare with.
         differing = self._letters ^ letters_of(code_points([word], len(word)))
         apart = BITS_SET[differing & 0xFFFF] + BITS_SET[differing >> 16]
-        numbers = np.flatnonzero(apart <= 2 * _FARTHEST).tolist()
+        near = (apart <= 2 * _FARTHEST) & (np.abs(self._lengths - len(word)) <= _FARTHEST)
+        numbers = np.flatnonzero(near).tolist()
         words = [self._dictionary.words[number] for number in numbers]
         found = extractOne(word, words, scorer=Levenshtein.distance, score_cutoff=_FARTHEST)
         return found[0] if found else None
