@@ -378,12 +378,14 @@ def test_a_dictionary_of_ones_own(tmp_path: Path) -> None:
     assert "nebo" in found
     path.write_text("Me\u0301lodie 9\nStra\u00dfe 5\n", encoding="utf-8-sig")
     assert dictionary(f"{tmp_path}/.//words.txt").words == ["m\u00e9lodie", "strasse"]
+    path.write_text("nebo 0.002\nzemlja 1.5e-2\n", encoding="utf-8")
+    assert dictionary(f"{tmp_path}/././words.txt").words == ["zemlja", "nebo"]
     path.write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="has no words"):
         dictionary(f"{tmp_path}/./words.txt")
-    for count in ("0", "9" * 400):
+    for count in ("0", "-0.5", "9" * 400):
         path.write_text(f"zemlja 500\nnebo {count}\n", encoding="utf-8")
-        with pytest.raises(InputError, match=r"words\.txt says in line 2 that 'nebo' occurs [09]"):
+        with pytest.raises(InputError, match=r"words\.txt says in line 2 that 'nebo' occurs [-09]"):
             dictionary(f"{tmp_path}/./words.txt")
     with pytest.raises(InputError, match="cannot be read"):
         dictionary(str(tmp_path / "none.txt"))

@@ -256,7 +256,7 @@ def _of_file(path: Path) -> dict[str, float]:
         word, *count = line.split()[:2] or [""]
         if word:
             # Zipf's law, for a list that only has an order.
-            found[word] = float(count[0]) if count and count[0].isdecimal() else 1e6 / rank
+            found[word] = _number(count[0] if count else "", 1e6 / rank)
             if not 0 < found[word] < _MOST:
                 raise InputError(
                     f"the dictionary {path} says in line {rank} that {word!r} occurs {count[0]:.9} "
@@ -265,3 +265,10 @@ def _of_file(path: Path) -> dict[str, float]:
     if not found:
         raise InputError(f"the dictionary {path} has no words")
     return found
+
+
+def _number(text: str, otherwise: float) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return otherwise
