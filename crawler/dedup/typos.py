@@ -15,11 +15,12 @@ from typing import Final, Protocol
 import numpy as np
 
 from .phonetics import CODES
-from .spelling.context import Reader
+from .spelling.context import MOST_DOUBTFUL, Reader
 from .spelling.dictionary import dictionary
 from .spelling.page import Correction, Page
 from .spelling.phonetic import PhoneticRepair
 from .spelling.shape import Shapes
+from .spelling.writing import written
 from .text import composed
 
 __all__ = ["CODES", "NAMES", "Corrector", "corrector", "hybrid", "parsed", "versioned"]
@@ -27,7 +28,7 @@ __all__ = ["CODES", "NAMES", "Corrector", "corrector", "hybrid", "parsed", "vers
 NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
 
 # To be raised with every change that corrects some text otherwise than before.
-_VERSIONS: Final = {"typos": 9, "scans": 9, "bad-scans": 8} | dict.fromkeys(CODES, 5)
+_VERSIONS: Final = {"typos": 10, "scans": 10, "bad-scans": 9} | dict.fromkeys(CODES, 6)
 # Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
 _LONGEST: Final = 1_000_000
 # A page with more corrections is not in the dictionary's language or no text; it stays as it is.
@@ -56,7 +57,7 @@ def versioned(value: str) -> str:
     """What an index keeps of the setting, so that texts corrected in different ways never mix.
 
     >>> versioned("typos:de"), versioned("dsound")
-    ('typos:de, version 9', 'dsound, version 5')
+    ('typos:de, version 10', 'dsound, version 6')
     """
     return f"{value}, version {_VERSIONS[parsed(value)[0]]}"
 
@@ -111,16 +112,16 @@ class ContextCorrector:
 
     def __call__(self, text: str) -> str:
         """*text* with its typos corrected; names, code and other languages are left alone."""
+        text = _read(text)
         for page, corrections in self.steps(text):
             text = page.rewritten(corrections, _MOST_CORRECTED)
         return text
 
     def steps(self, text: str) -> Iterator[tuple[Page, list[Correction]]]:
         """What is corrected of *text*: halves of words are joined, then words replaced."""
-        read = _read(text)
-        if len(read) > _LONGEST:
+        if len(text) > _LONGEST:
             return
-        page, reader = Page(read, self.dictionary), self.reader
+        page, reader = Page(text, self.dictionary), self.reader
         errors = reader.errors(page)
         if not errors and not reader.broken(page):
             return
@@ -141,15 +142,18 @@ class PhoneticCorrector:
 
     def __call__(self, text: str) -> str:
         """*text* with its typos corrected; names, code and other languages are left alone."""
-        read = _read(text)
-        if len(read) > _LONGEST:
+        text = _read(text)
+        if len(text) > _LONGEST:
             return text
-        page = Page(read, self._dictionary)
+        page = Page(text, self._dictionary)
         return page.rewritten(list(self._corrections(page)), _MOST_CORRECTED)
 
     def _corrections(self, page: Page) -> Iterator[Correction]:
         places = page.touchable(np.flatnonzero(page.numbers < 0))
-        for place, wrong in zip(places.tolist(), page.words(places), strict=True):
+        words = page.words(places)
+        if len(set(words)) > MOST_DOUBTFUL:
+            return
+        for place, wrong in zip(places.tolist(), words, strict=True):
             word = self._repair(wrong)
             if word is not None:
                 yield place, place + 1, word
@@ -189,14 +193,14 @@ def hybrid(
 
 
 def _read(text: str) -> str:
-    """The letters of *text* as its words are compared afterwards: no ligatures, nothing invisible.
+    """The letters of *text* as its words are compared afterwards, see :func:`~.writing.written`.
 
     But for soft hyphens at the end of a line, where they are seen.
     """
     if text.isascii() or len(text) > _LONGEST:
         return text
     parts = _SOFT_HYPHEN_AT_LINE_END.split(text)
-    parts[::2] = map(composed, parts[::2])
+    parts[::2] = map(written, parts[::2])
     return "".join(parts)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.dedup.sketches.odd import estimate_odd, odd_sketch, odd_sketches, sampling_level
+from crawler.dedup.tuning import floor_of_odd
 
 
 def differing(a: bytes, b: bytes) -> int:
@@ -95,6 +96,20 @@ def test_all_levels_are_sketched_once() -> None:
 def test_what_shares_nothing_is_not_similar() -> None:
     """A saturated sketch says nothing and is given no similarity."""
     assert estimate_odd(512, 4000, 4000, 0, bits=1024).similarity == 0.0
+
+
+@pytest.mark.parametrize("size", [20, 100, 500, 2000])
+def test_sets_that_share_nothing_are_below_the_floor(size: int) -> None:
+    """Hardly one is above it, and not for the floor's being high: short texts are told well."""
+    rng = np.random.default_rng(size)
+    found = []
+    for _ in range(500):
+        sketches = [odd_sketch(one, 0, 1024) for one in pair(rng, size, 0.0)]
+        odd = differing(*(one.bits for one in sketches))
+        found.append(estimate_odd(odd, size, size, 0, bits=1024).similarity)
+    floor = floor_of_odd(size, 1024)
+    assert np.mean(np.array(found) > floor + 0.01) < 0.01
+    assert floor < max(found) + 0.05
 
 
 @pytest.mark.parametrize("threshold", [1e-9, 0.001, 1.0])

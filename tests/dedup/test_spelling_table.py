@@ -74,7 +74,9 @@ def test_words_put_together_and_cut() -> None:
         (" ... ", []),
         ("The NATION, conceived", ["the", "nation", "conceived"]),
         # its lower case has two letters
-        ("Die İSTANBUL-Nation", ["die", "İstanbul", "nation"]),
+        ("Die İSTANBUL-Nation", ["die", "istanbul", "nation"]),
+        # vowel signs, which compose with no letter
+        ("हिन्दी nation", ["हिन्दी", "nation"]),
         ("no\ud800nation \U0001d7d9a", ["no", "nation", "\U0001d7d9a"]),
     ],
 )

@@ -128,6 +128,22 @@ def test_scans_also_make_look_alikes_equal() -> None:
     assert blurred("alberta") != blurred("ontario")
 
 
+@pytest.mark.parametrize(
+    "numbers",
+    [("$10", "$100"), ("3.1", "3.11"), ("2001", "2011"), ("1,000", "1,000,000"), ("11th", "1th")],
+)
+@pytest.mark.parametrize("name", ["scans", "bad-scans"])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_scans_tell_numbers_apart(
+    monkeypatch: pytest.MonkeyPatch, name: str, numbers: tuple[str, str], compiled: bool
+) -> None:
+    """However much their digits look like strokes: a price ten times as high is another."""
+    monkeypatch.setattr(table, "COMPILED", compiled and table.COMPILED)
+    shapes = Shapes(blurred=name == "bad-scans")
+    one, other = (normalise(shapes(f"{CLEAN} It was {number} then.")) for number in numbers)
+    assert one != other
+
+
 def test_shapes_are_remembered_for_so_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those met long ago are found anew, and are what they were."""
     monkeypatch.setattr(table, "COMPILED", False)
@@ -292,6 +308,15 @@ def test_threads_may_share_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
         assert all(map(np.array_equal, one, other))
 
 
+def test_the_closest_of_all_words_is_found() -> None:
+    """By two edits of any kind, as if it were compared with each of them."""
+    words = ["continent", "proposition", "naïveté", "ε"]
+    repair = PhoneticRepair(Dictionary(dict.fromkeys(words, 1.0)))
+    found = [repair(word) for word in ("xontinenx", "bropositionb", "mïveté", "ζ", "continental")]
+    assert found == ["continent", "proposition", "naïveté", "ε", "continent"]
+    assert repair("xxntinenx") is None
+
+
 def test_the_hybrid_of_the_paper() -> None:
     """Only words that keep the texts from matching are replaced, and none that the other has."""
     assert hybrid("a concieved zzyzx nation", "a conceived zzyzx nation") == (
@@ -351,12 +376,16 @@ def test_a_dictionary_of_ones_own(tmp_path: Path) -> None:
     found = dictionary(str(path))
     assert found.words[0] == "voda"  # 1e6 / 3, by its place
     assert "nebo" in found
+    path.write_text("Me\u0301lodie 9\nStra\u00dfe 5\n", encoding="utf-8-sig")
+    assert dictionary(f"{tmp_path}/.//words.txt").words == ["m\u00e9lodie", "strasse"]
+    path.write_text("nebo 0.002\nzemlja 1.5e-2\n", encoding="utf-8")
+    assert dictionary(f"{tmp_path}/././words.txt").words == ["zemlja", "nebo"]
     path.write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="has no words"):
         dictionary(f"{tmp_path}/./words.txt")
-    for count in ("0", "9" * 400):
+    for count in ("0", "-0.5", "9" * 400):
         path.write_text(f"zemlja 500\nnebo {count}\n", encoding="utf-8")
-        with pytest.raises(InputError, match=r"words\.txt says in line 2 that 'nebo' occurs [09]"):
+        with pytest.raises(InputError, match=r"words\.txt says in line 2 that 'nebo' occurs [-09]"):
             dictionary(f"{tmp_path}/./words.txt")
     with pytest.raises(InputError, match="cannot be read"):
         dictionary(str(tmp_path / "none.txt"))
@@ -369,6 +398,23 @@ def test_another_language() -> None:
     text = FOREIGN["de"].replace("gestern", "gesstern")
     assert corrector("typos:de")(text) == FOREIGN["de"]
     assert corrector("typos:de")(MISTYPED) == MISTYPED
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Ich weiß, wie die große Straße heißt, die außerhalb am Fuß des Berges liegt."),
+        ("de", "Er ließ die Füße ruhen und aß gemäß dem Brauch, weil es draußen heiß war."),
+        ("el", "Η Αθήνα είναι μία από τις παλαιότερες πόλεις του κόσμου."),
+        ("ro", "Oraşul este aşezat lângă munţi şi are o istorie bogată, iar oraşele lui sunt aşa."),
+        ("tr", "İstanbul ve İzmir Türkiye'nin büyük şehirleri, İlk olarak bu iki şehir bilinir."),
+        ("hi", "भारत एक विशाल देश है और इसकी राजधानी नई दिल्ली है। यहाँ के लोग कई भाषाएँ बोलते हैं।"),
+    ],
+)
+@pytest.mark.parametrize("name", ["typos", "dsound"])
+def test_letters_of_other_languages(name: str, language: str, text: str) -> None:
+    """Words in letters that dictionaries write otherwise, or not at all, are no errors."""
+    assert normalise(corrector(f"{name}:{language}")(text)) == normalise(text)
 
 
 def test_the_setting() -> None:
@@ -464,9 +510,11 @@ def junk(count: int) -> list[str]:
         pytest.param("the of " * 70_000 + "abcdefgh\u0301 " * 1000, id="marks"),
     ],
 )
-def test_hostile_pages(text: str) -> None:
+@pytest.mark.parametrize("name", ["typos", "dsound"])
+def test_hostile_pages(name: str, text: str) -> None:
     """A megabyte of anything is done within seconds."""
-    corrector("typos")(CLEAN)
+    correct = corrector(name)
+    correct(MISTYPED)
     start = time.process_time()
-    corrector("typos")(text)
+    correct(text)
     assert time.process_time() - start < 5

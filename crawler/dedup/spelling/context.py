@@ -35,7 +35,7 @@ _FREQUENT: Final = 200
 _HARDLY_BEATEN_FREQUENT: Final = -4.0
 # A page of more different doubtful words is a book or an attack; each takes some 5 microseconds
 # when first seen, 20 where nothing is compiled.
-_MOST_DOUBTFUL: Final = 3_000
+MOST_DOUBTFUL: Final = 3_000
 _MOST_DERIVED: Final = 1 << 13
 # So many words broken at the ends of lines show that a text was taken from print.
 _BROKEN: Final = 4
@@ -169,7 +169,7 @@ class Reader:
         """
         places = self._doubtful(page, errors, thorough)
         words = page.words(places)
-        if not 0 < len(set(words)) <= _MOST_DOUBTFUL:
+        if not 0 < len(set(words)) <= MOST_DOUBTFUL:
             return None
         counts, numbers, of_words = self._choices(words)
         first, last = numbers.astype(np.int64).T

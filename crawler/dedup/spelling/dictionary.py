@@ -16,6 +16,7 @@ from .languages import FUNCTION_WORDS
 from .nearby import Nearby
 from .shape import parts
 from .table import Table, hashes_of
+from .writing import lower, written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,7 +120,8 @@ class Dictionary:
 
     @cached_property
     def _foreign(self) -> Table:
-        words = sorted(FUNCTION_WORDS.difference(self.words[:_OWN]))
+        all_words = {lower(written(word)) for word in FUNCTION_WORDS}
+        words = sorted(all_words.difference(self.words[:_OWN]))
         return Table(hashes_of(words), np.ones(len(words), np.int32))
 
     def __contains__(self, word: str) -> bool:
@@ -236,21 +238,25 @@ def _of_language(language: str, size: str) -> dict[str, float]:
     known = available_languages("small")
     if language not in known:
         raise InputError(f"no dictionary for {language!r}; there are {', '.join(sorted(known))}")
-    found = get_frequency_dict(language, size)
-    return {word: share for word, share in found.items() if share >= _RAREST and word.isalpha()}
+    found: dict[str, float] = {}
+    for word, share in get_frequency_dict(language, size).items():
+        if share >= _RAREST and word.isalpha():
+            word = lower(written(word))
+            found[word] = found.get(word, 0.0) + share
+    return found
 
 
 def _of_file(path: Path) -> dict[str, float]:
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = lower(written(path.read_text("utf-8-sig"))).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the dictionary {path} cannot be read: {error}") from error
     found: dict[str, float] = {}
     for rank, line in enumerate(lines, 1):
-        word, *count = line.lower().split()[:2] or [""]
+        word, *count = line.split()[:2] or [""]
         if word:
             # Zipf's law, for a list that only has an order.
-            found[word] = float(count[0]) if count and count[0].isdecimal() else 1e6 / rank
+            found[word] = _number(count[0] if count else "", 1e6 / rank)
             if not 0 < found[word] < _MOST:
                 raise InputError(
                     f"the dictionary {path} says in line {rank} that {word!r} occurs {count[0]:.9} "
@@ -259,3 +265,10 @@ def _of_file(path: Path) -> dict[str, float]:
     if not found:
         raise InputError(f"the dictionary {path} has no words")
     return found
+
+
+def _number(text: str, otherwise: float) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return otherwise

@@ -22,8 +22,9 @@ cdef Py_ssize_t LONG = shape.LONG
 cdef Py_UCS4[DRAWN][MOST] strokes
 cdef int[DRAWN] counts
 for code in range(DRAWN):
-    counts[code] = len(shape.strokes(chr(code)))
-    for place, stroke in enumerate(shape.strokes(chr(code))):
+    drawn = shape.strokes(chr(code).translate(shape.DIGITS))
+    counts[code] = len(drawn)
+    for place, stroke in enumerate(drawn):
         strokes[code][place] = stroke
 
 
@@ -32,6 +33,7 @@ def draw(str text not None, bint blurred):
     cdef Py_ssize_t size = 0, room = 1, start, end = 0, length = len(text)
     cdef Py_UCS4* found
     cdef Py_UCS4 char
+    cdef bint is_number
     for char in text:
         room += counts[char] if char < DRAWN else 1
     found = <Py_UCS4*>PyMem_Malloc(room * sizeof(Py_UCS4))
@@ -39,10 +41,13 @@ def draw(str text not None, bint blurred):
         raise MemoryError
     try:
         while end < length:
-            start = size
-            while end < length and is_letter(text[end]):
+            start, is_number = size, False
+            while end < length and Py_UNICODE_ISALNUM(text[end]):
+                is_number |= Py_UNICODE_ISDECIMAL(text[end])
                 size += put(text[end], found + size)
                 end += 1
+            if is_number:
+                continue
             if size > start:
                 size = start + simpler(found + start, size - start, blurred)
             else:
@@ -52,10 +57,6 @@ def draw(str text not None, bint blurred):
         return PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, found, size)
     finally:
         PyMem_Free(found)
-
-
-cdef inline bint is_letter(Py_UCS4 char) noexcept:
-    return Py_UNICODE_ISALNUM(char) and not Py_UNICODE_ISDECIMAL(char)
 
 
 cdef inline int put(Py_UCS4 char, Py_UCS4* found) noexcept:

@@ -37,7 +37,7 @@ _29: Final = np.uint64(29)
 # Two buckets for each form: few words share a bucket and no form.
 _BUCKET_BITS: Final = 20
 UNUSED_BITS: Final = np.uint64(64 - _BUCKET_BITS)
-_BITS_SET: Final = np.array([bin(value).count("1") for value in range(1 << 16)], np.int8)
+BITS_SET: Final = np.array([bin(value).count("1") for value in range(1 << 16)], np.int8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,9 @@ class Nearby:
         self.of_strokes = Groups.of(pairs, len(numbers), _MOST_OF_STROKES)
         self.number_alike = alike.astype(np.int32)
         width = max(map(len, words), default=0)
-        self.letters = np.concatenate([_letters(code_points(part, width)) for part in parts(words)])
+        self.letters = np.concatenate(
+            [letters_of(code_points(part, width)) for part in parts(words)]
+        )
         self.of_form = {
             1: _of_forms(words, 1, shortest=1),
             2: _of_forms(words[:FREQUENT], 2, shortest=SHORT - 1),
@@ -107,7 +109,7 @@ class Nearby:
         asked, number = self.of_strokes.members(alike[known])
         found = [known[asked] << 32 | number]
         codes = code_points(words, max(_PREFIX, *map(len, words)))
-        letters = _letters(codes)
+        letters = letters_of(codes)
         for count, groups in self.of_form.items():
             place = np.flatnonzero(edits_of >= count)
             asked, forms = _forms(codes[place, :_PREFIX], count)
@@ -115,7 +117,7 @@ class Nearby:
             asked = place[asked[row]]
             # A letter that only one of them has takes an edit, which puts in and takes out one.
             differing = self.letters[number] ^ letters[asked]
-            apart = _BITS_SET[differing & 0xFFFF] + _BITS_SET[differing >> 16]
+            apart = BITS_SET[differing & 0xFFFF] + BITS_SET[differing >> 16]
             near = apart <= 2 * count
             pairs, apart = (asked << 32 | number)[near], apart[near]
             found.append(pairs if count == 1 else _most_frequent(pairs, apart > 2))
@@ -183,7 +185,7 @@ def _sorted_set(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return values[begins(values)]
 
 
-def _letters(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def letters_of(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Which letters words of those *codes* have, a bit for each; those but a to z share bits."""
     bits = np.uint32(1) << (codes & 31)
     bits &= ~np.uint32(1)  # which is what fills up

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from .table import word_hashes
+from .writing import lower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 _WORD: Final = re.compile(r"[^\W_]+")
 _CODE: Final = "utf-32-le"
 _ALL: Final = slice(None)
-# Kinds of characters; all others are 0. The last three are those of words: digits and letters
-# without case, capital letters and lower-case ones.
+# Kinds of characters; all others are 0. The last three are those of words: digits, letters without
+# case and marks that do not compose with a letter, as vowel signs; capital and lower-case letters.
 _TECHNICAL, _APOSTROPHE, _DOT, _LINE_END, _SPACE, _ALPHANUMERIC, _CAPITAL, _LOWER = range(1, 9)
 # Beside a technical one, a word is part of a number, a name of a program, an address or markup.
 _KINDS: Final = {
@@ -78,7 +80,7 @@ class Page:
         within = self._kinds >= _ALPHANUMERIC
         bounds = np.flatnonzero(within[1:] != within[:-1])
         self.starts, self.ends = bounds[::2], bounds[1::2]
-        self._lower = _lower(text)
+        self._lower = lower(text)
         letters = _codes(self._lower)[within[1:-2]]
         self.hashes = word_hashes(letters, self.ends - self.starts)
         self.numbers = dictionary.numbers(self.hashes)
@@ -112,9 +114,9 @@ class Page:
         places = places[self._apart(places)]
         starts, ends = self.starts[places], self.ends[places]
         others = self._others[ends]
-        lower = others == self._others[starts]
+        small = others == self._others[starts]
         name = (self._kinds[starts + 1] == _CAPITAL) & (others == self._others[starts + 1])
-        right = lower | (name & noisy)
+        right = small | (name & noisy)
         name &= self._follows(starts)
         for row in np.flatnonzero(~(right | name)).tolist():
             place, word = int(places[row]), self.text[starts[row] : ends[row]]
@@ -231,6 +233,8 @@ def _kinds() -> NDArray[np.uint8]:
             _ALPHANUMERIC + letter.isalpha() * (2 * letter.islower() + letter.isupper())
             for letter in run[0]
         ]
+    marks = (unicodedata.category(character)[0] == "M" for character in characters)
+    found[np.fromiter(marks, np.bool_, len(found))] = _ALPHANUMERIC
     for kind, members in _KINDS.items():
         found[list(map(ord, members))] = kind
     return found
@@ -238,14 +242,6 @@ def _kinds() -> NDArray[np.uint8]:
 
 def _codes(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode(_CODE, "surrogatepass"), "<u4")
-
-
-def _lower(text: str) -> str:
-    """*text* in lower case, but for letters that become two."""
-    lower = text.lower()
-    if len(lower) != len(text):
-        lower = "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
-    return lower
 
 
 def _before(flags: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from ..errors import MissingExtra
 from ..phonetics import code
+from .nearby import BITS_SET, letters_of
+from .shape import code_points, parts
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .dictionary import Dictionary
 
 # "In order to eliminate irrelevant results … a threshold of 2 is set for the distance."
@@ -36,15 +42,27 @@ class PhoneticRepair:
             found.setdefault(self._code(word), []).append(word)
         return found
 
+    @cached_property
+    def _letters(self) -> NDArray[np.uint32]:
+        words = self._dictionary.words
+        width = max(map(len, words))
+        return np.concatenate([letters_of(code_points(part, width)) for part in parts(words)])
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.int32]:
+        return np.array([len(word) for word in self._dictionary.words], np.int32)
+
     def __call__(self, word: str) -> str | None:
         """The word to put in the place of *word*, in lower case; None if nothing is like it."""
         if word in self._dictionary:
             return None
-        if word not in self._kept:
-            if len(self._kept) > _MOST_KEPT:
-                self._kept.clear()
-            self._kept[word] = self._closest(word)
-        return self._kept[word]
+        kept = self._kept
+        if word not in kept:
+            if len(kept) > _MOST_KEPT:
+                # Another thread may still read of the one before.
+                kept = self._kept = {}
+            kept[word] = self._closest(word)
+        return kept[word]
 
     def _closest(self, word: str) -> str | None:
         try:
@@ -56,6 +74,11 @@ class PhoneticRepair:
         same = self._same_code.get(own) if own else None
         if same:
             return extractOne(word, same, scorer=Levenshtein.distance)[0]
-        words = self._dictionary.words
+        # An edit puts in one letter at most and takes out one. Few words are left to compare with.
+        differing = self._letters ^ letters_of(code_points([word], len(word)))
+        apart = BITS_SET[differing & 0xFFFF] + BITS_SET[differing >> 16]
+        near = (apart <= 2 * _FARTHEST) & (np.abs(self._lengths - len(word)) <= _FARTHEST)
+        numbers = np.flatnonzero(near).tolist()
+        words = [self._dictionary.words[number] for number in numbers]
         found = extractOne(word, words, scorer=Levenshtein.distance, score_cutoff=_FARTHEST)
         return found[0] if found else None

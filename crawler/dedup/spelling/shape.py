@@ -23,7 +23,10 @@ _LETTERS: Final = str.maketrans(
     | dict.fromkeys("aceoéèêëáàâóòôö", "c")
 )
 _STROKES: Final = (("n", "ii"), ("m", "iii"), ("w", "iiii"), ("d", "ci"), ("b", "ic"))
-_WORD: Final = re.compile(r"([^\W\d_]+)")
+_WORD: Final = re.compile(r"([^\W_]+)")
+# Taken for letters; of words with digits all strokes count, or 10 were 100, and 3.1 were 3.11.
+DIGITS: Final = str.maketrans("01", "oi")
+_DIGIT: Final = re.compile(r"\d")
 # Those that sound alike, and those that are hardly heard.
 _ALIKE: Final = str.maketrans("cqzdvgaeiouyhw", "kkstfj" + "\0" * 8)
 SOUNDS: Final = np.array([ord(chr(code).translate(_ALIKE)) for code in range(128)], np.uint32)
@@ -104,15 +107,17 @@ def code_points(words: Sequence[str], width: int) -> NDArray[np.uint32]:
 class Shapes:
     """Writes every word of a text as its strokes, a run of round ones as one.
 
-    The digits 0 and 1 are taken for letters. Of upright strokes side by side it counts in short
-    words only whether they are few or many. *blurred*: in long words, too, and letters that are
-    doubled count once. Shapes are kept for the words met last.
+    The digits 0 and 1 are taken for letters, and numbers keep all their strokes. Of upright strokes
+    side by side it counts in short words only whether they are few or many. *blurred*: in long
+    words, too, and letters that are doubled count once. Shapes are kept for the words met last.
 
     >>> sharp, blurred = Shapes(), Shapes(blurred=True)
     >>> sharp("The modern house") == sharp("Tlie modem housc")
     True
     >>> sharp("Room 23, dining"), blurred("Room 23, dining")
     ('ici 23, ciiiiiiig', 'ici 23, ciiig')
+    >>> sharp("3.1, $10"), sharp("3.11, $100"), sharp("$lO")
+    ('3.i, $ic', '3.ii, $icc', '$ic')
     """
 
     def __init__(self, *, blurred: bool = False) -> None:
@@ -120,7 +125,7 @@ class Shapes:
         self._kept: dict[str, str] = {}
 
     def __call__(self, text: str) -> str:
-        text = text.lower().replace("0", "o").replace("1", "i")
+        text = text.lower()
         if table.COMPILED:
             from .draw import draw
 
@@ -131,7 +136,10 @@ class Shapes:
             # Another thread may still read of the one before.
             kept = self._kept = {}
         if new := [word for word in dict.fromkeys(words) if word not in kept]:
-            kept |= zip(new, self._found(new), strict=True)
+            numbers = [word for word in new if _DIGIT.search(word)]
+            kept |= ((word, strokes(word.translate(DIGITS))) for word in numbers)
+            others = [word for word in new if word not in kept]
+            kept |= zip(others, self._found(others), strict=True)
         parted[1::2] = [kept[word] for word in words]
         return "".join(parted)
 
