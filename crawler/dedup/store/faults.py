@@ -38,6 +38,7 @@ _FULL = Fault(
     True,
 )
 _LOADING = Fault("the server is still loading its data; wait until it is done", True)
+_MOVING = Fault("slots of the cluster are moving to other nodes; wait until that is over", True)
 _NO_AUTH = Fault(
     "the server refuses the user name or password; correct them in DEDUP_REDIS_URL "
     "(scheme://user:password@host, special characters percent-encoded)",
@@ -132,7 +133,7 @@ _CODES = {
     "NOREPLICAS": _FAILOVER,
     "OOM": _FULL,
     "READONLY": _READ_ONLY,
-    "TRYAGAIN": _CLUSTER_DOWN,
+    "TRYAGAIN": _MOVING,
     "UNKILLABLE": _BUSY,
     "WRONGPASS": _NO_AUTH,
     "WRONGTYPE": _FOREIGN,
@@ -151,6 +152,7 @@ _TEXTS = {
     "cluster support disabled": _NO_CLUSTER,
     "cluster mode is not enabled": _NO_CLUSTER,
     "slots are not covered": _CLUSTER_DOWN,
+    "ttl exhausted": _MOVING,  # the client was sent from node to node
     "previous master is now a slave": _FAILOVER,
     "max number of clients": _NO_ROOM_FOR_CLIENTS,
     "no connection available": _POOL,
@@ -176,7 +178,7 @@ _CLASSES: tuple[tuple[type[BaseException], Fault], ...] = (
     (redis_errors.ClusterDownError, _CLUSTER_DOWN),
     (redis_errors.ClusterError, _CLUSTER_DOWN),
     (redis_errors.SlotNotCoveredError, _CLUSTER_DOWN),
-    (redis_errors.TryAgainError, _CLUSTER_DOWN),
+    (redis_errors.TryAgainError, _MOVING),
     (redis_errors.MaxConnectionsError, _POOL),
     (redis_errors.AuthenticationError, _NO_AUTH),
     (redis_errors.AuthenticationWrongNumberOfArgsError, _NO_AUTH),
