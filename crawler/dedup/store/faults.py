@@ -68,6 +68,11 @@ _SAVING = Fault(
     True,
 )
 _SCRIPT_KILLED = Fault("somebody ended the index's script with SCRIPT KILL; check again", True)
+_TOO_MANY_FILES = Fault(
+    "this process has too many files open; raise its limit (ulimit -n), or lower "
+    "CONCURRENT_REQUESTS",
+    True,
+)
 _TIMEOUT = Fault(
     "the server gave no answer in time; see its load and the network, or raise DEDUP_TIMEOUT", True
 )
@@ -147,6 +152,7 @@ _TEXTS = {
     "no password is set": _NO_PASSWORD_SET,
     "authentication required": _NO_AUTH,
     "acl failure in script": _NO_PERMISSION,
+    "user executing the script can't": _NO_PERMISSION,  # as Redis 7.0 says it
     "user_script_kill": _SCRIPT_KILLED,
     "script killed by user": _SCRIPT_KILLED,
     "cluster support disabled": _NO_CLUSTER,
@@ -154,6 +160,7 @@ _TEXTS = {
     "slots are not covered": _CLUSTER_DOWN,
     "ttl exhausted": _MOVING,  # the client was sent from node to node
     "previous master is now a slave": _FAILOVER,
+    "too many open files": _TOO_MANY_FILES,
     "max number of clients": _NO_ROOM_FOR_CLIENTS,
     "no connection available": _POOL,
     "data string too short": _DAMAGED,
