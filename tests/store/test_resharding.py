@@ -246,22 +246,21 @@ async def test_an_import_writes_into_no_half_of_a_slot(
 async def test_a_slot_that_moves_past_a_scan(
     slots: Slots, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An audit misses none of its keys; of a copy and of what is cleared some could be missed."""
+    """Some of its keys could be missed: by an audit, by a copy, and by who clears the index."""
     config = DedupConfig(redis_url=url, shards=SHARDS)
     async with DuplicateIndex.open(config) as index:
         await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
         client = index._store._client
-        scan, tag = client.scan_iter, index._store.shards[3].prefix.encode()
+        scan = client.scan_iter
 
-        async def scan_iter(**options: object) -> AsyncIterator[bytes]:
+        async def moving_scan(**options: Any) -> AsyncIterator[bytes]:
             async for name in scan(**options):
-                if not name.startswith(tag):
-                    yield name
+                yield name
+            await asyncio.to_thread(slots.move, next(iter(slots.owners)), "by key")
 
-        monkeypatch.setattr(client, "scan_iter", scan_iter)
-        found = await index.verify()
-        assert found.faults == []
-        assert found.urls == 300
+        monkeypatch.setattr(client, "scan_iter", moving_scan)
+        with pytest.raises(ServerError, match="are moving to other nodes; wait"):
+            await index.verify()
     transfer, unlink = namespaces._transfer, namespaces._unlink
     moved = itertools.cycle(slots.owners)
 

@@ -66,7 +66,7 @@ async def copy_index(
 
 async def _clear(client: Client, namespace: str) -> int:
     head = _head(client, namespace)
-    async with _slots_at_rest(client):
+    async with slots_at_rest(client):
         params = await _mark(client, namespace, "clear")
         deleted = 0
         async for batch in _keys(client, namespace, "*"):
@@ -122,7 +122,7 @@ async def _copy(
         tags = _new_tags(source, target, int(parameters.get(b"shards", 0)))
         before = await _states(client, source)
         copied = 1
-        async with _slots_at_rest(client):
+        async with slots_at_rest(client):
             async for batch in _keys(client, source, "*"):
                 # Not the parts that were left of an index with another number of shards.
                 keys = [key for key in batch if key != head and _tag(key) in tags]
@@ -181,7 +181,7 @@ async def _states(client: Client, namespace: str) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _slots_at_rest(client: Client) -> AsyncIterator[None]:
+async def slots_at_rest(client: Client) -> AsyncIterator[None]:
     """Fails if slots of a cluster move: their keys may go past a scan, and none must be missed."""
     before = await _slots(client)
     yield

@@ -199,7 +199,7 @@ class Reader(ABC):
         return sizes
 
     async def scan(self) -> AsyncIterator[list[str]]:
-        """The names of all keys of the index, some hundreds at a time; one may not be there."""
+        """The names of all keys of the index, some hundreds at a time; one may come twice."""
         prefixes = {self._head.prefix, *(keys.prefix for keys in self.shards)}
         pattern = commonprefix(list(prefixes)) + "*"  # noqa: RUF071 (no paths)
         seen: set[int] = set()

@@ -12,8 +12,9 @@ from redis.asyncio import RedisCluster
 
 from ..candidates import Rule
 from .keys import Keys
+from .namespaces import slots_at_rest
 from .parameters import Parameters
-from .reading import PAGES_IN_BLOCK, Entry, Reader
+from .reading import Entry, Reader
 from .redis_index import (
     CheckRequest,
     Evidence,
@@ -190,15 +191,9 @@ class SpreadIndex(SpreadCheck, Reader):
         return await super().states()
 
     async def _names(self, pattern: str) -> AsyncIterator[str]:
-        async for name in super()._names(pattern):
-            yield name
-        # A slot that moves to a node that was scanned already takes its keys past the scan.
-        for keys, state in zip(self.shards, await self.states(), strict=True):
-            for block in range(state.get("next", 0) // PAGES_IN_BLOCK + 1):
-                yield keys.numbered("page", block)
-            for table, group in self.tables(1):
-                for bucket in range(state.get(f"{group}.size", 0)):
-                    yield keys.numbered(table, bucket)
+        async with slots_at_rest(self._client):
+            async for name in super()._names(pattern):
+                yield name
 
     async def counters(self) -> dict[str, dict[str, str]]:
         """See :meth:`Reader.counters`."""
