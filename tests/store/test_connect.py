@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import logging
+import resource
 import signal
 import socket
 import ssl
@@ -29,7 +30,7 @@ from crawler.dedup.store.connect import CONNECTIONS, Client, open_server
 from crawler.dedup.store.embedded import server_binary
 from crawler.dedup.store.faults import explain, is_passing
 from crawler.dedup.verdict import Kind
-from tests.conftest import Server, free_port, wait_until
+from tests.conftest import Server, free_port, other_programs, wait_until
 
 SECRET = "hunter2"
 StartServer = Callable[..., Server]
@@ -356,6 +357,42 @@ async def test_a_user_who_may_do_little(start_server, caplog):
         assert await client.get("key") is None
         assert "lacks a permission" in await explained(client.set("key", "value"))
         assert not caplog.records
+
+
+@pytest.mark.parametrize("name", ["", *other_programs()])
+@pytest.mark.parametrize("command", ["evalsha", "rpush"])
+async def test_a_permission_that_is_taken_away(start_server, name, command):
+    """Of scripts themselves, or of what they call, which servers tell in other words."""
+    server = start_server(port=free_port(), program=other_programs().get(name))
+    server.ask("ACL", "SETUSER", "me", "on", f">{SECRET}", "~*", "+@all")
+    config = DedupConfig(redis_url=f"redis://me:{SECRET}@127.0.0.1:{server.port}")
+    async with DuplicateIndex.open(config) as index:
+        server.ask("ACL", "SETUSER", "me", f"-{command}")
+        with pytest.raises(ServerError, match="lacks a permission"):
+            await index.check("http://a/", "six words that tell the page")
+
+
+async def test_a_permission_that_is_missing(start_server):
+    """No crawl begins, whose checks would end in their middle and leave half of what they write."""
+    server = start_server(port=free_port())
+    server.ask("ACL", "SETUSER", "me", "on", f">{SECRET}", "~*", "+@all", "-rpush")
+    config = DedupConfig(redis_url=f"redis://me:{SECRET}@127.0.0.1:{server.port}")
+    with pytest.raises(ServerError, match="lacks a permission"):
+        async with DuplicateIndex.open(config):
+            pass
+    assert not server.ask("DBSIZE")
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+async def test_too_many_open_files(kind, request):
+    url = request.getfixturevalue({"server": "redis_url", "cluster": "cluster_url"}[kind])
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1, limits[1]))  # what is open stays open
+    try:
+        text = await failure(url)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert "ulimit -n" in text
 
 
 async def test_the_permissions_that_are_documented_suffice(start_server):

@@ -6,14 +6,17 @@ import asyncio
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
+from crawler.dedup.store import namespaces
 from crawler.dedup.store.shards import shard_tags
 from crawler.dedup.store.spread_pages import Spread
+from crawler.dedup.transfer import export_index, import_index
 from tests.conftest import Server, join_cluster, wait_until
 from tests.projects import Project
 from tests.spiders.webserver import Web
@@ -55,6 +58,14 @@ class Slots:
             time.sleep(0.005)
         for node in (target, source):
             node.ask("CLUSTER", "SETSLOT", slot, "NODE", names[target.port])
+
+    def begin(self, slot: int, keys: list[str]) -> None:
+        """Move only these keys of a slot, which stays on its way."""
+        place = self.owners[slot]
+        source, target = self.nodes[place], self.nodes[(place + 1) % len(self.nodes)]
+        target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", self.names[place])
+        source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", self.names[self.nodes.index(target)])
+        source.ask("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *keys)
 
     def _whole(self, slot: int, source: Server, target: Server) -> None:
         """As Valkey 9 does it by itself."""
@@ -177,3 +188,97 @@ async def test_a_slot_moves_among_checks_that_need_it(slots: Slots, url: str) ->
         assert slots.nodes[slots.owners[slot]].ask("CLUSTER", "COUNTKEYSINSLOT", slot)
         assert await task == 300
         assert (await index.verify()).faults == []
+
+
+@pytest.fixture
+async def moving(slots: Slots, url: str) -> AsyncIterator[DedupConfig]:
+    """An index of 300 pages, of which one slot has moved with the parameters and without pages."""
+    config = DedupConfig(redis_url=url, shards=SHARDS)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
+    slot = next(iter(slots.owners))
+    keys = slots.nodes[slots.owners[slot]].ask("CLUSTER", "GETKEYSINSLOT", slot, 1000)
+    slots.begin(slot, [key for key in keys if key.endswith(b"}:params")])
+    yield config
+    slots.move(slot, "by key")
+    async with DuplicateIndex.open(config) as index:
+        assert (await index.verify()).faults == []
+        assert (await index.stats()).urls == 300
+
+
+async def test_half_a_slot_is_not_read(moving: DedupConfig, tmp_path: Path) -> None:
+    """Records that are elsewhere are no fault, and an export does not leave them out."""
+    async with DuplicateIndex.open(moving) as index:
+        with pytest.raises(ServerError, match="are moving to other nodes; wait"):
+            await index.verify()
+        with pytest.raises(ServerError, match="are moving to other nodes; wait"):
+            await export_index(index, tmp_path / "index.jsonl.gz")
+
+
+async def test_half_a_slot_is_not_copied_or_cleared(moving: DedupConfig) -> None:
+    """Nothing is changed, as keys could be missed."""
+    for is_moved in (False, True):
+        with pytest.raises(ServerError, match="are moving to other nodes; wait"):
+            await namespaces.copy_index(moving, "dedup", "copy", is_moved=is_moved)
+    with pytest.raises(ServerError, match="are moving to other nodes; wait"):
+        await namespaces.clear_index(moving)
+
+
+async def test_an_import_writes_into_no_half_of_a_slot(
+    slots: Slots, url: str, tmp_path: Path
+) -> None:
+    """It fails, and goes on when it is done again."""
+    config = DedupConfig(redis_url=url, shards=SHARDS)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
+        await export_index(index, file := tmp_path / "index.jsonl.gz")
+        home = index._store.shards[Spread(SHARDS).home("http://a/1")]
+    await namespaces.clear_index(config)
+    slots.begin(slot := slots.slot(home.params), [])
+    with pytest.raises(ServerError, match="are moving to other nodes; wait"):
+        await import_index(config, file)
+    slots.move(slot, "by key")
+    imported = await import_index(config, file)
+    assert imported.pages == imported.audit.urls == 300
+    assert imported.audit.faults == []
+
+
+async def test_a_slot_that_moves_past_a_scan(
+    slots: Slots, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some of its keys could be missed: by an audit, by a copy, and by who clears the index."""
+    config = DedupConfig(redis_url=url, shards=SHARDS)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
+        client = index._store._client
+        scan = client.scan_iter
+
+        async def moving_scan(**options: Any) -> AsyncIterator[bytes]:
+            async for name in scan(**options):
+                yield name
+            await asyncio.to_thread(slots.move, next(iter(slots.owners)), "by key")
+
+        monkeypatch.setattr(client, "scan_iter", moving_scan)
+        with pytest.raises(ServerError, match="are moving to other nodes; wait"):
+            await index.verify()
+    transfer, unlink = namespaces._transfer, namespaces._unlink
+    moved = itertools.cycle(slots.owners)
+
+    async def moving_transfer(*words: Any) -> int:
+        await asyncio.to_thread(slots.move, next(moved), "by key")
+        return await transfer(*words)
+
+    async def moving_unlink(*words: Any) -> int:
+        await asyncio.to_thread(slots.move, next(moved), "by key")
+        return await unlink(*words)
+
+    monkeypatch.setattr(namespaces, "_transfer", moving_transfer)
+    for is_moved in (False, True):
+        with pytest.raises(ServerError, match="are moving to other nodes; wait"):
+            await namespaces.copy_index(config, "dedup", "copy", is_moved=is_moved)
+    monkeypatch.setattr(namespaces, "_unlink", moving_unlink)
+    with pytest.raises(ServerError, match="are moving to other nodes; wait"):
+        await namespaces.clear_index(config)
+    monkeypatch.setattr(namespaces, "_unlink", unlink)
+    await namespaces.clear_index(config)
+    assert not any(node.ask("DBSIZE") for node in slots.nodes)

@@ -90,6 +90,8 @@ async def _client(config: DedupConfig, stack: AsyncExitStack) -> Client:
         if address.kind == "cluster":
             nodes = [ClusterNode(*host) for host in address.hosts]
             client = _BoundedCluster(startup_nodes=nodes, ssl=address.tls, **options)
+            # If slots moved at the last it takes itself for closed, and would leave connections.
+            stack.push_async_callback(client.nodes_manager.aclose)
         elif address.kind == "sentinel":
             client = _sentinel_client(address, pool, options, stack)
         else:

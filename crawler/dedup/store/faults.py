@@ -38,6 +38,7 @@ _FULL = Fault(
     True,
 )
 _LOADING = Fault("the server is still loading its data; wait until it is done", True)
+_MOVING = Fault("slots of the cluster are moving to other nodes; wait until that is over", True)
 _NO_AUTH = Fault(
     "the server refuses the user name or password; correct them in DEDUP_REDIS_URL "
     "(scheme://user:password@host, special characters percent-encoded)",
@@ -67,6 +68,11 @@ _SAVING = Fault(
     True,
 )
 _SCRIPT_KILLED = Fault("somebody ended the index's script with SCRIPT KILL; check again", True)
+_TOO_MANY_FILES = Fault(
+    "this process has too many files open; raise its limit (ulimit -n), or lower "
+    "CONCURRENT_REQUESTS",
+    True,
+)
 _TIMEOUT = Fault(
     "the server gave no answer in time; see its load and the network, or raise DEDUP_TIMEOUT", True
 )
@@ -132,7 +138,7 @@ _CODES = {
     "NOREPLICAS": _FAILOVER,
     "OOM": _FULL,
     "READONLY": _READ_ONLY,
-    "TRYAGAIN": _CLUSTER_DOWN,
+    "TRYAGAIN": _MOVING,
     "UNKILLABLE": _BUSY,
     "WRONGPASS": _NO_AUTH,
     "WRONGTYPE": _FOREIGN,
@@ -146,12 +152,15 @@ _TEXTS = {
     "no password is set": _NO_PASSWORD_SET,
     "authentication required": _NO_AUTH,
     "acl failure in script": _NO_PERMISSION,
+    "user executing the script can't": _NO_PERMISSION,  # as Redis 7.0 says it
     "user_script_kill": _SCRIPT_KILLED,
     "script killed by user": _SCRIPT_KILLED,
     "cluster support disabled": _NO_CLUSTER,
     "cluster mode is not enabled": _NO_CLUSTER,
     "slots are not covered": _CLUSTER_DOWN,
+    "ttl exhausted": _MOVING,  # the client was sent from node to node
     "previous master is now a slave": _FAILOVER,
+    "too many open files": _TOO_MANY_FILES,
     "max number of clients": _NO_ROOM_FOR_CLIENTS,
     "no connection available": _POOL,
     "data string too short": _DAMAGED,
@@ -176,7 +185,7 @@ _CLASSES: tuple[tuple[type[BaseException], Fault], ...] = (
     (redis_errors.ClusterDownError, _CLUSTER_DOWN),
     (redis_errors.ClusterError, _CLUSTER_DOWN),
     (redis_errors.SlotNotCoveredError, _CLUSTER_DOWN),
-    (redis_errors.TryAgainError, _CLUSTER_DOWN),
+    (redis_errors.TryAgainError, _MOVING),
     (redis_errors.MaxConnectionsError, _POOL),
     (redis_errors.AuthenticationError, _NO_AUTH),
     (redis_errors.AuthenticationWrongNumberOfArgsError, _NO_AUTH),

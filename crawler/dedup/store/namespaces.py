@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 from redis.asyncio import RedisCluster
+from redis.exceptions import TryAgainError
 
 from ..config import DedupConfig
 from ..errors import InputError
@@ -65,11 +66,12 @@ async def copy_index(
 
 async def _clear(client: Client, namespace: str) -> int:
     head = _head(client, namespace)
-    params = await _mark(client, namespace, "clear")
-    deleted = 0
-    async for batch in _keys(client, namespace, "*"):
-        deleted += await _unlink(client, [key for key in batch if key not in params])
-    deleted += await _unlink(client, [key for key in params if key != head])
+    async with slots_at_rest(client):
+        params = await _mark(client, namespace, "clear")
+        deleted = 0
+        async for batch in _keys(client, namespace, "*"):
+            deleted += await _unlink(client, [key for key in batch if key not in params])
+        deleted += await _unlink(client, [key for key in params if key != head])
     return deleted + await _unlink(client, [head])
 
 
@@ -101,6 +103,7 @@ async def _copy(
     *,
     is_moved: bool,
 ) -> int:
+    await _slots(client)  # before anything is changed
     head, new_head = _head(client, source), _head(client, target)
     commands: Any = client
     parameters = await commands.hgetall(head)
@@ -119,10 +122,11 @@ async def _copy(
         tags = _new_tags(source, target, int(parameters.get(b"shards", 0)))
         before = await _states(client, source)
         copied = 1
-        async for batch in _keys(client, source, "*"):
-            # Not the parts that were left of an index with another number of shards.
-            keys = [key for key in batch if key != head and _tag(key) in tags]
-            copied += await _transfer(client, keys, tags)
+        async with slots_at_rest(client):
+            async for batch in _keys(client, source, "*"):
+                # Not the parts that were left of an index with another number of shards.
+                keys = [key for key in batch if key != head and _tag(key) in tags]
+                copied += await _transfer(client, keys, tags)
         if doing is not None:
             await _mark(client, target, "")
         with along():
@@ -174,6 +178,27 @@ async def _states(client: Client, namespace: str) -> dict[str, Any]:
         async for batch in _keys(client, namespace, name)
         for key in batch
     }
+
+
+@asynccontextmanager
+async def slots_at_rest(client: Client) -> AsyncIterator[None]:
+    """Fails if slots of a cluster move: their keys may go past a scan, and none must be missed."""
+    before = await _slots(client)
+    yield
+    if await _slots(client) != before:
+        raise TryAgainError
+
+
+async def _slots(client: Client) -> dict[str, list[list[str]]]:
+    """The slots of each node of a cluster, as it says itself; fails if some are on their way."""
+    found = {}
+    for node in client.get_primaries() if isinstance(client, RedisCluster) else ():
+        nodes = await client.execute_command("CLUSTER NODES", target_nodes=node)
+        own = next(one for one in nodes.values() if "myself" in one["flags"])
+        if own["migrations"]:
+            raise TryAgainError
+        found[own["node_id"]] = own["slots"]
+    return found
 
 
 def _head(client: Client, namespace: str) -> str:

@@ -205,8 +205,7 @@ class Reader(ABC):
         seen: set[int] = set()
         batch: list[str] = []
         with explained():
-            async for name in self._client.scan_iter(match=pattern, count=500):
-                key = _text(name)
+            async for key in self._names(pattern):
                 if hash(key) in seen or key[: key.find("}:") + 2] not in prefixes:
                     continue
                 seen.add(hash(key))
@@ -215,6 +214,10 @@ class Reader(ABC):
                     yield batch
                     batch = []
         yield batch
+
+    async def _names(self, pattern: str) -> AsyncIterator[str]:
+        async for name in self._client.scan_iter(match=pattern, count=500):
+            yield _text(name)
 
     async def read_buckets(self, keys: Sequence[str]) -> list[bytes]:
         """The bucket at each key, empty where there is none."""
@@ -233,10 +236,10 @@ class Reader(ABC):
         text = load_script("read").text
         pipe: Any = self._client.pipeline(transaction=False)
         for shard, group in groupby(places, key=itemgetter(0)):
-            numbers = [block for _, block in group]
+            numbers, keys = [block for _, block in group], self.shards[shard]
             for start in range(0, len(numbers), _BLOCKS_IN_RUN):
                 some = numbers[start : start + _BLOCKS_IN_RUN]
-                pipe.eval(text, 1, self.shards[shard].params, *some)
+                pipe.eval(text, 2, keys.params, keys.guard, *some)
         with explained():
             replies: list[list[bytes]] = await pipe.execute()
         return [packed for reply in replies for packed in reply]

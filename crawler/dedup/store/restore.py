@@ -113,8 +113,8 @@ class Restorer:
             for start in range(0, len(places), _RUN):
                 some = places[start : start + _RUN]
                 packed = [self._packed(pages[place]) for place in some]
-                mode = "shard" if self._is_spread else "all"
-                pipe.eval(text, 1, self._store.shards[shard].params, self._digest, mode, *packed)
+                keys, mode = self._store.shards[shard], "shard" if self._is_spread else "all"
+                pipe.eval(text, 2, keys.params, keys.guard, self._digest, mode, *packed)
                 runs.append((shard, some))
         with explained():
             replies = await pipe.execute() if runs else []

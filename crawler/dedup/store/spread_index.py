@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from redis.asyncio import RedisCluster
 
 from ..candidates import Rule
 from .keys import Keys
+from .namespaces import slots_at_rest
 from .parameters import Parameters
 from .reading import Entry, Reader
 from .redis_index import (
@@ -188,6 +189,11 @@ class SpreadIndex(SpreadCheck, Reader):
         """See :meth:`Reader.states`."""
         await self.rest()
         return await super().states()
+
+    async def _names(self, pattern: str) -> AsyncIterator[str]:
+        async with slots_at_rest(self._client):
+            async for name in super()._names(pattern):
+                yield name
 
     async def counters(self) -> dict[str, dict[str, str]]:
         """See :meth:`Reader.counters`."""

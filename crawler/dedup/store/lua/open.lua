@@ -4,7 +4,19 @@
 -- ARGV     names and values of the parameters asked for; none if no index is to be made
 --
 -- Returns names and values of the parameters that the index has; they are those asked for if it
--- is new, and none if there is no index.
+-- is new, and none if there is no index. An error, NOPERM, if the user may not do what the other
+-- scripts do.
+
+-- What a script has written stays if it ends where it may not go on, so that is seen before the first
+-- page. Servers before Redis 7.0 cannot tell.
+if #ARGV > 0 and redis.acl_check_cmd then
+  for command in string.gmatch('del exists get hdel hexists hget hgetall hincrby hkeys hlen hmget hset '
+      .. 'hrandfield lindex lrange lset mget rpop rpush set setrange', '%a+') do
+    if not redis.acl_check_cmd(command, KEYS[1]) then
+      return redis.error_reply('NOPERM the scripts need ' .. command)
+    end
+  end
+end
 
 if #ARGV > 0 and redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
 return redis.call('HGETALL', KEYS[1])

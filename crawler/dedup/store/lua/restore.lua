@@ -1,6 +1,7 @@
 -- Writes pages into an index, or a shard of one, as they were once decided about.
 --
 -- KEYS[1]  "{namespace}:params"
+-- KEYS[2]  "{namespace}:guard", which is never there: see keys.py
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
 -- ARGV[2]  'all': kept pages come into all tables; 'shard': into that of URLs alone, for the other
 --          entries lie in any shard
