@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .charts import host_rows, verdict_rows
 from .survey import kept_pages, sample_pairs, take_survey
-from .texts import side_by_side, visible
+from .texts import MOST_WORDS, side_by_side, visible
 
 if TYPE_CHECKING:
     from ..dedup.archive import Archive
@@ -104,15 +104,18 @@ def compare_pages(
 ) -> dict[str, Any] | None:
     """Where the texts of two pages differ; None if the archive lacks one of them.
 
-    ``rows`` is None where they differ too much to say.
+    ``rows`` is None where they differ too much to say, ``most_words`` what of each is compared at
+    most, None if that is all.
     """
     left, right = archive.page(kept), archive.page(copy)
     if left is None or right is None:
         return None
-    rows = side_by_side(left.text, right.text, ignore=ignore, whole=(left.is_whole, right.is_whole))
+    whole = left.is_whole, right.is_whole
+    rows, is_whole = side_by_side(left.text, right.text, ignore=ignore, whole=whole)
     return {
         "titles": [visible(left.title), visible(right.title)],
         "rows": rows and [[skipped, *map(_sides, sides)] for skipped, *sides in rows],
+        "most_words": None if is_whole else MOST_WORDS,
     }
 
 

@@ -59,10 +59,10 @@ class Survey:
     """What was found.
 
     ``near`` are the near-duplicates, the least similar first; ``clusters`` maps the number of a
-    kept page to its copies, the least similar first, behind them those of pages that became copies
-    of it; ``sizes`` counts the pages of every cluster, the kept one included if it is there.
-    ``unlisted`` copies are in ``sizes`` only. ``moved`` leads from the number of a page that became
-    a copy to that of its cluster.
+    kept page to its near copies, the least similar first, those of pages that became copies of it,
+    and its exact copies; ``sizes`` counts the pages of every cluster, the kept one included if it
+    is there. ``unlisted`` copies are in ``sizes`` only. ``moved`` leads from the number of a page
+    that became a copy to that of its cluster.
     """
 
     near: list[ClusterPage]
@@ -140,10 +140,11 @@ async def take_survey(index: DuplicateIndex) -> Survey:
     moved = {number: end for number, end in ends.items() if end != number}
     for number, end in moved.items():
         sizes[end] += sizes.pop(number)
-        clusters.setdefault(end, []).extend(clusters.pop(number, []))
+        if copies := clusters.pop(number, []):
+            clusters.setdefault(end, []).extend(copies)
     sizes.update(sizes.keys() - without)  # one more for the page that is kept
     for number, copies in clusters.items():
-        copies.sort(key=lambda page: (page.cluster != number, *_doubt(page)))
+        copies.sort(key=lambda page: (page.kind != "near", page.cluster != number, *_doubt(page)))
     near = [page for copies in clusters.values() for page in copies if page.kind == "near"]
     near.sort(key=_doubt)
     return Survey(near, clusters, sizes, unlisted, datetime.now(UTC), moved)

@@ -14,7 +14,7 @@ from ..dedup.text import composed
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-__all__ = ["MOST_WORDS", "Row", "Segment", "is_link", "side_by_side", "visible"]
+__all__ = ["MOST_WORDS", "Comparison", "Row", "Segment", "is_link", "side_by_side", "visible"]
 
 # Controls but for tab and line feed, lone surrogates, and what turns the direction of other text.
 _INVISIBLE: Final = re.compile(
@@ -67,6 +67,13 @@ class Row(NamedTuple):
     right: list[Segment]
 
 
+class Comparison(NamedTuple):
+    """Where two texts differ, None where more than 1,000 words do; and whether all is compared."""
+
+    rows: list[Row] | None
+    is_whole: bool
+
+
 class _Word(str):
     """A word as it is compared, with its place in the list of words."""
 
@@ -115,21 +122,21 @@ class _Text:
 
 def side_by_side(
     a: str, b: str, *, ignore: AbstractSet[str], whole: tuple[bool, bool] = (True, True)
-) -> list[Row] | None:
+) -> Comparison:
     """Where two texts differ, with some words around each place.
 
     What is to `ignore` is that of ``DEDUP_IGNORE``; case and punctuation count here. Of each text
     the first 5,000 words are compared; one that is not `whole` is the beginning of a longer one.
-    None where more than 1,000 words differ.
 
-    >>> for row in side_by_side("Tea is hot.", "tea is cold", ignore={"case", "punctuation"}):
+    >>> for row in side_by_side("Tea is hot.", "tea is cold", ignore={"case", "punctuation"}).rows:
     ...     print([tuple(one) for one in row.left], [tuple(one) for one in row.right])
     [('Tea is ', False), ('hot', True)] [('tea is ', False), ('cold', True)]
     """
     left, right = _Text(a, ignore, whole[0]), _Text(b, ignore, whole[1])
+    is_whole = left.is_whole and right.is_whole
     changes = word_changes(left.words, right.words)
     if changes is None:
-        return None
+        return Comparison(None, is_whole)
     spans: list[tuple[int, int, int, int]] = []
     at_a = at_b = 0
     for change in changes:
@@ -166,7 +173,7 @@ def side_by_side(
             )
         )
         shown = end_a
-    return rows
+    return Comparison(rows, is_whole)
 
 
 def _place(words: tuple[Any, ...]) -> int:

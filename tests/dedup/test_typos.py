@@ -378,6 +378,8 @@ def test_a_dictionary_of_ones_own(tmp_path: Path) -> None:
     assert "nebo" in found
     path.write_text("Me\u0301lodie 9\nStra\u00dfe 5\n", encoding="utf-8-sig")
     assert dictionary(f"{tmp_path}/.//words.txt").words == ["m\u00e9lodie", "strasse"]
+    path.write_text("Ma\u00dfe 9\nhaus 9.5\nmasse 1\n", encoding="utf-8")
+    assert dictionary(f"{tmp_path}/././/words.txt").words == ["masse", "haus"]  # of 10 and 9.5
     path.write_text("nebo 0.002\nzemlja 1.5e-2\n", encoding="utf-8")
     assert dictionary(f"{tmp_path}/././words.txt").words == ["zemlja", "nebo"]
     path.write_text("", encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -11,7 +10,6 @@ import sys
 import zlib
 from collections.abc import Callable
 from contextlib import closing
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -334,25 +332,28 @@ def test_no_file_is_an_empty_archive(path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written() -> None:
     """Who may only read the archive, as on a disk that is mounted so, reads it."""
-
-    def read_as_nobody(path: Path) -> None:
-        if os.getuid() == 0:  # who may write everywhere
-            os.setuid(65534)
-        with Archive.open(path) as archive:
-            assert archive.text("http://a/") == "x"
-        with pytest.raises(InputError, match="readonly"):
-            forget_page(path, "http://a/")
-
-    with TemporaryDirectory() as name:  # others can enter it, which those of pytest do not allow
-        folder, path = Path(name), Path(name, "archive #1?.sqlite")
-        write(path, [("http://a/", "x", None)])
-        path.chmod(0o444)
-        folder.chmod(0o555)
-        child = get_context("fork").Process(target=read_as_nobody, args=[path])
-        child.start()
-        child.join(20)
-        folder.chmod(0o755)
-        assert child.exitcode == 0
+    words = (
+        "import os, sys; from pathlib import Path; import pytest; "
+        "from crawler.dedup.archive import Archive, forget_page; "
+        "from crawler.dedup.errors import InputError\n"
+        "def read(path):\n"
+        "    with Archive.open(path) as archive:\n"
+        "        assert archive.text('http://a/') == 'x'\n"
+        "first, second = map(Path, sys.argv[1:])\n"
+        "read(first)\n"  # from now on all modules are there
+        "if os.getuid() == 0: os.setuid(65534)\n"  # root may write everywhere
+        "read(second)\n"
+        "with pytest.raises(InputError, match='readonly'): forget_page(second, 'http://a/')"
+    )
+    # Others can enter them, which the folders of pytest do not allow.
+    with TemporaryDirectory() as one, TemporaryDirectory() as two:
+        paths = [Path(name, "archive #1?.sqlite") for name in (one, two)]
+        for path in paths:
+            write(path, [("http://a/", "x", None)])
+        paths[1].chmod(0o444)
+        Path(two).chmod(0o555)
+        subprocess.run([sys.executable, "-c", words, *map(str, paths)], check=True, timeout=60)
+        Path(two).chmod(0o755)
 
 
 @pytest.mark.parametrize("room", [0, 4096, 20_000])

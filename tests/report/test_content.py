@@ -11,6 +11,7 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.archive import Archive, archive_path
 from crawler.dedup.inspection import read_clusters
+from crawler.report import survey as survey_module
 from crawler.report.charts import s_curve
 from crawler.report.content import Limits, read_content, statements
 from crawler.report.survey import KeptPairs, sample_pairs, take_survey
@@ -44,7 +45,9 @@ def test_on_a_server_and_on_a_cluster(index_url: str, tmp_path: Path) -> None:
         ("near", 0),
         ("exact", None),
     ]
-    rows = found["comparisons"][0]["rows"]
+    (compared,) = found["comparisons"]
+    rows = compared["rows"]
+    assert compared["most_words"] is None
     assert [[t for t, is_changed in row[2] if is_changed] for row in rows] == [["other0"] * 5]
     assert found["near"][0]["original"] == THREE[0][0]
     assert list(statements(found)) == []
@@ -119,6 +122,32 @@ def test_clusters_whose_page_is_kept_no_more(index_url: str, tmp_path: Path, end
     assert {page["url"]: page["similarity"] for page in listed["copies"]} == {
         url: alike[url] for url in alike if url != cluster.url
     }
+
+
+def test_doubt_in_a_cluster_whose_page_lost_its_place(
+    config: DedupConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Near copies of the old page are in doubt, though that has the same words as the new one; and
+    where no copy is listed there is no cluster to show."""
+    words = article(1)
+    texts = [text(changed(words, places, places)) for places in (0, 0, 6)]
+    urls = [f"https://{name}.example/" for name in "abc"]
+    fill(config, list(zip(urls, texts, urls, strict=True)))
+
+    async def survey() -> Any:
+        async with DuplicateIndex.open(config) as index:
+            await index.prefer(urls[1], texts[1])
+            return await take_survey(index)
+
+    found = run(survey())
+    (number,) = found.by_doubt()
+    kinds = [(page.kind, page.cluster == number) for page in found.clusters[number]]
+    assert kinds == [("near", False), ("exact", True)]
+    (cluster,) = content(config, Limits())["clusters"]
+    assert [page["similarity"] for page in cluster["copies"]] == [None, 1.0]
+    monkeypatch.setattr(survey_module, "MOST_COPIES", 0)
+    none = run(survey())
+    assert (none.by_doubt(), none.unlisted, list(none.sizes.values())) == ([], 2, [3])
 
 
 @pytest.mark.parametrize("method", ["fast", "simhash", "modulo", "supershingles"])

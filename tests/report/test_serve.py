@@ -7,7 +7,7 @@ import re
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlencode
@@ -516,20 +516,44 @@ def test_odd_requests(site: Served, path: str) -> None:
 
 def test_requests_that_never_end(config: DedupConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who begins requests and does not end them is sent away, and others are answered again."""
-    monkeypatch.setattr(server, "_PATIENCE", 1.0)
-    head = "POST /nearest HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
-    begun = [
-        "",
-        "GET / HTTP/1.1\r\nHo",
-        "GET /static/style.css HTTP/1.1\r\nHost: localhost\r\n\r\nGET /",
-    ]
-    begun.append(f"{head}Authorization: Bearer {TOKEN}\r\nContent-Length: 9\r\n\r\nform=")
+    monkeypatch.setattr(server, "_PATIENCE", 3.0)
+    form = "POST /nearest HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
+    form += f"Authorization: Bearer {TOKEN}\r\nContent-Length: 9\r\n\r\nform="
+    style = "GET /static/style.css HTTP/1.1\r\nHost: localhost\r\n\r\nGET /"
+    half = ["", "GET / HTTP/1.1\r\nHo"]
     with served(config) as site, ExitStack() as stack:
-        for number in range(100):
-            client = socket.create_connection(("127.0.0.1", site.port or 0))
-            stack.enter_context(client).sendall(begun[number % len(begun)].encode())
+        clients = []
+        for begun in [form, style, *half * 49]:
+            client = socket.create_connection(("127.0.0.1", site.port or 0), timeout=30)
+            stack.enter_context(client).sendall(begun.encode())
+            clients.append(client)
         wait_until(lambda: site.read("/").status == 503)
-        wait_until(lambda: site.read("/").status == 200)
+        wait_until(lambda: site.read("/").status == 200, seconds=30)
+        for client in clients:
+            with suppress(ConnectionResetError):
+                while client.recv(65_536):
+                    pass
+
+
+def test_answers_that_nobody_reads(config: DedupConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks and takes no answer is sent away; who takes his time gets all."""
+    monkeypatch.setattr(server, "_PATIENCE", 2.0)
+    number = 2000  # more than a system holds for a client
+    asked = b"GET /static/style.css HTTP/1.1\r\nHost: localhost\r\n\r\n" * number
+    size = len((ROOT / "crawler/report/static/style.css").read_bytes()) * number
+    taken = []
+    with served(config) as site, socket.socket() as slow, socket.socket() as idle:
+        for client in (slow, idle):
+            client.settimeout(30)
+            client.connect(("127.0.0.1", site.port or 0))
+            client.sendall(asked)
+        for client, pause in ((slow, 0.02), (idle, 0)):
+            taken.append(0)
+            with suppress(ConnectionError):
+                while taken[-1] < size and (part := client.recv(65_536)):
+                    taken[-1] += len(part)
+                    time.sleep(pause)
+    assert taken[0] >= size > taken[1]
 
 
 def test_a_form_whose_sender_goes_away(capfd: pytest.CaptureFixture[str], site: Served) -> None:

@@ -28,12 +28,12 @@ def marked(rows: list[Row] | None) -> list[tuple[list[str], ...]]:
 def test_marks_what_differs() -> None:
     """Exactly the changed words are marked, each on its side, and rows tell what they skip."""
     words = article(1)
-    rows = side_by_side(text(words), text(changed(words, 1)), ignore=IGNORE)
+    rows = side_by_side(text(words), text(changed(words, 1)), ignore=IGNORE).rows
     assert rows is not None
     start = next(i for i, word in enumerate(changed(words, 1)) if word.startswith("other"))
     assert marked(rows) == [([words[start]], ["other0"])]
     far = [*words[:300], "new", *words[300:599], "end"]
-    rows = side_by_side(text(words), text(far), ignore=IGNORE)
+    rows = side_by_side(text(words), text(far), ignore=IGNORE).rows
     assert rows is not None
     assert marked(rows) == [([], ["new"]), ([words[599]], ["end"])]
     assert [row.skipped for row in rows] == [290, 279]
@@ -58,12 +58,12 @@ def test_marks_what_differs() -> None:
 )
 def test_kinds_of_text(a: str, b: str, expected: list[tuple[list[str], list[str]]]) -> None:
     """Case and punctuation count as the index counts them; scripts without spaces by letter."""
-    assert marked(side_by_side(a, b, ignore=IGNORE)) == expected
+    assert marked(side_by_side(a, b, ignore=IGNORE).rows) == expected
 
 
 def test_case_and_punctuation_where_they_count() -> None:
     """Where the index tells them apart, so does the view."""
-    assert marked(side_by_side("Tea!", "tea?", ignore=frozenset())) == [(["Tea!"], ["tea?"])]
+    assert marked(side_by_side("Tea!", "tea?", ignore=frozenset()).rows) == [(["Tea!"], ["tea?"])]
 
 
 def test_long_texts_are_compared_up_to_where_both_are_known() -> None:
@@ -74,27 +74,28 @@ def test_long_texts_are_compared_up_to_where_both_are_known() -> None:
         (words, longer, ([], ["some words more"])),
         (longer, words, (["some words more"], [])),
     ):
-        assert marked(side_by_side(text(a), text(b), ignore=IGNORE)) == [expected]
+        assert marked(side_by_side(text(a), text(b), ignore=IGNORE).rows) == [expected]
         begun = text(a)[:2000], text(b)[:2000]
-        assert marked(side_by_side(*begun, ignore=IGNORE, whole=(False, False))) == [expected]
+        assert marked(side_by_side(*begun, ignore=IGNORE, whole=(False, False)).rows) == [expected]
     begun = text(words)[:2000], text(longer)[:2000]
-    assert len(marked(side_by_side(*begun, ignore=IGNORE))) == 2
+    assert len(marked(side_by_side(*begun, ignore=IGNORE).rows)) == 2
     other = [*words[:4900], *article(2, 2100)]
-    (row,) = marked(side_by_side(text(words), text(other), ignore=IGNORE))
+    (row,) = marked(side_by_side(text(words), text(other), ignore=IGNORE).rows)
     assert [len(side[0].split()) for side in row] == [100, 100]
-    assert marked(side_by_side("", "a b", ignore=IGNORE, whole=(False, True))) == []
+    assert marked(side_by_side("", "a b", ignore=IGNORE, whole=(False, True)).rows) == []
 
 
 def test_texts_that_share_nothing() -> None:
     """Very different texts are not compared word by word, and that takes bounded time."""
-    assert side_by_side(text(article(1, 9000)), text(article(2, 9000)), ignore=IGNORE) is None
+    found = side_by_side(text(article(1, 9000)), text(article(2, 9000)), ignore=IGNORE)
+    assert found == (None, False)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from("abcdef"), max_size=60), st.lists(st.sampled_from("abcdef")))
 def test_rows_hold_both_texts(a: list[str], b: list[str]) -> None:
     """Whatever the texts, what is not marked is equal, in order, on both sides."""
-    for row in side_by_side(text(a), text(b), ignore=IGNORE) or ():
+    for row in side_by_side(text(a), text(b), ignore=IGNORE).rows or ():
         left, right = (
             re.findall(r"\w", "".join(one.text for one in side if not one.changed))
             for side in (row.left, row.right)

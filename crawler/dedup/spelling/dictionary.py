@@ -256,12 +256,13 @@ def _of_file(path: Path) -> dict[str, float]:
         word, *count = line.split()[:2] or [""]
         if word:
             # Zipf's law, for a list that only has an order.
-            found[word] = _number(count[0] if count else "", 1e6 / rank)
-            if not 0 < found[word] < _MOST:
+            number = _number(count[0] if count else "", 1e6 / rank)
+            if not 0 < number < _MOST:
                 raise InputError(
                     f"the dictionary {path} says in line {rank} that {word!r} occurs {count[0]:.9} "
                     "times: give each word a number above 0, or none"
                 )
+            found[word] = found.get(word, 0.0) + number
     if not found:
         raise InputError(f"the dictionary {path} has no words")
     return found

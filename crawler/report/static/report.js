@@ -5,7 +5,6 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const DECISIONS = 10;
   const CLUSTERS = 25;
-  const MOST_WORDS = 5000; // that are compared: see texts.py
 
   const make = (name, className, ...children) => {
     const element = document.createElement(name);
@@ -66,7 +65,7 @@
     if (page.comparison === null) {
       return make("p", "note", "The texts of these two are not in this report.");
     }
-    const { titles, rows } = data.comparisons[page.comparison];
+    const { titles, rows, most_words: most } = data.comparisons[page.comparison];
     if (rows === null) {
       return make("p", "note", "The two texts differ in more than 1,000 words.");
     }
@@ -82,8 +81,8 @@
       if (skipped) table.append(make("div", "skipped", `${skipped.toLocaleString("en")} equal words`));
       table.append(side(left, "left"), side(right, "right"));
     }
-    if (page.words > MOST_WORDS) {
-      table.append(make("div", "skipped", `Of each text the first ${MOST_WORDS.toLocaleString("en")} words are compared.`));
+    if (most) {
+      table.append(make("div", "skipped", `Of each text the first ${most.toLocaleString("en")} words are compared, as far as they are kept for reports.`));
     }
     return table;
   };
@@ -136,11 +135,16 @@
     return item;
   };
 
+  const least = (page) => {
+    if (page.kind !== "near") return ", the same words";
+    return page.similarity === null ? null : `, from ${percent(page.similarity)} similar`;
+  };
+
   const cluster = (one) =>
     folded(
       [
         make("span", "lead", `${one.size.toLocaleString("en")} pages`),
-        one.copies[0].kind === "near" ? `, from ${percent(one.copies[0].similarity)} similar` : ", the same words",
+        least(one.copies[0]),
         one.kept && one.kept.title ? make("span", "meta", isolated(one.kept.title)) : null,
         make("span", "meta", isolated(one.kept ? one.kept.url : "(the kept page is gone)", "url")),
       ],

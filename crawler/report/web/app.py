@@ -179,20 +179,20 @@ class Site:
         def read(archive: Archive) -> tuple[Any, ...]:
             own = archive.page(record.url)
             other = archive.page(original) if original else None
-            rows = None
+            found = None
             if own and other:
                 whole = other.is_whole, own.is_whole
-                rows = side_by_side(other.text, own.text, ignore=self._config.ignore, whole=whole)
-            return own, other, rows
+                found = side_by_side(other.text, own.text, ignore=self._config.ignore, whole=whole)
+            return own, other, found
 
-        own, other, rows = await self._view.read(read)
+        own, other, found = await self._view.read(read)
         return self._view.show(
             request,
             "page.html",
             record=record,
             own=own,
             other=other,
-            rows=rows,
+            found=found,
             most_words=MOST_WORDS,
             decision=(await self._index.overrides()).get(record.url),
             done=request.query_params.get("done"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
 
 _MOST_CONNECTIONS: Final = 100
-_PATIENCE: Final = 30.0  # seconds in which a request has to come
+_PATIENCE: Final = 30.0  # seconds in which a request has to come, and an answer to go
 
 
 async def serve(
@@ -68,7 +68,10 @@ async def serve(
 
 
 class _Impatient(H11Protocol):
-    """Ends a connection on which no whole request comes: those that stay leave no room for more."""
+    """Ends a connection on which no whole request comes, or no answer goes.
+
+    Those that stay would leave no room for more.
+    """
 
     _end: asyncio.TimerHandle
 
@@ -78,7 +81,7 @@ class _Impatient(H11Protocol):
 
     def handle_events(self) -> None:
         super().handle_events()
-        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY) and not self.flow.write_paused:
             self._end.cancel()
 
     def on_response_complete(self) -> None:
@@ -86,9 +89,20 @@ class _Impatient(H11Protocol):
         self._wait()
         super().on_response_complete()  # in which the next request may be there already
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._end.cancel()
+        self._wait()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._end.cancel()
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._end.cancel()
         super().connection_lost(exc)
 
     def _wait(self) -> None:
-        self._end = self.loop.call_later(_PATIENCE, self.transport.close)
+        self._end = self.loop.call_later(_PATIENCE, self.transport.abort)
