@@ -94,10 +94,14 @@ def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], si
     """Return the likelihoods of a page's blocks, those of its template 0.
 
     What stands between two blocks of the template belongs together: if most of it would be kept,
-    the rest is likelier to be main text, too.
+    the rest is likelier to be main text, too.  What stands before the first of them or behind the
+    last, and a page without any, is as the page alone has it.
     """
     gap, new = np.cumsum(known), np.where(known, 0, sizes)
     share = np.bincount(gap, new * kept) / np.maximum(np.bincount(gap, new), 1)
-    odds = settled / (1 - settled) * np.where(share >= MOSTLY, np.exp(BONUS), 1)[gap]
-    judged: Wide = np.where(known, 0, odds / (1 + odds))
+    together = share >= MOSTLY
+    together[[0, -1]] = False
+    odds = settled / (1 - settled) * np.exp(BONUS)
+    judged: Wide = np.where(together[gap], odds / (1 + odds), settled)
+    judged[known] = 0
     return judged

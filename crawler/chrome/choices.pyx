@@ -112,6 +112,7 @@ def between(const double[::1] settled, kept, known, const double[::1] sizes):
     cdef const unsigned char[::1] is_kept = kept.view(np.uint8), is_known = known.view(np.uint8)
     cdef Py_ssize_t n = settled.shape[0], start = 0, i, k
     cdef double new = 0, new_kept = 0, odds
+    cdef bint together
     found = np.empty(n)
     cdef double[::1] judged = found
     for i in range(n + 1):
@@ -119,11 +120,10 @@ def between(const double[::1] settled, kept, known, const double[::1] sizes):
             new += sizes[i]
             new_kept += sizes[i] * is_kept[i]
             continue
+        together = start > 0 and i < n and new_kept / max(new, 1.0) >= MOSTLY
         for k in range(start, i):  # what stands since the last block of the template
-            odds = settled[k] / (1 - settled[k])
-            if new_kept / max(new, 1.0) >= MOSTLY:
-                odds *= BONUS
-            judged[k] = odds / (1 + odds)
+            odds = settled[k] / (1 - settled[k]) * BONUS
+            judged[k] = odds / (1 + odds) if together else settled[k]
         if i < n:
             judged[i] = 0
         start, new, new_kept = i + 1, 0, 0

@@ -365,6 +365,15 @@ def test_nothing_else_is_lost_for_a_template(html: str, draw: Any) -> None:
     assert not {text for text in lost - of_template if "\n" not in text}
 
 
+def test_a_page_with_nothing_of_its_template_is_read_alone() -> None:
+    """Its text is the one that it has anywhere else, in doubt as well."""
+    for number in range(30):
+        posts = "".join(f"<p>Posted by Bob {i}</p><p>Reply</p>" for i in range(number))
+        page = article("oolong") + posts
+        alone, found = strip_chrome(page), strip_chrome(page, template={0})
+        assert (found.text, found.whole) == (alone.text, alone.whole)
+
+
 def register(number: int) -> str:
     lines = "".join(
         f"<li>The {topic} of our {place}, by the pound</li>"
@@ -413,10 +422,14 @@ def test_running_text_is_unlearnt_and_not_told_to_others() -> None:
 
 def test_what_stands_among_main_text_is_kept_more_readily() -> None:
     """Between two blocks of the template, most text being kept, the rest gets likelier."""
-    likely = np.array([0.9, 0.3, 0.2, 0.3])
-    kept, known = np.array([1, 0, 0, 0], bool), np.array([0, 0, 1, 0], bool)
-    judged = between(likely, kept, known, np.array([100.0, 20, 10, 20]))
-    assert judged[0] > 0.9
-    assert judged[1] > 0.3
-    assert judged[2] == 0
-    assert np.isclose(judged[3], 0.3)
+    likely = np.array([0.2, 0.9, 0.3, 0.2, 0.3])
+    kept, known = np.array([0, 1, 0, 0, 0], bool), np.array([1, 0, 0, 1, 0], bool)
+    judged = between(likely, kept, known, np.array([10, 100.0, 20, 10, 20]))
+    assert judged[0] == judged[3] == 0
+    assert judged[1] > 0.9
+    assert judged[2] > 0.3
+    assert judged[4] == 0.3
+    for number in (0, 3):
+        known[number] = False
+        outside = between(likely, kept, known, np.array([10, 100.0, 20, 10, 20]))
+        assert (outside[1:3] == likely[1:3]).all()
