@@ -184,9 +184,10 @@ def test_verify(dedup, fill, server):
     assert (code, "faults\t0" in out) == (Exit.FOUND, True)
     url_bucket = next(key for key in keys(server) if ":url:" in key)
     server.ask("DEL", url_bucket)
-    code, out, _ = dedup("verify")
+    code, out, said = dedup("verify")
     assert code == Exit.NOTHING
     assert f"bucket {url_bucket} and the records disagree" in out
+    assert "`export` this index" in said
     code, out, _ = dedup("verify", "--json")
     assert code == Exit.NOTHING
     assert len(json.loads(out)["faults"]) >= 1

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+import redis
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, inspection, transfer
@@ -123,6 +124,19 @@ def test_what_is_read_is_what_was_written(source, target, redis_url, cluster_url
     assert (near.kind, near.duplicate_of) == (Kind.NEAR, "http://a.example/20")
     assert unchanged.kind is Kind.UNCHANGED
     assert opened(new, lambda index: index.verify()).faults == []
+
+
+def test_an_index_that_lost_writes_is_whole_again(redis_url, tmp_path):
+    """What a forced failover or an evicting server has taken from the tables comes back."""
+    old, new = (DedupConfig(redis_url=redis_url, namespace=name) for name in ("old", "new"))
+    before = opened(old, fill)
+    with redis.Redis.from_url(redis_url) as client:
+        buckets = sorted([*client.scan_iter("{old}:band*"), *client.scan_iter("{old}:url*")])
+        assert client.delete(*buckets[::5]) > 10
+    assert opened(old, lambda index: index.verify()).faults
+    found = asyncio.run(import_index(new, written(old, tmp_path / "index.jsonl.gz")))
+    assert (found.pages, found.audit.faults) == (len(before[0]), [])
+    assert opened(new, everything)[:2] == before[:2]
 
 
 @pytest.mark.parametrize("kind", ["server", "cluster"])

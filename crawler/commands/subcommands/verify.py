@@ -40,6 +40,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["fact", "value"], facts)
         if found.faults:
             print_table("Faults, the first 100", ["fault"], [[fault] for fault in found.faults])
+    if found.faults:
+        print(
+            "scrapy dedup: `export` this index and `import` that under another name, which makes "
+            "all tables anew",
+            file=sys.stderr,
+        )
     if found.unsettled:
         print(
             f"scrapy dedup: {found.unsettled} buckets were changed each time they were compared: "
