@@ -479,6 +479,11 @@ def test_live(browser: Browser, config: DedupConfig) -> None:
         fill(config, THREE)
         seen.page.locator("text=b.example").wait_for(timeout=15_000)
         assert seen.complaints == []
+        assert not seen.page.is_visible("#stale")
+        seen.page.route("**/*", lambda route: route.fulfill(status=503))
+        seen.page.locator("#stale").wait_for(timeout=15_000)
+        seen.page.unroute("**/*")
+        seen.page.locator("#stale").wait_for(timeout=15_000, state="hidden")
 
 
 def test_search(browser: Browser, site: Served) -> None:

@@ -5,10 +5,10 @@
   let last = "";
   const load = async (address, id) => {
     last = address;
-    const answer = await fetch(address);
-    if (!answer.ok) return;
-    const text = await answer.text();
+    const text = await fetch(address).then((answer) => (answer.ok ? answer.text() : null), () => null);
     if (address !== last) return; // a later question was answered sooner
+    document.getElementById("stale").hidden = text !== null;
+    if (text === null) return;
     const found = new DOMParser().parseFromString(text, "text/html").getElementById(id);
     const shown = document.getElementById(id);
     if (found && shown) shown.replaceChildren(...found.childNodes);
@@ -17,7 +17,7 @@
   const live = document.getElementById("live");
   if (live) {
     setInterval(() => {
-      if (!document.hidden && !live.contains(document.activeElement)) load(location.href, "live").catch(() => {});
+      if (!document.hidden && !live.contains(document.activeElement)) load(location.href, "live");
     }, 1000 * Number(live.dataset.refresh));
   }
 
@@ -29,7 +29,7 @@
       waiting = setTimeout(() => {
         const address = slider.getAttribute("action") + "?" + new URLSearchParams(new FormData(slider));
         history.replaceState(null, "", address);
-        load(address, "changes").catch(() => {});
+        load(address, "changes");
       }, 150);
     });
   }
