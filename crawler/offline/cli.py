@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
     """
     from ..dedup.errors import InputError
     from .files import refuse_inside
-    from .session import find_files, reason, start
+    from .session import answers, find_files, reason, start
 
     refuse_inside(options.out, options.input)
     export = None
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
     chosen = dict(settings(options.conf, "--conf"))
     spark = start(None if submitted else options.master, chosen)
     try:
-        from py4j.protocol import Py4JError, Py4JNetworkError
+        from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
         from .job import Corpus
@@ -72,13 +72,13 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
         try:
             corpus = Corpus(spark, files, options.out, config, report=_report, export=export)
             return corpus.run()
-        except (Py4JNetworkError, ConnectionError) as error:
+        except (PySparkException, Py4JError, ConnectionError) as error:
+            if answers(spark):
+                raise InputError(f"Spark gave up: {reason(error)}") from error
             raise InputError(
                 "the Java of Spark ended, as if killed for lack of memory: start the job again, it "
                 "goes on where it was; --conf spark.driver.memory says how much Java may take"
             ) from error
-        except (PySparkException, Py4JError) as error:
-            raise InputError(f"Spark gave up: {reason(error)}") from error
     finally:
         if not submitted:  # else spark-submit ends it
             with suppress(Exception):  # of a Java that is gone

@@ -203,6 +203,14 @@ def _stderr_into(file: IO[bytes]) -> Iterator[None]:
         os.close(before)
 
 
+def answers(spark: SparkSession) -> bool:
+    """Whether the Java of a session is there still: of what it died in the middle, nobody tells."""
+    try:
+        return bool(spark.version)
+    except Exception:
+        return False
+
+
 def reason(error: Exception) -> str:
     """What went wrong in Spark, in a line: what is said of it, and the cause of all causes.
 

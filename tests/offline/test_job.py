@@ -246,6 +246,28 @@ def test_a_killed_java_is_one_error(tmp_path: Path) -> None:
     assert said.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended, as if killed")
 
 
+def test_a_java_that_dies_in_the_middle_of_a_word(tmp_path: Path) -> None:
+    """Its last call then fails without any reason, as one that Java refuses."""
+    path = corpora.write(tmp_path / "a.jsonl", corpora.pages(3))
+    words = (
+        "import sys; from py4j.protocol import Py4JError; from scrapy.cmdline import execute; "
+        "from crawler.offline.job import Corpus\n"
+        "def run(self):\n"
+        "    java = self._spark.sparkContext._gateway.proc\n"
+        "    if sys.argv[-1] == 'dead': java.kill(); java.wait()\n"
+        "    raise Py4JError('An error occurred while calling o68.parquet')\n"
+        "Corpus.run = run\n"
+        "execute(['scrapy', 'dedup', 'corpus', *sys.argv[1:-1]])"
+    )
+    for state, said in (("dead", "the Java of Spark ended"), ("alive", "Spark gave up: An error")):
+        command = [sys.executable, "-c", words, str(path), "-o", str(tmp_path / state)]
+        found = subprocess.run(
+            [*command, "--master", "local[1]", state], cwd=ROOT, capture_output=True, text=True
+        )
+        assert found.returncode == 2
+        assert found.stderr.splitlines()[-1].startswith(f"scrapy dedup: {said}")
+
+
 def _job(folder: Path) -> subprocess.Popen[str]:
     """A job in a session of processes of its own."""
     path = corpora.write(folder / "a.jsonl", corpora.pages(300))
