@@ -10,8 +10,8 @@ from .sketches import Method, ModuloSample
 
 __all__ = ["Rule"]
 
-# As in store/lua/check.lua: so many keys are all small by design, not by chance; and so many are
-# the fewest to judge by, if they are not all of a page's.
+# As in store/lua/similarity.lua: so many keys are all small by design, not by chance; and so many
+# are the fewest to judge by, if they are not all of a page's.
 _CERTAIN: Final = 16
 _FEWEST: Final = 8
 

@@ -20,7 +20,7 @@ _TABLES = ("layout", "shard")
 _PAGES = (*_TABLES, "records", "pages")
 _ATTEMPTS = (*_PAGES, "attempts")
 _PARTS = {
-    "check": (*_OWN, "pages"),
+    "check": (*_OWN, "pages", "similarity"),
     "show": _OWN,
     "forget": _OWN,
     "restore": _OWN,

@@ -14,10 +14,6 @@
 -- Returns for each page the evidence of records.lua, or that and what is new in its host's template,
 -- as share_template in pages.lua.
 
-local BY_KEYS = 255 -- stands for a level where a verdict rests on keys
-local SIMHASH = 254 -- stands for a level where what is stored is a simhash, not an odd sketch
-local CERTAIN = 16 -- so many keys are all small by design, not by chance
-local FEWEST = 8 -- keys to judge by, if not all of a page's
 local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
 
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
@@ -27,7 +23,8 @@ if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
   return redis.error_reply('PARAMETERS the index is gone or has other parameters')
 end
 local now, threshold, bits = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local oldest, min_matches, by_keys = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == 'keys'
+local oldest, min_matches = tonumber(ARGV[5]), tonumber(ARGV[6])
+local similarity_of = ARGV[7] == 'keys' and similarity_by_keys or similarity_by_sketches
 local odd_size = bits / 8
 if type(counted) == 'table' then
   if oldest > 0 and string.find(counted.err, 'OOM', 1, true) then
@@ -40,49 +37,6 @@ if type(counted) == 'table' then
 end
 local tables -- the names of all tables of the group band
 local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
-
--- Ones in the exclusive or of two strings: lanes of bytes are summed in one 32-bit word at a time,
--- at most 31 words before a lane could overflow.
-local function differing_bits(a, b)
-  local bxor, band, rshift = bit.bxor, bit.band, bit.rshift
-  local total, lanes, words = 0, 0, 0
-  for i = 1, #a, 4 do
-    local x = bxor((struct.unpack('>I4', a, i)), (struct.unpack('>I4', b, i)))
-    x = band(x, 0x55555555) + band(rshift(x, 1), 0x55555555)
-    x = band(x, 0x33333333) + band(rshift(x, 2), 0x33333333)
-    lanes = lanes + band(x, 0x0f0f0f0f) + band(rshift(x, 4), 0x0f0f0f0f)
-    words = words + 1
-    if words == 31 or i + 4 > #a then
-      total = total + band(lanes, 255) + band(rshift(lanes, 8), 255)
-        + band(rshift(lanes, 16), 255) + band(rshift(lanes, 24), 255)
-      lanes, words = 0, 0
-    end
-  end
-  return total
-end
-
--- Resemblance of two sets whose simhashes differ in so many bits (Charikar 2002, section 3).
-local function simhash_resemblance(differing)
-  local cosine = math.max(0, math.cos(math.pi * differing / bits))
-  return cosine / (2 - cosine)
-end
-
--- Resemblance of two sets of `a` and `b` members whose odd sketches differ in `odd` bits
--- (Mitzenmacher, Pagh, Pham 2014, section 3.1).
-local function resemblance(odd, a, b)
-  if 2 * odd >= bits then return 0 end
-  local difference = math.log(1 - 2 * odd / bits) / math.log(1 - 2 / bits)
-  return math.max(0, (a + b - difference) / (a + b + difference))
-end
-
-local function sketch_at(page, level)
-  for at = 1, #page.odd, odd_size + 3 do
-    if string.byte(page.odd, at) == level then
-      return struct.unpack('>I2', page.odd, at + 1), string.sub(page.odd, at + 3, at + 2 + odd_size)
-    end
-  end
-  return nil
-end
 
 -- Reads the buckets of the page's exact hash, the first, and of its keys.
 local function look(page)
@@ -122,37 +76,6 @@ local function candidates(page)
     return hits[x] > hits[y] or hits[x] == hits[y] and x < y
   end)
   return ids, hits
-end
-
--- How many of the page's keys could be a candidate's: a candidate of very many shingles has keys
--- below 2^26, 2^25, … only (see ModuloSample). Keys are sorted. nil if those are too few to tell.
-local function comparable_keys(page, meta)
-  local keys = string.sub(meta.sketch, 1, -odd_size - 1)
-  local count, all = 0, #page.families
-  if #keys < 4 * CERTAIN then return all end
-  local _, bits = math.frexp((struct.unpack('>I4', keys, #keys - 3)))
-  for at = 1, #page.bands, 4 do
-    if struct.unpack('>I4', page.bands, at) >= 2 ^ bits then break end
-    count = count + 1
-  end
-  return (count == all or count >= FEWEST) and count or nil
-end
-
--- How similar a candidate is, nil if it cannot be as similar as the threshold; notes in `meta`
--- what that rests on.
-local function similarity_of(page, meta, hits)
-  if by_keys then
-    local available = comparable_keys(page, meta)
-    if not available then return nil end
-    meta.level, meta.odd_bits, meta.other_sampled = BY_KEYS, hits, available
-    return hits / available
-  end
-  local sampled, sketch = sketch_at(page, meta.level)
-  if not sketch then return nil end -- pages whose sizes have no level in common
-  meta.odd_bits = differing_bits(sketch, string.sub(meta.sketch, -odd_size))
-  meta.other_sampled = sampled
-  if meta.level == SIMHASH then return simhash_resemblance(meta.odd_bits) end
-  return resemblance(meta.odd_bits, sampled, meta.sampled)
 end
 
 -- Whether so many matches make a page a candidate.
@@ -195,7 +118,7 @@ local function near_copy(page, beaten)
     local matches = hits[ids[i]]
     local is_own = meta and meta.url == page.url -- whose entry was lost, or left out
     if meta and not is_own and not known[meta.id] and are_enough(matches, page, meta) then
-      local similarity = similarity_of(page, meta, matches)
+      local similarity = similarity_of(page, meta, bits, matches)
       if similarity and similarity >= least and wins(page, meta) then
         beaten[#beaten + 1] = meta
       elseif similarity
