@@ -125,6 +125,17 @@ async def test_a_lost_connection_is_made_again(redis_url, server):
         assert await client.get("key") == b"value"
 
 
+async def test_a_server_that_ended_while_nothing_was_asked(start_server):
+    """Nobody listens where it was, whatever the client makes of its old connection."""
+    server = start_server(port=free_port())
+    async with opened(server.url) as client:
+        await client.ping()
+        server.kill()
+        await asyncio.sleep(0.1)  # the client sees the end of the connection
+        assert "nothing listens there" in await explained(client.ping())
+    server.start()
+
+
 async def test_a_time_out_is_not_repeated(start_server):
     """To ask a slow server again would only make it slower."""
     server = start_server()
