@@ -167,7 +167,7 @@ _TEXTS = {
     "numbers of pages have come to an end": _NO_NUMBERS,
     "db index is out of range": _NO_DATABASE,
     f"errno {errno.ECONNREFUSED}]": _REFUSED,
-    # Where a connection of before was found closed, the client keeps no more than this of its cause.
+    # All that the client keeps of the cause where it found its connection closed.
     f"error {errno.ECONNREFUSED} connecting": _REFUSED,
     "connection closed": _LOST,
     "connection reset": _LOST,
