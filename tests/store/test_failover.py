@@ -86,6 +86,35 @@ async def test_a_node_that_is_killed_and_back_loses_nothing_that_it_answered(
     assert await check_all(config, range(10), range(3)) == Counter(range(10))
 
 
+async def test_a_hanging_node_is_asked_no_more_when_another_has_its_slots(
+    replicated: list[Server],
+) -> None:
+    """Pages go unchecked for the time-out and the rest after it, not for a second round of both."""
+    url, patience = f"redis+cluster://127.0.0.1:{replicated[0].port}", 2.5
+    loop, late = asyncio.get_running_loop(), 0.0
+    async with DuplicateIndex.open(DedupConfig(redis_url=url, timeout=patience)) as index:
+
+        async def check(number: int) -> None:
+            nonlocal late
+            try:
+                await index.check(f"http://a/{number}", text(article(number)))
+            except ServerError:
+                late = max(late, loop.time())
+
+        await check(0)
+        for node in replicated:
+            node.ask("CONFIG", "SET", "cluster-node-timeout", 1000)
+        replicated[1].process.send_signal(signal.SIGSTOP)
+        frozen = loop.time()
+        checks = []
+        while loop.time() < frozen + 4.5 * patience:
+            checks.append(asyncio.create_task(check(len(checks) + 1)))
+            await asyncio.sleep(0.05)
+        await asyncio.gather(*checks)
+    assert b"master" in replicated[4].ask("ROLE")
+    assert patience < late - frozen < 3 * patience
+
+
 async def test_a_hanging_node_holds_nobody_up_for_long(
     start_server: Callable[..., Server],
 ) -> None:

@@ -58,7 +58,7 @@ class SpreadIndex(SpreadCheck, Reader):
     ) -> None:
         agreed = Parameters(namespace, {**parameters, "shards": shards}, secret=secret)
         terms = Terms(ttl, timeout * _LEASE, bits // 8)
-        parts = Shards(client, namespace, shards, terms)
+        parts = Shards(client, namespace, shards, terms, timeout=timeout)
         spread = Spread(shards, rule.one_table)
         least = max(threshold, rule.least_similarity)
         SpreadCheck.__init__(
