@@ -82,7 +82,9 @@ class SpreadIndex(SpreadCheck, Reader):
             pipe: Any = self._client.pipeline()
             for keys in self._shards.keys:
                 pipe.eval(text, 1, keys.params, *self._parameters.flat)
-            for listing in await pipe.execute():
+            async with asyncio.timeout(self._timeout):  # the client would try again and again
+                listings = await pipe.execute()
+            for listing in listings:
                 self._parameters.agree(listing)
         self._shards.digest = self._parameters.digest
         return found
