@@ -70,6 +70,7 @@ class Project:
     def __init__(self, folder: Path, python: str = sys.executable, path: str = str(ROOT)) -> None:
         self.folder = folder
         self.python = python
+        self.prefix: list[str] = []  # what commands begin with
         self.environment = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "default"}
 
     def write(self, package: str, settings: str) -> None:
@@ -85,7 +86,7 @@ class Project:
 
     def command(self, *words: str, **settings: Any) -> list[str]:
         pairs = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
-        return [self.python, "-m", "scrapy", *words, *pairs]
+        return [*self.prefix, self.python, "-m", "scrapy", *words, *pairs]
 
     def start(self, *words: str, **settings: Any) -> subprocess.Popen[str]:
         """Start a command; :meth:`end` waits for it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -76,6 +78,16 @@ def project(tmp_path: Path) -> Project:
     result = Project(tmp_path)
     result.write("shop", 'ADDONS = {"crawler.Addon": 500}\nCOMMANDS_MODULE = "crawler.commands"\n')
     return result
+
+
+@pytest.fixture
+def heeding() -> list[str]:
+    """What a command begins with to be refused what files do not permit, whoever runs the tests."""
+    if os.getuid():
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may read everything")
+    return ["setpriv", "--inh-caps=-all", "--bounding-set=-dac_override,-dac_read_search"]
 
 
 def crawl(web: Web, count: int = COUNT) -> list[str]:
@@ -235,6 +247,36 @@ def test_server_back_before_the_crawl_ends(
     replayed = sum(n for name, n in run.stats.items() if name.startswith("dedup/replayed/"))
     assert replayed == run.stats["dedup/unchecked"] > 0
     assert len(run.items) + run.stats.get("item_dropped_count", 0) == COUNT
+
+
+def test_a_data_folder_that_may_not_be_entered_any_more(
+    project: Project, web: Web, start_server: Callable[..., Server], heeding: list[str]
+) -> None:
+    """It costs what would be kept there and no item, is told by its setting and is not passed over.
+
+    Neither is it taken for one in which nothing waits.
+    """
+    server, folder = start_server(), project.folder / "data"
+    settings = {"DEDUP_REDIS_URL": server.url, "DEDUP_DATA_DIR": folder, "DOWNLOAD_DELAY": 0.02}
+    project.prefix = heeding
+    process = project.start(*crawl(web), **settings)
+    wait_until(lambda: (folder / "archive-dedup.sqlite-wal").exists(), seconds=30)
+    folder.chmod(0)
+    try:
+        server.kill()
+        run = project.end(process)
+        server.start()
+        replay = project.scrapy("dedup", "replay", **settings)
+    finally:
+        folder.chmod(0o700)
+    assert run.code == 0
+    assert len(run.items) + run.stats.get("item_dropped_count", 0) == COUNT
+    assert f"DEDUP_DATA_DIR {folder} cannot keep pages that pass unchecked" in run.log
+    assert run.log.count("Pages that passed unchecked cannot be read from DEDUP_DATA_DIR") == 1
+    assert run.log.count("Texts are not archived for reports in") == 1
+    assert "Traceback" not in run.log
+    assert replay.code == 2
+    assert "the pages that wait in DEDUP_DATA_DIR cannot be worked off" in replay.log
 
 
 @pytest.mark.parametrize("spider", ["pages", "rows"])

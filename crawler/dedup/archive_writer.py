@@ -133,8 +133,12 @@ class ArchiveWriter:
             except sqlite3.Error as error:
                 self.warn(str(error))
             connection.close()
-            if not self._path.exists():
+            try:
+                self._path.stat()
+            except (FileNotFoundError, NotADirectoryError):
                 self.warn("it was removed meanwhile")
+            except OSError as error:
+                self.warn(str(error))
 
     def _create(self) -> sqlite3.Connection:
         self._path.parent.mkdir(parents=True, exist_ok=True)

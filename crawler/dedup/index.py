@@ -341,4 +341,9 @@ class DuplicateIndex:
         except OSError as error:  # the pages pass unchecked all the same
             if not self._has_warned:  # there may be as many as the crawl has pages
                 self._has_warned = True
-                logger.warning("Pages that pass unchecked cannot be kept for later: %s", error)
+                logger.warning(
+                    "DEDUP_DATA_DIR %s cannot keep pages that pass unchecked, so that nobody will "
+                    "check them: %s",
+                    self._config.data_dir,
+                    error.strerror or error,
+                )

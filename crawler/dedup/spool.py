@@ -54,7 +54,7 @@ class Spool:
         These are of an index that has been deleted, or lines that are damaged.
         """
         own = others = 0
-        for path in self._folder.glob(f"{_NAME}*.jsonl"):
+        for path in self._files(f"{_NAME}*.jsonl"):
             # Another process may have worked it off meanwhile.
             with suppress(FileNotFoundError), path.open("rb") as file:
                 for line in file:
@@ -93,8 +93,8 @@ class Spool:
     @classmethod
     def rename(cls, folder: Path, source: str, target: str) -> None:
         """Give the requests of the index that was named `source` to it as it is named now."""
-        if any(folder.glob(f"{_NAME}*.jsonl")):
-            spool = cls(folder, target)
+        spool = cls(folder, target)
+        if spool._files(f"{_NAME}*.jsonl"):
             for file in spool._claimed():
                 spool._append(_renamed(line, source, target) for line in file)
                 Path(file.name).unlink()
@@ -104,7 +104,7 @@ class Spool:
         with self._locked():
             if self._path.exists() and self._path.stat().st_size:
                 self._path.rename(self._free_name())
-        for path in sorted(self._folder.glob(f"{_NAME}-*.jsonl")):
+        for path in sorted(self._files(f"{_NAME}-*.jsonl")):
             with suppress(FileNotFoundError), path.open("rb") as file:
                 try:  # another process may be at work on it, or done with it
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -112,6 +112,12 @@ class Spool:
                     continue
                 if os.fstat(file.fileno()).st_nlink:
                     yield file
+
+    def _files(self, pattern: str) -> list[Path]:
+        # Not Path.glob, which finds nothing in a folder that may not be read.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return [path for path in self._folder.iterdir() if path.match(pattern)]
+        return []
 
     def _append(self, lines: Iterable[bytes]) -> None:
         first = next(lines := iter(lines), None)

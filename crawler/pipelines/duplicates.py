@@ -207,7 +207,9 @@ class DuplicatePipeline:
         try:
             waiting, foreign = index.waiting()
         except OSError as error:
-            logger.error("Pages that passed unchecked cannot be read: %s", error)
+            logger.error(
+                "Pages that passed unchecked cannot be read from DEDUP_DATA_DIR: %s", error
+            )
             return
         if foreign > self._foreign:
             self._foreign = foreign

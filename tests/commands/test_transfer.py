@@ -223,7 +223,7 @@ def test_a_killed_import_goes_on(kind, redis_url, cluster_url, tmp_path, monkeyp
                 patch.setattr(SpreadIndex, "enlist", stop)
             with pytest.raises(asyncio.CancelledError):
                 asyncio.run(import_index(new, path))
-        with pytest.raises(ParameterMismatch, match=r"is being deleted.*unfinished"):
+        with pytest.raises(ParameterMismatch, match=r"not whole.*unfinished"):
             opened(new, everything)
     other = written(DedupConfig(redis_url=url, namespace="empty", seed=1), tmp_path / "other.gz")
     with pytest.raises(InputError, match="not whole"):

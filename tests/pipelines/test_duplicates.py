@@ -598,7 +598,7 @@ async def test_a_spool_that_cannot_be_read(open_bench, tmp_path, caplog):
     with caplog.at_level(logging.INFO):
         await bench.pipeline.close_spider()
     said = [message.partition(":")[0] for message in caplog.messages]
-    assert said == ["Pages that passed unchecked cannot be read", "Pages"]
+    assert said == ["Pages that passed unchecked cannot be read from DEDUP_DATA_DIR", "Pages"]
 
 
 async def test_pages_of_another_index_are_told_once(open_bench, start_server, caplog):

@@ -166,6 +166,27 @@ async def test_a_worker_that_sleeps_past_its_time_finds_out(cluster_url: str) ->
         assert (await index.verify()).faults == []
 
 
+@pytest.mark.parametrize("url", ["http://a/1", "http://b/1"])
+async def test_a_clock_that_is_set_back_holds_up_no_page(cluster_url: str, url: str) -> None:
+    """What a dead worker was checking is not waited for until the node's clock is where it was."""
+    page = text(article(1))
+    # A lease of half an hour is what others see of one of a second when the clock loses as much.
+    async with DuplicateIndex.open(configured(cluster_url, timeout=3600)) as dead:
+        ask = dead._store._shards.ask
+
+        async def die(calls, patience):
+            if calls[0].script == "settle":
+                raise ServerError("killed")
+            return await ask(calls, patience)
+
+        dead._store._shards.ask = die
+        with pytest.raises(ServerError, match="killed"):
+            await dead.check("http://a/1", page)
+    async with DuplicateIndex.open(configured(cluster_url, timeout=2)) as index:
+        assert (await index.check(url, page)).kind is Kind.UNIQUE
+        assert (await index.verify()).faults == []
+
+
 async def test_a_late_answer_takes_no_page_out(cluster_url: str) -> None:
     """A page that was kept while its answer was lost, and came again, is found by its copies."""
     config, page = configured(cluster_url), text(article(1))

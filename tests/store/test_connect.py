@@ -30,7 +30,7 @@ from crawler.dedup.store.connect import CONNECTIONS, Client, open_server
 from crawler.dedup.store.embedded import server_binary
 from crawler.dedup.store.faults import explain, is_passing
 from crawler.dedup.verdict import Kind
-from tests.conftest import Server, free_port, other_programs, wait_until
+from tests.conftest import Server, free_port, join_cluster, other_programs, wait_until
 
 SECRET = "hunter2"
 StartServer = Callable[..., Server]
@@ -125,10 +125,27 @@ async def test_a_lost_connection_is_made_again(redis_url, server):
         assert await client.get("key") == b"value"
 
 
-async def test_a_time_out_is_not_repeated(start_server):
+async def test_a_server_that_ended_while_nothing_was_asked(start_server):
+    """Nobody listens where it was, whatever the client makes of its old connection."""
+    server = start_server(port=free_port())
+    async with opened(server.url) as client:
+        await client.ping()
+        server.kill()
+        await asyncio.sleep(0.1)  # the client sees the end of the connection
+        assert "nothing listens there" in await explained(client.ping())
+    server.start()
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+async def test_a_time_out_is_not_repeated(start_server, kind):
     """To ask a slow server again would only make it slower."""
-    server = start_server()
-    async with opened(server.url, timeout=0.3) as client:
+    if kind == "server":
+        server = start_server()
+        url = server.url
+    else:
+        first, _, server = join_cluster(start_server, 3)  # the last one has the key
+        url = f"redis+cluster://127.0.0.1:{first.port}"
+    async with opened(url, timeout=0.3) as client:
         server.process.send_signal(signal.SIGSTOP)
         begin = asyncio.get_running_loop().time()
         try:

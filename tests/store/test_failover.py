@@ -7,6 +7,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +85,54 @@ async def test_a_node_that_is_killed_and_back_loses_nothing_that_it_answered(
         for address in answered:
             assert await index.show(address) is not None, address
     assert await check_all(config, range(10), range(3)) == Counter(range(10))
+
+
+async def test_a_hanging_node_is_waited_for_once_at_the_end_of_a_crawl(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    """What waits to be checked goes on waiting after one time-out."""
+    nodes = join_cluster(start_server, 3, cluster_node_timeout=60_000)
+    url = f"redis+cluster://127.0.0.1:{nodes[0].port}"
+    config = DedupConfig(redis_url=url, data_dir=tmp_path, timeout=1)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        nodes[2].process.send_signal(signal.SIGSTOP)  # not that of the index's first key
+        index.keep_gone(["http://a/"])
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        with pytest.raises(ServerError, match="no answer in time"):
+            assert [page async for page in index.replay()] == []
+        assert loop.time() - started < 2
+        nodes[2].process.send_signal(signal.SIGCONT)
+        assert index.waiting() == (1, 0)
+
+
+async def test_a_hanging_node_is_asked_no_more_when_another_has_its_slots(
+    replicated: list[Server],
+) -> None:
+    """Pages go unchecked for the time-out and the rest after it, not for a second round of both."""
+    url, patience = f"redis+cluster://127.0.0.1:{replicated[0].port}", 2.5
+    loop, late = asyncio.get_running_loop(), 0.0
+    async with DuplicateIndex.open(DedupConfig(redis_url=url, timeout=patience)) as index:
+
+        async def check(number: int) -> None:
+            nonlocal late
+            try:
+                await index.check(f"http://a/{number}", text(article(number)))
+            except ServerError:
+                late = max(late, loop.time())
+
+        await check(0)
+        for node in replicated:
+            node.ask("CONFIG", "SET", "cluster-node-timeout", 1000)
+        replicated[1].process.send_signal(signal.SIGSTOP)
+        frozen = loop.time()
+        checks = []
+        while loop.time() < frozen + 4.5 * patience:
+            checks.append(asyncio.create_task(check(len(checks) + 1)))
+            await asyncio.sleep(0.05)
+        await asyncio.gather(*checks)
+    assert b"master" in replicated[4].ask("ROLE")
+    assert patience < late - frozen < 3 * patience
 
 
 async def test_a_hanging_node_holds_nobody_up_for_long(

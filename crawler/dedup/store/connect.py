@@ -203,6 +203,11 @@ class _BlockingSentinelPool(SentinelConnectionPool, BlockingConnectionPool):
 class _BoundedCluster(RedisCluster):
     """A cluster client whose callers wait for their turn instead of failing for a connection."""
 
+    # As with one server: a time-out is not repeated.
+    ERRORS_ALLOW_RETRY = tuple(  # type: ignore[assignment]
+        kind for kind in RedisCluster.ERRORS_ALLOW_RETRY if kind is not redis_errors.TimeoutError
+    )
+
     def __init__(self, **options: Any) -> None:
         # A turn takes one connection to a node at a time, a look at the topology one more. The
         # commands that a pipeline repeats take turns of their own: they would wait for itself.

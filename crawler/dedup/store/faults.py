@@ -167,6 +167,8 @@ _TEXTS = {
     "numbers of pages have come to an end": _NO_NUMBERS,
     "db index is out of range": _NO_DATABASE,
     f"errno {errno.ECONNREFUSED}]": _REFUSED,
+    # All that the client keeps of the cause where it found its connection closed.
+    f"error {errno.ECONNREFUSED} connecting": _REFUSED,
     "connection closed": _LOST,
     "connection reset": _LOST,
     "broken pipe": _LOST,

@@ -21,7 +21,7 @@ from ..config import DedupConfig
 from ..errors import InputError
 from .connect import Client, open_server
 from .keys import Keys
-from .parameters import UNFINISHED
+from .parameters import UNFINISHED, not_whole
 from .scripts import explained, load_script
 from .shards import shard_tags
 
@@ -111,10 +111,11 @@ async def _copy(
         return 0
     doing = parameters.pop(UNFINISHED.encode(), None)
     if doing not in (None, _RENAMED):
-        raise InputError(f"the index {source!r} is not whole: it was being deleted or copied")
+        raise InputError(not_whole(source, doing.decode()))
     parameters[b"digest"] = parameters[b"digest"].removeprefix(b"-")  # of a rename that was killed
     if not await commands.hsetnx(new_head, UNFINISHED, "copy"):
-        raise InputError(f"the index {target!r} was being deleted or copied: clear it first")
+        theirs = await commands.hget(new_head, UNFINISHED) or b"clear"  # which has just ended
+        raise InputError(not_whole(target, theirs.decode()))
     if await commands.hlen(new_head) > 1:
         await commands.hdel(new_head, UNFINISHED)
         raise InputError(f"there is an index {target!r} already: clear it first")

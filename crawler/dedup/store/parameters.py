@@ -12,6 +12,14 @@ SECRET = "secret:"  # stands before the digest of a seed that is not stored
 # Named last, for most often they differ because another one does.
 _FOLLOWING = frozenset({"bands", "rows", "tables"})
 UNFINISHED = "unfinished"  # parameter of an index that is not whole: what is being done with it
+_REMEDIES = {
+    "clear": "it is being deleted: wait, or clear it again if that was interrupted",
+    "copy": "it is being made as a copy: wait; if that was interrupted, clear it and copy again",
+    "import": "it is being imported: wait; if that was interrupted, import the same file again, "
+    "or clear it to import another",
+    "rename": "it is being renamed: wait; if that was interrupted, clear this one if the new one "
+    "can be opened, else clear the new one and rename again",
+}
 FORMAT = 5  # of the layout in the server; raised with every change that older code cannot read
 
 
@@ -68,11 +76,7 @@ class Parameters:
             self.agreed = True
             return found
         if UNFINISHED in found:
-            raise ParameterMismatch(
-                f"the index {self._namespace!r} is being deleted, copied, renamed or imported "
-                f"({UNFINISHED}: {found[UNFINISHED]}): wait, or do that again if it was "
-                "interrupted, or clear the index"
-            )
+            raise ParameterMismatch(not_whole(self._namespace, found[UNFINISHED]))
         raise ParameterMismatch(
             f"the index {self._namespace!r} was made with other parameters "
             f"({self.differences(found)}): set them as they were, or choose another DEDUP_NAMESPACE"
@@ -93,3 +97,13 @@ class Parameters:
             for name in sorted(names, key=lambda name: (name in _FOLLOWING, name))
             if found.get(name) != self._values.get(name)
         )
+
+
+def not_whole(namespace: str, doing: str) -> str:
+    """What is wrong with an index that is not whole, and what to do, by what is being done with it.
+
+    >>> not_whole("news", "clear").partition(": wait")[0]
+    "the index 'news' is not whole (unfinished: clear): it is being deleted"
+    """
+    remedy = _REMEDIES[doing.partition(" ")[0]]
+    return f"the index {namespace!r} is not whole ({UNFINISHED}: {doing}): {remedy}"

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ..errors import InputError, ParameterMismatch
 from .connect import Client
-from .parameters import UNFINISHED, Parameters
+from .parameters import UNFINISHED, Parameters, not_whole
 from .reading import Reader
 from .records import PageRecord
 from .redis_index import KINDS
@@ -78,10 +78,7 @@ class Restorer:
                 await commands.hdel(head, UNFINISHED)
             found = {k.decode(): v.decode() for k, v in (await commands.hgetall(head)).items()}
             if found.get(UNFINISHED, self._mark) != self._mark:
-                raise InputError(
-                    f"the index {self._store.namespace!r} is not whole: it was being deleted, "
-                    "copied or imported from another file: clear it first"
-                )
+                raise InputError(not_whole(self._store.namespace, found[UNFINISHED]))
             if UNFINISHED not in found:
                 if found.get("digest") != self._digest:
                     raise ParameterMismatch(

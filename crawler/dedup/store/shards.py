@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from redis.asyncio import RedisCluster
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisClusterException, RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from ..errors import ServerError
 from .faults import is_passing
@@ -25,6 +26,7 @@ _SLOTS = 16_384
 _EXCHANGE = 512  # calls in one exchange with a node
 _SCRIPT_WEIGHT = 32  # of the calls in one run of a script: the node does nothing else meanwhile
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5  # seconds before what failed is tried again
+_TIMEOUTS = (RedisTimeoutError, TimeoutError)
 _LEAST = 0.5  # seconds that a reply may take when there is no time left
 
 
@@ -63,13 +65,17 @@ class _Waiter:
 class Shards:
     """The shards of an index on the nodes of a cluster."""
 
-    def __init__(self, client: RedisCluster, namespace: str, count: int, terms: Terms) -> None:
+    def __init__(
+        self, client: RedisCluster, namespace: str, count: int, terms: Terms, *, timeout: float
+    ) -> None:
         self.keys = [Keys(tag) for tag in shard_tags(namespace, count)]
         self.digest = ""  # of no index: who writes then makes parts of one
         self._client = client
         self._terms = terms
+        self._timeout = timeout
         self._queues: defaultdict[str, deque[tuple[Call, _Waiter, int]]] = defaultdict(deque)
         self._senders: dict[str, asyncio.Task[None]] = {}
+        self._silent: set[str] = set()  # nodes that gave no answer in time when asked last
         self._is_closed = False
 
     async def ask(self, calls: Sequence[Call], patience: float) -> list[Any]:
@@ -136,15 +142,24 @@ class Shards:
                 batch = [queue.popleft() for _ in range(min(len(queue), _EXCHANGE))]
                 # Whoever waited until a node hung no more has had another answer.
                 batch = [one for one in batch if not one[1].done.done()]
-                replies: list[Any]
-                try:
-                    replies = await self._exchange([call for call, _, _ in batch])
-                except Exception as error:  # whoever waits for a reply has to hear of it
-                    replies = [error] * len(batch)
+                replies = await self._answers(node, [call for call, _, _ in batch])
                 for (_, waiter, number), reply in zip(batch, replies, strict=True):
                     waiter.take(number, reply)
         finally:
             del self._senders[node]
+
+    async def _answers(self, node: str, calls: list[Call]) -> list[Any]:
+        replies: list[Any]
+        try:
+            if node in self._silent:  # by now another one may have its slots
+                await self._client.nodes_manager.initialize()
+            async with asyncio.timeout(self._timeout):  # the client would try again and again
+                replies = await self._exchange(calls)
+        except Exception as error:  # whoever waits for a reply has to hear of it
+            replies = [error] * len(calls)
+        is_silent = any(isinstance(reply, _TIMEOUTS) for reply in replies)
+        (self._silent.add if is_silent else self._silent.discard)(node)
+        return replies
 
     async def _exchange(self, calls: list[Call]) -> list[Any]:
         runs: list[tuple[str, int, list[int]]] = []

@@ -58,7 +58,7 @@ class SpreadIndex(SpreadCheck, Reader):
     ) -> None:
         agreed = Parameters(namespace, {**parameters, "shards": shards}, secret=secret)
         terms = Terms(ttl, timeout * _LEASE, bits // 8)
-        parts = Shards(client, namespace, shards, terms)
+        parts = Shards(client, namespace, shards, terms, timeout=timeout)
         spread = Spread(shards, rule.one_table)
         least = max(threshold, rule.least_similarity)
         SpreadCheck.__init__(
@@ -82,7 +82,9 @@ class SpreadIndex(SpreadCheck, Reader):
             pipe: Any = self._client.pipeline()
             for keys in self._shards.keys:
                 pipe.eval(text, 1, keys.params, *self._parameters.flat)
-            for listing in await pipe.execute():
+            async with asyncio.timeout(self._timeout):  # the client would try again and again
+                listings = await pipe.execute()
+            for listing in listings:
                 self._parameters.agree(listing)
         self._shards.digest = self._parameters.digest
         return found

@@ -6,12 +6,19 @@ local now, oldest = tonumber(ARGV[2]), tonumber(ARGV[3])
 local lease, odd_size = tonumber(ARGV[4]), tonumber(ARGV[5])
 local ATTEMPT = '>I8c8I4BI4' -- deadline, born, page that it replaces, flags, first seen
 local SAME_TEXT, ANEW = 1, 2 -- flags; ANEW: somebody took back what was wanted of the URL
+local LONGEST = 10 -- leases that an attempt of others may have left: workers may differ in theirs
 local OWN = struct.size(ATTEMPT) -- bytes in front of the packed page
 
 -- The server's own clock, so that the workers' clocks need not agree.
 local function milliseconds()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- Whether others may end an attempt: its time has run out, or is further away than it can be, as when
+-- the clock was set back or a replica whose clock is behind was promoted.
+local function is_over(attempt, clock)
+  return attempt.deadline <= clock or attempt.deadline > clock + LONGEST * lease
 end
 
 local function url_field(url_key)

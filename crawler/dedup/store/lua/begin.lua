@@ -50,7 +50,7 @@ local function begin(item)
     if attempt.page.token == page.token and attempt.page.url == page.url then
       return struct.pack('>c1I4I4', 'n', attempt.id, attempt.replaces) .. wish
     end
-    if attempt.deadline > clock then return struct.pack('>c1I4', 'b', attempt.deadline - clock) end
+    if not is_over(attempt, clock) then return struct.pack('>c1I4', 'b', attempt.deadline - clock) end
     end_attempt(attempt)
   end
   local meta = find_url(page.url, page.url_key)

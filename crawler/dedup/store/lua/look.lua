@@ -17,7 +17,7 @@ local clock = milliseconds()
 
 -- The attempt, nil if it is over or is ended now.
 local function alive(attempt, give_up)
-  if attempt and (give_up == 1 or attempt.deadline <= clock) then
+  if attempt and (give_up == 1 or is_over(attempt, clock)) then
     end_attempt(attempt)
     return nil
   end

@@ -19,7 +19,7 @@ local function sweep(item)
   end
   for _, field in ipairs(redis.call('HKEYS', ATTEMPTS)) do
     local attempt = tonumber(field) and read_attempt(tonumber(field))
-    if attempt and attempt.deadline <= clock then end_attempt(attempt) end
+    if attempt and is_over(attempt, clock) then end_attempt(attempt) end
   end
   return {redis.call('HGETALL', BURIED), redis.call('HGETALL', CLAIMS)}
 end
