@@ -135,7 +135,8 @@ async def measure(url: str, clients: list[redis.Redis], pages: list[CheckRequest
 
 async def _check(index: DuplicateIndex, pages: list[CheckRequest]) -> None:
     for start in range(0, len(pages), AT_ONCE):
-        await asyncio.gather(*(index._submit(page) for page in pages[start : start + AT_ONCE]))
+        part = pages[start : start + AT_ONCE]
+        await asyncio.gather(*map(index._exchange.check, part))
 
 
 def _info(client: redis.Redis, name: str) -> int:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,14 +14,13 @@ from typing import TYPE_CHECKING, Literal, Self
 from .config import DedupConfig
 from .errors import ServerError
 from .evidence import record_of, verdict_of
+from .exchange import Answers, Exchange
 from .fingerprint import Fingerprint, Fingerprinter, make_sketcher
 from .identity import host, identity
-from .patience import Patience
 from .replay import replayed
 from .sketches.odd import OddSketch
-from .spool import Kept, Spool
+from .spool import Spool
 from .store.audit import Audit, audit
-from .store.batch import Batcher
 from .store.connect import open_server
 from .store.keys import AGAIN
 from .store.make import make_store
@@ -34,8 +32,6 @@ from .verdict import Record, Verdict
 
 if TYPE_CHECKING:
     from ..chrome import SharedTemplate
-
-logger = logging.getLogger(__name__)
 
 # Characters from which a text is fingerprinted in a thread: it would hold the event loop for more
 # than a few milliseconds.
@@ -61,14 +57,13 @@ class DuplicateIndex:
     ) -> None:
         self._config = config
         self._store = store
-        self._has_warned = False
         self._fingerprint = Fingerprinter(config, self.seed)
         self._spool = (
             Spool(config.data_dir, spool_name, self._fingerprint.fits) if spool_name else None
         )
-        self._batcher = Batcher(self._exchange, limit=store.exchange)
-        self._reports = Batcher(self._report, limit=store.exchange)
-        self._patience = Patience()
+        self._exchange = Exchange(
+            self._answers, self._noted, limit=store.exchange, spool=self._spool
+        )
 
     @property
     def config(self) -> DedupConfig:
@@ -144,7 +139,7 @@ class DuplicateIndex:
             preferred=preferred,
             template=TemplateNews(template.length, template.offer()) if template else None,
         )
-        evidence = await self._submit(request)
+        evidence = await self._exchange.check(request)
         if template is not None and evidence.template is not None:
             template.take(*evidence.template)
         return verdict_of(url, evidence, self._config.sketch_bits, request=request)
@@ -198,7 +193,7 @@ class DuplicateIndex:
         return CheckRequest(known, host(known), secrets.token_bytes(4), fingerprint)
 
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
-        evidence = await self._submit(request)
+        evidence = await self._exchange.check(request)
         return verdict_of(url, evidence, self._config.sketch_bits, request=request)
 
     async def check_requests(self, requests: list[CheckRequest]) -> list[Evidence]:
@@ -251,11 +246,11 @@ class DuplicateIndex:
         If it stood for copies, the first of them that is checked again, or a new one, takes its
         place: :attr:`Verdict.replaces` says so.
         """
-        return await self._reports.submit(self._gone(url))
+        return await self._exchange.report(self._gone(url))
 
     def keep_gone(self, urls: Iterable[str]) -> None:
         """Keep URLs that are gone, for which :meth:`gone` had no answer, for :meth:`replay`."""
-        self._keep([self._gone(url) for url in urls])
+        self._exchange.keep([self._gone(url) for url in urls])
 
     def _gone(self, url: str) -> Gone:
         return Gone(identity(url, canonical=self._config.canonical_urls), int(time.time()))
@@ -299,51 +294,12 @@ class DuplicateIndex:
             await self._store.mend()
         return await audit(self._store, odd_bytes=self._config.sketch_bits // 8)
 
-    async def _submit(self, request: CheckRequest) -> Evidence:
-        start = time.monotonic()
-        answer = await self._batcher.submit(request)
-        if isinstance(answer, Evidence):
-            return answer
-        try:
-            return await answer
-        except ServerError as error:
-            self._patience.failed(start, error)
-            self._keep([request])
-            raise
+    async def _answers(self, requests: list[CheckRequest]) -> Answers:
+        if isinstance(self._store, SpreadIndex):  # each page has its answer at its own time
+            return await self._store.start(requests)
+        return await self.check_requests(requests)
 
-    async def _exchange(
-        self, requests: list[CheckRequest]
-    ) -> Sequence[Evidence | asyncio.Future[Evidence]]:
-        try:
-            with self._patience.asking():
-                if isinstance(self._store, SpreadIndex):  # each page has its answer at its own time
-                    return await self._store.start(requests)
-                return await self.check_requests(requests)
-        except ServerError:
-            self._keep(requests)
-            raise
-
-    async def _report(self, reports: list[Gone]) -> list[bool]:
-        with self._patience.asking():
-            if not await self._is_there():
-                return [False] * len(reports)
-            return await self._store.gone(reports)
-
-    def _keep(self, requests: Sequence[Kept]) -> None:
-        if self._spool is None or not requests:
-            return
-        now = int(time.time())
-        try:
-            self._spool.add(
-                one._replace(since=now) if isinstance(one, CheckRequest) else one
-                for one in requests
-            )
-        except OSError as error:  # the pages pass unchecked all the same
-            if not self._has_warned:  # there may be as many as the crawl has pages
-                self._has_warned = True
-                logger.warning(
-                    "DEDUP_DATA_DIR %s cannot keep pages that pass unchecked, so that nobody will "
-                    "check them: %s",
-                    self._config.data_dir,
-                    error.strerror or error,
-                )
+    async def _noted(self, reports: list[Gone]) -> list[bool]:
+        if not await self._is_there():
+            return [False] * len(reports)
+        return await self._store.gone(reports)

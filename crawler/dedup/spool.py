@@ -38,14 +38,14 @@ class Spool:
     def __init__(
         self, folder: Path, index: str, fits: Callable[[Fingerprint], bool] = lambda page: True
     ) -> None:
-        self._folder = folder
+        self.folder = folder
         self._fits = fits
         self._path = folder / f"{_NAME}.jsonl"
         self._index = index
 
     def add(self, requests: Iterable[Kept]) -> None:
         """Append requests."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self._append(self._line(request) for request in requests)
 
     def count(self) -> tuple[int, int]:
@@ -116,7 +116,7 @@ class Spool:
     def _files(self, pattern: str) -> list[Path]:
         # Not Path.glob, which finds nothing in a folder that may not be read.
         with suppress(FileNotFoundError, NotADirectoryError):
-            return [path for path in self._folder.iterdir() if path.match(pattern)]
+            return [path for path in self.folder.iterdir() if path.match(pattern)]
         return []
 
     def _append(self, lines: Iterable[bytes]) -> None:
@@ -135,12 +135,12 @@ class Spool:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         # A file of its own: the spool itself is renamed under those who wait for it.
-        with (self._folder / f"{_NAME}.lock").open("a") as lock:
+        with (self.folder / f"{_NAME}.lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def _free_name(self) -> Path:
-        taken = (self._folder / f"{_NAME}-{number}.jsonl" for number in range(1_000_000))
+        taken = (self.folder / f"{_NAME}-{number}.jsonl" for number in range(1_000_000))
         return next(path for path in taken if not path.exists())
 
     def _line(self, request: Kept) -> bytes:

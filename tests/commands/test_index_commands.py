@@ -116,7 +116,7 @@ def test_a_replay_that_breaks_off_lists_what_it_has_checked(
         config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
         async with DuplicateIndex.open(config, spool=True) as index:
             page = index.fingerprint(text(article(1)))
-            index._keep([index._request(f"http://b/{i}", page) for i in range(40)])
+            index._exchange.keep([index._request(f"http://b/{i}", page) for i in range(40)])
 
     asyncio.run(keep())
     check, answers = DuplicateIndex.check_requests, iter((True, False))
@@ -142,7 +142,7 @@ def test_a_replay_passes_over_lines_that_no_index_can_take(dedup, fill, redis_ur
         config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
         async with DuplicateIndex.open(config, spool=True) as index:
             pages = [(f"http://b/{i}", index.fingerprint(text(article(i)))) for i in (1, 2)]
-            index._keep([index._request(*page) for page in pages])
+            index._exchange.keep([index._request(*page) for page in pages])
 
     asyncio.run(keep())
     path = tmp_path / "unchecked.jsonl"

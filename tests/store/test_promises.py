@@ -89,7 +89,7 @@ async def test_a_check_tried_again_gets_the_same_answer(redis_url: str) -> None:
     """A request sent twice, as after a lost connection, is decided and counted once."""
     async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
         sent = []
-        exchange = index._batcher._send
+        exchange = index._exchange._pages._send
 
         async def twice(requests):
             first = await exchange(requests)
@@ -97,7 +97,7 @@ async def test_a_check_tried_again_gets_the_same_answer(redis_url: str) -> None:
             sent.append((first, again))
             return again
 
-        index._batcher._send = twice
+        index._exchange._pages._send = twice
         first = await index.check("http://a/1", text(article(1)))
         copy = await index.check("http://b/1", text(changed(article(1), 2)))
         same = await index.check("http://b/1", text(changed(article(1), 2)))

@@ -1,0 +1,92 @@
+"""Pages on their way to the server: many at once, and kept for later where it gives no answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from .errors import ServerError
+from .patience import Patience
+from .spool import Kept, Spool
+from .store.batch import Batcher
+from .store.redis_index import CheckRequest, Evidence, Gone
+
+logger = logging.getLogger(__name__)
+
+Answers: TypeAlias = Sequence[Evidence | asyncio.Future[Evidence]]
+
+
+class Exchange:
+    """Asks about pages, and reports gone ones, in exchanges of up to `limit` each.
+
+    `check` and `report` make an exchange; each page may have its answer at its own time. Methods
+    raise what these raise; of :class:`ServerError`, what was asked for is in the spool, if there is
+    one.
+    """
+
+    def __init__(
+        self,
+        check: Callable[[list[CheckRequest]], Awaitable[Answers]],
+        report: Callable[[list[Gone]], Awaitable[list[bool]]],
+        *,
+        limit: int,
+        spool: Spool | None,
+    ) -> None:
+        self._check, self._report = check, report
+        self._pages = Batcher(self._send_pages, limit=limit)
+        self._reports = Batcher(self._send_reports, limit=limit)
+        self._spool = spool
+        self._patience = Patience()
+        self._has_warned = False
+
+    async def check(self, request: CheckRequest) -> Evidence:
+        """What the server says of a page."""
+        start = time.monotonic()
+        answer = await self._pages.submit(request)
+        if isinstance(answer, Evidence):
+            return answer
+        try:
+            return await answer
+        except ServerError as error:
+            self._patience.failed(start, error)
+            self.keep([request])
+            raise
+
+    async def report(self, gone: Gone) -> bool:
+        """Whether a page is noted as gone by now; what fails is not kept, see :meth:`keep`."""
+        return await self._reports.submit(gone)
+
+    def keep(self, requests: Sequence[Kept]) -> None:
+        """Put into the spool what got no answer."""
+        if self._spool is None or not requests:
+            return
+        now = int(time.time())
+        try:
+            self._spool.add(
+                one._replace(since=now) if isinstance(one, CheckRequest) else one
+                for one in requests
+            )
+        except OSError as error:  # the pages pass unchecked all the same
+            if not self._has_warned:  # there may be as many as the crawl has pages
+                self._has_warned = True
+                logger.warning(
+                    "DEDUP_DATA_DIR %s cannot keep pages that pass unchecked, so that nobody will "
+                    "check them: %s",
+                    self._spool.folder,
+                    error.strerror or error,
+                )
+
+    async def _send_pages(self, requests: list[CheckRequest]) -> Answers:
+        try:
+            with self._patience.asking():
+                return await self._check(requests)
+        except ServerError:
+            self.keep(requests)
+            raise
+
+    async def _send_reports(self, reports: list[Gone]) -> list[bool]:
+        with self._patience.asking():
+            return await self._report(reports)
