@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -40,9 +39,9 @@ def find_document(
     it does not hold, and with `raw` every address, is fetched. Else as
     :func:`~.documents.read_document`, which tells what is raised.
     """
-    from .documents import read_document
+    from .documents import is_web_address, read_document
 
-    is_address = re.match(r"https?://", source, re.IGNORECASE) is not None
+    is_address = is_web_address(source)
     if is_address and not raw and (found := archived_page(source, config)):
         return Document(found[0].text, found[1])
     text = read_document(source, raw=raw, user_agent=user_agent)

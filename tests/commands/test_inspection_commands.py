@@ -155,6 +155,24 @@ def test_explain_fetches_what_no_archive_holds(dedup, fill, tmp_path):
     assert found["text_from"] == "fetched now"
 
 
+def test_a_file_is_not_fetched(dedup, fill, tmp_path, monkeypatch):
+    """What --fetch reads is on the web, never the file that has the name of a page."""
+    words = text(article(1, 100))
+    fill([("one.txt", words), ("two.txt", words)])
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / name).write_text(words)
+    monkeypatch.chdir(tmp_path)
+    for command in ("explain", "prefer"):
+        code, out, err = dedup(command, "two.txt", "--fetch")
+        assert (code, out) == (Exit.USAGE, "")
+        assert "cannot fetch 'two.txt'" in err
+        code, out, err = dedup(command, "two.txt", "--text", "")  # as of a variable that is not set
+        assert (code, out) == (Exit.USAGE, "")
+        assert "empty name" in err
+    found = json.loads(dedup("explain", "two.txt", "--text", "one.txt", "--json")[1])
+    assert found["text_from"] == "given"
+
+
 def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
     """Texts and cut blocks are those that were checked; nothing is fetched; an override is told."""
     folder = tmp_path / "data"

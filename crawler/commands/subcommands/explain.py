@@ -83,7 +83,7 @@ def _source(
 ) -> _Source | None:
     """The text of a page: as given, from the archive, or fetched now."""
     from ..archived import archived_page
-    from ..documents import read_page
+    from ..documents import read_page, web_address
 
     if given is None:
         if found := archived_page(url, config):
@@ -93,8 +93,9 @@ def _source(
             )
         if not fetch:
             return None
-    text, cut = read_page(given or url, user_agent=settings["USER_AGENT"])
-    return _Source(text, cut, "given" if given else "fetched now")
+    source = web_address(url) if given is None else given
+    text, cut = read_page(source, user_agent=settings["USER_AGENT"])
+    return _Source(text, cut, "fetched now" if given is None else "given")
 
 
 def _compared(a: str, b: str, config: DedupConfig) -> Comparison:
