@@ -31,11 +31,14 @@ _KEPT_NO_MORE = "a page that is kept no more"  # forgotten, a copy itself, or ha
 
 
 class _Source(NamedTuple):
-    """A page's main text, the blocks cut from it (text and reason), and where both are from."""
+    """A page's main text, the blocks cut from it (text and reason), where both are from, and
+    whether the text is all or the beginning of a longer one.
+    """
 
     text: str
     cut: list[tuple[str, str]]
     origin: str
+    is_whole: bool = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +70,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if page and found.original:
         original = _source(found.original.url, None, options.fetch, config, settings)
         if original:
-            comparison = _compared(original.text, page.text, config)
+            comparison = _compared(original, page, config)
     if options.json:
         print_json(_to_dict(found, page, comparison))
     else:
@@ -88,9 +91,8 @@ def _source(
     if given is None:
         if found := archived_page(url, config):
             stored, origin = found
-            return _Source(
-                stored.text, [(block.text, block.reason) for block in stored.cut], origin
-            )
+            cut = [(block.text, block.reason) for block in stored.cut]
+            return _Source(stored.text, cut, origin, stored.is_whole)
         if not fetch:
             return None
     source = web_address(url) if given is None else given
@@ -98,10 +100,10 @@ def _source(
     return _Source(text, cut, "fetched now" if given is None else "given")
 
 
-def _compared(a: str, b: str, config: DedupConfig) -> Comparison:
+def _compared(a: _Source, b: _Source, config: DedupConfig) -> Comparison:
     from ...dedup.comparison import compare
 
-    return compare(a, b, config)
+    return compare(a.text, b.text, config, whole=(a.is_whole, b.is_whole))
 
 
 def _print(found: Explanation, page: _Source | None, comparison: Comparison | None) -> None:
@@ -122,7 +124,8 @@ def _print(found: Explanation, page: _Source | None, comparison: Comparison | No
     if found.met:
         facts.append(["bands that met", f"{found.met.met} of {found.met.bands}"])
     if comparison:
-        facts.append(["Jaccard of the two texts", shown(comparison.jaccard)])
+        texts = "the two texts" if all(comparison.whole) else "what is archived of the two texts"
+        facts.append([f"Jaccard of {texts}", shown(comparison.jaccard)])
     if page:
         facts.append(["text", page.origin])
         facts.append(["blocks cut as chrome", len(page.cut)])
@@ -190,6 +193,7 @@ def _to_dict(
         "bands": met.bands if met else None,
         "jaccard": comparison.jaccard if comparison else None,
         "changes": change_dicts(comparison.changes) if comparison else None,
+        "whole": comparison.whole if comparison else None,
         "text_from": page.origin if page else None,
         "cut": [{"text": text, "reason": reason} for text, reason in page.cut] if page else None,
         "nearest": [one.to_dict() for one in found.nearest],
