@@ -223,9 +223,44 @@ def test_looks(browser: Browser, site: Served, size: tuple[int, int], scheme: st
             )
             assert not seen.overflows(), path
             assert seen.pale_texts() == [], path
+            assert seen.cut_texts() == [], path
             assert seen.unreached_controls() == 0, path
             assert seen.page.locator("h1").count() == 1
         assert seen.complaints == []
+
+
+def test_one_is_no_plural(browser: Browser, config: DedupConfig, tmp_path: Path) -> None:
+    """What there is one of is counted in the singular, on the web page and in the report."""
+    words = article(3, 300)
+    kept, copy = "https://a.example/kept", "https://b.example/near"
+    fill(config, [(kept, text(words), "T"), (copy, text([*words[:11], "other", *words[12:]]), "T")])
+    plural = (
+        r"(?<![\d.,])1 (?:\w+ )?(?:pages|words|decisions|near-duplicates|pairs|blocks|clusters)\b"
+    )
+    said = ""
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, f"/page?url={copy}")
+        seen.page.click("text=Overrule: keep it")
+        for path in (*PATHS[:8], f"/page?url={copy}", "/cluster/1"):
+            seen.page.goto(site.root + path)
+            said += seen.page.locator("main").text_content() or ""
+        form = {"form": form_token(TOKEN), "text": "word"}
+        said += site.read("/nearest", method="POST", form=form, Origin=site.root).text
+        seen.page.goto(write_report(config, tmp_path / "report.html"))
+        for summary in ("#near summary", "#list summary"):
+            seen.page.click(summary)
+        said += seen.page.locator("main").text_content() or ""
+    assert re.findall(plural, said) == []
+    for one in (
+        "1 page is a",
+        "1 decision was",
+        "1 kept page",
+        "1 equal word",
+        "1 block",
+        "1 word:",
+    ):
+        assert one in said
+    assert "2 pages: one is kept, the other repeats it." in said
 
 
 def test_empty_index(browser: Browser, config: DedupConfig) -> None:
@@ -319,11 +354,11 @@ def test_lower_threshold_and_stories(browser: Browser, config: DedupConfig) -> N
         enter(seen, site, "/threshold")
         seen.page.focus("#t")
         seen.page.keyboard.press("Home")
-        seen.page.locator("text=1 of 3 kept pages would be copies").wait_for()
+        seen.page.locator("text=1 of 3 kept pages would be a copy").wait_for()
         assert "to https://one.example/" in seen.page.inner_text("#changes")
         assert "the bands of this index find" in seen.page.inner_text("#changes")
         seen.page.goto(site.root + "/stories?t=0.5")
-        assert "1 stories of several pages among 3" in seen.page.inner_text("#changes")
+        assert "1 story of several pages among 3" in seen.page.inner_text("#changes")
         links = seen.page.locator("#changes li li a").all_inner_texts()
         assert links == [KEPT[0][0], KEPT[1][0]]
         seen.page.focus("#t")
@@ -499,6 +534,7 @@ def test_search(browser: Browser, site: Served) -> None:
         seen.page.fill("#q", "to print")
         seen.page.press("#q", "Enter")
         assert seen.page.inner_text("main li a") == "https://b.example/print"
+        assert "never saw" not in seen.page.inner_text("main")  # nobody asked for an address
         seen.page.fill("#q", "zeppelin")
         seen.page.press("#q", "Enter")
         assert "No copy and no page" in seen.page.inner_text("main")
