@@ -202,6 +202,18 @@ def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
     assert "http://a.example/1 to this page:" in out
 
 
+def test_explain_names_who_decided(dedup, fill):
+    """A copy that somebody wants kept is not said to be like no other page."""
+    pages = [(f"http://{host}.example/", text(article(1, 300))) for host in "ab"]
+    fill(pages)
+    copy = pages[1][0]
+    assert "\tthe same words as http://a.example/" in dedup("explain", copy)[1]
+    dedup("override", copy, "keep")
+    fill(pages)
+    assert "\nbecause\tsomebody decided that it is kept\n" in dedup("explain", copy)[1]
+    assert "\nbecause\tno kept page was as similar" in dedup("explain", pages[0][0])[1]
+
+
 def test_explain_of_equal_words_has_no_differences(dedup, redis_url, tmp_path):
     """No heading stands above nothing."""
     config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)

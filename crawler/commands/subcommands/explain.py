@@ -166,6 +166,8 @@ def _reason(found: Explanation) -> str:
             f"{shown(page.similarity)} similar ({shown(page.low)} to {shown(page.high)}) to "
             f"{original}"
         )
+    if found.override == "keep":
+        return "somebody decided that it is kept"
     if page.kind == "short":
         return "too short for a shingle, and no exact copy known"
     return "no kept page was as similar as the threshold"
