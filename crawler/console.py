@@ -20,6 +20,7 @@ from .dedup.verdict import Kind
 from .spiders.site import SiteSpider
 from .start_errors import naming
 from .terminal import measured
+from .wording import counted
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -121,10 +122,10 @@ class Console:
         scheduler: Any = self.crawler.engine.scheduler
         queued = len(scheduler) if hasattr(scheduler, "__len__") else 0
         stopping = "" if self.crawler.crawling else " · ending; Ctrl-C again does not wait"
+        kept, dropped = (stats.get(f"item_{one}_count", 0) for one in ("scraped", "dropped"))
         self.terminal.print(
-            f"{pages} pages · {stats.get('item_scraped_count', 0)} kept · "
-            f"{stats.get('item_dropped_count', 0)} duplicates · {queued} queued · "
-            f"{rate:.1f} pages/s{stopping}"
+            f"{counted(pages, 'page')} · {kept:,} kept · {counted(dropped, 'duplicate')} · "
+            f"{queued:,} queued · {rate:.1f} pages/s{stopping}"
         )
 
     def show_table(self) -> None:
@@ -146,7 +147,8 @@ class Console:
         self.terminal.print(f"{hosts}: {self._reason} after {seconds:.0f} s", style="bold")
         self.terminal.print(table)
         for uri, count in self.feeds:
-            self.terminal.print(f"{count:,} kept pages are in {uri}", soft_wrap=True)
+            written = counted(count, "kept page is", "kept pages are")
+            self.terminal.print(f"{written} in {uri}", soft_wrap=True)
         if not stats.get("site/pages"):
             return  # there is nothing to ask about
         if not self.feeds:

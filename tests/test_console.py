@@ -78,7 +78,7 @@ def test_a_line_says_how_far_the_crawl_is() -> None:
     reporter, text = console(STATS)
     reporter.show_line()
     (line,) = text.getvalue().splitlines()
-    for part in ("1200 pages", "900 kept", "295 duplicates", "17 queued", "pages/s"):
+    for part in ("1,200 pages", "900 kept", "295 duplicates", "17 queued", "pages/s"):
         assert part in line
     assert "ending" not in line
 

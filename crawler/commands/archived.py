@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -11,10 +10,11 @@ if TYPE_CHECKING:
 
 
 class Document(NamedTuple):
-    """A text, and where it is from."""
+    """A text, where it is from, and whether it is all or the beginning of a longer one."""
 
     text: str
     origin: str
+    is_whole: bool = True
 
 
 def archived_page(url: str, config: DedupConfig) -> tuple[ArchivedPage, str] | None:
@@ -40,11 +40,12 @@ def find_document(
     it does not hold, and with `raw` every address, is fetched. Else as
     :func:`~.documents.read_document`, which tells what is raised.
     """
-    from .documents import read_document
+    from .documents import is_web_address, read_document
 
-    is_address = re.match(r"https?://", source, re.IGNORECASE) is not None
+    is_address = is_web_address(source)
     if is_address and not raw and (found := archived_page(source, config)):
-        return Document(found[0].text, found[1])
+        page, origin = found
+        return Document(page.text, origin, page.is_whole)
     text = read_document(source, raw=raw, user_agent=user_agent)
     origin = "fetched now" if is_address else "standard input" if source == "-" else "file"
     return Document(text, origin)

@@ -49,6 +49,23 @@ def read_document(source: str, *, raw: bool = False, user_agent: str | None = No
     return strip_chrome(body.data, content_type=body.content_type).text
 
 
+def web_address(url: str) -> str:
+    """The address of a page that is to be fetched.
+
+    Raises :class:`InputError` if it is no http(s) address, so that no file of that name is read.
+    """
+    from ..dedup.errors import InputError
+
+    if not is_web_address(url):
+        raise InputError(f"cannot fetch {url!r}: it is no http(s) address")
+    return url
+
+
+def is_web_address(source: str) -> bool:
+    """Whether a name is that of something on the web, not of a file."""
+    return re.match(r"https?://", source, re.IGNORECASE) is not None
+
+
 def read_page(source: str, *, user_agent: str | None = None) -> tuple[str, list[tuple[str, str]]]:
     """The main text of a page, and of each of the first blocks cut from it text and reason.
 
@@ -79,7 +96,7 @@ def _read(source: str, user_agent: str | None) -> _Body:
 
     if not source:
         raise InputError("expects a file, - or an http(s) address, not an empty name")
-    if re.match(r"https?://", source, re.IGNORECASE):
+    if is_web_address(source):
         body = _download(source, user_agent)
     elif source == "-":
         body = _Body(sys.stdin.buffer.read(LIMIT + 1))

@@ -110,6 +110,9 @@ class Comparison:
         What it would then say of b: exact, near, unique or short.
     changes
         The words that differ; None if they are very many.
+    whole
+        Whether each of the texts was all of it, or the beginning of a longer one. What may follow
+        in that is among no ``changes``; all else is of the texts as they are.
     """
 
     words: tuple[int, int]
@@ -126,10 +129,17 @@ class Comparison:
     found: float
     verdict: Kind
     changes: list[Change] | None
+    whole: tuple[bool, bool]
 
 
 def compare(
-    a: str, b: str, config: DedupConfig, *, smallest: int = 10, confidence: float = 0.95
+    a: str,
+    b: str,
+    config: DedupConfig,
+    *,
+    smallest: int = 10,
+    confidence: float = 0.95,
+    whole: tuple[bool, bool] = (True, True),
 ) -> Comparison:
     """Compare two texts with the shingles, sketches, bands and threshold of *config*.
 
@@ -142,6 +152,8 @@ def compare(
         How many shingles of each text :func:`smallest_overlap` compares.
     confidence
         Level of the intervals: with this probability they hold the true resemblance.
+    whole
+        Whether each text is all of it, or the beginning of a longer one, which may end in a word.
     """
     sketcher = make_sketcher(config, 1 if config.seed is None else config.seed)
     lines = line_overlap(a, b)
@@ -195,8 +207,13 @@ def compare(
         floor_of_odd(theirs[0].members, bits),
         found,
         verdict,
-        word_changes(words_a, words_b),
+        word_changes(*map(_known_words, (words_a, words_b), whole), whole=whole),
+        whole,
     )
+
+
+def _known_words(words: list[str], whole: bool) -> list[str]:
+    return words if whole else words[:-1]
 
 
 def _hybrid(a: str, b: str, config: DedupConfig, sketcher: Sketcher) -> float | None:

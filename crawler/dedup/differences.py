@@ -99,16 +99,21 @@ def _common(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
     return a.size - row.bit_count()
 
 
-def word_changes(a: Sequence[str], b: Sequence[str]) -> list[Change] | None:
+def word_changes(
+    a: Sequence[str], b: Sequence[str], *, whole: tuple[bool, bool] = (True, True)
+) -> list[Change] | None:
     """The fewest changes that turn words *a* into words *b*, in their order.
 
-    None for texts that differ in more than 1,000 words: to say where would tell nothing.
+    None for texts that differ in more than 1,000 words: to say where would tell nothing. One that
+    is not *whole* is the beginning of a longer one: what the other has beyond its end is no change.
 
     Source: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986.
 
     >>> word_changes("in a hole there lived a hobbit".split(), "in a hole was a hobbit".split())
     [Change(before=('in', 'a', 'hole'), removed=('there', 'lived'), added=('was',),
             after=('a', 'hobbit'))]
+    >>> word_changes(["in", "a"], ["in", "a", "hole"], whole=(False, True))
+    []
     """
     start, end_a, end_b = _trimmed(a, b)
     steps = _shortest_edit(a[start:end_a], b[start:end_b])
@@ -120,6 +125,8 @@ def word_changes(a: Sequence[str], b: Sequence[str]) -> list[Change] | None:
             spans.append([x + start, x + start, y + start, y + start])
         spans[-1][1] = x + start + (not adds)
         spans[-1][3] = y + start + adds
+    if spans and spans[-1][1] == len(a) and spans[-1][3] == len(b):
+        _cut_at_end(spans, whole)
     return [
         Change(
             tuple(a[max(0, a_from - _CONTEXT) : a_from]),
@@ -129,6 +136,18 @@ def word_changes(a: Sequence[str], b: Sequence[str]) -> list[Change] | None:
         )
         for a_from, a_to, b_from, b_to in spans
     ]
+
+
+def _cut_at_end(spans: list[list[int]], whole: tuple[bool, bool]) -> None:
+    """Take out of the change at the end what may follow in the text that goes on."""
+    a_from, a_to, b_from, b_to = spans.pop()
+    removed, added = a_to - a_from, b_to - b_from
+    if not whole[1]:
+        a_to = min(a_to, a_from + added)
+    if not whole[0]:
+        b_to = min(b_to, b_from + removed)
+    if a_to > a_from or b_to > b_from:
+        spans.append([a_from, a_to, b_from, b_to])
 
 
 def _shortest_edit(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, bool]] | None:

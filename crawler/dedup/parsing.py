@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,7 @@ def duration(value: Any) -> float | None:
         number, unit = value, "s"
     try:
         seconds = float(number) * _SECONDS[unit]
-    except ValueError:
+    except (TypeError, ValueError):
         seconds = 0.0
     if isinstance(value, bool) or not 1 <= seconds < 1e10:
         raise ValueError("expects seconds, at least 1, or a text as 12h, 30d or 8w")
@@ -126,12 +126,8 @@ def one_of(*words: str) -> Callable[[Any], str]:
 
 
 def kinds(value: Any) -> frozenset[Kind]:
-    words = value.split(",") if isinstance(value, str) else list(value)
     known = [kind for kind in Kind if kind is not Kind.UNCHECKED]  # a fault is no reason to drop
-    names = {str(word).strip() for word in words} - {""}
-    if not names <= set(known):
-        raise ValueError(f"expects verdicts out of {', '.join(known)}")
-    return frozenset(Kind(name) for name in names)
+    return frozenset(map(Kind, _some_of("verdicts", known, value)))
 
 
 def function(value: Any) -> str | Callable[[Any], str] | None:
@@ -150,17 +146,18 @@ def options(value: Any) -> Mapping[str, Any] | None:
     return dict(options)
 
 
-def _words_out_of(known: frozenset[str], value: Any) -> frozenset[str]:
-    words = value.split(",") if isinstance(value, str) else list(value)
-    names = {str(word).strip() for word in words} - {""}
-    if not names <= known:
-        raise ValueError(f"expects words out of {', '.join(sorted(known))}")
+def _some_of(what: str, known: Sequence[str], value: Any) -> frozenset[str]:
+    with _expecting(f"{what} out of {', '.join(known)}, or none: ''"):
+        words = value.split(",") if isinstance(value, str) else list(value)
+        names = {str(word).strip() for word in words} - {""}
+        if not names <= set(known):
+            raise ValueError
     return frozenset(names)
 
 
 def distinctions(value: Any) -> frozenset[str]:
-    return _words_out_of(DISTINCTIONS, value)
+    return _some_of("words", sorted(DISTINCTIONS), value)
 
 
 def preferences(value: Any) -> frozenset[str]:
-    return _words_out_of(PREFERENCES, value)
+    return _some_of("words", sorted(PREFERENCES), value)

@@ -25,6 +25,7 @@ from ..dedup.verdict import Kind, Verdict
 from ..extractor import extractor
 from ..project import project_config, site_template
 from ..start_errors import speak_plainly
+from ..wording import counted
 from .chrome import main_text
 from .dropping import describe, drop_reason
 from .gone import GoneAddresses
@@ -214,11 +215,11 @@ class DuplicatePipeline:
         if foreign > self._foreign:
             self._foreign = foreign
             logger.warning(
-                "%d pages passed unchecked in crawls with another index, which checks them when it "
-                "is used again, or are damaged lines; if it is deleted, or lines are damaged, "
+                "%s passed unchecked in crawls with another index, which checks them when it "
+                "is used again, or lines are damaged; if it is deleted, or lines are damaged, "
                 "crawl them again and remove unchecked.jsonl, which names them, from "
                 "DEDUP_DATA_DIR",
-                foreign,
+                counted(foreign, "page"),
             )
         if not waiting:
             return
@@ -232,21 +233,23 @@ class DuplicatePipeline:
                     logger.info("Passed unchecked, but %s", describe(verdict, verdict.standing))
         except ParameterMismatch:
             logger.error(
-                "%d pages passed unchecked, and their index was replaced by another: crawl them "
-                "again and remove unchecked.jsonl, which names them, from DEDUP_DATA_DIR",
-                waiting,
+                "%s passed unchecked, and the index was replaced by another: crawl again and "
+                "remove unchecked.jsonl, which names what is missing, from DEDUP_DATA_DIR",
+                counted(waiting, "page"),
             )
             return
         except Exception as error:  # nothing that happens here may undo the crawl
             logger.error(
-                "%d pages passed unchecked (%s); `scrapy dedup replay` checks them later",
-                waiting - checked,
+                "%s passed unchecked (%s); `scrapy dedup replay` checks that later",
+                counted(waiting - checked, "page"),
                 error,
             )
             return
         if checked:
             logger.info(
-                "Checked %d pages that had passed unchecked: %d are copies", checked, copies
+                "Checked %s that had passed unchecked: %s",
+                counted(checked, "page"),
+                counted(copies, "copy", "copies"),
             )
 
     def _unanswered(self, error: DedupError) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ..wording import counted
+
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
     from .survey import KeptPairs
@@ -78,8 +80,8 @@ def s_curve(config: DedupConfig, histogram: Mapping[str, int], kept: KeptPairs) 
         line = " ".join(f"{_x(s)},{_y(share)}" for s, share in points)
     return Curve(
         line=line,
-        bars=_bars(histogram, "near-duplicates"),
-        pairs=_bars(kept.histogram, "pairs of kept pages"),
+        bars=_bars(histogram, "near-duplicate", "near-duplicates"),
+        pairs=_bars(kept.histogram, "pair of kept pages", "pairs of kept pages"),
         threshold=config.threshold,
         threshold_x=_x(config.threshold),
         bands=bands,
@@ -91,14 +93,14 @@ def s_curve(config: DedupConfig, histogram: Mapping[str, int], kept: KeptPairs) 
     )
 
 
-def _bars(histogram: Mapping[str, int], what: str) -> list[Bar]:
+def _bars(histogram: Mapping[str, int], one: str, many: str) -> list[Bar]:
     full = _full(histogram)
     bars = []
     for name, count in sorted(histogram.items()):
         low = float(name)
         y = _y(count / full)
         width = round(_x(low + 0.01) - _x(low) - 1, 1)
-        text = f"{low:.2f} to {low + 0.01:.2f}: {count:,} {what}"
+        text = f"{low:.2f} to {low + 0.01:.2f}: {counted(count, one, many)}"
         bars.append(Bar(_x(low), y, width, round(_y(0) - y, 1), text))
     return bars
 

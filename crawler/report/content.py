@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..wording import counted
 from .charts import host_rows, verdict_rows
 from .survey import kept_pages, sample_pairs, take_survey
 from .texts import MOST_WORDS, side_by_side, visible
@@ -169,11 +170,12 @@ def statements(content: dict[str, Any], survey_of: str = "report") -> Iterator[s
             "--clusters lists more."
         )
     if content["unlisted_copies"]:
-        yield f"{content['unlisted_copies']:,} copies more were read than can be listed."
+        unlisted = counted(content["unlisted_copies"], "copy more was", "copies more were")
+        yield f"{unlisted} read than can be listed."
     if len(content["comparisons"]) == content["limits"]["comparisons"]:
         yield (
-            f"Texts are shown for {len(content['comparisons']):,} pairs, those in doubt first; "
-            "--texts shows more."
+            f"Texts are shown for {counted(len(content['comparisons']), 'pair')}, those in doubt "
+            "first; --texts shows more."
         )
     if not content["archived"] and total:
         yield "No texts are at hand: DEDUP_ARCHIVE is 0, or the crawl was before there was one."

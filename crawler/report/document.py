@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..dedup.errors import MissingExtra
+from ..wording import counted
 from .charts import s_curve
 from .content import statements
 from .survey import KeptPairs
@@ -67,8 +68,10 @@ def environment() -> Environment:
     made.filters |= {
         "visible": lambda value: visible(str(value)),
         "number": lambda value: f"{value:,}",
+        "counted": counted,
         "percent": lambda share: f"{100 * share:.1f}\N{NO-BREAK SPACE}%",
         "bytes": _bytes,
+        "minute": lambda time: f"{time:%Y-%m-%d %H:%M}",
     }
     made.tests["web_address"] = is_link
     return made

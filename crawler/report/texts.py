@@ -134,7 +134,7 @@ def side_by_side(
     """
     left, right = _Text(a, ignore, whole[0]), _Text(b, ignore, whole[1])
     is_whole = left.is_whole and right.is_whole
-    changes = word_changes(left.words, right.words)
+    changes = word_changes(left.words, right.words, whole=(left.is_whole, right.is_whole))
     if changes is None:
         return Comparison(None, is_whole)
     spans: list[tuple[int, int, int, int]] = []
@@ -149,15 +149,7 @@ def side_by_side(
             start_b = _place(change.added)
             start_a = at_a + start_b - at_b
         at_a, at_b = start_a + len(change.removed), start_b + len(change.added)
-        end_a, end_b = at_a, at_b
-        if at_a == len(left.words) and at_b == len(right.words):
-            # What one has beyond the end of the other may follow there, where that goes on.
-            if not right.is_whole:
-                end_a = min(end_a, start_a + len(change.added))
-            if not left.is_whole:
-                end_b = min(end_b, start_b + len(change.removed))
-        if end_a > start_a or end_b > start_b:
-            spans.append((start_a, end_a, start_b, end_b))
+        spans.append((start_a, at_a, start_b, at_b))
     rows = []
     shown = 0
     for group in _groups(spans):

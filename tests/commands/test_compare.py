@@ -19,6 +19,7 @@ from crawler.dedup import (
     DedupConfig,
     DuplicateIndex,
     Kind,
+    Verdict,
     containment,
     jaccard,
     shingle_hashes,
@@ -372,6 +373,40 @@ def test_addresses_of_the_index_are_read_from_the_archive(dedup, redis_url, tmp_
     assert today["words"] != found["words"]
     code, _, err = dedup("compare", "http://127.0.0.1:1/", names[0])
     assert (code, err.count("\n")) == (Exit.USAGE, 1)
+
+
+def test_the_end_of_what_is_archived_is_no_difference(dedup, fill, files, tmp_path):
+    """Of a text that the archive has cut, nothing is said to be missing behind that place."""
+    words = article(1, 8000)
+    pages = [
+        ("http://a.example/1", text(words)),
+        ("http://b.example/1", text(["early", "words", *words])),
+        ("http://c.example/1", text([*words[:100], "other", *words[101:]])),
+    ]
+    fill(pages)
+    writer = ArchiveWriter.of(DedupConfig(data_dir=tmp_path))
+    for url, one in pages:
+        writer.add(one, "", Verdict(Kind.NEAR, url), [])
+    writer.close()
+    first, second, third = (url for url, _ in pages)
+    [file] = files(pages[0][1].encode())
+    for a, b, differing in (
+        (first, second, ["early words"]),
+        (second, first, [""]),
+        (first, third, ["other"]),
+        (file, first, []),
+        (third, file, [f"{words[100]}"]),
+    ):
+        found = json.loads(dedup("compare", a, b, "--json")[1])
+        assert [change["added"] for change in found["changes"]] == differing, (a, b)
+        assert found["whole"] == [a == file, b == file]
+    found = json.loads(dedup("explain", second, "--json")[1])
+    assert [change["added"] for change in found["changes"]] == ["early words"]
+    assert found["whole"] == [False, False]
+    assert "\nJaccard of what is archived of the two texts\t0.9" in dedup("explain", second)[1]
+    out = dedup("compare", first, file)[1]
+    assert "\ncompared\tof A the beginning, all that is archived" in out
+    assert "\ncompared" not in dedup("compare", file, file)[1]
 
 
 @pytest.mark.parametrize(

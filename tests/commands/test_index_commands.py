@@ -155,8 +155,8 @@ def test_a_replay_passes_over_lines_that_no_index_can_take(dedup, fill, redis_ur
     path.write_text(bad + good)
     code, out, err = dedup("replay")
     assert (code, err.count("\n")) == (Exit.FOUND, 1)
-    assert "6 pages passed unchecked in crawls with another index, or are damaged lines" in err
-    assert out.endswith("2 pages checked, 1 of them copies\n")
+    assert "6 pages passed unchecked in crawls with another index, or lines are damaged" in err
+    assert out.endswith("2 pages checked, 1 of them a copy\n")
     assert path.read_text() == bad
     assert "faults\t0" in dedup("verify")[1]
 
@@ -202,7 +202,7 @@ def test_verify_of_what_changes(dedup, monkeypatch):
     monkeypatch.setattr(DuplicateIndex, "verify", verify)
     code, out, err = dedup("verify", "--json")
     assert (code, json.loads(out)["unsettled"], err.count("\n")) == (Exit.FOUND, 3, 1)
-    assert "3 buckets were changed each time" in err
+    assert "3 buckets changed at each comparison" in err
 
 
 def test_clear_leaves_nothing_of_the_index_and_all_of_others(dedup, fill, server):

@@ -155,6 +155,24 @@ def test_explain_fetches_what_no_archive_holds(dedup, fill, tmp_path):
     assert found["text_from"] == "fetched now"
 
 
+def test_a_file_is_not_fetched(dedup, fill, tmp_path, monkeypatch):
+    """What --fetch reads is on the web, never the file that has the name of a page."""
+    words = text(article(1, 100))
+    fill([("one.txt", words), ("two.txt", words)])
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / name).write_text(words)
+    monkeypatch.chdir(tmp_path)
+    for command in ("explain", "prefer"):
+        code, out, err = dedup(command, "two.txt", "--fetch")
+        assert (code, out) == (Exit.USAGE, "")
+        assert "cannot fetch 'two.txt'" in err
+        code, out, err = dedup(command, "two.txt", "--text", "")  # as of a variable that is not set
+        assert (code, out) == (Exit.USAGE, "")
+        assert "empty name" in err
+    found = json.loads(dedup("explain", "two.txt", "--text", "one.txt", "--json")[1])
+    assert found["text_from"] == "given"
+
+
 def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
     """Texts and cut blocks are those that were checked; nothing is fetched; an override is told."""
     folder = tmp_path / "data"
@@ -182,6 +200,18 @@ def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
     assert "somebody said\tdrop" in out
     assert "navigation\tMenu of all" in out
     assert "http://a.example/1 to this page:" in out
+
+
+def test_explain_names_who_decided(dedup, fill):
+    """A copy that somebody wants kept is not said to be like no other page."""
+    pages = [(f"http://{host}.example/", text(article(1, 300))) for host in "ab"]
+    fill(pages)
+    copy = pages[1][0]
+    assert "\tthe same words as http://a.example/" in dedup("explain", copy)[1]
+    dedup("override", copy, "keep")
+    fill(pages)
+    assert "\nbecause\tsomebody decided that it is kept\n" in dedup("explain", copy)[1]
+    assert "\nbecause\tno kept page was as similar" in dedup("explain", pages[0][0])[1]
 
 
 def test_explain_of_equal_words_has_no_differences(dedup, redis_url, tmp_path):

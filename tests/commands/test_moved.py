@@ -229,7 +229,7 @@ def test_moved_into_a_file(dedup: Callable[..., Any], story: None, tmp_path: Pat
     """The file is the output; one that cannot be written is one line of error."""
     path = tmp_path / "moved.conf"
     code, out, _ = dedup("moved", "--format", "nginx", "-o", str(path))
-    assert (code, out) == (Exit.FOUND, f"1 pages moved, 1 are lost: {path}\n")
+    assert (code, out) == (Exit.FOUND, f"1 page moved, 1 is lost: {path}\n")
     assert path.read_text() == dedup("moved", "--format", "nginx")[1]
     assert list(tmp_path.iterdir()) == [path]
     code, out, err = dedup("moved", "-o", str(tmp_path / "none" / "x"))

@@ -89,6 +89,22 @@ def test_an_error_says_what_is_expected(name: str) -> None:
         DedupConfig.from_settings({f"DEDUP_{name}": "{abc"})
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("DROP", None, "verdicts out of unique, exact, near, .*, or none: '', not None"),
+        ("IGNORE", 3, "words out of accents, case, .*, or none: '', not 3"),
+        ("TTL", [30], "seconds, at least 1, or a text as 12h"),
+    ],
+)
+def test_an_error_of_another_type_says_what_is_expected(
+    name: str, value: object, expected: str
+) -> None:
+    """Who writes None for none learns what is none."""
+    with pytest.raises(ConfigError, match=f"^DEDUP_{name} expects {expected}"):
+        DedupConfig.from_settings({f"DEDUP_{name}": value})
+
+
 def test_an_error_stays_short() -> None:
     """A value may be a file that was meant to be named."""
     with pytest.raises(ConfigError, match=r"^DEDUP_DROP ") as error:

@@ -609,7 +609,7 @@ async def test_pages_of_another_index_are_told_once(open_bench, start_server, ca
     await other.process({"url": "/a", "text": ARTICLE})
     bench, second = await open_bench(), await open_bench()
     await bench.pipeline.close_spider()
-    assert caplog.text.count("1 pages passed unchecked in crawls with another index") == 2
+    assert caplog.text.count("1 page passed unchecked in crawls with another index") == 2
     await other.process({"url": "/b", "text": ARTICLE})
     await second.pipeline.close_spider()
     assert caplog.text.count("2 pages passed unchecked in crawls with another index") == 1
@@ -653,7 +653,7 @@ async def test_an_index_that_was_replaced(open_bench, server, caplog, tmp_path):
     item = await bench.process({"url": "b", "text": OTHER})
     assert item["dedup"]["kind"] == "unchecked"
     await bench.pipeline.close_spider()
-    assert "1 pages passed unchecked, and their index was replaced" in caplog.text
+    assert "1 page passed unchecked, and the index was replaced" in caplog.text
     assert "scrapy dedup replay" not in caplog.text
     (tmp_path / "unchecked.jsonl").unlink()
 

@@ -43,6 +43,18 @@ _PALE = """
   return pale;
 }
 """
+# Texts of drawings that are cut at an edge: of the drawing, of what holds it, or of the window.
+_CUT = """
+() => [...document.querySelectorAll("svg text")].filter((text) => {
+  const box = text.getBoundingClientRect();
+  for (let at = text.closest("svg"); at; at = at.parentElement) {
+    const edge = at.getBoundingClientRect();
+    const isOpen = getComputedStyle(at).overflow === "visible" && at !== document.documentElement;
+    if (!isOpen && (box.left < edge.left || box.right > edge.right)) return true;
+  }
+  return false;
+}).map((text) => text.textContent)
+"""
 # Notes each control that gets the focus from now on; how many there are to see.
 _WATCH = """
 () => {
@@ -71,6 +83,11 @@ class Visit:
     def pale_texts(self) -> list[str]:
         """Texts with too little contrast."""
         found: list[str] = self.page.evaluate(_PALE)
+        return found
+
+    def cut_texts(self) -> list[str]:
+        """Texts of drawings that do not fit where they stand."""
+        found: list[str] = self.page.evaluate(_CUT)
         return found
 
     def overflows(self) -> bool:

@@ -174,5 +174,5 @@ def test_pairs_of_kept_pages(config: DedupConfig) -> None:
     assert sum(found.histogram.values()) == 1
     assert found.floor <= float(next(iter(found.histogram))) < config.threshold
     curve = s_curve(config, {}, found)
-    assert [one.text.partition(": ")[2] for one in curve.pairs] == ["1 pairs of kept pages"]
+    assert [one.text.partition(": ")[2] for one in curve.pairs] == ["1 pair of kept pages"]
     assert content(config, Limits())["kept_pairs"] == found._asdict()

@@ -6,7 +6,7 @@ import json
 import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from crawler.dedup.store.namespaces import clear_index
 from crawler.report.survey import Survey
 from crawler.report.web import server, view
 from crawler.report.web.guard import form_token
-from tests.conftest import wait_until
+from tests.conftest import Server, wait_until
 from tests.report.browser import DESKTOP, PHONE, Visit, visit
 from tests.report.pages import ATTACKS, fill, hostile_pages, run, write_report
 from tests.report.serving import TOKEN, Served, served
@@ -223,9 +223,44 @@ def test_looks(browser: Browser, site: Served, size: tuple[int, int], scheme: st
             )
             assert not seen.overflows(), path
             assert seen.pale_texts() == [], path
+            assert seen.cut_texts() == [], path
             assert seen.unreached_controls() == 0, path
             assert seen.page.locator("h1").count() == 1
         assert seen.complaints == []
+
+
+def test_one_is_no_plural(browser: Browser, config: DedupConfig, tmp_path: Path) -> None:
+    """What there is one of is counted in the singular, on the web page and in the report."""
+    words = article(3, 300)
+    kept, copy = "https://a.example/kept", "https://b.example/near"
+    fill(config, [(kept, text(words), "T"), (copy, text([*words[:11], "other", *words[12:]]), "T")])
+    plural = (
+        r"(?<![\d.,])1 (?:\w+ )?(?:pages|words|decisions|near-duplicates|pairs|blocks|clusters)\b"
+    )
+    said = ""
+    with served(config) as site, visit(browser) as seen:
+        enter(seen, site, f"/page?url={copy}")
+        seen.page.click("text=Overrule: keep it")
+        for path in (*PATHS[:8], f"/page?url={copy}", "/cluster/1"):
+            seen.page.goto(site.root + path)
+            said += seen.page.locator("main").text_content() or ""
+        form = {"form": form_token(TOKEN), "text": "word"}
+        said += site.read("/nearest", method="POST", form=form, Origin=site.root).text
+        seen.page.goto(write_report(config, tmp_path / "report.html"))
+        for summary in ("#near summary", "#list summary"):
+            seen.page.click(summary)
+        said += seen.page.locator("main").text_content() or ""
+    assert re.findall(plural, said) == []
+    for one in (
+        "1 page is a",
+        "1 decision was",
+        "1 kept page",
+        "1 equal word",
+        "1 block",
+        "1 word:",
+    ):
+        assert one in said
+    assert "2 pages: one is kept, the other repeats it." in said
 
 
 def test_empty_index(browser: Browser, config: DedupConfig) -> None:
@@ -319,11 +354,11 @@ def test_lower_threshold_and_stories(browser: Browser, config: DedupConfig) -> N
         enter(seen, site, "/threshold")
         seen.page.focus("#t")
         seen.page.keyboard.press("Home")
-        seen.page.locator("text=1 of 3 kept pages would be copies").wait_for()
+        seen.page.locator("text=1 of 3 kept pages would be a copy").wait_for()
         assert "to https://one.example/" in seen.page.inner_text("#changes")
         assert "the bands of this index find" in seen.page.inner_text("#changes")
         seen.page.goto(site.root + "/stories?t=0.5")
-        assert "1 stories of several pages among 3" in seen.page.inner_text("#changes")
+        assert "1 story of several pages among 3" in seen.page.inner_text("#changes")
         links = seen.page.locator("#changes li li a").all_inner_texts()
         assert links == [KEPT[0][0], KEPT[1][0]]
         seen.page.focus("#t")
@@ -472,7 +507,7 @@ def test_other_forms_of_others(site: Served, path: str) -> None:
 
 
 def test_live(browser: Browser, config: DedupConfig) -> None:
-    """What a crawl adds shows by itself."""
+    """What a crawl adds shows by itself, and so does why nothing more comes."""
     with served(config) as site, visit(browser) as seen:
         enter(seen, site)
         assert "Nothing was checked yet" in seen.page.inner_text("main")
@@ -481,9 +516,12 @@ def test_live(browser: Browser, config: DedupConfig) -> None:
         assert seen.complaints == []
         assert not seen.page.is_visible("#stale")
         seen.page.route("**/*", lambda route: route.fulfill(status=503))
-        seen.page.locator("#stale").wait_for(timeout=15_000)
+        seen.page.locator("#stale", has_text="no answer now. What").wait_for(timeout=15_000)
         seen.page.unroute("**/*")
         seen.page.locator("#stale").wait_for(timeout=15_000, state="hidden")
+        run(clear_index(config))
+        seen.page.locator("#stale", has_text="dedup serve again. What").wait_for(timeout=15_000)
+        assert seen.page.locator("#live", has_text="b.example").is_visible()
 
 
 def test_search(browser: Browser, site: Served) -> None:
@@ -496,6 +534,7 @@ def test_search(browser: Browser, site: Served) -> None:
         seen.page.fill("#q", "to print")
         seen.page.press("#q", "Enter")
         assert seen.page.inner_text("main li a") == "https://b.example/print"
+        assert "never saw" not in seen.page.inner_text("main")  # nobody asked for an address
         seen.page.fill("#q", "zeppelin")
         seen.page.press("#q", "Enter")
         assert "No copy and no page" in seen.page.inner_text("main")
@@ -581,9 +620,27 @@ def test_a_form_whose_sender_goes_away(capfd: pytest.CaptureFixture[str], site: 
     assert capfd.readouterr().err == ""
 
 
-def test_a_server_that_is_gone(start_server: object, tmp_path: Path) -> None:
-    """While the index gives no answer the page says so, and goes on when it is back."""
-    server = start_server()  # type: ignore[operator]
+def test_odd_callers_are_no_news(capfd: pytest.CaptureFixture[str], site: Served) -> None:
+    """Who speaks another protocol gets an answer, and the terminal of whoever serves none."""
+    upgrade = (
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    )
+    for request in (b"\x16\x03\x01\r\n\r\n", upgrade):
+        with socket.create_connection(("127.0.0.1", site.port or 0), timeout=10) as client:
+            client.sendall(request)
+            assert client.recv(20).startswith(b"HTTP/1.1 4")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("keeps_files", ["yes", "no"])
+def test_a_server_that_is_gone(
+    start_server: Callable[..., Server], tmp_path: Path, keeps_files: str
+) -> None:
+    """While the index gives no answer the page says so, and goes on when it is back.
+
+    Of a server that comes back without its index it is said; an empty index is not made up.
+    """
+    server = start_server(appendonly=keeps_files, appendfsync="always")
     config = DedupConfig(redis_url=server.url, data_dir=tmp_path, timeout=1)
     with served(config) as site:
         assert site.read("/").status == 200
@@ -592,14 +649,19 @@ def test_a_server_that_is_gone(start_server: object, tmp_path: Path) -> None:
         assert answer.status == 503
         assert "That did not work" in answer.text
         server.start()
-        assert site.read("/").status == 200
+        answer = site.read("/")
+        if keeps_files == "yes":
+            assert answer.status == 200
+        else:
+            assert (answer.status, "lost by its server" in answer.text) == (503, True)
 
 
 @pytest.mark.parametrize("shards", [0, 5])
 def test_an_index_that_was_made_anew(config: DedupConfig, cluster_url: str, shards: int) -> None:
     """Its seed is another: nothing in it would be found, so the page says what to do instead.
 
-    An index that was deleted, and is not made again, is shown as one without pages on one server.
+    It says so of an index that was deleted and is not made again, too, and of one that a server
+    without files lost when it was started again.
     """
     if shards:
         config = replace(config, redis_url=cluster_url, shards=shards)
@@ -607,8 +669,11 @@ def test_an_index_that_was_made_anew(config: DedupConfig, cluster_url: str, shar
     with served(config) as site:
         assert site.read(f"/page?url={COPY}").status == 200
         run(clear_index(config))
-        if not shards:
-            assert site.read("/").status == 200
+        answer = site.read("/")
+        assert (answer.status, "deleted, lost by its server or made anew" in answer.text) == (
+            503,
+            True,
+        )
         fill(config, THREE)
         form = {"form": form_token(TOKEN), "text": THREE[0][1]}
         answers = [

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from ...wording import counted
 from ..output import print_json
 from . import Exit, index_config
 
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         if options.json:
             print_json({"namespace": config.namespace, "keys": deleted})
         elif deleted:
-            print(f"The index {config.namespace!r} is deleted ({deleted} keys).")
+            print(f"The index {config.namespace!r} is deleted ({counted(deleted, 'key')}).")
     if deleted:
         return Exit.FOUND
     print(f"scrapy dedup: there is no index {config.namespace!r}", file=sys.stderr)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...wording import counted
 from ..output import print_json, print_table, progress_reporter, shown
 from . import Exit, ask_index
 
@@ -47,7 +48,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _print(found: IndexCluster) -> None:
-    title = f"Cluster {found.id}, {len(found.members)} pages"
+    title = f"Cluster {found.id}, {counted(len(found.members), 'page')}"
     if found.url is None:
         title += "; the page that stood for them is kept no more"
     columns = ["page", "kind", "similarity", "from", "to", "first seen", "last seen"]

@@ -100,7 +100,14 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         find_document(source, config, raw=options.raw, user_agent=settings["USER_AGENT"])
         for source in (options.a, options.b)
     )
-    found = compare(a.text, b.text, config, smallest=options.smallest, confidence=options.level)
+    found = compare(
+        a.text,
+        b.text,
+        config,
+        smallest=options.smallest,
+        confidence=options.level,
+        whole=(a.is_whole, b.is_whole),
+    )
     if options.json:
         print_json({**_to_dict(options, config, found), "a_from": a.origin, "b_from": b.origin})
     else:
@@ -143,6 +150,8 @@ def _print(
         ["confidence level", _percent(options.level)],
         ["found by an index with A", _percent(found.found)],
     ]
+    if cut := [name for name, whole in zip("AB", found.whole, strict=True) if not whole]:
+        rows.append(["compared", f"of {' and '.join(cut)} the beginning, all that is archived"])
     print_table("", ["fact", "value"], rows)
     print_changes(found.changes)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ...wording import counted
 from ..output import print_json
 from . import Exit, index_config
 
@@ -78,7 +79,8 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
         print_json({"source": options.source, "target": options.target, "keys": copied})
     elif copied:
         done = "renamed" if is_moved else "copied"
-        print(f"The index {options.source!r} is {done} to {options.target!r} ({copied} keys).")
+        keys = counted(copied, "key")
+        print(f"The index {options.source!r} is {done} to {options.target!r} ({keys}).")
     if copied:
         return Exit.FOUND
     print(f"scrapy dedup: there is no index {options.source!r}", file=sys.stderr)

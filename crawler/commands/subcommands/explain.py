@@ -31,11 +31,14 @@ _KEPT_NO_MORE = "a page that is kept no more"  # forgotten, a copy itself, or ha
 
 
 class _Source(NamedTuple):
-    """A page's main text, the blocks cut from it (text and reason), and where both are from."""
+    """A page's main text, the blocks cut from it (text and reason), where both are from, and
+    whether the text is all or the beginning of a longer one.
+    """
 
     text: str
     cut: list[tuple[str, str]]
     origin: str
+    is_whole: bool = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +70,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if page and found.original:
         original = _source(found.original.url, None, options.fetch, config, settings)
         if original:
-            comparison = _compared(original.text, page.text, config)
+            comparison = _compared(original, page, config)
     if options.json:
         print_json(_to_dict(found, page, comparison))
     else:
@@ -83,24 +86,24 @@ def _source(
 ) -> _Source | None:
     """The text of a page: as given, from the archive, or fetched now."""
     from ..archived import archived_page
-    from ..documents import read_page
+    from ..documents import read_page, web_address
 
     if given is None:
         if found := archived_page(url, config):
             stored, origin = found
-            return _Source(
-                stored.text, [(block.text, block.reason) for block in stored.cut], origin
-            )
+            cut = [(block.text, block.reason) for block in stored.cut]
+            return _Source(stored.text, cut, origin, stored.is_whole)
         if not fetch:
             return None
-    text, cut = read_page(given or url, user_agent=settings["USER_AGENT"])
-    return _Source(text, cut, "given" if given else "fetched now")
+    source = web_address(url) if given is None else given
+    text, cut = read_page(source, user_agent=settings["USER_AGENT"])
+    return _Source(text, cut, "fetched now" if given is None else "given")
 
 
-def _compared(a: str, b: str, config: DedupConfig) -> Comparison:
+def _compared(a: _Source, b: _Source, config: DedupConfig) -> Comparison:
     from ...dedup.comparison import compare
 
-    return compare(a, b, config)
+    return compare(a.text, b.text, config, whole=(a.is_whole, b.is_whole))
 
 
 def _print(found: Explanation, page: _Source | None, comparison: Comparison | None) -> None:
@@ -121,7 +124,8 @@ def _print(found: Explanation, page: _Source | None, comparison: Comparison | No
     if found.met:
         facts.append(["bands that met", f"{found.met.met} of {found.met.bands}"])
     if comparison:
-        facts.append(["Jaccard of the two texts", shown(comparison.jaccard)])
+        texts = "the two texts" if all(comparison.whole) else "what is archived of the two texts"
+        facts.append([f"Jaccard of {texts}", shown(comparison.jaccard)])
     if page:
         facts.append(["text", page.origin])
         facts.append(["blocks cut as chrome", len(page.cut)])
@@ -162,6 +166,8 @@ def _reason(found: Explanation) -> str:
             f"{shown(page.similarity)} similar ({shown(page.low)} to {shown(page.high)}) to "
             f"{original}"
         )
+    if found.override == "keep":
+        return "somebody decided that it is kept"
     if page.kind == "short":
         return "too short for a shingle, and no exact copy known"
     return "no kept page was as similar as the threshold"
@@ -189,6 +195,7 @@ def _to_dict(
         "bands": met.bands if met else None,
         "jaccard": comparison.jaccard if comparison else None,
         "changes": change_dicts(comparison.changes) if comparison else None,
+        "whole": comparison.whole if comparison else None,
         "text_from": page.origin if page else None,
         "cut": [{"text": text, "reason": reason} for text, reason in page.cut] if page else None,
         "nearest": [one.to_dict() for one in found.nearest],

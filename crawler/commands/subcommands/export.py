@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from ...wording import counted
 from ..arguments import output_file
 from ..output import print_json, progress_reporter
 from . import Exit, ask_index
@@ -37,7 +38,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if options.json:
         print_json({"file": str(options.file), "pages": pages})
     else:
-        print(f"{pages} pages are in {options.file}.")
+        print(f"{counted(pages, 'page is', 'pages are')} in {options.file}.")
     if pages:
         return Exit.FOUND
     print("scrapy dedup: the index holds no pages", file=sys.stderr)

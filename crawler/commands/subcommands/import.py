@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ...wording import counted
 from ..output import print_json, printable, progress_reporter
 from . import Exit, index_config
 
@@ -45,8 +46,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             }
         )
     else:
-        known = found.pages - found.new
-        print(f"{found.new} pages are read into {config.namespace!r}, {known} were there.")
+        new, known = counted(found.new, "page is", "pages are"), found.pages - found.new
+        were = "was" if known == 1 else "were"
+        print(f"{new} read into {config.namespace!r}, {known:,} {were} there.")
     for fault in found.audit.faults:
         print(f"scrapy dedup: {printable(fault)}", file=sys.stderr)
     return Exit.NOTHING if found.audit.faults else Exit.FOUND

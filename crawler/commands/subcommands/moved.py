@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
+from ...wording import counted
 from ..arguments import number, one_of, output_file
 from ..output import print_json, print_table, printable, progress_reporter, shown, whole_file
 from . import Exit, ask_index, known_host
@@ -83,9 +84,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         with whole_file(options.output) as file, redirect_stdout(file):
             _print(found, options.format)
         moved = sum(bool(page.places) for page in found)
-        print(
-            f"{moved} pages moved, {len(found) - moved} are lost: {printable(str(options.output))}"
-        )
+        lost = len(found) - moved
+        are = "is" if lost == 1 else "are"
+        name = printable(str(options.output))
+        print(f"{counted(moved, 'page')} moved, {lost:,} {are} lost: {name}")
     if found:
         return Exit.FOUND
     print("scrapy dedup: no page of the index is gone", file=sys.stderr)

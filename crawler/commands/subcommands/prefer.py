@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Check the page as preferred and print what that changed."""
     from ...dedup.verdict import Kind
-    from ..documents import read_document
+    from ..documents import read_document, web_address
 
     async def prefer(index: DuplicateIndex) -> dict[str, Any] | None:
         before = await index.show(options.url)
@@ -47,8 +47,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         facts |= {"replaces": None, "cluster_before": before.cluster, "cluster": before.cluster}
         if before.kind not in (Kind.EXACT, Kind.NEAR) and before.gone is None:
             return facts  # it stands there already
-        if options.text or options.fetch:
-            text = read_document(options.text or options.url, user_agent=settings["USER_AGENT"])
+        if options.text is not None or options.fetch:
+            source = web_address(options.url) if options.text is None else options.text
+            text = read_document(source, user_agent=settings["USER_AGENT"])
             verdict = await index.check(options.url, text, preferred=True)
         else:
             text = _archived(options.url, settings, is_gone=before.gone is not None)

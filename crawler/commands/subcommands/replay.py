@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...wording import counted
 from ..output import print_json, print_table
 from . import Exit, ask_index
 
@@ -54,9 +55,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         ) from None
     if foreign:
         print(
-            f"scrapy dedup: {foreign} pages passed unchecked in crawls with another index, or are "
-            "damaged lines: name it with DEDUP_NAMESPACE; if it is deleted, or lines are damaged, "
-            "crawl them again and remove unchecked.jsonl, which names them, from DEDUP_DATA_DIR",
+            f"scrapy dedup: {counted(foreign, 'page')} passed unchecked in crawls with another "
+            "index, or lines are damaged: name it with DEDUP_NAMESPACE; if it is deleted, or lines "
+            "are damaged, crawl them again and remove unchecked.jsonl, which names them, from "
+            "DEDUP_DATA_DIR",
             file=sys.stderr,
         )
     _print(verdicts, len(gone), as_json=options.json)
@@ -71,6 +73,9 @@ def _print(verdicts: list[Verdict], gone: int, *, as_json: bool) -> None:
     if copies:
         rows = [[v.url, str(v.standing), v.duplicate_of, v.similarity] for v in copies]
         print_table("Copies that passed", ["url", "kind", "duplicate of", "similarity"], rows)
-    print(f"{len(verdicts)} pages checked, {len(copies)} of them copies")
+    print(
+        f"{counted(len(verdicts), 'page')} checked, {len(copies)} of them "
+        f"{'a copy' if len(copies) == 1 else 'copies'}"
+    )
     if gone:
-        print(f"{gone} addresses reported to the index as gone")
+        print(f"{counted(gone, 'address', 'addresses')} reported to the index as gone")

@@ -12,6 +12,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...wording import counted
 from ..arguments import number
 from ..output import is_terminal, print_json, print_table, progress_reporter, shown
 from . import Exit, ask_index
@@ -100,12 +101,12 @@ def _unknown(found: Rethreshold) -> list[str]:
         )
         if found.too_long:
             sentences.append(
-                f"{found.too_long} kept pages too long for their sketches to tell at "
+                f"{counted(found.too_long, 'kept page')} too long for their sketches to tell at "
                 f"{found.after:g}"
             )
     if found.uncertain:
         sentences.append(
-            f"{found.uncertain} near-duplicates for sure, as the error of their similarity reaches "
-            "over the other threshold"
+            f"{counted(found.uncertain, 'near-duplicate')} for sure, as the error of their "
+            "similarity reaches over the other threshold"
         )
     return sentences or ["nothing that would matter here"]

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...wording import counted
 from ..arguments import one_of, span, whole
 from ..output import print_json, print_table, progress_reporter, shown
 from . import Exit, ask_index, known_host
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             [shown(page.similarity), shown(page.low), shown(page.high), page.url, page.duplicate_of]
             for page in found.pages
         ]
-        title = f"{len(rows)} of {found.matching} pages: {options.kind}"
+        title = f"{len(rows)} of {counted(found.matching, 'page')}: {options.kind}"
         print_table(title, ["similarity", "from", "to", "page", "duplicate of"], rows)
     if found.pages:
         return Exit.FOUND

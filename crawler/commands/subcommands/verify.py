@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from ...wording import counted
 from ..output import print_json, print_table
 from . import Exit, ask_index
 
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         )
     if found.unsettled:
         print(
-            f"scrapy dedup: {found.unsettled} buckets were changed each time they were compared: "
+            f"scrapy dedup: {counted(found.unsettled, 'bucket')} changed at each comparison: "
             "verify the index again when no crawl writes to it",
             file=sys.stderr,
         )

@@ -107,11 +107,11 @@ class Reader(ABC):
         return self._parameters
 
     async def is_replaced(self) -> bool:
-        """Whether there is another index under this name than the one that was opened."""
+        """Whether there is another index under this name than the one that was opened, or none."""
         with explained():
             client: Any = self._client
             digest = await client.hget(self._head.params, "digest")
-        return digest not in (None, self._parameters.digest.encode())
+        return bool(digest != self._parameters.digest.encode())
 
     def url_key(self, url: str) -> bytes:
         """The key of a URL in the table of URLs."""

@@ -13,6 +13,8 @@
     return element;
   };
 
+  const counted = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+
   const percent = (share) => (100 * share).toFixed(1) + "\u00a0%";
 
   const address = (url) => {
@@ -78,7 +80,7 @@
       make("div", "right head", "copy: ", isolated(titles[1])),
     );
     for (const [skipped, left, right] of rows) {
-      if (skipped) table.append(make("div", "skipped", `${skipped.toLocaleString("en")} equal words`));
+      if (skipped) table.append(make("div", "skipped", counted(skipped, "equal word")));
       table.append(side(left, "left"), side(right, "right"));
     }
     if (most) {
@@ -124,7 +126,7 @@
   if (!list) return;
 
   const about = (page) =>
-    make("span", "meta", `${page.words.toLocaleString("en")} words, seen ${page.first_seen}` +
+    make("span", "meta", `${counted(page.words, "word")}, seen ${page.first_seen}` +
       (page.last_seen === page.first_seen ? "" : ` to ${page.last_seen}`));
 
   const member = (page) => {
@@ -143,7 +145,7 @@
   const cluster = (one) =>
     folded(
       [
-        make("span", "lead", `${one.size.toLocaleString("en")} pages`),
+        make("span", "lead", counted(one.size, "page")),
         least(one.copies[0]),
         one.kept && one.kept.title ? make("span", "meta", isolated(one.kept.title)) : null,
         make("span", "meta", isolated(one.kept ? one.kept.url : "(the kept page is gone)", "url")),
@@ -156,7 +158,7 @@
         items.append(...one.copies.map(member));
         const left = one.size - (one.kept ? 1 : 0) - one.copies.length;
         return left > 0
-          ? [items, make("p", "note", `${left.toLocaleString("en")} more copies are in the index.`)]
+          ? [items, make("p", "note", `${left === 1 ? "1 more copy is" : `${left.toLocaleString("en")} more copies are`} in the index.`)]
           : [items];
       },
     );
@@ -180,7 +182,7 @@
     found.sort(orders[order.value]);
     list.replaceChildren();
     grow();
-    count.textContent = `${found.length.toLocaleString("en")} of ${data.clusters.length.toLocaleString("en")} clusters`;
+    count.textContent = `${found.length.toLocaleString("en")} of ${counted(data.clusters.length, "cluster")}`;
   };
 
   document.getElementById("tools").addEventListener("submit", (event) => event.preventDefault());

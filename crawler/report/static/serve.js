@@ -2,14 +2,23 @@
 // Makes the web page live; it works without as well. What the server has written is put in place
 // as it is parsed, never as a text that is made HTML here.
 (() => {
+  const stale = document.getElementById("stale");
+  const reason = stale.querySelector("span");
+  const silence = reason.textContent;
   let last = "";
   const load = async (address, id) => {
     last = address;
-    const text = await fetch(address).then((answer) => (answer.ok ? answer.text() : null), () => null);
+    const [ok, text] = await fetch(address).then(
+      async (answer) => [answer.ok, await answer.text()],
+    ).catch(() => [false, ""]);
     if (address !== last) return; // a later question was answered sooner
-    document.getElementById("stale").hidden = text !== null;
-    if (text === null) return;
-    const found = new DOMParser().parseFromString(text, "text/html").getElementById(id);
+    const page = new DOMParser().parseFromString(text, "text/html");
+    stale.hidden = ok;
+    if (!ok) {
+      reason.textContent = page.querySelector("main .message:not(#stale)")?.textContent ?? silence;
+      return;
+    }
+    const found = page.getElementById(id);
     const shown = document.getElementById(id);
     if (found && shown) shown.replaceChildren(...found.childNodes);
   };

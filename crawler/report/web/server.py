@@ -49,7 +49,7 @@ async def serve(
             ws="none",
             loop="asyncio",
             lifespan="off",
-            log_level="warning",
+            log_level="error",  # what strangers send is no concern of whoever started this
             access_log=False,
             server_header=False,
             proxy_headers=False,

@@ -55,14 +55,15 @@ class View:
     ) -> Callable[[Request], Awaitable[Response]]:
         """The page, which says so where the index is no more the one that was opened.
 
-        One that was made since may have another seed, by which nothing in it would be found.
+        One that was made since may have another seed, by which nothing in it would be found. None
+        at all, as after the start of a server that keeps no files, would look like an empty one.
         """
 
         async def shown(request: Request) -> Response:
             if await self.index.store.is_replaced():
                 raise ParameterMismatch(
-                    f"the index {self.config.namespace!r} was deleted or made anew: start "
-                    "scrapy dedup serve again"
+                    f"the index {self.config.namespace!r} was deleted, lost by its server or made "
+                    "anew: start scrapy dedup serve again"
                 )
             return await page(request)
 
