@@ -95,8 +95,10 @@ async def _client(config: DedupConfig, stack: AsyncExitStack) -> Client:
         if address.kind == "cluster":
             nodes = [ClusterNode(*host) for host in address.hosts]
             client = _BoundedCluster(startup_nodes=nodes, ssl=address.tls, **options)
-            # If slots moved at the last it takes itself for closed, and would leave connections.
-            stack.push_async_callback(client.nodes_manager.aclose)
+            # If slots moved at the last, or a node gave no answer, it takes itself for closed, and
+            # would leave connections.
+            for attribute in ("nodes_cache", "startup_nodes"):
+                stack.push_async_callback(client.nodes_manager.aclose, attribute)
         elif address.kind == "sentinel":
             client = _sentinel_client(address, pool, options, stack)
         else:
