@@ -21,7 +21,7 @@ from .replay import replayed
 from .sketches.odd import OddSketch
 from .spool import Spool
 from .store.audit import Audit, audit
-from .store.connect import open_server
+from .store.connect import open_server, server_name
 from .store.keys import AGAIN
 from .store.make import make_store
 from .store.redis_index import CheckRequest, Evidence, Gone, RedisIndex, TemplateNews
@@ -100,7 +100,10 @@ class DuplicateIndex:
         """
         async with open_server(config) as client:
             store = make_store(client, config)
-            found = await store.open(make=make)
+            try:
+                found = await store.open(make=make)
+            except ServerError as error:
+                raise ServerError(f"{server_name(config)}: {error}") from error
             # By a seed that is set, or as a copy, another index may have the same parameters.
             name = f"{config.namespace} {found['digest']}"
             try:

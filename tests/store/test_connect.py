@@ -460,6 +460,9 @@ async def test_a_full_server(start_server):
     async with opened(server.url) as client:
         assert "the server is full" in await explained(client.set("key", "value"))
         assert "the server is full" in await explained(client.eval(script, 1, "key"))
+    with pytest.raises(ServerError, match=f"^DEDUP_REDIS_URL {server.url}: the server is full"):
+        async with DuplicateIndex.open(DedupConfig(redis_url=server.url)):
+            pass
 
 
 async def test_keys_of_somebody_else(server, redis_url):

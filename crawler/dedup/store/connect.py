@@ -48,14 +48,19 @@ async def open_server(config: DedupConfig) -> AsyncIterator[Client]:
             if config.redis_url is not None:
                 await _inspect(client, config.redis_url, config.ttl)
         except (redis_errors.RedisError, redis_errors.RedisClusterException, OSError) as error:
-            if config.redis_url is None:
-                raise ServerError(f"the private server: {explain(error)}") from None
-            text = f"DEDUP_REDIS_URL {mask(config.redis_url)}: {explain(error)}"
-            if config.redis_url.startswith("rediss") and isinstance(error, _TIMEOUTS):
+            text = f"{server_name(config)}: {explain(error)}"
+            if (config.redis_url or "").startswith("rediss") and isinstance(error, _TIMEOUTS):
                 # A server without TLS waits for the end of what it takes for a command.
                 text += ", or use redis:// if it does not speak TLS"
             raise ServerError(text) from None
         yield client
+
+
+def server_name(config: DedupConfig) -> str:
+    """The setting by which a server was chosen, and its value without secrets."""
+    if config.redis_url is None:
+        return f"the private server in DEDUP_DATA_DIR {config.data_dir}"
+    return f"DEDUP_REDIS_URL {mask(config.redis_url)}"
 
 
 def is_cluster(client: Client) -> TypeGuard[RedisCluster]:
@@ -90,8 +95,10 @@ async def _client(config: DedupConfig, stack: AsyncExitStack) -> Client:
         if address.kind == "cluster":
             nodes = [ClusterNode(*host) for host in address.hosts]
             client = _BoundedCluster(startup_nodes=nodes, ssl=address.tls, **options)
-            # If slots moved at the last it takes itself for closed, and would leave connections.
-            stack.push_async_callback(client.nodes_manager.aclose)
+            # If slots moved at the last, or a node gave no answer, it takes itself for closed, and
+            # would leave connections.
+            for attribute in ("nodes_cache", "startup_nodes"):
+                stack.push_async_callback(client.nodes_manager.aclose, attribute)
         elif address.kind == "sentinel":
             client = _sentinel_client(address, pool, options, stack)
         else:
