@@ -7,6 +7,7 @@ goes through `untagged`, which only searches and copies.
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -80,6 +81,7 @@ HOSTILE = {
     "selects": b"<select><option>x" * 100_000 + b"</select>needle",
     "mis-nested": b"<b><p><i></b>x</p></i>" * 100_000 + b"<p>needle",
     "bad bytes": b"<p>\xff\xfe\x80 " * 100_000 + b"<p>needle",
+    "random bytes": b"<p>needle<p>" + random.Random(1).randbytes(MEGABYTE),
 }  # fmt: skip
 
 # HTML cannot show what stands after a quote, a script or a comment that never ends.
@@ -160,6 +162,18 @@ def test_lists_of_words_are_read_to_a_bound() -> None:
         assert [link.nofollow for link in links(document)] == [counts]
         assert (canonical(document) is not None) == counts
         assert (published(document) is not None) == counts
+
+
+@pytest.mark.parametrize("encoding", [None, "cp1252", "utf-8"])
+def test_what_is_no_text_is_not_parsed(encoding: str | None, work: type[Work]) -> None:
+    """Of an image or a program, and of what it was decoded to, what is ASCII is one block."""
+    data = b"<p>tea<p>" + random.Random(1).randbytes(MEGABYTE)
+    document = parse(data.decode(encoding, "replace") if encoding else data)
+    assert work.calls == 0
+    (text,) = document.flat.texts
+    assert text.startswith("tea ")
+    assert text.isprintable()
+    assert "\ufffd" not in text
 
 
 def test_nothing_is_lost_beyond_the_bounds() -> None:
