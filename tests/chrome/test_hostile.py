@@ -207,6 +207,7 @@ def test_a_script_across_the_bound_stays_unseen() -> None:
         "<!---->",
         "<!-- x --!>",
         "<!--!><script>--><b></b>",
+        "<textarea>if (a) <!-- then</textarea>",
     ],
 )
 def test_what_only_looks_like_a_beginning_hides_nothing(before: str) -> None:
@@ -312,6 +313,11 @@ def test_soup(html: str) -> None:
     assert found.text == "\n".join(block.text for block in blocks if block.kept)
     assert bool(found.text) == bool(blocks)
     found.text.encode()
+
+
+def test_what_may_be_written_into_a_page_is_no_text_where_it_is_too_deep() -> None:
+    """As elsewhere."""
+    assert list(untagged.lines(b"<p>tea<textarea>secret<p></textarea><p>time")) == ["tea", "time"]
 
 
 def test_readings_part_nothing_where_a_page_is_too_deep() -> None:
