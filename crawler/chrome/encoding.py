@@ -76,10 +76,10 @@ _BEYOND: Final = re.compile(rb"[\x80-\xff]+")
 _FEW: Final = 20  # bytes
 # Bytes beyond ASCII that follow each other, on average; of Western texts: 1.1.
 _LATIN_RUN: Final = 2
-# Share of these control characters that no text has; images, archives and programs mostly have more
-# than 4 %, random bytes 7 %.  Of zeros texts may have any number.
-_CONTROLS: Final = 14, 31
-_MOST_CONTROLS: Final = 0.02
+# Share of these control characters that no text has; images, archives and programs mostly have 2 %
+# and more, random bytes 4 %.  Of zeros and escapes, as for colours in a log, texts have any number.
+_CONTROLS: Final = 16, 26
+_MOST_CONTROLS: Final = 0.01
 
 
 def as_builtin(text: str | bytes) -> str | bytes:

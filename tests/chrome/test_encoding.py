@@ -199,8 +199,17 @@ def test_utf16_without_zeros() -> None:
 def test_a_few_control_characters_are_no_sign() -> None:
     """Text with one in each line, as of a word processor, keeps its letters."""
     text = TEXTS["iso-8859-1"] * 3
-    body = f"<p>{text}\x1f</p>".encode("iso-8859-1") * 30
-    assert decode(body) == ("cp1252", f"<p>{text}\x1f</p>" * 30)
+    body = f"<p>{text}\x15</p>".encode("iso-8859-1") * 30
+    assert decode(body) == ("cp1252", f"<p>{text}\x15</p>" * 30)
+
+
+def test_colours_in_a_log_are_no_sign() -> None:
+    """A page of such lines keeps its blocks and letters, however many escapes are in them."""
+    lines = [f"\x1b[31mth\u00e9 {number}\x1b[0m" for number in range(100)]
+    for name in ("utf-8", "iso-8859-1"):
+        document = parse("<p>".join(lines).encode(name))
+        assert len(document.flat.texts) == 100
+        assert "th\u00e9" in document.flat.texts[99]
 
 
 def test_text_is_not_decoded_again() -> None:
