@@ -19,7 +19,7 @@ _ENDS: Final = {
     b"<textarea": re.compile(b"</textarea"),
     _COMMENT: re.compile(b"(?<=<!--)-?>|--!?>"),  # "<!-->" is a whole comment, "<!--!>" is none
 }
-_MOST_UNSEEN: Final = 20_000  # scripts, styles, comments and textareas; later ones are taken for text
+_MOST_UNSEEN: Final = 20_000  # scripts, styles, comments, textareas; later ones are taken for text
 _MOST_ENTITIES: Final = 20_000  # of a piece; beyond that they stay as they are
 _PIECE: Final = 1 << 20  # bytes
 # Python refuses to read thousands of digits; no character has so many.
