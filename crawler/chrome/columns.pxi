@@ -56,8 +56,7 @@ cdef class Text:
 
     cdef bint ends_in_word(self) noexcept:
         """Whether the last character is a letter or digit of ASCII."""
-        cdef char last = self.bytes[self.size - 1] if self.size else b" "
-        return b"0" <= last <= b"9" or b"a" <= (last | 32) <= b"z"
+        return self.size > 0 and is_word(self.bytes[self.size - 1])
 
     cdef str decoded(self):
         return self.decoded_from(0)
@@ -108,6 +107,10 @@ cdef class Text:
                 between = False
             start += 1
         return length
+
+
+cdef inline bint is_word(char char) noexcept:
+    return b"0" <= char <= b"9" or b"a" <= (char | 32) <= b"z"
 
 
 cdef inline int space_at(const char* text, Py_ssize_t left) noexcept:

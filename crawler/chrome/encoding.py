@@ -16,6 +16,11 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
+try:
+    from .crowded import count
+except ImportError:
+    from .counting import count
+
 if TYPE_CHECKING:
     from bs4.dammit import UnicodeDammit
 
@@ -71,6 +76,10 @@ _BEYOND: Final = re.compile(rb"[\x80-\xff]+")
 _FEW: Final = 20  # bytes
 # Bytes beyond ASCII that follow each other, on average; of Western texts: 1.1.
 _LATIN_RUN: Final = 2
+# Share of these control characters that no text has; images, archives and programs mostly have 2 %
+# and more, random bytes 4 %.  Of zeros and escapes, as for colours in a log, texts have any number.
+_CONTROLS: Final = 16, 26
+_MOST_CONTROLS: Final = 0.01
 
 
 def as_builtin(text: str | bytes) -> str | bytes:
@@ -100,9 +109,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
         return bom, body[len(mark or b"") :].decode(bom, "replace")
     declared = list(_declared(body, content_type))
     if not body.isascii() or any(name.startswith("utf-16") for name in declared):
-        sparse = body[:1000].count(0) * 3 > len(body[:1000])
-        if sparse:
-            wide = "utf-16-le" if body[1:1000:2].count(0) > body[0:1000:2].count(0) else "utf-16-be"
+        if wide := _wide(body[:_BEFORE]):
             return wide, body.decode(wide, "replace")
     elif _TO_JAPANESE.search(body) and not any(name.startswith("iso2022") for name in declared):
         declared.insert(0, "iso2022_jp")
@@ -110,6 +117,8 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
         try:
             return "utf-8", body.decode()
         except UnicodeDecodeError:
+            if is_binary(body) and all(map(_has_ascii, declared)):
+                return "ascii", body.decode("ascii", "ignore")
             text = body.decode("utf-8", "replace")
         if text.count("\ufffd") < _BROKEN * _beyond(text):
             return "utf-8", text
@@ -134,7 +143,7 @@ def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
     head = body[:_HEAD].lower().decode("latin-1").replace(*_LOGICAL)
     own = html_body_declared_encoding(head)
     # Where ASCII could be read, the page is in no encoding that has other bytes for it.
-    if own and is_charset(own) and b"<".decode(own, "replace") == "<":
+    if own and is_charset(own) and _has_ascii(own):
         yield own
 
 
@@ -151,6 +160,29 @@ def is_charset(name: str) -> bool:
     except (LookupError, UnicodeError):
         return False
     return True
+
+
+def _has_ascii(name: str) -> bool:
+    """Whether ASCII is part of an encoding."""
+    return b"<".decode(name, "replace") == "<"
+
+
+def _wide(beginning: bytes) -> str | None:
+    """Return which UTF-16 a page without a mark is in, which has zeros in every second place."""
+    odd, even = beginning[1::2].count(0), beginning[::2].count(0)
+    if 3 * (odd + even) <= len(beginning) or 2 * min(odd, even) > max(odd, even):
+        return None
+    return "utf-16-le" if odd > even else "utf-16-be"
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether bytes, or what they were taken for in UTF-8, are no text in anything like ASCII.
+
+    >>> is_binary(bytes(range(256)) * 2), is_binary("Чай".encode("koi8-r")), is_binary(bytes(99))
+    (True, False, False)
+    """
+    found = count(data, *_CONTROLS)
+    return found > _FEW and found > _MOST_CONTROLS * (len(data) - data.count(0))
 
 
 def sniff(sample: bytes) -> str:

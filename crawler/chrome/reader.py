@@ -60,6 +60,11 @@ def kind_of(tag: str) -> int:
     return TAGS.get(tag, INLINE if ":" in tag else CUSTOM if "-" in tag else BLOCK)
 
 
+def is_word(char: str) -> bool:
+    """Whether a character is a letter or digit of ASCII: none is, if it is empty."""
+    return char.isascii() and char.isalnum()
+
+
 class Reader:
     """A target for lxml's parser: what a page holds, gathered while it is parsed.
 
@@ -85,14 +90,23 @@ class Reader:
         pieces: list[str] = []
         link_chars = link_count = link_depth = linked_from = skipped = skipped_from = pre = 0
         element = depth = deepest = reading = reading_from = 0
+        dated = 0  # where a date has ended that a word may follow
         unseen = unseen_from = unseen_chars = unseen_count = 0
         place = ""  # what is read for the element that is not seen
         spare: list[str] = []  # what was left out, if nothing else is there
         spare_chars = spare_count = 0
         sink: list[str] | None = None
 
+        def part_date() -> None:
+            nonlocal dated
+            if len(pieces) > dated:
+                if is_word(pieces[dated][0]):
+                    pieces.insert(dated, " ")
+                dated = 0
+
         def flush() -> None:
-            nonlocal link_chars, link_count, linked_from, spare_chars, spare_count
+            nonlocal link_chars, link_count, linked_from, spare_chars, spare_count, dated
+            dated = 0
             if link_depth:
                 link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
                 linked_from = 0
@@ -123,7 +137,7 @@ class Reader:
                 link_chars = link_count = 0
 
         def end_unseen() -> None:
-            nonlocal unseen, link_chars, link_count, linked_from, spare_chars, spare_count
+            nonlocal unseen, link_chars, link_count, linked_from, spare_chars, spare_count, dated
             unseen = 0
             text = "".join(pieces[unseen_from:])
             if (
@@ -139,6 +153,8 @@ class Reader:
                 pieces[unseen_from:] = [" "] if place == " " else []
                 linked_from = min(linked_from, unseen_from)
                 link_chars, link_count = unseen_chars, unseen_count
+                if dated > unseen_from:
+                    dated = 0
 
         def start(tag: str, attributes: Mapping[str, str]) -> None:
             nonlocal element, link_depth, link_count, linked_from, skipped, skipped_from, pre, sink
@@ -147,6 +163,8 @@ class Reader:
             if skipped:
                 skipped += 1
                 return
+            if dated:
+                part_date()
             depth += 1
             if depth > deepest:
                 deepest = depth
@@ -190,7 +208,7 @@ class Reader:
             elif kind == TIME:
                 head.time(attributes)
                 # Bylines leave it to style sheets to part a date from the name before it.
-                if pieces and (last := pieces[-1][-1:]).isascii() and last.isalnum():
+                if pieces and is_word(pieces[-1][-1:]):
                     pieces.append(" ")
             elif tag != "template" or "shadowrootmode" not in attributes:  # which browsers show
                 skipped = 1
@@ -203,7 +221,7 @@ class Reader:
 
         def end(tag: str) -> None:
             nonlocal element, link_chars, link_depth, linked_from, skipped, pre, sink, depth
-            nonlocal reading
+            nonlocal reading, dated
             if skipped:
                 skipped -= 1
                 if not skipped:
@@ -213,6 +231,8 @@ class Reader:
                         sink = None
                     del pieces[skipped_from:]
                 return
+            if dated:
+                part_date()
             depth -= 1
             if reading:
                 reading -= 1
@@ -238,6 +258,8 @@ class Reader:
                 link_depth -= 1
                 if not link_depth:
                     link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
+            elif kind == TIME:
+                dated = len(pieces) if pieces and is_word(pieces[-1][-1:]) else 0
             if depth < unseen:
                 end_unseen()
 
@@ -249,6 +271,8 @@ class Reader:
                 del pieces[skipped_from:]
             if reading:
                 del pieces[reading_from:]
+            if dated:
+                part_date()
             if unseen:
                 end_unseen()
             if pieces:

@@ -16,9 +16,10 @@ _COMMENT: Final = b"<!--"
 _ENDS: Final = {
     b"<script": re.compile(b"</script"),
     b"<style": re.compile(b"</style"),
+    b"<textarea": re.compile(b"</textarea"),
     _COMMENT: re.compile(b"(?<=<!--)-?>|--!?>"),  # "<!-->" is a whole comment, "<!--!>" is none
 }
-_MOST_UNSEEN: Final = 20_000  # scripts, styles and comments; later ones are taken for text
+_MOST_UNSEEN: Final = 20_000  # scripts, styles, comments, textareas; later ones are taken for text
 _MOST_ENTITIES: Final = 20_000  # of a piece; beyond that they stay as they are
 _PIECE: Final = 1 << 20  # bytes
 # Python refuses to read thousands of digits; no character has so many.
@@ -60,9 +61,9 @@ def whole(data: bytes, before: bytes = b"") -> str:
 
 
 def _seen(data: bytes, since: int = 0) -> Iterator[bytes]:
-    """Yield what stands outside of scripts, styles and comments; unclosed ones go on to the end.
+    """Yield what stands outside of scripts, styles, comments and textareas.
 
-    What stands before `since` is read, and not yielded.
+    Unclosed ones go on to the end.  What stands before `since` is read, and not yielded.
     """
     lower = data.lower()
     following = {start: lower.find(start) for start in _ENDS}

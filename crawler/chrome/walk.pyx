@@ -62,7 +62,7 @@ def walk(_Element root not None):
                     continue
                 found.leave(node)
         elif is_text(node):
-            found.text.add(<const char*>node.content)
+            found.read(<const char*>node.content)
         while node != top and node.next == NULL:
             node = node.parent
             depth -= 1
@@ -89,6 +89,7 @@ cdef class Walk:
     cdef int64_t element, link_chars, link_count
     cdef int64_t unseen_chars, unseen_count, spare_chars, spare_count
     cdef Text spare  # what was left out, if nothing else is there
+    cdef Py_ssize_t dated  # where a date has ended that a word may follow
     cdef Py_ssize_t linked_from, reading_from, unseen_from
     cdef xmlNode* reading  # the element that has begun
     cdef xmlNode* unseen
@@ -143,6 +144,13 @@ cdef class Walk:
             return self.skip(node, action)
         return True
 
+    cdef inline int read(self, const char* content) except -1:
+        if self.dated:
+            if self.dated == self.text.size and content != NULL and is_word(content[0]):
+                self.text.add(b" ")
+            self.dated = 0
+        return self.text.add(content)
+
     cdef int leave(self, xmlNode* node) except -1:
         cdef int action = self.action(self.tags.place(node))
         if node == self.reading:
@@ -156,6 +164,8 @@ cdef class Walk:
             self.link_depth -= 1
             if not self.link_depth:
                 self.link_chars += self.text.squeezed_from(self.linked_from)
+        elif action == TIME:
+            self.dated = self.text.size if self.text.ends_in_word() else 0
         if node == self.unseen:
             end_unseen(self)
         return 0
@@ -252,7 +262,7 @@ cdef class Walk:
             return 0
         if self.link_depth:
             self.link_chars += text.squeezed_from(self.linked_from)
-        self.linked_from = 0
+        self.linked_from = self.dated = 0
         if self.pre:
             found = text.decoded().strip("\n").rstrip()
             words = found.count(" ") + 1

@@ -183,6 +183,35 @@ def test_utf16_without_mark() -> None:
         assert strip_chrome(f"<p>{text}</p>".encode(name)).text == text
 
 
+def test_zeros_before_a_page_are_no_utf16() -> None:
+    """In UTF-16 they stand in every second place; elsewhere they are left out."""
+    text = TEXTS["utf-8"].strip()
+    assert strip_chrome(b"\0" * 2000 + f"<p>{text}".encode()).text == text
+
+
+def test_utf16_without_zeros() -> None:
+    """Its letters may look like control characters; what the server says is believed."""
+    text = TEXTS["gbk"] * 50
+    body = text.encode("utf-16-le")
+    assert decode(body, "text/html; charset=utf-16le") == ("utf-16-le", text)
+
+
+def test_a_few_control_characters_are_no_sign() -> None:
+    """Text with one in each line, as of a word processor, keeps its letters."""
+    text = TEXTS["iso-8859-1"] * 3
+    body = f"<p>{text}\x15</p>".encode("iso-8859-1") * 30
+    assert decode(body) == ("cp1252", f"<p>{text}\x15</p>" * 30)
+
+
+def test_colours_in_a_log_are_no_sign() -> None:
+    """A page of such lines keeps its blocks and letters, however many escapes are in them."""
+    lines = [f"\x1b[31mth\u00e9 {number}\x1b[0m" for number in range(100)]
+    for name in ("utf-8", "iso-8859-1"):
+        document = parse("<p>".join(lines).encode(name))
+        assert len(document.flat.texts) == 100
+        assert "th\u00e9" in document.flat.texts[99]
+
+
 def test_text_is_not_decoded_again() -> None:
     """A page given as text keeps its characters, whatever its meta says."""
     html = "<meta charset=koi8-r><p>Чай и thé"

@@ -7,6 +7,7 @@ goes through `untagged`, which only searches and copies.
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -80,6 +81,7 @@ HOSTILE = {
     "selects": b"<select><option>x" * 100_000 + b"</select>needle",
     "mis-nested": b"<b><p><i></b>x</p></i>" * 100_000 + b"<p>needle",
     "bad bytes": b"<p>\xff\xfe\x80 " * 100_000 + b"<p>needle",
+    "random bytes": b"<p>needle<p>" + random.Random(1).randbytes(MEGABYTE),
 }  # fmt: skip
 
 # HTML cannot show what stands after a quote, a script or a comment that never ends.
@@ -162,6 +164,18 @@ def test_lists_of_words_are_read_to_a_bound() -> None:
         assert (published(document) is not None) == counts
 
 
+@pytest.mark.parametrize("encoding", [None, "cp1252", "utf-8"])
+def test_what_is_no_text_is_not_parsed(encoding: str | None, work: type[Work]) -> None:
+    """Of an image or a program, and of what it was decoded to, what is ASCII is one block."""
+    data = b"<p>tea<p>" + random.Random(1).randbytes(MEGABYTE)
+    document = parse(data.decode(encoding, "replace") if encoding else data)
+    assert work.calls == 0
+    (text,) = document.flat.texts
+    assert text.startswith("tea ")
+    assert text.isprintable()
+    assert "\ufffd" not in text
+
+
 def test_nothing_is_lost_beyond_the_bounds() -> None:
     """A page of more tags than are looked at keeps all its words, in their order."""
     words = [f"w{i}" for i in range(3 * MOST_TAGS)]
@@ -193,6 +207,7 @@ def test_a_script_across_the_bound_stays_unseen() -> None:
         "<!---->",
         "<!-- x --!>",
         "<!--!><script>--><b></b>",
+        "<textarea>if (a) <!-- then</textarea>",
     ],
 )
 def test_what_only_looks_like_a_beginning_hides_nothing(before: str) -> None:
@@ -298,6 +313,11 @@ def test_soup(html: str) -> None:
     assert found.text == "\n".join(block.text for block in blocks if block.kept)
     assert bool(found.text) == bool(blocks)
     found.text.encode()
+
+
+def test_what_may_be_written_into_a_page_is_no_text_where_it_is_too_deep() -> None:
+    """As elsewhere."""
+    assert list(untagged.lines(b"<p>tea<textarea>secret<p></textarea><p>time")) == ["tea", "time"]
 
 
 def test_readings_part_nothing_where_a_page_is_too_deep() -> None:

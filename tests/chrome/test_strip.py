@@ -131,6 +131,22 @@ def test_a_date_is_no_part_of_a_name() -> None:
     assert strip_chrome(html).text == "Ann Lee 3 May (2025)"
 
 
+@pytest.mark.parametrize(
+    ("behind", "expected"),
+    [
+        ("Updated", "3 May Updated"),
+        ("<span><a href=/>2 comments</a></span>", "3 May 2 comments"),
+        ("<script>x</script><!-- x --><b>by</b> Ann", "3 May by Ann"),
+        (", 2026", "3 May, 2026"),
+        ("\u65e5", "3 May\u65e5"),
+        ("<br>Ann", "3 May Ann"),
+    ],
+)
+def test_nor_is_what_stands_behind_it(behind: str, expected: str) -> None:
+    """A word is parted from the date before it, a comma is not."""
+    assert strip_chrome(f"<p><time datetime=2026-05-03>3 May</time>{behind}").text == expected
+
+
 def test_zero_bytes_part_no_word() -> None:
     """Browsers leave them out."""
     assert strip_chrome("<p>un\0break\0able").text == "unbreakable"

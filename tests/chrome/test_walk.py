@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawler.chrome import document, reader, strip_chrome
+from crawler.chrome import counting, document, reader, strip_chrome
 from tests.chrome.test_hostile import HOSTILE, SOUP
 
 if not document.COMPILED:
@@ -205,11 +205,13 @@ def test_ordinary_tags_are_not_crowded() -> None:
     assert is_crowded((page + "<p " + "a " * 9 + ">").encode(), 8)
 
 
-@given(st.binary(max_size=20), st.integers(0, 300))
-def test_frequent_characters_are_counted(page: bytes, times: int) -> None:
-    """However many there are of a character, and however many side by side."""
+@given(st.binary(max_size=20), st.integers(0, 300), st.integers(0, 255), st.integers(0, 255))
+def test_frequent_characters_are_counted(page: bytes, times: int, one: int, other: int) -> None:
+    """However many there are of them, and however many side by side."""
     page = page * times + b"<" * times
-    assert count(page, ord("<")) == page.count(b"<")
+    first, last = sorted((one, other))
+    found = sum(first <= char <= last for char in page)
+    assert count(page, first, last) == counting.count(page, first, last) == found
 
 
 @pytest.mark.parametrize("name", HOSTILE)
