@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from .counted import tables
 from .output import is_terminal, make_table, terminal
 from .subcommands import ask_index
-from .subcommands.stats import tables
 
 if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex

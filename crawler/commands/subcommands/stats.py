@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import number
-from ..output import Bar, is_terminal, print_json, print_table
+from ..counted import tables
+from ..output import is_terminal, print_json, print_table
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ HELP = "Counts, hosts, similarities, memory, parameters"
 
 # Rows of hosts that a person is shown; a pipe and JSON get all.
 _HOSTS = 20
-_BAR = 40  # columns of the longest bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,26 +73,3 @@ def _print(stats: IndexStats) -> None:
         **stats.parameters,
     }
     print_table("Index", ["fact", "value"], [[name, value] for name, value in facts.items()])
-
-
-def tables(stats: IndexStats, most_hosts: int | None) -> list[tuple[str, list[str], list[Any]]]:
-    """Verdicts, hosts (all or the first so many) and similarities: title, columns and rows."""
-    from ...dedup.verdict import Kind
-
-    total = sum(stats.verdicts.values())
-    kinds = [str(kind) for kind in Kind if kind in stats.verdicts]
-    counts = stats.verdicts
-    rows: list[Any] = [[kind, counts[kind], f"{counts[kind] / total:.1%}"] for kind in kinds]
-    found = [("Verdicts", ["verdict", "pages", "share"], rows)]
-
-    hosts = sorted(stats.hosts.items(), key=lambda item: (-sum(item[1].values()), item[0]))
-    rows = [[host, *(of_host.get(kind, 0) for kind in kinds)] for host, of_host in hosts]
-    hidden = len(rows) - len(rows[:most_hosts])
-    title = f"Hosts ({hidden} more in --json)" if hidden else "Hosts"
-    found.append((title, ["host", *kinds], rows[:most_hosts]))
-
-    if stats.histogram:
-        most = max(stats.histogram.values())
-        rows = [[s, n, Bar(n, most, _BAR)] for s, n in stats.histogram.items()]
-        found.append(("Similarity of near-duplicates", ["from", "pages", ""], rows))
-    return found
