@@ -100,7 +100,7 @@ class Reader:
         def part_date() -> None:
             nonlocal dated
             if len(pieces) > dated:
-                if is_word(pieces[dated][0]):
+                if is_word(pieces[dated][:1]):
                     pieces.insert(dated, " ")
                 dated = 0
 

@@ -116,7 +116,9 @@ def word_changes(
     []
     """
     start, end_a, end_b = _trimmed(a, b)
-    steps = _shortest_edit(a[start:end_a], b[start:end_b])
+    if not all(whole):  # what ends alike may do so behind the end of the other
+        end_a, end_b = len(a), len(b)
+    steps = _shortest_edit(a[start:end_a], b[start:end_b], whole)
     if steps is None:
         return None
     spans: list[list[int]] = []  # from and to in a, from and to in b
@@ -125,8 +127,8 @@ def word_changes(
             spans.append([x + start, x + start, y + start, y + start])
         spans[-1][1] = x + start + (not adds)
         spans[-1][3] = y + start + adds
-    if spans and spans[-1][1] == len(a) and spans[-1][3] == len(b):
-        _cut_at_end(spans, whole)
+    if spans:
+        _complete(spans[-1], a, b, whole)
     return [
         Change(
             tuple(a[max(0, a_from - _CONTEXT) : a_from]),
@@ -138,20 +140,24 @@ def word_changes(
     ]
 
 
-def _cut_at_end(spans: list[list[int]], whole: tuple[bool, bool]) -> None:
-    """Take out of the change at the end what may follow in the text that goes on."""
-    a_from, a_to, b_from, b_to = spans.pop()
-    removed, added = a_to - a_from, b_to - b_from
-    if not whole[1]:
-        a_to = min(a_to, a_from + added)
-    if not whole[0]:
-        b_to = min(b_to, b_from + removed)
-    if a_to > a_from or b_to > b_from:
-        spans.append([a_from, a_to, b_from, b_to])
+def _complete(
+    last: list[int], a: Sequence[str], b: Sequence[str], whole: tuple[bool, bool]
+) -> None:
+    """Put beside the last words of a text that was cut what the other has in their place."""
+    a_from, a_to, b_from, b_to = last
+    if not whole[0] and a_to == len(a):
+        last[3] = max(b_to, min(b_from + a_to - a_from, len(b)))
+    elif not whole[1] and b_to == len(b):
+        last[1] = max(a_to, min(a_from + b_to - b_from, len(a)))
 
 
-def _shortest_edit(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, bool]] | None:
-    """Steps (place in a, place in b, whether b's word comes or else a's goes), in order."""
+def _shortest_edit(
+    a: Sequence[str], b: Sequence[str], whole: tuple[bool, bool]
+) -> list[tuple[int, int, bool]] | None:
+    """Steps (place in a, place in b, whether b's word comes or else a's goes), in order.
+
+    They end where a text ends that is not whole.
+    """
     furthest = {1: 0}  # on each diagonal x - y, the furthest x that so many steps reach
     history = []
     for steps in range(min(_MOST_CHANGED, len(a) + len(b)) + 1):
@@ -162,8 +168,11 @@ def _shortest_edit(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, b
             while x < len(a) and y < len(b) and a[x] == b[y]:
                 x, y = x + 1, y + 1
             furthest[diagonal] = x
-            if x >= len(a) and y >= len(b):
-                return _way(history, len(a), len(b))
+            at_end = x >= len(a) and y >= len(b)
+            at_end |= not whole[0] and x >= len(a) and y <= len(b)
+            at_end |= not whole[1] and y >= len(b) and x <= len(a)
+            if at_end:
+                return _way(history, x, y)
     return None
 
 

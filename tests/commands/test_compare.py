@@ -377,7 +377,7 @@ def test_addresses_of_the_index_are_read_from_the_archive(dedup, redis_url, tmp_
 
 def test_the_end_of_what_is_archived_is_no_difference(dedup, fill, files, tmp_path):
     """Of a text that the archive has cut, nothing is said to be missing behind that place."""
-    words = article(1, 8000)
+    words = article(1, 12_000)
     pages = [
         ("http://a.example/1", text(words)),
         ("http://b.example/1", text(["early", "words", *words])),

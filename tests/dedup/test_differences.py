@@ -88,6 +88,24 @@ def test_no_shorter_edit(a, b):
     assert bridged + removed + added >= len(a) - kept
 
 
+@given(WORDS, st.integers(0, 40))
+def test_a_beginning_differs_in_nothing(words, size):
+    """What stands behind the end of a text that was cut is no change, whichever is cut."""
+    beginning = words[:size]
+    assert word_changes(beginning, words, whole=(False, True)) == []
+    assert word_changes(words, beginning, whole=(True, False)) == []
+    assert word_changes(beginning, words, whole=(False, False)) == []
+
+
+def test_words_that_come_again_behind_the_end():
+    """A change before the end of a text that was cut is told, and no other, however both end."""
+    cut = ["the", "quick", "fox", "and", "the"]
+    longer = ["the", "slow", "fox", "and", "the", "dog", "and", "the", *map(str, range(5000))]
+    for sides in (1, -1):
+        [change] = word_changes(*(cut, longer)[::sides], whole=(False, True)[::sides])
+        assert (change.removed, change.added) == (("quick",), ("slow",))[::sides]
+
+
 def test_hostile_sizes_end_in_seconds():
     """Texts without end in common cost seconds at most and are then not told apart."""
     rng = random.Random(1)

@@ -105,5 +105,5 @@ def not_whole(namespace: str, doing: str) -> str:
     >>> not_whole("news", "clear").partition(": wait")[0]
     "the index 'news' is not whole (unfinished: clear): it is being deleted"
     """
-    remedy = _REMEDIES[doing.partition(" ")[0]]
+    remedy = _REMEDIES.get(doing.partition(" ")[0], "wait, or clear it if that was interrupted")
     return f"the index {namespace!r} is not whole ({UNFINISHED}: {doing}): {remedy}"

@@ -142,6 +142,8 @@ class Shards:
                 batch = [queue.popleft() for _ in range(min(len(queue), _EXCHANGE))]
                 # Whoever waited until a node hung no more has had another answer.
                 batch = [one for one in batch if not one[1].done.done()]
+                if not batch:
+                    continue
                 replies = await self._answers(node, [call for call, _, _ in batch])
                 for (_, waiter, number), reply in zip(batch, replies, strict=True):
                     waiter.take(number, reply)
@@ -157,8 +159,10 @@ class Shards:
                 replies = await self._exchange(calls)
         except Exception as error:  # whoever waits for a reply has to hear of it
             replies = [error] * len(calls)
-        is_silent = any(isinstance(reply, _TIMEOUTS) for reply in replies)
-        (self._silent.add if is_silent else self._silent.discard)(node)
+        if any(isinstance(reply, _TIMEOUTS) for reply in replies):
+            self._silent.add(node)
+        elif not all(isinstance(reply, Exception) for reply in replies):
+            self._silent.discard(node)
         return replies
 
     async def _exchange(self, calls: list[Call]) -> list[Any]:
