@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import random
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -21,7 +20,6 @@ _UNSEEN = frozenset(("script", "style", "noscript", "template"))
 _HELD = 0.9  # share of the gold words the main node holds
 _PURE = 0.8  # share of its words that are gold
 _LEFT = 0.05  # of an article's words: with more of its own article, a template is not chrome alone
-_WORD = re.compile(r"\w+")
 
 
 class Swapped(NamedTuple):
@@ -34,7 +32,8 @@ class Swapped(NamedTuple):
 
 
 def shingles(text: str, size: int = 5) -> set[tuple[str, ...]]:
-    words = _WORD.findall(text.lower())
+    """Return the runs of words; of Chinese, Japanese and Korean, of characters."""
+    words = tokens(text)
     return set(zip(*(words[i:] for i in range(size)), strict=False)) or {tuple(words)}
 
 
