@@ -15,43 +15,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
-from urllib.parse import quote
 
+from .archive_file import SCHEMA, archive_path, existing, explained
 from .config import DedupConfig
 from .errors import InputError
 from .identity import identity
 from .verdict import Kind, Verdict
 
-__all__ = [
-    "Archive",
-    "ArchivedPage",
-    "CutBlock",
-    "archive_path",
-    "clear_archive",
-    "copy_archive",
-    "forget_page",
-]
+__all__ = ["Archive", "ArchivedPage", "CutBlock"]
 
 _MOST_VALUES: Final = 500  # in one statement
-_BUSY: Final = 10.0  # seconds to wait for another process that writes
-
-_VERSION: Final = 1
 _ZSTD: Final = bytes.fromhex("28b52ffd")  # how its frames begin
-# `used` grows with every page written; a page whose copy comes is used, too, so that the two texts
-# stay together. All or nothing of it is there, also if the disk is full: then the version is 0.
-SCHEMA: Final = f"""
-PRAGMA journal_mode = WAL;
-BEGIN IMMEDIATE;
-PRAGMA user_version = {_VERSION};
-CREATE TABLE IF NOT EXISTS page (
-    url TEXT PRIMARY KEY, used INTEGER NOT NULL, title TEXT NOT NULL, text BLOB NOT NULL,
-    characters INTEGER NOT NULL, cut BLOB NOT NULL, kind TEXT NOT NULL, standing TEXT NOT NULL,
-    duplicate_of TEXT, similarity REAL, low REAL, high REAL, cluster INTEGER, checked REAL NOT NULL
-);
-CREATE INDEX IF NOT EXISTS page_used ON page (used);
-CREATE INDEX IF NOT EXISTS page_cluster ON page (cluster);
-COMMIT;
-"""
 # SQLite keeps whatever somebody writes into a column, of whatever type.
 _COLUMNS: Final = {
     "url": str, "title": str, "text": bytes, "characters": int, "cut": bytes, "kind": str,
@@ -89,11 +63,6 @@ class ArchivedPage:
         return self.characters <= len(self.text)
 
 
-def archive_path(config: DedupConfig) -> Path:
-    """The file of the index that `config` names."""
-    return config.data_dir / f"archive-{quote(config.namespace, safe='')}.sqlite"
-
-
 class Archive:
     """Reads an archive. Use :meth:`open`; methods raise :class:`InputError` for a damaged file."""
 
@@ -112,8 +81,8 @@ class Archive:
         `canonical` is ``DEDUP_CANONICAL_URLS`` of the index. Raises :class:`InputError` if the
         file cannot be read.
         """
-        with _explained(path):
-            connection = _existing(path)
+        with explained(path):
+            connection = existing(path)
         if connection is None:
             connection = sqlite3.connect(":memory:")
             connection.executescript(SCHEMA)
@@ -147,7 +116,7 @@ class Archive:
     def titles(self, urls: Sequence[str]) -> dict[str, str]:
         """The titles of those of the URLs, as the index has them, that are in the archive."""
         found: dict[str, str] = {}
-        with _explained(self._path):
+        with explained(self._path):
             for start in range(0, len(urls), _MOST_VALUES):
                 part = urls[start : start + _MOST_VALUES]
                 places = ", ".join("?" for _ in part)
@@ -161,7 +130,7 @@ class Archive:
             "SELECT url FROM page WHERE instr(folded(url), ?1) OR instr(folded(title), ?1) "
             "ORDER BY used DESC LIMIT ?2"
         )
-        with _explained(self._path):
+        with explained(self._path):
             # SQLite's own lower() knows the letters of ASCII only.
             self._connection.create_function("folded", 1, str.casefold)
             rows = self._connection.execute(query, [words.casefold(), count])
@@ -176,98 +145,15 @@ class Archive:
         return self._select("WHERE cluster = ? ORDER BY checked, used LIMIT ?", number, count)
 
     def __len__(self) -> int:
-        with _explained(self._path):
+        with explained(self._path):
             count: int = self._connection.execute("SELECT count(*) FROM page").fetchone()[0]
         return count
 
     def _select(self, condition: str, *values: Any) -> list[ArchivedPage]:
-        with _explained(self._path):
+        with explained(self._path):
             names = ", ".join(_COLUMNS)
             rows = self._connection.execute(f"SELECT {names} FROM page {condition}", values)
             return [_page(row) for row in rows]
-
-
-def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:
-    """Take a URL out of an archive; False if it was not there.
-
-    Raises :class:`InputError` if the file cannot be written.
-    """
-    with _explained(path):
-        connection = _existing(path)
-        if connection is None:
-            return False
-        with closing(connection), connection:
-            known = identity(url, canonical=canonical)
-            return connection.execute("DELETE FROM page WHERE url = ?", [known]).rowcount > 0
-
-
-def clear_archive(path: Path) -> None:
-    """Take out all pages; a file that is none of an archive goes with them.
-
-    Raises :class:`InputError` if the file cannot be written.
-    """
-    with _explained(path):
-        try:
-            connection = _existing(path)
-            if connection is not None:
-                with closing(connection):
-                    connection.execute("DELETE FROM page")
-                    connection.execute("VACUUM")
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):  # of one that is locked, or read-only
-                raise
-            for suffix in ("", "-wal", "-shm"):
-                Path(f"{path}{suffix}").unlink(missing_ok=True)
-
-
-def copy_archive(source: Path, target: Path) -> None:
-    """Copy an archive over another. Raises :class:`InputError` if that cannot be done."""
-    with _explained(source):
-        connection = _existing(source)
-        if connection is not None:
-            with closing(connection):
-                target.unlink(missing_ok=True)
-                connection.execute("VACUUM INTO ?", [str(target)])
-
-
-def _existing(path: Path) -> sqlite3.Connection | None:
-    """Open a file; None if there is none, or if it is one that nothing could be written to."""
-    connection = _opened(path) if path.is_file() else None
-    if connection is not None and not _version(connection):
-        connection.close()
-        return None
-    return connection
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    try:
-        return connect(path)
-    except sqlite3.OperationalError as error:
-        # Where no journal can be made beside it, a file is read if SQLite is told that nobody
-        # changes it: so it is while there is no journal.
-        code = error.sqlite_errorcode & 0xFF  # without what extends it
-        may_read = code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if not may_read or Path(f"{path}-wal").exists():
-            raise
-        return connect(f"{path.absolute().as_uri()}?immutable=1")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version
-
-
-def connect(path: Path | str) -> sqlite3.Connection:
-    """Open a file, or make an empty one; of a text, an address. Raises :class:`sqlite3.Error`."""
-    uri = isinstance(path, str)
-    connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, uri=uri)
-    if _version(connection) not in (0, _VERSION):
-        connection.close()
-        raise sqlite3.DatabaseError("it was made by another version")
-    # A power cut may cost the last pages, never the file.
-    connection.execute("PRAGMA synchronous = NORMAL")
-    return connection
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -312,14 +198,3 @@ def _blocks(data: bytes) -> tuple[CutBlock, ...]:
         return tuple(CutBlock(*map(str, block)) for block in json.loads(data))
     except (TypeError, RecursionError) as error:
         raise ValueError(f"the blocks of a page are of another shape: {error}") from None
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, OSError, ValueError, OverflowError, zlib.error) as error:
-        raise InputError(
-            f"the archive {str(path)!r} cannot be read ({error}); see what else uses it, or delete "
-            "it: that costs texts to look at, and no decision"
-        ) from None

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from .archive import SCHEMA, archive_path, connect
+from .archive_file import SCHEMA, archive_path, connect
 from .config import DedupConfig
 from .identity import identity
 from .verdict import Verdict

@@ -16,9 +16,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from crawler.dedup import archive_writer
-from crawler.dedup.archive import (
-    Archive,
-    ArchivedPage,
+from crawler.dedup.archive import Archive, ArchivedPage
+from crawler.dedup.archive_file import (
     archive_path,
     clear_archive,
     connect,
@@ -334,7 +333,8 @@ def test_a_folder_that_cannot_be_written() -> None:
     """Who may only read the archive, as on a disk that is mounted so, reads it."""
     words = (
         "import os, sys; from pathlib import Path; import pytest; "
-        "from crawler.dedup.archive import Archive, forget_page; "
+        "from crawler.dedup.archive import Archive; "
+        "from crawler.dedup.archive_file import forget_page; "
         "from crawler.dedup.errors import InputError\n"
         "def read(path):\n"
         "    with Archive.open(path) as archive:\n"
@@ -343,7 +343,7 @@ def test_a_folder_that_cannot_be_written() -> None:
         "read(first)\n"  # from now on all modules are there
         "if os.getuid() == 0: os.setuid(65534)\n"  # root may write everywhere
         "read(second)\n"
-        "with pytest.raises(InputError, match='readonly'): forget_page(second, 'http://a/')"
+        "with pytest.raises(InputError, match='cannot be written .*readonly'): forget_page(second, 'http://a/')"
     )
     # Others can enter them, which the folders of pytest do not allow.
     with TemporaryDirectory() as one, TemporaryDirectory() as two:

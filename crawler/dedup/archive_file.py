@@ -1,0 +1,144 @@
+"""The file of an archive: how it is opened and made, and what is done to all of it."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from .config import DedupConfig
+from .errors import InputError
+from .identity import identity
+
+__all__ = [
+    "SCHEMA",
+    "archive_path",
+    "clear_archive",
+    "connect",
+    "copy_archive",
+    "existing",
+    "explained",
+    "forget_page",
+]
+
+_BUSY: Final = 10.0  # seconds to wait for another process that writes
+_VERSION: Final = 1
+# `used` grows with every page written; a page whose copy comes is used, too, so that the two texts
+# stay together. All or nothing of it is there, also if the disk is full: then the version is 0.
+SCHEMA: Final = f"""
+PRAGMA journal_mode = WAL;
+BEGIN IMMEDIATE;
+PRAGMA user_version = {_VERSION};
+CREATE TABLE IF NOT EXISTS page (
+    url TEXT PRIMARY KEY, used INTEGER NOT NULL, title TEXT NOT NULL, text BLOB NOT NULL,
+    characters INTEGER NOT NULL, cut BLOB NOT NULL, kind TEXT NOT NULL, standing TEXT NOT NULL,
+    duplicate_of TEXT, similarity REAL, low REAL, high REAL, cluster INTEGER, checked REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS page_used ON page (used);
+CREATE INDEX IF NOT EXISTS page_cluster ON page (cluster);
+COMMIT;
+"""
+
+
+def archive_path(config: DedupConfig) -> Path:
+    """The file of the index that `config` names."""
+    return config.data_dir / f"archive-{quote(config.namespace, safe='')}.sqlite"
+
+
+def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:
+    """Take a URL out of an archive; False if it was not there.
+
+    Raises :class:`InputError` if the file cannot be written.
+    """
+    with explained(path, "written"):
+        connection = existing(path)
+        if connection is None:
+            return False
+        with closing(connection), connection:
+            known = identity(url, canonical=canonical)
+            return connection.execute("DELETE FROM page WHERE url = ?", [known]).rowcount > 0
+
+
+def clear_archive(path: Path) -> None:
+    """Take out all pages; a file that is none of an archive goes with them.
+
+    Raises :class:`InputError` if the file cannot be written.
+    """
+    with explained(path, "written"):
+        try:
+            connection = existing(path)
+            if connection is not None:
+                with closing(connection):
+                    connection.execute("DELETE FROM page")
+                    connection.execute("VACUUM")
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):  # of one that is locked, or read-only
+                raise
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+def copy_archive(source: Path, target: Path) -> None:
+    """Copy an archive over another. Raises :class:`InputError` if that cannot be done."""
+    with explained(source, "copied"):
+        connection = existing(source)
+        if connection is not None:
+            with closing(connection):
+                target.unlink(missing_ok=True)
+                connection.execute("VACUUM INTO ?", [str(target)])
+
+
+def existing(path: Path) -> sqlite3.Connection | None:
+    """Open an archive; None if there is none, or if it is one that nothing could be written to."""
+    connection = _opened(path) if path.is_file() else None
+    if connection is not None and not _version(connection):
+        connection.close()
+        return None
+    return connection
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    try:
+        return connect(path)
+    except sqlite3.OperationalError as error:
+        # Where no journal can be made beside it, a file is read if SQLite is told that nobody
+        # changes it: so it is while there is no journal.
+        code = error.sqlite_errorcode & 0xFF  # without what extends it
+        may_read = code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not may_read or Path(f"{path}-wal").exists():
+            raise
+        return connect(f"{path.absolute().as_uri()}?immutable=1")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def connect(path: Path | str) -> sqlite3.Connection:
+    """Open a file, or make an empty one; of a text, an address. Raises :class:`sqlite3.Error`."""
+    uri = isinstance(path, str)
+    connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, uri=uri)
+    if _version(connection) not in (0, _VERSION):
+        connection.close()
+        raise sqlite3.DatabaseError("it was made by another version")
+    # A power cut may cost the last pages, never the file.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+@contextmanager
+def explained(path: Path, doing: str = "read") -> Iterator[None]:
+    """Raises :class:`InputError` for what goes wrong with the file, and what to do."""
+    try:
+        yield
+    except (sqlite3.Error, OSError, ValueError, OverflowError, zlib.error) as error:
+        raise InputError(
+            f"the archive {str(path)!r} cannot be {doing} ({error}); see what else uses it, or "
+            "delete it: that costs texts to look at, and no decision"
+        ) from None
