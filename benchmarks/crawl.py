@@ -1,11 +1,13 @@
 """What the filter costs a crawl: real pages from localhost, six ways in turn.
 
-    python benchmarks/crawl.py --data FOLDER [--pages 400] [--rounds 3]
+    python benchmarks/crawl.py --data FOLDER [--pages 400] [--rounds 4]
 
-FOLDER holds pages as ``.html`` or ``.html.gz``. A process of its own serves them; they are fetched
-by (a) Scrapy alone, (b) a CrawlSpider with LinkExtractor, (c) SiteSpider with everything on, (d)
-the CrawlSpider with the add-on, (t) the same with items that carry the response's tree instead of
-its bytes, (e) the CrawlSpider with trafilatura and datasketch in a pipeline.
+FOLDER holds pages as ``.html`` or ``.html.gz``. All are crawled unless --pages says how many: among
+a few hundred, one collection more of all that Python has is much. A process of its own serves them;
+they are fetched by (a) Scrapy alone, (b) a CrawlSpider with LinkExtractor, (c) SiteSpider with
+everything on, (d) the CrawlSpider with the add-on, (t) the same with items that carry the
+response's tree instead of its bytes, (e) the CrawlSpider with trafilatura and datasketch in a
+pipeline.
 (c), (d), (t) and (e) use one server. Each crawl is a process of its own; the ways take turns, so
 that what else the machine does falls on all of them. Seconds are the crawler's CPU from when its
 spider is opened, for a crawl starts once, of the quickest round: what else the machine does only
@@ -148,8 +150,8 @@ def crawl(way: str, site: str, count: int, socket: str) -> None:
     print(json.dumps(figures))
 
 
-def load(folder: Path, count: int) -> list[bytes]:
-    """The first pages of the folder, by name."""
+def load(folder: Path, count: int | None) -> list[bytes]:
+    """The first pages of the folder, by name; all without a count."""
     paths = sorted(p for p in folder.rglob("*") if p.name.endswith((".html", ".html.gz")))[:count]
     if not paths:
         raise SystemExit(f"{folder} holds no .html and no .html.gz")
@@ -220,8 +222,8 @@ def main() -> None:
     """Run the rounds and print ratios."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, help="folder of pages")
-    parser.add_argument("--pages", type=int, default=400)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pages", type=int, help="all, if not given")
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
