@@ -15,8 +15,8 @@ class Kind(StrEnum):
     EXACT = "exact"  # its normalised text equals that of a kept page
     NEAR = "near"  # its similarity to a kept page reaches the threshold
     UNCHANGED = "unchanged"  # this URL was seen before, with this text
-    UPDATED = "updated"  # this URL was seen before with another text, or was a duplicate: kept
-    SHORT = "short"  # too short for a shingle, no exact copy known: kept
+    UPDATED = "updated"  # this URL was seen before with another text, or as a duplicate: kept
+    SHORT = "short"  # too short for a shingle, and no copy: kept
     UNCHECKED = "unchecked"  # the index gave no answer: kept
 
 
