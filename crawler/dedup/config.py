@@ -42,7 +42,10 @@ class DedupConfig:
         "dedup", parsing.namespace, "Name of the index; spiders with the same name share one index."
     )
     data_dir: Path = _setting(
-        ".scrapy/dedup", parsing.path, "Folder of the private server's data (see DEDUP_REDIS_URL)."
+        ".scrapy/dedup",
+        parsing.path,
+        "Folder of the private server's data (see DEDUP_REDIS_URL), of the texts for reports and "
+        "of pages that passed as `unchecked` and wait.",
     )
     archive: int = _setting(
         10_000,

@@ -148,10 +148,10 @@ class DuplicateIndex:
         return verdict_of(url, evidence, self._config.sketch_bits, request=request)
 
     async def prefer(self, url: str, text: str) -> Verdict:
-        """Check a page that the index has as `preferred`, by the main text that was compared then.
+        """Check a known page as `preferred`, by the main text that was compared when it came.
 
-        It is unchanged as long as it was before, though its whole text, by which :meth:`check`
-        tells that, may be another than `text`.
+        It keeps the exact hash that the index has, so that :meth:`check` finds it unchanged later:
+        that hash is of the page's whole text, which may be another than `text`.
         """
         request = self._request(url, await self._fingerprinted(text))
         page = await self._store.show(request.url)

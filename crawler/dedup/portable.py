@@ -1,8 +1,8 @@
 """The file that an index is exported to: compressed JSON lines, checked block by block.
 
 The file is a row of gzip members, so that ``zcat`` reads all of it. Each holds lines of JSON; the
-last line of each says how many pages stand before it in this member and has the SHA-256 of the
-lines before it. docs/redis.md shows every field.
+last line of each says how many lines stand before it in this member and has their SHA-256.
+docs/redis.md shows every field.
 
     header      format, version, what the index is, its parameters
     block 0 …   pages, one a line

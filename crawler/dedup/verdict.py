@@ -15,8 +15,8 @@ class Kind(StrEnum):
     EXACT = "exact"  # its normalised text equals that of a kept page
     NEAR = "near"  # its similarity to a kept page reaches the threshold
     UNCHANGED = "unchanged"  # this URL was seen before, with this text
-    UPDATED = "updated"  # this URL was seen before with another text, or was a duplicate: kept
-    SHORT = "short"  # too short for a shingle, no exact copy known: kept
+    UPDATED = "updated"  # this URL was seen before with another text, or as a duplicate: kept
+    SHORT = "short"  # too short for a shingle, and no copy: kept
     UNCHECKED = "unchecked"  # the index gave no answer: kept
 
 
@@ -25,10 +25,10 @@ class Verdict:
     """The decision about one page and the evidence for it.
 
     ``similarity`` is the Jaccard resemblance to ``duplicate_of``, from 0 to 1, and
-    ``[low, high]`` its confidence interval; all three are 1 for an exact copy and None where
-    there is nothing to compare with. ``cluster`` is the number of the kept page that stands for
-    this one. ``standing`` is the decision that holds for the URL: of an ``unchanged`` page the one
-    it got when its text was first seen, of all others ``kind`` itself. ``replaces`` is the kept
+    ``[low, high]`` its confidence interval of 95 %; all three are 1 for an exact copy and None
+    where there is nothing to compare with. ``cluster`` is the number of the kept page that stands
+    for this one. ``standing`` is the decision that holds for the URL: of an ``unchanged`` page the
+    one it got when its text was first seen, of all others ``kind`` itself. ``replaces`` is the kept
     page whose place this one took, see ``DEDUP_PREFER``; that is a copy of this one now.
     ``canonical`` is the other page of the index that this one names as canonical.
     """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 EXIT_CODES = (
-    "Exit codes: 0 found, 1 not found or nothing there yet, 2 wrong usage or settings,\n"
+    "Exit codes: 0 found, 1 not found or nothing there yet, 2 wrong usage, settings or files,\n"
     "3 no index: the server gives no answer or the index has other parameters,\n"
     "130 ended with Ctrl-C."
 )

@@ -1,9 +1,9 @@
 """Reads the whole index and tells whether records, tables and counters agree.
 
-Nothing is changed. Crawls may go on, though only without them is every counter compared, and every
-bucket of a small index into which much is written: it says so then. An index with faults may miss
-duplicates or keep memory that it does not need; it never drops a page that is like no
-other. Exit code 1 means faults.
+Nothing is changed; on a cluster, what dead workers left is cleared away first. Crawls may go on,
+though only without them is every counter compared, and every bucket of a small index into which
+much is written: it says so then. An index with faults may miss duplicates or keep memory that it
+does not need; it never drops a page that is like no other. Exit code 1 means faults.
 """
 
 from __future__ import annotations
