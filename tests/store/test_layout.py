@@ -272,6 +272,23 @@ async def test_a_record_that_was_cut_is_named(index_url: str) -> None:
         assert "the record of page 1 is not whole" in (await index.verify()).faults
 
 
+async def test_counters_that_are_no_numbers(index_url: str) -> None:
+    """As somebody else has written them: one error that says what to do."""
+    config = DedupConfig(redis_url=index_url, shards=1)
+    async with DuplicateIndex.open(config) as index:
+        await index.check("http://a/1", "one two three four five six seven")
+        keys = index.store.shards[0]
+        await index.store._client.hset(keys.overrides, b"http://a/\xff", b"kee\xff")
+        assert await index.overrides() == {"http://a/\ufffd": "kee\ufffd"}
+        for key, field in ((keys.hosts, "a unique"), (keys.state, "next")):
+            for value in ("many", "9" * 30, b"\xff"):
+                await index.store._client.hset(key, field, value)
+                with pytest.raises(ServerError, match="choose another DEDUP_NAMESPACE"):
+                    await index.stats()
+            await index.store._client.hset(key, field, 2)
+        assert (await index.stats()).kept == 1
+
+
 async def test_keys_of_a_page_in_one_bucket(index_url: str) -> None:
     """Where a table has many keys of a page, none is lost when they come into one bucket."""
     config = DedupConfig(redis_url=index_url, method="modulo", verify_bits=BITS, shards=8)

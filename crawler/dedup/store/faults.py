@@ -109,7 +109,7 @@ _NO_PRIMARY = Fault(
     "correct sentinels, service name and ?sentinel_password in DEDUP_REDIS_URL",
     True,
 )
-_FOREIGN = Fault(
+FOREIGN = Fault(
     "a key of the index holds what this package has not written; choose another "
     "DEDUP_NAMESPACE, or delete the keys of this one",
     False,
@@ -141,7 +141,7 @@ _CODES = {
     "TRYAGAIN": _MOVING,
     "UNKILLABLE": _BUSY,
     "WRONGPASS": _NO_AUTH,
-    "WRONGTYPE": _FOREIGN,
+    "WRONGTYPE": FOREIGN,
 }
 _CODE = re.compile(r"(?:^|[\s('\"-])(" + "|".join(_CODES) + r")\s")
 
