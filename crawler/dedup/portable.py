@@ -245,7 +245,7 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
             raise ValueError(f"{name} is no number of {size} bytes: {value!r}")
         numbers[field] = value
     standing, last, url = line.get("standing"), line.get("last"), line.get("url")
-    if standing not in STANDING or last not in KINDS.values():
+    if standing not in STANDING or last is None or last not in KINDS.values():
         raise ValueError(f"no verdict: {standing!r}, {last!r}")
     if not isinstance(url, str) or len(url) > _LONGEST_URL:
         raise ValueError("has no address")

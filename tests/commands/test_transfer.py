@@ -384,7 +384,7 @@ def test_lines_that_are_no_pages_are_refused(config, server, tmp_path):
         {"last": {}},
         {"url": "http://a/\ud800"},  # half of a character
     ):
-        with pytest.raises(InputError, match="block 0.*, line 2"):
+        with pytest.raises(InputError, match=r"block 0.*, line 2"):
             asyncio.run(import_index(target, crafted([good[0], {**good[1], **change}])))
     for lines in ([3], [[]], [None]):
         with pytest.raises(InputError, match="block 0, line 1"):

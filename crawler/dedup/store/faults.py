@@ -114,7 +114,7 @@ FOREIGN = Fault(
     "DEDUP_NAMESPACE, or delete the keys of this one",
     False,
 )
-_DAMAGED = Fault(
+DAMAGED = Fault(
     "a record of the index is damaged; `scrapy dedup verify` names it, `scrapy dedup export` and "
     "`import` under another DEDUP_NAMESPACE take all others along",
     False,
@@ -163,7 +163,7 @@ _TEXTS = {
     "too many open files": _TOO_MANY_FILES,
     "max number of clients": _NO_ROOM_FOR_CLIENTS,
     "no connection available": _POOL,
-    "data string too short": _DAMAGED,
+    "data string too short": DAMAGED,
     "numbers of pages have come to an end": _NO_NUMBERS,
     "db index is out of range": _NO_DATABASE,
     f"errno {errno.ECONNREFUSED}]": _REFUSED,

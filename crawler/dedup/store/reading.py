@@ -7,7 +7,7 @@ import re
 import struct
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from os.path import commonprefix
@@ -60,6 +60,11 @@ def table_key(url: str, seed: int) -> bytes:
     Without the seed nobody can prepare addresses that all come into one bucket.
     """
     return hashlib.blake2b(url.encode(), digest_size=4, key=seed.to_bytes(8)).digest()
+
+
+def size_of(state: Mapping[str, int], group: str) -> int:
+    """How many buckets each table of a group has."""
+    return max(state.get(f"{group}.size", 0), _LEAST_BUCKETS)
 
 
 def place_of(key: bytes, size: int) -> tuple[int, bytes]:
@@ -252,8 +257,7 @@ class Reader(ABC):
         states = await self.states()
         names, tags = [], []
         for entry in entries:
-            size = states[entry.shard].get(f"{entry.group}.size", _LEAST_BUCKETS)
-            bucket, tag = place_of(entry.key, size)
+            bucket, tag = place_of(entry.key, size_of(states[entry.shard], entry.group))
             names.append(self.shards[entry.shard].numbered(entry.table, bucket))
             tags.append(tag)
         return [
