@@ -9,7 +9,7 @@ from typing import Final
 
 _NAME_READ: Final = 300  # characters
 _WORDS_READ: Final = 1000  # characters of a list that should have a few; millions would fill memory
-_COLON: Final = re.compile(r"\s*:\s*")
+_COLON: Final = re.compile(r" ?: ?")
 _LONGEST_DATE: Final = 100
 RECORD: Final = "\x1e"  # stands before each JSON-LD script, as RFC 7464 has it
 
@@ -99,4 +99,6 @@ def directives(value: str) -> list[str]:
     >>> directives("NoIndex, max-image-preview: none")
     ['noindex', 'max-image-preview:none']
     """
-    return words(_COLON.sub(":", value[:_WORDS_READ]).replace(",", " "))
+    # Of a run of blanks only one is left: from each, all behind it would be looked through.
+    spaced = " ".join(value[:_WORDS_READ].split())
+    return words(_COLON.sub(":", spaced).replace(",", " "))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .errors import InputError, ParameterMismatch
 from .portable import from_line, read_header
+from .store.keys import AGAIN
 from .store.parameters import SECRET, Parameters
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from .portable import Block
     from .store.records import PageRecord
 
-_SEED: Final = re.compile(rf"[0-9]{{1,20}}|{SECRET}[0-9a-f]+")
+_SEED: Final = re.compile(rf"[0-9]{{1,19}}|{SECRET}[0-9a-f]+")
+_BITS: Final = re.compile("[0-9]{1,9}")
+_COUNT: Final = re.compile("[0-9]{1,18}")
+_WISH: Final = re.compile(f"keep|drop|{AGAIN}")
 _OF_THE_STORE: Final = frozenset(("digest", "format", "shards", "unfinished"))
 
 
@@ -63,18 +67,18 @@ def _is_header(header: dict[str, Any]) -> bool:
         and all(isinstance(text, str) for text in texts)
         and isinstance(parameters, dict)
         and all(isinstance(value, str) for value in parameters.values())
-        and parameters.get("verify_bits", "").isdecimal()
+        and _BITS.fullmatch(parameters.get("verify_bits", "")) is not None
         and _SEED.fullmatch(parameters.get("seed", "")) is not None
     )
 
 
 def are_counters(counters: Any) -> bool:
     """Whether the counters at a file's end are such as this package writes."""
-    groups = ("stats", "hosts", "histogram", "overrides")
+    groups = {"stats": _COUNT, "hosts": _COUNT, "histogram": _COUNT, "overrides": _WISH}
     return isinstance(counters, dict) and all(
         isinstance(counters.get(name), dict)
-        and all(isinstance(value, str) for value in counters[name].values())
-        for name in groups
+        and all(isinstance(v, str) and form.fullmatch(v) for v in counters[name].values())
+        for name, form in groups.items()
     )
 
 

@@ -105,7 +105,7 @@ class PageReader:
 
     def _of_warc(self, raw: Any) -> Page | None:
         types = extra("fastwarc.warc").WarcRecordType
-        record = record_in(raw, "none")
+        record = record_in(raw)
         if record is None:
             return None
         url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")

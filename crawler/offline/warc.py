@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, cast
 
@@ -14,8 +15,15 @@ from .files import extra
 _BLANK: Final = b"\r\n\r\n"  # stands before and behind what a record holds
 _IN_MEMORY: Final = 64 << 20  # bytes of a record
 _HEAD: Final = 1 << 20  # bytes in which the head of a record ends
+_TRANSFER, _CONTENT = "Transfer-Encoding", "Content-Encoding"
 # What is undone of a body, from all codings that its headers name to none.
-_UNDONE: Final = ("all", "transfer", "content", "none")
+_UNDONE: Final = ((_TRANSFER, _CONTENT), (_TRANSFER,), (_CONTENT,), ())
+_READERS: Final = {
+    "chunked": "ChunkedReader",
+    "gzip": "GzipReader",
+    "br": "BrotliReader",
+    "zstd": "ZstdReader",
+}
 
 
 def warc_records(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
@@ -59,17 +67,15 @@ def whole(record: Any) -> Iterator[IO[bytes]]:
         yield cast(IO[bytes], file)
 
 
-def record_in(raw: bytes, undone: str = "all") -> Any:
-    """The record in its bytes, None if there is none.
-
-    Raises OSError if a coding is `undone` that is not known or not there.
-    """
+def record_in(raw: bytes) -> Any:
+    """The record in its bytes, None if there is none; its body is as it was sent."""
     found = extra("fastwarc.warc").ArchiveIterator(io.BytesIO(raw), parse_http=False)
     record = next(iter(found), None)
     if record is not None:
-        record.freeze()  # without it a chunked body that is not read to its end ends the iteration
+        record.freeze()
         if record.is_http:
-            record.parse_http(auto_decode=undone)
+            # It would decode all of the body at once, a thousand times what was sent.
+            record.parse_http(auto_decode="none")
     return record
 
 
@@ -81,13 +87,35 @@ def body_in(raw: bytes, limit: int) -> bytes:
     OSError for any other that cannot be decoded.
     """
     fault: OSError | None = None
+    record = record_in(raw)
+    sent = bytes(record.reader.read())
     for undone in _UNDONE:
+        body = sent
         try:
-            body = bytes(record_in(raw, undone).reader.read(limit))
+            for header in undone if record.is_http else ():
+                codings = (record.http_headers.get(header) or "").lower().split(",")
+                for coding in reversed([one.strip() for one in codings]):
+                    body = _undo(coding, body, limit)
         except OSError as error:
             fault = fault or error
             continue
+        body = body[:limit]
         if fault is None or body.removeprefix(BOM_UTF8).lstrip().startswith(b"<"):
             return body
     assert fault is not None
     raise fault
+
+
+def _undo(coding: str, data: bytes, limit: int) -> bytes:
+    """At most `limit` bytes of what was coded; raises OSError if it was not, or none knows how."""
+    if coding in ("", "identity"):
+        return data
+    if coding == "deflate":
+        for bits in (zlib.MAX_WBITS, -zlib.MAX_WBITS):  # what is meant, and what some send
+            with suppress(zlib.error):
+                return zlib.decompressobj(bits).decompress(data, limit)
+        raise OSError("no body that was deflated")
+    if coding not in _READERS:
+        raise OSError(f"unknown coding {coding}")
+    reader = getattr(extra("fastwarc.stream_io"), _READERS[coding])
+    return bytes(reader(io.BytesIO(data)).read(limit))

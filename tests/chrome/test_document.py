@@ -39,7 +39,7 @@ def test_robots() -> None:
     assert robots(parse(PAGE), agent="TeaBot") == (True, True)
     assert robots(parse('<meta name=ROBOTS content="none">')) == (True, True)
     assert robots(parse("<p>")) == (False, False)
-    previews = "index, follow, max-image-preview: none, max-snippet:-1"
+    previews = "index, follow, max-image-preview \t:  none, max-snippet:-1"
     assert robots(parse(f'<meta name=robots content="{previews}">')) == (False, False)
 
 

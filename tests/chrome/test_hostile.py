@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -162,6 +163,18 @@ def test_lists_of_words_are_read_to_a_bound() -> None:
         assert [link.nofollow for link in links(document)] == [counts]
         assert (canonical(document) is not None) == counts
         assert (published(document) is not None) == counts
+
+
+def test_blanks_in_robots_tags_take_linear_time() -> None:
+    """A thousand of them in each tag made a page take sixty times what others of its size take."""
+    tag = '<meta name=robots content="{}noindex">'
+    seconds = []
+    for before in ("x" * 970 + ",", " " * 971):
+        document = parse(tag.format(before) * 1000)
+        start = time.perf_counter()
+        assert robots(document).noindex
+        seconds.append(time.perf_counter() - start)
+    assert seconds[1] < 10 * seconds[0] + 0.05
 
 
 @pytest.mark.parametrize("encoding", [None, "cp1252", "utf-8"])

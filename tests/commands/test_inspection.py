@@ -90,7 +90,7 @@ def test_records_are_read_as_they_were_written(index_url):
 def test_a_record_may_be_longer_than_is_known():
     """What a later version has added behind a record does not keep it from being read."""
     assert set(KINDS.values()) >= COPIES
-    base = b"uu" + bytes(8) + b"tokn" + b"ukey" + bytes(4) + bytes(12) + bytes(3)
+    base = b"su" + bytes(8) + b"tokn" + b"ukey" + bytes(4) + bytes(12) + bytes(3)
 
     def record(meta):
         return len(meta).to_bytes(1) + (9).to_bytes(2) + meta + b"http://a/"

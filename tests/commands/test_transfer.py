@@ -322,7 +322,32 @@ def test_damage_is_refused_before_anything_is_written(config, server, tmp_path, 
     assert server.ask("DBSIZE") == keys
 
 
-def test_lines_that_are_no_pages_are_refused(config, tmp_path):
+def test_damaged_records_are_left_out(config, server, tmp_path):
+    """What an audit names does not keep the others from being read, nor from being taken along."""
+    opened(config, lambda index: index.stats(), PAGES[:8])
+    for number, damage in (
+        (1, lambda r: r[:-9]),
+        (2, lambda r: r[:3] + b"?" + r[4:]),
+        (3, lambda r: r[:4] + b"?" + r[5:]),
+        (4, lambda r: r[:-130]),
+    ):
+        record = server.ask("LINDEX", "{dedup}:page:0", number)
+        server.ask("LSET", "{dedup}:page:0", number, damage(record))
+
+    async def read(index):
+        await inspection.read_stories(index, 0.5)
+        await inspection.read_top(index)
+        await inspection.nearest(index, index.fingerprint(PAGES[0][1]))
+        return (await index.verify()).faults
+
+    faults = opened(config, read)
+    assert {f"the record of page {number} is not whole" for number in range(1, 5)} <= set(faults)
+    target = DedupConfig(redis_url=config.redis_url, namespace="new")
+    found = asyncio.run(import_index(target, written(config, tmp_path / "x.gz")))
+    assert (found.pages, found.new, found.audit.faults) == (4, 4, [])
+
+
+def test_lines_that_are_no_pages_are_refused(config, server, tmp_path):
     """Also where all checksums are right: the error names block and line."""
     path = written(config, tmp_path / "x.gz")
     header = next(read_blocks(path)).lines[0]
@@ -354,17 +379,41 @@ def test_lines_that_are_no_pages_are_refused(config, tmp_path):
         {"odd": "*"},
         {"odd": ""},
         {"standing": "near"},
+        {"standing": "unchanged"},
+        {"standing": []},
+        {"last": {}},
+        {"url": "http://a/\ud800"},  # half of a character
     ):
-        with pytest.raises(InputError, match="block 0, line 2"):
+        with pytest.raises(InputError, match=r"block 0.*, line 2"):
             asyncio.run(import_index(target, crafted([good[0], {**good[1], **change}])))
     for lines in ([3], [[]], [None]):
         with pytest.raises(InputError, match="block 0, line 1"):
             asyncio.run(import_index(target, crafted(lines)))
-    for wrong in ({"version": 2}, {"format": "x"}, {"next": [0]}, {"parameters": 1}):
+    parameters = [
+        {**header["parameters"], **wrong}
+        for wrong in ({"seed": "9" * 20}, {"verify_bits": "9" * 5000})
+    ]
+    for wrong in (
+        {"version": 2},
+        {"format": "x"},
+        {"next": [0]},
+        {"parameters": 1},
+        {"state": "\ud800"},
+        *({"parameters": one} for one in parameters),
+    ):
         with pytest.raises(InputError):
             asyncio.run(import_index(target, crafted(good, header={**header, **wrong})))
+    for wrong in (
+        {"stats": {"unique": "many"}},
+        {"hosts": {"a.example unique": "1.5"}},
+        {"histogram": {"0.95": "9" * 30}},
+        {"overrides": {"http://a/": "bury"}},
+    ):
+        with pytest.raises(InputError, match="counters"):
+            asyncio.run(import_index(target, crafted(good, counters={**counters, **wrong})))
     with pytest.raises(InputError, match="counters"):
         asyncio.run(import_index(target, crafted(good, counters={})))
+    assert not server.ask("EXISTS", "{new}:params")
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(bytes(300 << 20), 1))
     with pytest.raises(InputError, match="no end"):

@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+import zlib
 from contextlib import suppress
 from itertools import compress
 from pathlib import Path
@@ -156,6 +157,28 @@ def test_bodies_that_were_decoded_before_are_read(tmp_path: Path) -> None:
     found = found_in(path)
     expected = strip_chrome(corpora.html("some words that make up a page of text")).text
     assert [one.text for one in found] == [expected] * len(bodies) + [None] * len(lost)
+
+
+@pytest.mark.parametrize("header", ["Content-Encoding", "Transfer-Encoding"])
+def test_a_body_that_unpacks_to_gigabytes(tmp_path: Path, header: str) -> None:
+    """It is unpacked up to the size of a page, in memory of that size."""
+    packer = zlib.compressobj(wbits=31)
+    start, megabyte = (
+        packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2)
+    )
+    path = tmp_path / "a.warc"
+    head = ("Content-Type: text/html", f"{header}: gzip")
+    path.write_bytes(corpora.response("https://e.example/", start + 2000 * megabyte, *head))
+    script = (
+        "import resource, sys; from pathlib import Path; from crawler.offline.warc import body_in\n"
+        "raw, size = Path(sys.argv[1]).read_bytes(), 10 << 20\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "assert len(body_in(raw, size)) == size\n"
+        "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)\n"
+    )
+    command = [sys.executable, "-c", script, str(path)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert int(found.stdout) < 200  # MB, and less where the unit is another
 
 
 def test_what_is_said_of_a_body_does_not_hold_it(tmp_path: Path) -> None:

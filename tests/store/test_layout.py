@@ -272,6 +272,55 @@ async def test_a_record_that_was_cut_is_named(index_url: str) -> None:
         assert "the record of page 1 is not whole" in (await index.verify()).faults
 
 
+@pytest.mark.parametrize("place", [3, 4])
+async def test_a_record_without_a_verdict_is_named(index_url: str, place: int) -> None:
+    """Who asks for a page whose verdict, standing or last, is none, is told what to do."""
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
+    (page,) = pages(1, bands=8)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_requests([page])
+        client, key = index.store._client, index.store.shards[0].numbered("page", 0)
+        record = bytearray(await client.lindex(key, 1))
+        record[place] = 0
+        await client.lset(key, 1, bytes(record))
+        with pytest.raises(ServerError, match="`scrapy dedup verify`"):
+            await index.show(page.url)
+        assert "the record of page 1 is not whole" in (await index.verify()).faults
+
+
+@pytest.mark.parametrize("size", [None, 0, 100_000])
+async def test_an_audit_where_the_size_of_tables_is_lost(index_url: str, size: int | None) -> None:
+    """It looks at all the same, as it is there to find damage."""
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_requests(pages(50, bands=8))
+        key = index.store.shards[0].state
+        if size is None:
+            await index.store._client.hdel(key, "url.size")
+        else:
+            await index.store._client.hset(key, "url.size", size)
+        audit = await index.verify()
+        assert audit.urls == 50
+        assert bool(audit.faults) is bool(size)
+
+
+async def test_counters_that_are_no_numbers(index_url: str) -> None:
+    """As somebody else has written them: one error that says what to do."""
+    config = DedupConfig(redis_url=index_url, shards=1)
+    async with DuplicateIndex.open(config) as index:
+        await index.check("http://a/1", "one two three four five six seven")
+        keys = index.store.shards[0]
+        await index.store._client.hset(keys.overrides, b"http://a/\xff", b"kee\xff")
+        assert await index.overrides() == {"http://a/\ufffd": "kee\ufffd"}
+        for key, field in ((keys.hosts, "a unique"), (keys.state, "next")):
+            for value in ("many", "9" * 30, b"\xff"):
+                await index.store._client.hset(key, field, value)
+                with pytest.raises(ServerError, match="choose another DEDUP_NAMESPACE"):
+                    await index.stats()
+            await index.store._client.hset(key, field, 2)
+        assert (await index.stats()).kept == 1
+
+
 async def test_keys_of_a_page_in_one_bucket(index_url: str) -> None:
     """Where a table has many keys of a page, none is lost when they come into one bucket."""
     config = DedupConfig(redis_url=index_url, method="modulo", verify_bits=BITS, shards=8)

@@ -35,8 +35,8 @@ _OPTIONS = (
     "password",
 )
 _HOST = re.compile(r"(\[[^\[\]]+\]|[^:\[\]\s]+)(?::(\d{1,5}))?")
-# Where the port of a host would stand: a password whose host was forgotten.
-_NO_PORT = re.compile(r"((?://|,)(?:\[[^\]]*\]|[^:/,\[]*)):(?!\d{1,5}(?:[,/]|\Z))[^,/]+")
+# Where the port of a host would stand: a password whose host was forgotten, to its unknown end.
+_NO_PORT = re.compile(r"((?://|,)(?:\[[^\]]*\]|[^:/,\[]*)):(?!\d{1,5}(?:[,/]|\Z)).+", re.DOTALL)
 _DEFAULT_PORTS = {"server": 6379, "cluster": 6379, "sentinel": 26379}
 
 
@@ -152,7 +152,8 @@ def _parse(url: str) -> Address:
 def _check_options(query: str, *, tls: bool, kind: str) -> None:
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in _OPTIONS:
-            raise _Malformed(f"has an unknown option {name}")
+            # Not which: behind an & that is not encoded stands the rest of a password.
+            raise _Malformed(f"has an option that is none of {', '.join(_OPTIONS)}")
         if name.startswith("ssl_") and not tls:
             raise _Malformed(f"has the option {name} without the scheme rediss")
         if name in _SENTINEL_OPTIONS and kind != "sentinel":

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import xxhash
 
-from .reading import MORE, PAGES_IN_BLOCK, Entry, Reader, entries_in, place_of
+from .reading import MORE, PAGES_IN_BLOCK, Entry, Reader, entries_in, place_of, size_of
 from .records import COPIES, parse_record, split_block
 
 # What the names of an index's keys end with; of buckets and blocks the number is told.
@@ -91,7 +91,7 @@ async def _audit(
     crowded: set[tuple[object, ...]] = set()  # tables and buckets with keys of very many pages
 
     def want(entry: Entry) -> None:
-        bucket, tag = place_of(entry.key, states[entry.shard][f"{entry.group}.size"])
+        bucket, tag = place_of(entry.key, size_of(states[entry.shard], entry.group))
         sums[entry.shard, entry.table, bucket] += _entry(entry.table, tag, entry.page)
 
     for entry in claimed:

@@ -109,12 +109,12 @@ _NO_PRIMARY = Fault(
     "correct sentinels, service name and ?sentinel_password in DEDUP_REDIS_URL",
     True,
 )
-_FOREIGN = Fault(
+FOREIGN = Fault(
     "a key of the index holds what this package has not written; choose another "
     "DEDUP_NAMESPACE, or delete the keys of this one",
     False,
 )
-_DAMAGED = Fault(
+DAMAGED = Fault(
     "a record of the index is damaged; `scrapy dedup verify` names it, `scrapy dedup export` and "
     "`import` under another DEDUP_NAMESPACE take all others along",
     False,
@@ -141,7 +141,7 @@ _CODES = {
     "TRYAGAIN": _MOVING,
     "UNKILLABLE": _BUSY,
     "WRONGPASS": _NO_AUTH,
-    "WRONGTYPE": _FOREIGN,
+    "WRONGTYPE": FOREIGN,
 }
 _CODE = re.compile(r"(?:^|[\s('\"-])(" + "|".join(_CODES) + r")\s")
 
@@ -163,7 +163,7 @@ _TEXTS = {
     "too many open files": _TOO_MANY_FILES,
     "max number of clients": _NO_ROOM_FOR_CLIENTS,
     "no connection available": _POOL,
-    "data string too short": _DAMAGED,
+    "data string too short": DAMAGED,
     "numbers of pages have come to an end": _NO_NUMBERS,
     "db index is out of range": _NO_DATABASE,
     f"errno {errno.ECONNREFUSED}]": _REFUSED,

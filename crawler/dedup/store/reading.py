@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from os.path import commonprefix
@@ -17,6 +18,7 @@ from redis.exceptions import ResponseError
 
 from ..errors import ServerError
 from .connect import Client
+from .faults import FOREIGN
 from .keys import AGAIN, Keys
 from .parameters import Parameters
 from .scripts import explained, load_script
@@ -29,6 +31,7 @@ _FREE: Final = 0xFFFFFFFF
 NO_KEY: Final = bytes(4)  # instead of a table key, where there is none
 MORE: Final = 0xFEFFFFFF  # stands for the pages that were left out under a key
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
+_NUMBER: Final = re.compile(rb"-?[0-9]{1,18}")
 _COUNTS = ("state", "stats", "hosts", "histogram")
 
 
@@ -57,6 +60,11 @@ def table_key(url: str, seed: int) -> bytes:
     Without the seed nobody can prepare addresses that all come into one bucket.
     """
     return hashlib.blake2b(url.encode(), digest_size=4, key=seed.to_bytes(8)).digest()
+
+
+def size_of(state: Mapping[str, int], group: str) -> int:
+    """How many buckets each table of a group has."""
+    return max(state.get(f"{group}.size", 0), _LEAST_BUCKETS)
 
 
 def place_of(key: bytes, size: int) -> tuple[int, bytes]:
@@ -139,7 +147,7 @@ class Reader(ABC):
         with explained():
             for keys in self.shards:
                 listing: Any = await self._client.hgetall(keys.overrides)
-                found |= {url.decode(): wish.decode() for url, wish in listing.items()}
+                found |= {_text(url): _text(wish) for url, wish in listing.items()}
         return found
 
     @abstractmethod
@@ -165,7 +173,7 @@ class Reader(ABC):
             pipe.hgetall(keys.state)
         with explained():
             replies = await pipe.execute()
-        return [{_text(k): int(v) for k, v in reply.items()} for reply in replies]
+        return [{_text(k): _number(v) for k, v in reply.items()} for reply in replies]
 
     async def counters(self) -> dict[str, dict[str, str]]:
         """The hashes ``params``, ``state``, ``stats``, ``hosts`` and ``histogram``; numbers are
@@ -182,7 +190,7 @@ class Reader(ABC):
         for place, name in enumerate(_COUNTS):
             total: Counter[str] = Counter()
             for reply in replies[place :: len(_COUNTS)]:
-                total.update({_text(k): int(v) for k, v in reply.items()})
+                total.update({_text(k): _number(v) for k, v in reply.items()})
             found[name] = {k: str(v) for k, v in total.items() if v}
         return found
 
@@ -249,8 +257,7 @@ class Reader(ABC):
         states = await self.states()
         names, tags = [], []
         for entry in entries:
-            size = states[entry.shard].get(f"{entry.group}.size", _LEAST_BUCKETS)
-            bucket, tag = place_of(entry.key, size)
+            bucket, tag = place_of(entry.key, size_of(states[entry.shard], entry.group))
             names.append(self.shards[entry.shard].numbered(entry.table, bucket))
             tags.append(tag)
         return [
@@ -274,3 +281,9 @@ class Reader(ABC):
 
 def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
+
+
+def _number(value: bytes) -> int:
+    if not _NUMBER.fullmatch(value):
+        raise ServerError(FOREIGN.sentence)
+    return int(value)

@@ -23,6 +23,7 @@ _BEGINNINGS: Final = (b"", b"https://www.", b"https://", b"http://")
 _PLACE: Final = struct.Struct(">BI")  # as in read.lua
 
 COPIES: Final = frozenset(("exact", "near"))
+STANDING: Final = ("unique", "short", *COPIES)
 
 _BLOCKS: Final = 64  # read in one exchange
 
@@ -102,7 +103,7 @@ def split_block(packed: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | None:
-    """The record of page `number`; None if it is not whole.
+    """The record of page `number`; None if it is not whole, or none that this package writes.
 
     A record may say more than is known here: a later version may have added to it.
     """
@@ -119,7 +120,12 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
     representative, odd_bits, other_sampled = number, 0, 0
     gone, date, canonical, replaces = 0, 0, NO_KEY, 0
     more = _BASE.size
-    kind = KINDS.get(standing, standing.decode("latin-1"))
+    kind, sketch = KINDS.get(standing), rest[url_size:]
+    cut = max(0, len(sketch) - odd_bytes)
+    if kind not in STANDING or last not in KINDS:
+        return None
+    if bool(sketch) != (kind == "unique") or (sketch and (not cut or cut % 4)):
+        return None
     if kind in COPIES:
         more += _COPY.size
         if len(meta) < more:
@@ -129,13 +135,11 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
             (gone,) = _COPY_MORE.unpack_from(meta, more)
     elif len(meta) >= more + _KEPT_MORE.size:
         date, canonical, gone, replaces = _KEPT_MORE.unpack_from(meta, more)
-    sketch = rest[url_size:]
-    cut = max(0, len(sketch) - odd_bytes)
     return PageRecord(
         number,
         (_BEGINNINGS[beginning] + rest[:url_size]).decode("utf-8", "replace"),
         kind,
-        KINDS.get(last, last.decode("latin-1")),
+        KINDS[last],
         first_seen,
         last_seen,
         words,

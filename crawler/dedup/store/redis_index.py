@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 from redis.exceptions import NoScriptError
 
 from ..candidates import Rule
+from ..errors import ServerError
 from ..fingerprint import Fingerprint
 from .connect import Client
+from .faults import DAMAGED
 from .keys import Keys
 from .parameters import Parameters
 from .reading import NO_KEY, Entry, Reader, table_key
@@ -259,8 +261,13 @@ def unpack_news(reply: bytes) -> TemplateNews | None:
 
 
 def unpack_evidence(reply: bytes) -> Evidence:
-    """The evidence that a script returned, see lua/records.lua."""
+    """The evidence that a script returned, see lua/records.lua.
+
+    Raises :class:`ServerError` if the record that it is from holds no verdict.
+    """
     kind, standing, page, odd_bits, sampled, other, level, flags = _EVIDENCE.unpack_from(reply)
+    if kind not in KINDS or standing not in KINDS:
+        raise ServerError(DAMAGED.sentence)
     url = reply[_EVIDENCE.size :].decode("utf-8", "replace") or None
     return Evidence(
         KINDS[kind],
