@@ -21,6 +21,7 @@ _UNDONE: Final = ((_TRANSFER, _CONTENT), (_TRANSFER,), (_CONTENT,), ())
 _READERS: Final = {
     "chunked": "ChunkedReader",
     "gzip": "GzipReader",
+    "x-gzip": "GzipReader",
     "br": "BrotliReader",
     "zstd": "ZstdReader",
 }

@@ -159,6 +159,20 @@ def test_bodies_that_were_decoded_before_are_read(tmp_path: Path) -> None:
     assert [one.text for one in found] == [expected] * len(bodies) + [None] * len(lost)
 
 
+@pytest.mark.parametrize(
+    ("coding", "bits"), [("x-gzip", 31), ("gzip", 31), ("deflate", 15), ("deflate", -15)]
+)
+def test_every_name_and_form_of_a_compression(tmp_path: Path, coding: str, bits: int) -> None:
+    """Old servers say x-gzip, and some that deflate leave the header out."""
+    packer = zlib.compressobj(wbits=bits)
+    body = packer.compress(corpora.html("some words of a page").encode()) + packer.flush()
+    head = ("Content-Type: text/html", f"Content-Encoding: {coding}")
+    path = tmp_path / "a.warc"
+    path.write_bytes(corpora.response("https://e.example/", body, *head))
+    expected = strip_chrome(corpora.html("some words of a page")).text
+    assert [one.text for one in found_in(path)] == [expected]
+
+
 @pytest.mark.parametrize("header", ["Content-Encoding", "Transfer-Encoding"])
 def test_a_body_that_unpacks_to_gigabytes(tmp_path: Path, header: str) -> None:
     """It is unpacked up to the size of a page, in memory of that size."""
