@@ -20,7 +20,7 @@ from .portable import FORMAT, VERSION, Writer, read_blocks, read_header
 from .store.audit import Audit
 from .store.connect import open_server
 from .store.make import make_store
-from .store.reading import PAGES_IN_BLOCK
+from .store.reading import all_blocks
 from .store.records import PageRecord
 from .store.records import read_blocks as read_records
 from .store.restore import Restorer
@@ -100,13 +100,9 @@ async def _export(
         header = known
     if not writer.resume(part, header):
         writer.header(header)
-    places = [
-        (shard, block)
-        for shard, number in enumerate(header["next"])
-        for block in range(number // PAGES_IN_BLOCK + 1)
-    ]
-    for start in range(writer.blocks * _RECORDS, len(places), _RECORDS):
-        writer.block(await read_records(store, places[start : start + _RECORDS], odd_bytes))
+    places = islice(all_blocks(header["next"]), writer.blocks * _RECORDS, None)
+    while some := list(islice(places, _RECORDS)):
+        writer.block(await read_records(store, some, odd_bytes))
         if progress is not None:
             progress(writer.pages, header["pages"])
     if await _state(index) != before:

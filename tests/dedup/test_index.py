@@ -23,6 +23,7 @@ from crawler.dedup import (
     shingle_hashes,
 )
 from crawler.dedup.store.records import read_records
+from tests.conftest import Server
 from tests.texts import article, changed, text
 
 
@@ -344,6 +345,25 @@ async def test_memory_of_what_expired_is_given_back(index_url: str) -> None:
         for n in range(60):
             await index.check("http://b/", f"and is checked for the {n}th time")
         assert (await index.stats()).urls < 500
+        assert (await index.verify()).faults == []
+
+
+async def test_an_index_ages_well(
+    server: Server, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many numbers of pages are given, what expires is given back, drawn and weighed."""
+    clock = time.time()
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url, ttl=1000)) as index:
+        for turn in range(5):
+            monkeypatch.setattr(time, "time", lambda turn=turn: clock + 2000 * turn)
+            pages = [(f"http://a/{turn}/{n}", text(article(n, 50))) for n in range(400)]
+            await index.check_many(pages)
+            stats = await index.stats()
+            assert stats.urls < 800
+            assert stats.bytes_per_page is not None
+            assert 250 < stats.bytes_per_page < 600
+            assert len(await index.sample(100)) == 100
+            server.ask("HINCRBY", "{dedup}:state", "next", 10**8)
         assert (await index.verify()).faults == []
 
 

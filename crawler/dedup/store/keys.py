@@ -38,7 +38,7 @@ class Keys:
     @property
     def state(self) -> str:
         """Hash: next page number, pages kept, entries and buckets of each group of tables, the
-        exchanges counted, and the block of records where the search for expired ones stands.
+        exchanges counted, and the bucket of URLs where the search for expired ones stands.
         """
         return self.prefix + "state"
 

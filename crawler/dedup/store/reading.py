@@ -7,7 +7,7 @@ import re
 import struct
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from os.path import commonprefix
@@ -33,6 +33,16 @@ MORE: Final = 0xFEFFFFFF  # stands for the pages that were left out under a key
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
 _NUMBER: Final = re.compile(rb"-?[0-9]{1,18}")
 _COUNTS = ("state", "stats", "hosts", "histogram")
+
+
+def all_blocks(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Shard and number of each block of records, given the number of each shard's next page.
+
+    Not a list: numbers are never given twice, so that an old index has far more blocks than pages.
+    """
+    for shard, number in enumerate(numbers):
+        for block in range(number // PAGES_IN_BLOCK + 1):
+            yield shard, block
 
 
 class Entry(NamedTuple):

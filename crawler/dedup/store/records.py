@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from ..similarity import Estimate
 from ..sketches.odd import OddSketch, estimate_odd
-from .reading import NO_KEY, PAGES_IN_BLOCK, Reader
+from .reading import NO_KEY, PAGES_IN_BLOCK, Reader, all_blocks
 from .redis_index import BY_KEYS, KINDS, Evidence
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
@@ -167,17 +168,15 @@ async def read_records(
     Each is what it is at the moment when it is read: crawls may go on. Records that are not whole
     are passed over. `progress` is told from time to time how far the reading is.
     """
-    places = [
-        (shard, block)
-        for shard, state in enumerate(await store.states())
-        for block in range(state.get("next", 0) // PAGES_IN_BLOCK + 1)
-    ]
-    for start in range(0, len(places), _BLOCKS):
-        for record in await read_blocks(store, places[start : start + _BLOCKS], odd_bytes):
+    numbers = [state.get("next", 0) for state in await store.states()]
+    count, done = sum(number // PAGES_IN_BLOCK + 1 for number in numbers), 0
+    places = all_blocks(numbers)
+    while some := list(islice(places, _BLOCKS)):
+        for record in await read_blocks(store, some, odd_bytes):
             yield record
+        done += len(some)
         if progress is not None:
-            done = min(start + _BLOCKS, len(places))
-            progress(done * PAGES_IN_BLOCK, len(places) * PAGES_IN_BLOCK)
+            progress(done * PAGES_IN_BLOCK, count * PAGES_IN_BLOCK)
 
 
 async def read_pages(

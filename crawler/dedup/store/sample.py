@@ -1,14 +1,40 @@
-"""Sketches of pages drawn from the index at random."""
+"""Pages of the index drawn at random, and sketches of theirs."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import AsyncIterator, Sequence
 
 from ..sketches.odd import OddSketch
-from .reading import PAGES_IN_BLOCK, Reader
+from .reading import MORE, PAGES_IN_BLOCK, Reader, entries_in, size_of
 from .records import read_blocks
 
 _BLOCKS = 64  # read in one exchange
+_BUCKETS = 8
+
+
+async def drawn_pages(
+    store: Reader, shards: Sequence[int], draws: random.Random
+) -> AsyncIterator[list[tuple[int, int]]]:
+    """All pages of some shards in random order, some hundreds at a time: shard, number there.
+
+    They are found by their URLs, for of the blocks of an old index most may be empty: numbers are
+    never given twice.
+    """
+    states = await store.states()
+    places = [(shard, n) for shard in shards for n in range(size_of(states[shard], "url"))]
+    draws.shuffle(places)
+    for start in range(0, len(places), _BUCKETS):
+        some = places[start : start + _BUCKETS]
+        names = [store.shards[shard].numbered("url", n) for shard, n in some]
+        found = [
+            (shard, page)
+            for (shard, _), bucket in zip(some, await store.read_buckets(names), strict=True)
+            for _, page in entries_in(bucket)
+            if page != MORE
+        ]
+        draws.shuffle(found)
+        yield found
 
 
 async def sample_sketches(store: Reader, count: int, *, odd_bytes: int) -> list[OddSketch]:
@@ -16,17 +42,16 @@ async def sample_sketches(store: Reader, count: int, *, odd_bytes: int) -> list[
 
     Pages too short for a sketch are passed over.
     """
-    places = [
-        (shard, block)
-        for shard, state in enumerate(await store.states())
-        for block in range(state.get("next", 0) // PAGES_IN_BLOCK + 1)
-    ]
-    random.Random(count).shuffle(places)
     found: list[OddSketch] = []
-    for start in range(0, len(places), _BLOCKS):
-        for record in await read_blocks(store, places[start : start + _BLOCKS], odd_bytes):
-            if record.sketch is not None:
-                found.append(record.sketch)
-        if len(found) >= count:
-            break
-    return found[:count]
+    seen: set[tuple[int, int]] = set()
+    async for pages in drawn_pages(store, range(len(store.shards)), random.Random(count)):
+        blocks = dict.fromkeys((shard, page // PAGES_IN_BLOCK) for shard, page in pages)
+        places = [place for place in blocks if place not in seen]
+        seen.update(places)
+        for start in range(0, len(places), _BLOCKS):
+            for record in await read_blocks(store, places[start : start + _BLOCKS], odd_bytes):
+                if record.sketch is not None:
+                    found.append(record.sketch)
+            if len(found) >= count:
+                return found[:count]
+    return found

@@ -197,8 +197,8 @@ class SpreadCare:
             for _ in range(_SWEPT):
                 self._later(self._sweep(next(self._next_sweep), math.ceil(pages / 4)))
 
-    async def _sweep(self, shard: int, blocks: int) -> None:
-        buried, _ = await self._only(Call("sweep", shard, blocks.to_bytes(2)))
+    async def _sweep(self, shard: int, steps: int) -> None:
+        buried, _ = await self._only(Call("sweep", shard, steps.to_bytes(2)))
         await self._unearth_all(shard, buried)
 
     def _drop_dangling(self, attempt: Attempt, views: Mapping[int, View]) -> None:

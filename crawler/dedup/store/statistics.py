@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .reading import PAGES_IN_BLOCK, Reader
+from .records import split_block
+from .sample import drawn_pages
 
 _SAMPLE = 32  # keys of a kind that are weighed
 _SHARD_SAMPLE = 4  # shards that are weighed
@@ -72,11 +74,30 @@ async def _memory(store: Reader, bands: int) -> int | None:
         if sizes is None:
             return None
         total += sum(size or 0 for size in sizes)
-        families = [("page", state.get("next", 0) // PAGES_IN_BLOCK + 1)]
-        families += [(table, state.get(f"{group}.size", 0)) for table, group in store.tables(bands)]
+        total += await _records(store, shard) * state.get("url.n", 0)
+        families = [(table, state.get(f"{group}.size", 0)) for table, group in store.tables(bands)]
         for family, count in families:
             numbers = random.sample(range(count), min(_SAMPLE, count))
             sample = [keys.numbered(family, number) for number in numbers]
             weighed = await store.memory_usage(sample) or []
             total += sum(size or 0 for size in weighed) * count / max(1, len(sample))
     return round(total * len(states) / len(chosen))
+
+
+async def _records(store: Reader, shard: int) -> float:
+    """Bytes of memory for each record of a shard: those of its block, shared among those in it."""
+    pages: list[tuple[int, int]] = []
+    async for some in drawn_pages(store, [shard], random.Random()):
+        pages += some
+        if len(pages) >= _SAMPLE:
+            break
+    blocks = [page // PAGES_IN_BLOCK for _, page in pages[:_SAMPLE]]
+    names = [store.shards[shard].numbered("page", block) for block in blocks]
+    sizes = await store.memory_usage(names) or [None] * len(names)
+    packed = await store.packed_blocks([(shard, block) for block in blocks])
+    shares = [
+        size / count
+        for size, block in zip(sizes, packed, strict=True)
+        if size and (count := sum(1 for _ in split_block(block)))
+    ]
+    return sum(shares) / max(1, len(shares))

@@ -23,8 +23,8 @@ local MORE = 255 * 2 ^ 24 - 1 -- stands under a key for those left out, so that 
 
 local NAMES = {'next', 'fill', 'kept', 'hand', 'url.n', 'exact.n', 'band.n', 'url.size',
   'exact.size', 'band.size'}
-local state -- next: number of the next page; kept: pages that stand for themselves; hand: block of
--- records that is looked at next for what has expired; fill: bytes of the newest block;
+local state -- next: number of the next page; kept: pages that stand for themselves; hand: bucket
+-- of the table of URLs that was looked at last for what has expired; fill: bytes of the newest block;
 -- <group>.n, <group>.size: entries and buckets of the tables of a group
 local stored -- the values as they were loaded, by the order of NAMES
 

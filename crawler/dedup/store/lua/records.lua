@@ -14,7 +14,7 @@ local BEGINNINGS = {'https://www.', 'https://', 'http://'}
 local LAST_SEEN = 10 -- byte of a record where that stands
 local SLOTS = 48 -- records in a block
 local BLOCK_BYTES = 8170 -- of a full block
-local MAX_SKIPPED = 64 -- empty blocks of records passed at once when looking for expired ones
+local STEP, MAX_PASSED = 32, 64 -- pages, and buckets, looked at in a step for what has expired
 -- What a record says of every page, then of a copy. Behind it stands, where there is something to
 -- say, when a copy was gone, and of a kept page its date, the table key of the URL that it names as
 -- canonical, when it was gone, and the number of the page whose place it took.
@@ -191,24 +191,27 @@ local function release(meta, odd_size)
   erase(meta.id)
 end
 
--- Gives back the memory of what has expired: a hand goes round all records, a few blocks for each
--- exchange, so that it passes every page once while a quarter as many are checked. take_out(meta)
+-- Gives back the memory of what has expired: a hand goes round the table of URLs, a few steps for each
+-- exchange, so that it passes every page once while a quarter as many are checked. Not round the
+-- records, for numbers are never given twice: what is left lies ever further apart. take_out(meta)
 -- releases one.
-local function expire(blocks, oldest, take_out)
-  local last = math.floor((state.next - 1) / SLOTS)
-  for _ = 1, blocks do
-    local skipped = 0
-    repeat -- blocks of which nothing is left cost little: pass many of them
-      state.hand = state.hand >= last and 0 or state.hand + 1
-      local first = state.hand * SLOTS
-      local records = redis.call('LRANGE', (record(first)), 0, -1)
-      for i, packed in ipairs(records) do
-        if packed ~= '' and struct.unpack('>I4', packed, LAST_SEEN) < oldest then
-          take_out(unpack_record(first + i - 1, packed))
+local function expire(steps, oldest, take_out)
+  for _ = 1, steps do
+    local passed, seen = 0, 0
+    repeat -- buckets of which nothing is left cost little: pass many of them
+      state.hand = state.hand + 1 < state['url.size'] and state.hand + 1 or 0
+      local bucket = redis.call('GET', bucket_name('url', state.hand)) or ''
+      for at = TAG, used(bucket) - 1, ENTRY do
+        local id = unpack_at('>I4', bucket, at + 1)
+        local block, slot = record(id)
+        local packed = redis.call('LINDEX', block, slot)
+        if packed and packed ~= '' and unpack_at('>I4', packed, LAST_SEEN) < oldest then
+          take_out(unpack_record(id, packed))
         end
+        seen = seen + 1
       end
-      skipped = skipped + 1
-    until #records > 0 or skipped == MAX_SKIPPED
+      passed = passed + 1
+    until seen >= STEP or passed == MAX_PASSED or passed == state['url.size']
   end
 end
 

@@ -1,7 +1,7 @@
 -- Gives back the memory of what has expired, and lists what dead workers may have left.
 --
--- ARGV  see shard.lua; blocks of records to look through for what has expired (2 bytes); 0: end
---       attempts whose time has run out, and list claims too
+-- ARGV  see shard.lua; steps to look for what has expired (2 bytes); 0: end attempts whose
+--       time has run out, and list claims too
 --
 -- Returns for each argument two lists: of buried pages local number and then exact hash (12 bytes)
 -- with band keys; of claims their name and then what was claimed.
@@ -12,9 +12,9 @@ load_state()
 local clock = milliseconds()
 
 local function sweep(item)
-  local blocks = struct.unpack('>I2', item)
-  if blocks > 0 then
-    expire(blocks, oldest, bury)
+  local steps = struct.unpack('>I2', item)
+  if steps > 0 then
+    expire(steps, oldest, bury)
     return {redis.call('HGETALL', BURIED), {}}
   end
   for _, field in ipairs(redis.call('HKEYS', ATTEMPTS)) do
