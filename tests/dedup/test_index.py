@@ -382,6 +382,18 @@ async def test_other_parameters_are_refused(config: DedupConfig, index: Duplicat
     assert (await index.stats()).kept == 0
 
 
+async def test_another_format_is_no_matter_of_settings(server: Server, redis_url: str) -> None:
+    """An index of an earlier version is refused for its format; no setting would open it."""
+    config = DedupConfig(redis_url=redis_url)
+    async with DuplicateIndex.open(config):
+        pass
+    server.ask("HSET", "{dedup}:params", "format", "2", "bands", "10", "digest", "another")
+    with pytest.raises(ParameterMismatch, match="has format 2, .* as the changelog says") as caught:
+        async with DuplicateIndex.open(config):
+            pass
+    assert "settings" not in str(caught.value)
+
+
 async def test_who_only_reads_makes_none(index_url: str) -> None:
     """An index that is not there has no pages, and whoever makes it has settings of their own."""
     asked = DedupConfig(redis_url=index_url, threshold=0.7)

@@ -77,6 +77,12 @@ class Parameters:
             return found
         if UNFINISHED in found:
             raise ParameterMismatch(not_whole(self._namespace, found[UNFINISHED]))
+        if found.get("format", str(FORMAT)) != str(FORMAT):  # of which no setting can be
+            raise ParameterMismatch(
+                f"the index {self._namespace!r} has format {found['format']}, and this version "
+                f"reads format {FORMAT}: move it as the changelog says, use the version that made "
+                "it, or choose another DEDUP_NAMESPACE"
+            )
         raise ParameterMismatch(
             f"the index {self._namespace!r} was made with other parameters "
             f"({self.differences(found)}): set them as they were, or choose another DEDUP_NAMESPACE"
