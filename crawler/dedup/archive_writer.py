@@ -56,7 +56,7 @@ class ArchiveWriter:
         self._many, self._ending = Event(), False
         self._thread = Thread(target=self._work, name="dedup-archive", daemon=True)
         self._left_out = 0
-        self._surplus = 0
+        self._surplus = limit  # as far as is known: who was killed has left what it wrote
         self._warned = False
         self._packer = _packer()
 

@@ -226,6 +226,20 @@ def test_large_pages_are_cut(path: Path) -> None:
     assert sum(len(block.text) for block in page.cut) + len(page.title) < 20_000
 
 
+def test_crawls_that_are_killed_leave_no_more_than_the_limit(path: Path) -> None:
+    """What they wrote beyond it goes with the first pages of the next one, not at its end."""
+    write(path, [(f"http://a/{n}", "text", None) for n in range(300)], limit=1000)
+    writer = ArchiveWriter(path, 200)
+    writer.add("text", "", Verdict(Kind.UNIQUE, "http://b/"))
+
+    def is_bounded() -> bool:
+        with Archive.open(path) as archive:
+            return len(archive) == 200
+
+    wait_until(is_bounded)  # and then it is killed
+    writer.close()
+
+
 def test_processes_share_a_file(path: Path) -> None:
     """Four processes write at once; every page is there."""
     words = (
