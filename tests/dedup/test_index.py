@@ -388,7 +388,7 @@ async def test_another_format_is_no_matter_of_settings(server: Server, redis_url
     async with DuplicateIndex.open(config):
         pass
     server.ask("HSET", "{dedup}:params", "format", "2", "bands", "10", "digest", "another")
-    with pytest.raises(ParameterMismatch, match="has format 2, .* as the changelog says") as caught:
+    with pytest.raises(ParameterMismatch, match=r"has format 2, .* as the changelog") as caught:
         async with DuplicateIndex.open(config):
             pass
     assert "settings" not in str(caught.value)
