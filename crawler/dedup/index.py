@@ -161,17 +161,23 @@ class DuplicateIndex:
         return await self._decided(url, request._replace(preferred=True))
 
     async def check_many(self, pages: Iterable[tuple[str, str]]) -> list[Verdict]:
-        """Check `(url, text)` pairs in order, many in each exchange."""
+        """Check `(url, text)` pairs in order, many in each exchange.
+
+        If `pages` raises, those that came before are checked all the same.
+        """
         verdicts: list[Verdict] = []
         waiting: list[asyncio.Task[Verdict]] = []
-        for url, text in pages:
-            # One after the other: a long text takes longer, and is not to come after those behind.
-            request = self._request(url, await self._fingerprinted(text))
-            waiting.append(asyncio.create_task(self._decided(url, request)))
-            if len(waiting) == self._store.exchange:
-                verdicts += await asyncio.gather(*waiting)
-                waiting.clear()
-        return verdicts + await asyncio.gather(*waiting)
+        try:
+            for url, text in pages:
+                # One after the other: a long text takes longer, and is not to come after the next.
+                request = self._request(url, await self._fingerprinted(text))
+                waiting.append(asyncio.create_task(self._decided(url, request)))
+                if len(waiting) == self._store.exchange:
+                    verdicts += await asyncio.gather(*waiting)
+                    waiting.clear()
+            return verdicts + await asyncio.gather(*waiting)
+        finally:  # nothing goes on behind the back of whoever closes the index now
+            await asyncio.gather(*waiting, return_exceptions=True)
 
     async def _is_there(self) -> bool:
         """Whether there is an index; one that was made since this one was opened has its seed."""
