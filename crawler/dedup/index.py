@@ -220,8 +220,8 @@ class DuplicateIndex:
     async def replay(
         self, told: Callable[[str], object] = lambda url: None
     ) -> AsyncIterator[Verdict]:
-        """Check the pages in the spool, and note those that are gone; what the server does not
-        answer for stays there. `told` is called with each address that was noted as gone.
+        """Check the pages in the spool, and report those that are gone; what the server does not
+        answer for stays there. `told` is called with each address that was reported.
 
         A page that was seen with another text since is passed over.
         An index that was deleted meanwhile is made again, for a new one would draw another seed,
