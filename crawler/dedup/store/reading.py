@@ -239,6 +239,14 @@ class Reader(ABC):
                     raise bucket
         return [bucket or b"" for bucket in found]
 
+    async def blocks(self) -> list[tuple[int, int]]:
+        """All blocks of records, each given by its shard and its number there."""
+        return [
+            (shard, block)
+            for shard, state in enumerate(await self.states())
+            for block in range(state.get("next", 0) // PAGES_IN_BLOCK + 1)
+        ]
+
     async def packed_blocks(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
         """Blocks of records, each given by its shard and its number there; see lua/read.lua."""
         text = load_script("read").text

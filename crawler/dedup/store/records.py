@@ -167,11 +167,7 @@ async def read_records(
     Each is what it is at the moment when it is read: crawls may go on. Records that are not whole
     are passed over. `progress` is told from time to time how far the reading is.
     """
-    places = [
-        (shard, block)
-        for shard, state in enumerate(await store.states())
-        for block in range(state.get("next", 0) // PAGES_IN_BLOCK + 1)
-    ]
+    places = await store.blocks()
     for start in range(0, len(places), _BLOCKS):
         for record in await read_blocks(store, places[start : start + _BLOCKS], odd_bytes):
             yield record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from ..sketches.odd import OddSketch
-from .reading import PAGES_IN_BLOCK, Reader
+from .reading import Reader
 from .records import read_blocks
 
 _BLOCKS = 64  # read in one exchange
@@ -16,11 +16,7 @@ async def sample_sketches(store: Reader, count: int, *, odd_bytes: int) -> list[
 
     Pages too short for a sketch are passed over.
     """
-    places = [
-        (shard, block)
-        for shard, state in enumerate(await store.states())
-        for block in range(state.get("next", 0) // PAGES_IN_BLOCK + 1)
-    ]
+    places = await store.blocks()
     random.Random(count).shuffle(places)
     found: list[OddSketch] = []
     for start in range(0, len(places), _BLOCKS):
