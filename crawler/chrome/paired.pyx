@@ -16,8 +16,7 @@ from .pairs import Pairs
 cdef enum:
     ALIKE = 1, SAME = 2, OFTEN = 4  # in what a block is of the template
 cdef object KEPT = by_numpy.KEPT, digest = xxhash.xxh3_64_intdigest
-cdef double PROSE = by_numpy.PROSE, MOST_LONG = by_numpy.MOST_LONG
-cdef double LEAST_LEFT = by_numpy.LEAST_LEFT
+cdef double PROSE = by_numpy.PROSE, LEAST_OWN = by_numpy.LEAST_OWN
 cdef Py_ssize_t ROWS = by_numpy.ROWS
 
 
@@ -133,12 +132,12 @@ def templated(pairs, kept, const int64_t[::1] linked, const double[::1] sizes, t
             new += sizes[i]
         elif is_running(sizes[i], linked[i]):
             long_known += sizes[i]
-    if long_known > MOST_LONG * size:
+    if new <= LEAST_OWN * size:
         new += long_known
         for i in range(n):
             if is_kept[i] and is_running(sizes[i], linked[i]):
                 known[i] = False
-    return found if new > LEAST_LEFT * size else None
+    return found if new > LEAST_OWN * size else None
 
 
 cdef set cut_pairs(list pairs, const unsigned char[::1] kept):

@@ -20,9 +20,9 @@ from .features import Ints, Wide
 KEPT: Final = 1 << 32  # in front of a pair's 32 bits: with a block that the page alone keeps
 PROSE: Final = 200  # characters
 ROWS: Final = 2  # times that chrome comes on a page, as above and below its text
-# Of what a page alone would keep.
-MOST_LONG: Final = 0.5
-LEAST_LEFT: Final = 0.1
+# Of what a page alone would keep, what is its own at least.  With less, it may resemble by 0.8 and
+# more one that has but the rest: near-copies do not lose what they have in common.
+LEAST_OWN: Final = 0.2
 
 _SMALL: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _DIGITS: Final = bytes.maketrans(b"0123456789", b"\1" * 10)  # no digit that a text has
@@ -115,8 +115,8 @@ def templated(
     values have the same labels on all pages.  Running text that it keeps must be among what others
     keep: somebody may repeat another's paragraphs where they count as chrome, in a menu of theirs.
     And what it cuts elsewhere is its own where it is kept: a chapter lists what its site's menu
-    has as well.  If most of the page is running text that is known, that stays: it is another
-    version of a page.
+    has as well.  If too little is its own, the running text stays, for it is another version of a
+    page; or else all does.
     """
     alike, same, often = (np.zeros(len(kept), bool) for _ in range(3))
     both, either = kept[:-1] & kept[1:], kept[:-1] | kept[1:]
@@ -132,9 +132,7 @@ def templated(
             often[i : i + 2] = True
     running = (sizes >= PROSE) & (linked * 3 < sizes)
     known: NDArray[np.bool_] = often | np.where(kept, same & ~running, alike)
-    long = known & kept & running
-    if sizes[long].sum() > MOST_LONG * sizes[kept].sum():
-        known &= ~long
-    # A page must not lose its text, or all but a trifle, because its site repeats it.
-    enough = sizes[kept & ~known].sum() > LEAST_LEFT * sizes[kept].sum()
-    return known if enough else None
+    least = LEAST_OWN * sizes[kept].sum()
+    if sizes[kept & ~known].sum() <= least:
+        known &= ~(kept & running)
+    return known if sizes[kept & ~known].sum() > least else None

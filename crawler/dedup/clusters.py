@@ -173,6 +173,8 @@ def _groups(fingerprints: Sequence[Fingerprint], *, one_table: bool) -> Iterator
     Groups of one are left out; hardly any others are left, so that what follows needs no table
     of all keys.
     """
+    if not fingerprints:
+        return
     size = len(fingerprints)
     has_words = np.fromiter((one.words > 0 for one in fingerprints), np.bool_, size)
     has_bands = np.fromiter((len(one.bands) > 0 for one in fingerprints), np.bool_, size)

@@ -213,7 +213,7 @@ class DedupConfig:
                 f"{self.values} values of DEDUP_NUM_HASHES: lower the bands or the rows"
             )
         if self.verify_bits % 512:
-            # The server keeps fields of up to 64 bytes in its compact encoding.
+            # In steps of 64 bytes, as indexes of all formats have had them.
             raise ConfigError("DEDUP_VERIFY_BITS expects a multiple of 512")
         given, own = set(self.method_options or {}), {"num_hashes", "bands", "rows", "seed"}
         if given & own:
@@ -284,8 +284,9 @@ class DedupConfig:
 
     @property
     def _most_keys(self) -> int:
-        # A record has 14 parts of 64 bytes for the keys, of 4 bytes, and the odd sketch.
-        return (14 * 64 - self.sketch_bits // 8) // 4
+        # The keys, of 4 bytes, and the odd sketch of a record are 896 bytes at most, which whoever
+        # reads an export counts on: see portable.py.
+        return (896 - self.sketch_bits // 8) // 4
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:

@@ -161,17 +161,23 @@ class DuplicateIndex:
         return await self._decided(url, request._replace(preferred=True))
 
     async def check_many(self, pages: Iterable[tuple[str, str]]) -> list[Verdict]:
-        """Check `(url, text)` pairs in order, many in each exchange."""
+        """Check `(url, text)` pairs in order, many in each exchange.
+
+        If `pages` raises, those that came before are checked all the same.
+        """
         verdicts: list[Verdict] = []
         waiting: list[asyncio.Task[Verdict]] = []
-        for url, text in pages:
-            # One after the other: a long text takes longer, and is not to come after those behind.
-            request = self._request(url, await self._fingerprinted(text))
-            waiting.append(asyncio.create_task(self._decided(url, request)))
-            if len(waiting) == self._store.exchange:
-                verdicts += await asyncio.gather(*waiting)
-                waiting.clear()
-        return verdicts + await asyncio.gather(*waiting)
+        try:
+            for url, text in pages:
+                # One after the other: a long text takes longer, and is not to come after the next.
+                request = self._request(url, await self._fingerprinted(text))
+                waiting.append(asyncio.create_task(self._decided(url, request)))
+                if len(waiting) == self._store.exchange:
+                    verdicts += await asyncio.gather(*waiting)
+                    waiting.clear()
+            return verdicts + await asyncio.gather(*waiting)
+        finally:  # nothing goes on behind the back of whoever closes the index now
+            await asyncio.gather(*waiting, return_exceptions=True)
 
     async def _is_there(self) -> bool:
         """Whether there is an index; one that was made since this one was opened has its seed."""
@@ -214,8 +220,8 @@ class DuplicateIndex:
     async def replay(
         self, told: Callable[[str], object] = lambda url: None
     ) -> AsyncIterator[Verdict]:
-        """Check the pages in the spool, and note those that are gone; what the server does not
-        answer for stays there. `told` is called with each address that was noted as gone.
+        """Check the pages in the spool, and report those that are gone; what the server does not
+        answer for stays there. `told` is called with each address that was reported.
 
         A page that was seen with another text since is passed over.
         An index that was deleted meanwhile is made again, for a new one would draw another seed,

@@ -78,11 +78,13 @@ def boolean(value: Any) -> bool:
 def integer(low: int, high: int) -> Callable[[Any], int]:
     def parse(value: Any) -> int:
         with _expecting(f"a whole number from {low} to {high}"):
-            if isinstance(value, bool) or int(value) != float(value):
+            number = int(value)
+            # Compared as it is: a float cannot tell numbers above 2**53 apart.
+            if isinstance(value, bool) or (not isinstance(value, str) and number != value):
                 raise ValueError
-            if not low <= int(value) <= high:
+            if not low <= number <= high:
                 raise ValueError
-            return int(value)
+            return number
 
     return parse
 

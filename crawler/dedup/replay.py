@@ -20,7 +20,7 @@ async def replayed(
 ) -> AsyncGenerator[tuple[CheckRequest, Evidence]]:
     """Report what is gone and check the pages that the spool keeps, and yield these answers.
 
-    `told` is called with each address that was noted as gone.
+    `told` is called with each address that was reported, whether the index knows it or not.
     """
     begun = time.time()
     with closing(spool.drain(store.exchange)) as batches:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .lsh import Bands, choose_bands, collision_probability, error_areas, fewest_bands, table_bits
-from .sketches.odd import deviation_of_odd
+from .sketches.odd import SIMHASH, deviation_of_odd
+from .sketches.simhash import estimate_simhash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,15 @@ if TYPE_CHECKING:
     from .config import DedupConfig
     from .sketches.odd import OddSketch
 
-__all__ = ["Choice", "SimilarityBin", "choices", "pair_similarities", "similarity_bins"]
+__all__ = [
+    "Choice",
+    "SimilarityBin",
+    "choices",
+    "floor_of_odd",
+    "floor_of_pairs",
+    "pair_similarities",
+    "similarity_bins",
+]
 
 # Bytes of the server's memory for a kept page whose URL has 60 characters, as Valkey 9 counts them
 # (used_memory before and after, over 60,000 pages of which no two are alike): 253 with 1 band, 331
@@ -115,13 +124,13 @@ def pair_similarities(sketches: Sequence[OddSketch], bits: int) -> NDArray[np.fl
     Parameters
     ----------
     sketches
-        Odd sketches of *bits* bits.
+        Odd sketches, or simhashes, of *bits* bits.
 
     Returns
     -------
     numpy.ndarray
         float64 of shape (number of such pairs,): the estimates of
-        :func:`~.sketches.odd.estimate_odd`, unreliable below :func:`floor_of_odd`.
+        :func:`~.sketches.odd.estimate_odd`, unreliable below :func:`floor_of_pairs`.
     """
     found = []
     for level in {sketch.level for sketch in sketches}:
@@ -129,10 +138,35 @@ def pair_similarities(sketches: Sequence[OddSketch], bits: int) -> NDArray[np.fl
         packed = np.frombuffer(b"".join(sketch.bits for sketch in group), np.uint8)
         signs = np.unpackbits(packed).reshape(len(group), bits).astype(np.float32) * 2 - 1
         a, b = np.triu_indices(len(group), 1)
-        odd = np.minimum((bits - (signs @ signs.T)[a, b]) / 2, (bits - 1) / 2).astype(np.float64)
+        differing = (bits - (signs @ signs.T)[a, b]) / 2
+        if level == SIMHASH:
+            found.append(_of_simhashes(bits)[differing.astype(np.intp)])
+            continue
+        odd = np.minimum(differing, (bits - 1) / 2).astype(np.float64)
         members = np.array([sketch.members for sketch in group], np.float64)
         found.append(_resemblance(odd, members[a] + members[b], bits))
     return np.concatenate(found) if found else np.empty(0)
+
+
+def _of_simhashes(bits: int) -> NDArray[np.float64]:
+    """The estimates for each number of differing bits, from 0 on."""
+    return np.array([estimate_simhash(distance, bits).similarity for distance in range(bits + 1)])
+
+
+def floor_of_pairs(sketches: Iterable[OddSketch], bits: int) -> float:
+    """The similarity below which some estimates of :func:`pair_similarities` say little.
+
+    Of odd sketches that is :func:`floor_of_odd` of the one with the most members. Of two simhashes
+    of sets that share nothing each bit differs with probability 1/2: it is the estimate if three
+    standard deviations fewer do.
+    """
+    most = 0
+    for sketch in sketches:
+        if sketch.level == SIMHASH:
+            distance = max(0, math.floor((bits - _SIGMAS * math.sqrt(bits)) / 2))
+            return estimate_simhash(distance, bits).similarity
+        most = max(most, sketch.members)
+    return floor_of_odd(most, bits)
 
 
 def floor_of_odd(members: int, bits: int) -> float:

@@ -78,12 +78,17 @@ def environment() -> Environment:
 
 
 def _bytes(size: int) -> str:
+    """Bytes in words.
+
+    >>> _bytes(25_184), _bytes(999_700), _bytes(1_234_567_000_000)
+    ('25.2 KB', '1 MB', '1,235 GB')
+    """
     value = float(size)
     for unit in ("bytes", "KB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
+        if round(value) < 1000 or unit == "GB":  # three digits of 999.7 would be 1e+03
             break
         value /= 1000
-    return f"{value:.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
+    return f"{value:.3g} {unit}" if round(value) < 1000 else f"{value:,.0f} {unit}"
 
 
 def _hash(path: Path) -> str:

@@ -152,11 +152,11 @@ async def take_survey(index: DuplicateIndex) -> Survey:
 
 async def sample_pairs(index: DuplicateIndex) -> KeptPairs:
     """How alike kept pages are. Raises :class:`ServerError` if the server gives no answer."""
-    from ..dedup.tuning import floor_of_odd, pair_similarities
+    from ..dedup.tuning import floor_of_pairs, pair_similarities
 
     bits = index.config.sketch_bits
     sketches = await index.sample(_SAMPLE)
-    floor = floor_of_odd(max((sketch.members for sketch in sketches), default=0), bits)
+    floor = floor_of_pairs(sketches, bits)
     found = pair_similarities(sketches, bits)
     hundredths = Counter((100 * found[found >= floor]).astype(int).tolist())
     histogram = {f"{step / 100:.2f}": hundredths[step] for step in sorted(hundredths)}

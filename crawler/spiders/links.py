@@ -37,6 +37,10 @@ class NewLinks:
         self._texts: set[int] = set()
         self._urls: set[int] = set()
 
+    def look_again(self) -> None:
+        """Take those for new that were left out as they were met: more hosts are crawled now."""
+        self._texts.clear()
+
     def resolve(self, hrefs: Iterable[str], base: str) -> Iterator[str]:
         """Yield the new http and https addresses among ``hrefs``, without fragments.
 

@@ -279,6 +279,8 @@ class SiteSpider(Spider):
         if came_from and came_from[0] in self.arguments.urls and _is_sibling(host, self.hosts):
             logger.warning("%s leads to %s, which is crawled as well", came_from[0], host)
             self.hosts.add(host)
+            self._links.look_again()
+            self._sitemaps.look_again()
             return
         if came_from:
             self.stats.inc_value("site/foreign_redirects")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, inspection
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import make_sketcher
+from crawler.dedup.inspection import clusters
 from crawler.dedup.shingles import shingle_hashes
 from crawler.dedup.similarity import jaccard
 from crawler.dedup.sketches import METHODS
@@ -348,3 +350,16 @@ def test_time_to_full():
     # Half of the growth goes to the node that is fullest.
     assert change.seconds_to_full == pytest.approx(50_000 / (10 * 500 / 2))
     assert watch.look(100.0, stats(100), servers).kept_per_second == pytest.approx(0.0, abs=1.2)
+
+
+async def test_an_original_that_is_gone_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy whose original was forgotten is the end of its chain."""
+    asked = []
+
+    async def records_of(index: object, numbers: set[int]) -> dict[int, SimpleNamespace]:
+        asked.append(set(numbers))
+        return {2: SimpleNamespace(representative=1)} if 2 in numbers else {}
+
+    monkeypatch.setattr(clusters, "records_of", records_of)
+    assert set(await clusters.originals_of(None, {2})) == {2}
+    assert asked == [{2}, {1}]

@@ -111,6 +111,13 @@ async def test_representatives_are_what_a_crawl_keeps(redis_url):
             assert member.estimate.similarity == verdict.similarity
 
 
+@pytest.mark.parametrize("one_table", [False, True])
+def test_no_text_is_no_cluster(one_table):
+    rule = Rule(one_table=one_table)
+    assert cluster([], threshold=0.8, bits=BITS, rule=rule) == []
+    assert list(similar_pairs([], threshold=0.8, bits=BITS, rule=rule)) == []
+
+
 def test_texts_too_short_for_a_shingle():
     """They are similar if they have the same words; texts without words are like no other."""
     assert clustered(["Tea!", "tea", "", "a cup of tea", "", "TEA"]) == [[0, 1, 5], [2], [3], [4]]

@@ -112,6 +112,13 @@ def test_an_error_stays_short() -> None:
     assert len(str(error.value)) < 1000
 
 
+@pytest.mark.parametrize("seed", [2**53 + 1, 2**63 - 1])
+def test_a_seed_may_have_as_many_bits_as_those_that_are_drawn(seed: int) -> None:
+    """Also those that no float can hold, as a number and as text."""
+    assert DedupConfig(seed=seed).seed == seed
+    assert DedupConfig.from_settings({"DEDUP_SEED": str(seed)}).seed == seed
+
+
 def test_secrets_are_not_shown() -> None:
     """Neither what a debugger or a tool that reports errors shows, nor an error has a secret."""
     config = DedupConfig(redis_url="redis://:hush@example.com", seed=918273645)

@@ -6,7 +6,7 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import fields, make_dataclass, replace
 
 import pytest
@@ -272,6 +272,18 @@ async def test_check_many_keeps_the_order(index: DuplicateIndex) -> None:
     verdicts = await index.check_many(pages)
     assert [v.kind for v in verdicts] == [Kind.UNIQUE] * 50 + [Kind.EXACT] * 50
     assert [v.url for v in verdicts] == [url for url, _ in pages]
+
+
+async def test_check_many_leaves_nothing_behind(index: DuplicateIndex) -> None:
+    """Where the pages break off, those before are checked when the caller hears of it."""
+
+    def pages() -> Iterator[tuple[str, str]]:
+        yield "http://a/1", text(article(1))
+        raise EOFError
+
+    with pytest.raises(EOFError):
+        await index.check_many(pages())
+    assert await index.show("http://a/1") is not None
 
 
 async def test_a_long_text_keeps_its_place(index: DuplicateIndex) -> None:

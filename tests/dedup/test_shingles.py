@@ -71,6 +71,7 @@ def test_batches_of_short_and_long_texts(monkeypatch: pytest.MonkeyPatch) -> Non
         for hashes, offsets in shingler.batches(texts)
         for start, end in pairwise(offsets)
     ]
+    assert len(pieces) == len(whole)
     assert all(map(np.array_equal, pieces, whole))
 
 

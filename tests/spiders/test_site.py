@@ -114,6 +114,17 @@ def test_www_is_the_same_site() -> None:
         spider.stay_on_hosts(Request("https://shop.example.com/"))
 
 
+def test_links_to_a_host_that_is_crawled_later_are_not_lost() -> None:
+    """Of two sites the first may link to the second by the name that it has not led to yet."""
+    spider = SiteSpider(url="https://one.example https://two.example")
+    link, base = "https://www.two.example/page", "https://one.example/"
+    assert list(spider._links.resolve([link], base)) == []
+    meta = {"redirect_urls": ["https://two.example/"]}
+    spider.stay_on_hosts(Request("https://www.two.example/", meta=meta))
+    assert list(spider._links.resolve([link], "https://www.two.example/")) == [link]
+    assert list(spider._links.resolve([link], "https://www.two.example/")) == []
+
+
 async def test_a_resumed_crawl_knows_its_hosts() -> None:
     """What Scrapy keeps in JOBDIR tells that the name with www. is crawled as well."""
     for known in ({}, {"hosts": {"example.com", "www.example.com"}}):

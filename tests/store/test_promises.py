@@ -108,6 +108,7 @@ async def test_a_check_tried_again_gets_the_same_answer(redis_url: str) -> None:
             Kind.UNCHANGED,
             Kind.UPDATED,
         ]
+        assert len(sent) == 4
         assert all(one == other for one, other in sent)
         assert sum((await index.stats()).verdicts.values()) == 4
 

@@ -2,9 +2,10 @@
 
 FILES are JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd; their fields are those
 of the settings. Pages are fingerprinted by several processes and checked in the order of the files,
-so that of copies the first is kept. A load that was interrupted goes on when it is started again;
-pages that the index knows already are found unchanged. Exit code 2: a file cannot be read to its
-end, or more records cannot be read than are pages; of each file the first of these is named.
+so that of copies the first is kept, whatever DEDUP_PREFER says: dates and canonical addresses are
+not read. A load that was interrupted goes on when it is started again; pages that the index knows
+already are found unchanged. Exit code 2: a file cannot be read to its end, or more records cannot
+be read than are pages; of each file the first of these is named.
 """
 
 from __future__ import annotations

@@ -165,14 +165,13 @@ def _sample(
     from ...dedup.index import DuplicateIndex
     from ...dedup.sketches.odd import OddSketch
     from ...dedup.store.statistics import IndexStats
-    from ...dedup.tuning import floor_of_odd, pair_similarities, similarity_bins
+    from ...dedup.tuning import floor_of_pairs, pair_similarities, similarity_bins
 
     async def ask(index: DuplicateIndex) -> tuple[IndexStats, list[OddSketch]]:
         return await index.stats(), await index.sample(pages)
 
     stats, sketches = ask_index(settings, ask)
-    members = max((sketch.members for sketch in sketches), default=0)
-    floor = floor_of_odd(members, config.sketch_bits)
+    floor = floor_of_pairs(sketches, config.sketch_bits)
     pairs = pair_similarities(sketches, config.sketch_bits)
     return similarity_bins(choice, stats.histogram, pairs.tolist(), floor)
 

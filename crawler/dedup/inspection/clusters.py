@@ -118,9 +118,11 @@ async def _copies(
 async def originals_of(index: DuplicateIndex, wanted: set[int]) -> dict[int, PageRecord]:
     """The pages with these numbers, and those that they are copies of themselves."""
     originals: dict[int, PageRecord] = {}
+    asked: set[int] = set()  # some are not there any more
     for _ in range(_LONGEST_CHAIN):
+        asked |= wanted
         originals |= await records_of(index, wanted)
-        wanted = {record.representative for record in originals.values()} - originals.keys()
+        wanted = {record.representative for record in originals.values()} - asked
         if not wanted:
             break
     return originals
