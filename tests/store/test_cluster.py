@@ -344,6 +344,20 @@ async def test_the_permissions_that_are_documented_suffice(
         assert (await index.verify()).faults == []
 
 
+async def test_what_expires_is_given_back(
+    cluster_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As fast as other pages come, in each part of the index."""
+    clock = time.time()
+    async with DuplicateIndex.open(configured(cluster_url, ttl=1000)) as index:
+        for turn in range(6):
+            monkeypatch.setattr(time, "time", lambda turn=turn: clock + 2000 * turn)
+            pages = [(f"http://a/{turn}/{n}", text(article(n, 50))) for n in range(600)]
+            assert {verdict.kind for verdict in await index.check_many(pages)} == {Kind.UNIQUE}
+        assert 600 <= (await index.stats()).urls < 1300
+        assert (await index.verify()).faults == []
+
+
 async def test_a_cluster_that_lost_a_node_mixes_no_seeds(
     cluster_url: str, cluster: list[Server]
 ) -> None:
