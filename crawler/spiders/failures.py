@@ -30,6 +30,9 @@ _WRAPPED = re.compile(r"\[<twisted\.python\.failure\.Failure [\w.]+: (.*)>\]")
 
 _NO_TLS = "wrong version number"
 
+_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}", re.ASCII)
+_MOST_TYPES = 100  # that are counted by their names
+
 
 class Failures:
     """Counts what failed in a crawl; `starts` are the addresses it begins with."""
@@ -39,6 +42,7 @@ class Failures:
         self._crawler = crawler
         self._starts = starts
         self._reasons: dict[str, str] = {}
+        self._types: set[str] = set()
         self._was_known = False
         for name in _TALKATIVE:
             logging.getLogger(name).addFilter(_one_line)
@@ -59,6 +63,18 @@ class Failures:
             self._count(f"site/download_errors/{type(error).__name__}")
             logger.warning("Could not fetch %s: %s", request.url, reason)
         self.remember(request, reason)
+
+    def other_type(self, response: Response, kind: str) -> None:
+        """Count what is no HTML, under its media type.
+
+        The name ends up in statistics and on screens, and is the server's word, which may be
+        another one each time.
+        """
+        kind = kind if _TYPE.fullmatch(kind) else "unknown"
+        self.remember(response, f"{kind}, not HTML")
+        if len(self._types) < _MOST_TYPES:
+            self._types.add(kind)
+        self._count(f"site/other_content_types/{kind if kind in self._types else 'others'}")
 
     def dropped(self, request: Request) -> None:
         """Count a redirect to an address that was asked for already; note a start that was."""

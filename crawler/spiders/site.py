@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -16,8 +15,10 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.sitemap import sitemap_urls_from_robots
+from w3lib.url import safe_url_string
 
 from .. import chrome
+from ..dedup.identity import resolved
 from ..items import Page
 from ..long_pages import LONG_PAGE, parse
 from ..project import site_template
@@ -45,8 +46,6 @@ HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _READ_ON = 64 * 1024
 
 _ASKED_AGAIN = "site_asked_again"  # in the meta of a request
-
-_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}", re.ASCII)
 
 
 class SiteSpider(Spider):
@@ -77,7 +76,8 @@ class SiteSpider(Spider):
         self.hosts = {host_of(url) for url in self.arguments.urls}
         self.pages = 0
         self._links = NewLinks(self._is_here)
-        self._sitemaps = NewLinks(self._is_here)
+        self._sitemap_hosts = {host_of(url) for url in self.arguments.sitemaps}
+        self._sitemaps = NewLinks(self._has_sitemaps)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -154,11 +154,7 @@ class SiteSpider(Spider):
             raise CloseSpider("max_pages")
         header = header_of(response.headers, b"Content-Type")
         if not self._is_html(response):
-            kind = media_type(header)
-            # The name ends up in statistics and on screens, and is the server's word.
-            kind = kind if _TYPE.fullmatch(kind) else "unknown"
-            self.stats.inc_value(f"site/other_content_types/{kind}")
-            self.failures.remember(response, f"{kind}, not HTML")
+            self.failures.other_type(response, media_type(header))
             return
         self.failures.answered = True
         self.pages += 1
@@ -216,11 +212,13 @@ class SiteSpider(Spider):
     def _is_here(self, url: str) -> bool:
         return host_of(url) in self.hosts
 
+    def _has_sitemaps(self, url: str) -> bool:
+        return host_of(url) in self.hosts | self._sitemap_hosts
+
     def parse_robots_file(self, response: Response) -> Iterator[Request]:
         """Yield the sitemaps that robots.txt names; without any, the usual place is tried."""
         named = list(sitemap_urls_from_robots(response.body))
-        for url in self._sitemaps.resolve(named or ["/sitemap.xml"], response.url):
-            yield self._sitemap(url)
+        return self._named_sitemaps(named or ["/sitemap.xml"], response.url)
 
     def no_robots_file(self, failure: Failure) -> Iterator[Request]:
         """Try the usual place of a sitemap on a host that has no robots.txt."""
@@ -238,12 +236,22 @@ class SiteSpider(Spider):
         except Exception as error:
             logger.warning("%s is no sitemap: %s", response.url, error)
             return
-        links = self._sitemaps if is_index else self._links
-        for url in links.resolve(urls, response.url):
-            if is_index:
-                yield self._sitemap(url)
-            elif self.arguments.wants(url):
+        if is_index:
+            yield from self._named_sitemaps(list(urls), response.url)
+            return
+        for url in self._links.resolve(urls, response.url):
+            if self.arguments.wants(url):
                 yield self._page(url)
+
+    def _named_sitemaps(self, urls: list[str], base: str) -> Iterator[Request]:
+        yield from map(self._sitemap, self._sitemaps.resolve(urls, base))
+        whole = (resolved(base, url) for url in urls)
+        if other := next((url for url in whole if url and not self._has_sitemaps(url)), None):
+            logger.warning(
+                "%s names sitemaps on another host; to read them as well: -a sitemap=%s",
+                base,
+                safe_url_string(other),
+            )
 
     def not_fetched(self, failure: Failure) -> None:
         """Count a page that could not be had.
@@ -265,7 +273,8 @@ class SiteSpider(Spider):
         ``www.`` or without it, that is the site which was meant.
         """
         came_from = request.meta.get("redirect_urls", [])
-        if self._is_here(request.url) or request.url in self.arguments.sitemaps:
+        is_here = self._has_sitemaps if request.callback == self.parse_sitemap else self._is_here
+        if is_here(request.url):
             # What leads back to itself may have set a cookie by which it lets pass: it is asked
             # once more. Redirects from there are as any others again.
             if request.meta.pop(_ASKED_AGAIN, False):

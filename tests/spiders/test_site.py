@@ -226,6 +226,18 @@ async def test_only_html_becomes_a_page(web: Web, crawl: Crawl) -> None:
     assert result.stats["site/other_content_types/image/png"] == 1
 
 
+async def test_a_server_cannot_fill_the_statistics_with_types(web: Web, crawl: Crawl) -> None:
+    """A hundred content types have counts of their own, all others one together."""
+    paths = [f"/{number}" for number in range(130)]
+    web.page("/", *paths)
+    for path in paths:
+        web.answers[path] = Answer(b"x", {"Content-Type": f"made/up{path[1:]}"})
+    stats = (await crawl()).stats
+    counts = {k: v for k, v in stats.items() if k.startswith("site/other_content_types/")}
+    assert len(counts) == 101
+    assert counts["site/other_content_types/others"] == 30
+
+
 async def test_a_big_file_is_not_downloaded_to_its_end(web: Web, crawl: Crawl) -> None:
     """The content type decides before megabytes have come through the line."""
     web.page("/", "/film")

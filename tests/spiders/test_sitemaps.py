@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -78,18 +78,41 @@ async def test_sitemaps_of_the_name_with_www(
     assert (await crawl(sitemap="true")).paths == ["/", "/lonely"]
 
 
-async def test_a_sitemap_that_is_named_may_be_anywhere(web: Web, crawl: Crawl) -> None:
-    """The address given is fetched, on whatever host it is; its pages are those of the site."""
-    other = Web()
-    try:
-        sitemap = f"<urlset><url><loc>{web.url}/lonely</loc></url></urlset>"
-        other.answers["/sitemap.xml"] = Answer(sitemap.encode())
-        web.page("/")
-        web.page("/lonely")
-        result = await crawl(sitemap=f"{other.url}/sitemap.xml", ROBOTSTXT_OBEY=False)
-        assert result.paths == ["/", "/lonely"]
-    finally:
-        other.close()
+@pytest.fixture
+def other() -> Iterator[Web]:
+    """Another host."""
+    web = Web()
+    yield web
+    web.close()
+
+
+async def test_a_sitemap_that_is_named_may_be_anywhere(web: Web, other: Web, crawl: Crawl) -> None:
+    """The address given is fetched, on whatever host it is, and what its index names there; the
+    pages are those of the site."""
+    index = f"<sitemapindex><sitemap><loc>{other.url}/1.xml</loc></sitemap></sitemapindex>"
+    pages = (f"{web.url}/lonely", f"{other.url}/x")
+    sitemap = f"<urlset>{''.join(f'<url><loc>{url}</loc></url>' for url in pages)}</urlset>"
+    other.answers["/sitemap.xml"] = Answer(index.encode())
+    other.answers["/1.xml"] = Answer(sitemap.encode())
+    web.page("/", f"{other.url}/x")
+    web.page("/lonely")
+    result = await crawl(sitemap=f"{other.url}/sitemap.xml", ROBOTSTXT_OBEY=False)
+    assert result.paths == ["/", "/lonely"]
+    assert "/x" not in other.seen
+
+
+async def test_sitemaps_on_another_host_are_told_of(
+    web: Web, other: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What robots.txt names elsewhere is not asked for; the log says how to."""
+    robots = f"Sitemap: {other.url}/\x1b[2J.xml\nSitemap: {web.url}/here.xml"
+    web.answers["/robots.txt"] = Answer(robots.encode(), {"Content-Type": "text/plain"})
+    web.answers["/here.xml"] = Answer(f"{web.url}/lonely\n".encode())
+    web.page("/")
+    web.page("/lonely")
+    assert (await crawl(sitemap="true")).paths == ["/", "/lonely"]
+    assert not other.seen
+    assert f"to read them as well: -a sitemap={other.url}/%1B%5B2J.xml" in caplog.text
 
 
 RSS = """<?xml version="1.0"?><rss version="2.0"><channel><link>{0}/</link>
