@@ -96,13 +96,13 @@ def _rate(value: float | None) -> str | None:
 def _size(value: float | None) -> str | None:
     """Bytes in words.
 
-    >>> _size(25184), _size(3.2e9)
-    ('25.2 kB', '3.2 GB')
+    >>> _size(25184), _size(999_980)
+    ('25.2 kB', '1.0 MB')
     """
     if value is None:
         return None
     for unit in ("bytes", "kB", "MB", "GB"):
-        if abs(value) < 1000:
+        if abs(value) < 999.95:  # which is 1000.0 in the next smaller unit
             return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:,.1f} TB"

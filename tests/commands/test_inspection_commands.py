@@ -211,7 +211,7 @@ def test_explain_names_who_decided(dedup, fill):
     dedup("override", copy, "keep")
     fill(pages)
     assert "\nbecause\tsomebody decided that it is kept\n" in dedup("explain", copy)[1]
-    assert "\nbecause\tno kept page was as similar" in dedup("explain", pages[0][0])[1]
+    assert "\nbecause\tno other kept page is as similar" in dedup("explain", pages[0][0])[1]
 
 
 def test_explain_of_equal_words_has_no_differences(dedup, redis_url, tmp_path):

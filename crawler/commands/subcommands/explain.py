@@ -170,7 +170,7 @@ def _reason(found: Explanation) -> str:
         return "somebody decided that it is kept"
     if page.kind == "short":
         return "too short for a shingle, and no exact copy known"
-    return "no kept page was as similar as the threshold"
+    return "no other kept page is as similar as the threshold"
 
 
 def _interval(one: Neighbour) -> tuple[float | None, float | None, float | None]:
