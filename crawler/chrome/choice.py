@@ -16,6 +16,7 @@ ALIKE: Final = 2 / 3  # of a block's log-odds is what it shares with all that ar
 SHORT: Final = 5  # characters that each block counts for besides its own
 LONG: Final = 200  # characters: longer blocks tell no more
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
+SURER: Final = 1.5  # times as far from even are log-odds, were it known which of these it is
 TINY: Final = 1e-6
 
 
@@ -68,9 +69,11 @@ def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
     threshold depends on how much the page has that is likely: a page of links alone keeps its
     links.  (Lewis 1995, Jansche 2007.)  But that takes each block for right or wrong by itself,
     and blocks are so together: of comments below an article all are main text, or none.  So F1 is
-    the mean of what it would be with all likelihoods much lower, lower, and higher.  Nor is a
-    block right in part: F1 is the mean of both cases for one that is longer than all others
-    together, as thousands of words for search engines are in a page of a few hundred.
+    the mean of what it would be with all likelihoods much lower, lower, and higher, and in each
+    of these cases surer: else what is expected of a page of a few lines would mostly be the many
+    links of its menu, each of them hardly likely.  Nor is a block right in part: F1 is the mean of
+    both cases for one that is longer than all others together, as thousands of words for search
+    engines are in a page of a few hundred.
     """
     sizes = sizes + 1
     order = np.argsort(-likely, kind="stable")
@@ -79,14 +82,15 @@ def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
     longest = int(np.argmax(size))
     split = 2 * size[longest] > taken[-1]
     expected = np.zeros(len(size))
-    for odds in np.exp(WORLDS):
-        chances = right * odds / (1 - right + right * odds)
+    wrong, right = (1 - right) ** SURER, right**SURER
+    for odds in np.exp(np.multiply(WORLDS, SURER)):
+        chances = right * odds / (wrong + right * odds)
         chance = chances[longest]
         for sure, weight in ((1.0, chance), (0.0, 1 - chance)) if split else ((chance, 1.0),):
             chances[longest] = sure
             gained = np.cumsum(size * chances)
             expected += weight * gained / (taken + gained[-1])
-    kept: NDArray[np.bool_] = likely >= right[int(np.argmax(expected))]
+    kept: NDArray[np.bool_] = likely >= likely[order[int(np.argmax(expected))]]
     return kept
 
 

@@ -4,7 +4,7 @@
 Both find the same but for rounding, which a test compares; what it is and why stands there.
 """
 
-from libc.math cimport exp, log, sqrt
+from libc.math cimport exp, log, pow, sqrt
 from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
@@ -15,7 +15,8 @@ include "equal.pxi"
 
 cdef double TINY = choice.TINY, MOSTLY = choice.MOSTLY, BONUS = exp(choice.BONUS)
 cdef double ALIKE = choice.ALIKE, SHORT = choice.SHORT, LONG = choice.LONG
-cdef double[::1] WORLDS = np.exp(choice.WORLDS)
+cdef double SURER = choice.SURER
+cdef double[::1] WORLDS = np.exp(np.multiply(choice.WORLDS, choice.SURER))
 
 
 def settle(const float[::1] likely, flat, const double[::1] sizes):
@@ -62,15 +63,17 @@ def choose(likely, const double[::1] sizes):
     cdef Py_ssize_t n = chance.shape[0], world, i, longest = 0
     cdef bint split
     cdef double taken = 0, sure, best = -1, least = 0
+    cdef double[::1] right = np.empty(n), wrong = np.empty(n)
     cdef double[::1] chances = np.empty(n), expected = np.zeros(n)
     for i in range(n):
+        right[i], wrong[i] = pow(chance[order[i]], SURER), pow(1 - chance[order[i]], SURER)
         taken += sizes[order[i]] + 1
         if sizes[order[i]] > sizes[order[longest]]:
             longest = i
     split = 2 * (sizes[order[longest]] + 1) > taken
     for world in range(WORLDS.shape[0]):
         for i in range(n):
-            chances[i] = moved(chance[order[i]], WORLDS[world])
+            chances[i] = right[i] * WORLDS[world] / (wrong[i] + right[i] * WORLDS[world])
         sure = chances[longest]
         if not split:
             expect(expected, 1, chances, sizes, order)
@@ -101,11 +104,6 @@ cdef void expect(
         taken += sizes[order[i]] + 1
         right += (sizes[order[i]] + 1) * chances[i]
         expected[i] += weight * right / (taken + wanted)
-
-
-cdef inline double moved(double chance, double odds) noexcept:
-    """A likelihood whose odds are so many times as high."""
-    return chance * odds / (1 - chance + chance * odds)
 
 
 def between(const double[::1] settled, kept, known, const double[::1] sizes):

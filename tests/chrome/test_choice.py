@@ -39,7 +39,8 @@ def expected_f1(kept: np.ndarray, likely: np.ndarray, sizes: np.ndarray) -> floa
     longest = min(np.flatnonzero(sizes == sizes.max()), key=lambda i: -likely[i])
     for shift in choice.WORLDS:
         certain = np.minimum(likely, 1 - 1e-12)
-        chances = 1 / (1 + np.exp(-shift) * (1 - certain) / certain)
+        log_odds = choice.SURER * (np.log(certain / (1 - certain)) + shift)
+        chances = 1 / (1 + np.exp(-log_odds))
         chance = chances[longest]
         cases = [(chance, 1.0)]
         if 2 * sizes[longest] > sizes.sum():
@@ -82,6 +83,13 @@ def test_no_block_is_right_in_part(way: Any) -> None:
     assert way.choose(likely, sizes).tolist() == [True] * 10 + [False]
     likely[:10] = 0.02
     assert way.choose(likely, sizes).tolist() == [False] * 10 + [True]
+
+
+def test_a_menu_does_not_come_with_a_few_lines(way: Any) -> None:
+    """Hundreds of links, each hardly likely, are not kept for what they come to together."""
+    likely = np.array([0.8] + [0.1] * 400)
+    sizes = np.array([120.0] + [20.0] * 400)
+    assert way.choose(likely, sizes).tolist() == [True] + [False] * 400
 
 
 @settings(deadline=None)
