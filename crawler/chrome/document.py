@@ -36,7 +36,7 @@ _CROWDED: Final = re.compile(
 )
 TREES: Final = (etree._Element, etree._ElementTree)
 """Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
-MOST_TAGS: Final = 30_000  # of what follows only the text is taken; long pages have 5,000
+MOST_TAGS: Final = 25_000  # of what follows only the text is taken; long pages have 5,000
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
 _APART: Final = 25  # bytes from tag to tag, beyond the free ones; in pages for people more than 30
