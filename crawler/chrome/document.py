@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -36,10 +37,13 @@ _CROWDED: Final = re.compile(
 )
 TREES: Final = (etree._Element, etree._ElementTree)
 """Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
-MOST_TAGS: Final = 25_000  # of what follows only the text is taken; long pages have 5,000
+MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000
+MOST_LINKS: Final = 25_000  # of these
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
-_APART: Final = 25  # bytes from tag to tag, beyond the free ones; in pages for people more than 30
+_APART: Final = (
+    15  # bytes from tag to tag, beyond the free ones; in pages for people more than that
+)
 _HARMLESS: Final = 8000  # attributes in each tag of a small page cost a fifth of a second
 _SMALL: Final = 100_000  # bytes
 _WINDOW: Final = 16_384
@@ -192,9 +196,14 @@ def _whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head
     flat, head = walk(read) if isinstance(read, etree._Element) else read or reader.close()
     if flat.too_deep:
         flat, _ = _untagged(data)
-    # One block, for blocks by the hundred thousand cost more than they tell.
-    if rest and (text := untagged.whole(rest, data)):
-        flat.append(text)
+    if rest:
+        seen = untagged.seen(rest, data)
+        # One block, for blocks by the hundred thousand cost more than they tell.
+        if text := untagged.whole(seen):
+            flat.append(text)
+        for href, rel in islice(untagged.links(seen), MOST_LINKS):
+            head.hrefs.append(href)
+            head.rels.append(rel)
     return flat, head
 
 

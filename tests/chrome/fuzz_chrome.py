@@ -39,7 +39,8 @@ def main() -> None:
         f"{found.text}{found.title}{list(chrome.links(document))}".encode()
         for ask in (chrome.robots, chrome.canonical, chrome.base, chrome.published):
             ask(document)
-        f"{untagged.whole(data)}{list(untagged.lines(data))}".encode()
+        seen = untagged.seen(data)
+        f"{untagged.whole(seen)}{list(untagged.links(seen))}{list(untagged.lines(data))}".encode()
 
     atheris.Setup(sys.argv, check)
     atheris.Fuzz()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from crawler.chrome import Link, base, canonical, links, parse, robots, title
+from crawler.chrome import Link, base, canonical, links, parse, robots, title, untagged
+from crawler.chrome.document import MOST_LINKS, MOST_TAGS
 
 PAGE = """<html><head><base href=" /docs/ "><title>A &amp; B</title>
 <link rel="canonical" href="https://example.com/a">
@@ -65,3 +66,33 @@ class Body(bytes):
 async def test_a_class_of_its_own_is_what_it_is_derived_from(page: str | bytes) -> None:
     """Of text and bytes what they hold counts, whatever their class makes of that."""
     assert title(parse(page)) == title(parse(page, text=PAGE)) == "A & B"
+
+
+@pytest.mark.parametrize("row", ["<li>{}", '<tr><td class="name">{}<td>what it does'])
+def test_links_beyond_what_is_parsed(row: str) -> None:
+    """An index of very many pages, of which a part is no longer parsed, leads to all of them."""
+    rows = MOST_TAGS // 2
+    wanted = [Link(f"page-{i}.html?a&b", nofollow=i % 3 == 0) for i in range(rows)]
+    rel = {False: "", True: " rel='ugc nofollow'"}
+    rows_of = (
+        row.format(f'<a class="x"{rel[nofollow]} HREF = "{href.replace("&", "&amp;")}">a</a>')
+        for href, nofollow in wanted
+    )
+    none = "<a href=none>"
+    unseen = f"<script>'{none}'</script><!-- {none} --><textarea>{none}</textarea>"
+    page = f"<ul>{''.join(rows_of)}{unseen}<map><area href=last></map>"
+    document = parse(page)
+    assert len(document.flat.texts) < rows  # the rest is one block
+    assert list(links(document)) == [*wanted, Link("last", nofollow=False)]
+
+
+def test_links_beyond_what_is_parsed_are_bounded() -> None:
+    """Millions of links are no page for people."""
+    found = list(links(parse("<a href=x>y</a>" * (MOST_TAGS + 2 * MOST_LINKS))))
+    assert MOST_LINKS < len(found) <= MOST_LINKS + MOST_TAGS
+
+
+@pytest.mark.parametrize("tag", ["<a name=x>", "<abbr href=x>", "<a data-href=x>", "<a href>"])
+def test_what_is_no_link_is_none_unparsed_either(tag: str) -> None:
+    """As in what is parsed."""
+    assert list(untagged.links(f"{tag}x".encode())) == list(links(parse(tag))) == []
