@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .blocks import Flat
 from .features import Floats, Ints, Wide, first_equal
+from .vocabulary import BIT
 
 MOSTLY: Final = 0.5  # of the text between two blocks of the template
 BONUS: Final = 0.5  # of log-odds
@@ -18,6 +19,11 @@ LONG: Final = 200  # characters: longer blocks tell no more
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
 SURER: Final = 1.5  # times as far from even are log-odds, were it known which of these it is
 TINY: Final = 1e-6
+# A menu of so much of a page's text, so much of it in links, is hardly its main text: of what
+# stands in `<nav>` on pages with gold text one word in twelve is.
+MENU_SHARE: Final = 1 / 3
+MENU_LINKED: Final = 0.5
+MENU_LIKELY: Final = 0.05
 
 
 def siblings(flat: Flat) -> Ints:
@@ -36,6 +42,19 @@ def likes(flat: Flat) -> Ints:
     return first_equal(
         (of_kind[flat.around] * many + of_kind[above]) * many + of_kind[flat.outer[above]]
     )
+
+
+def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
+    """Return the likelihoods, low ones for the blocks of menus that are much of a page.
+
+    Of menus with thousands of links the model has seen too few.  A short one may list what the page
+    itself contains; and what has few links is text that an unclosed tag has put there.
+    """
+    menu = (flat.signs[flat.around] & BIT["nav"]) > 0
+    held = sizes[menu].sum()
+    if held < MENU_SHARE * sizes.sum() or flat.linked[menu].sum() < MENU_LINKED * held:
+        return likely
+    return np.where(menu, np.minimum(likely, np.float32(MENU_LIKELY)), likely)
 
 
 def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import model
 from .blocks import LIMIT
+from .choice import doubt_menus
 from .document import Document, parse, read_tree
 from .document import title as title_of
 from .main_text import MainText
@@ -68,6 +69,7 @@ def strip_chrome(
         rest = np.clip(rest, *_DENSITY)
         likely = np.concatenate((likely, rest), dtype=np.float32)
     sizes = lengths(texts)
+    likely = doubt_menus(likely, flat, sizes)
     settled = settle(likely, flat, sizes)
     kept = choose(settled, sizes)
     known = whole = pairs = alone = None

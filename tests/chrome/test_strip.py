@@ -33,6 +33,31 @@ def test_paragraphs_stay_and_navigation_goes() -> None:
     assert found.title == "Tea - The Leaf"
 
 
+def test_a_menu_of_thousands_of_links_goes() -> None:
+    """As of a manual that lists all of its functions on each page, beside a few lines."""
+    names = ("set", "get", "create", "destroy", "find", "split", "count", "paint", "move", "show")
+    modules = "".join(
+        f'<li>shape{i}<ul><li><a href="shape{i}.html">Top of manual page</a></li>'
+        + "".join(
+            f'<li title="{name}-{i % 7}"><a href="shape{i}.html#{name}">{name}/{i % 7}</a></li>'
+            for name in names
+        )
+        + "</ul></li>"
+        for i in range(300)
+    )
+    menu = f"<aside><nav><p>Manual</p><ul class=flipMenu>{modules}</ul></nav></aside>"
+    lines = (
+        "<h3>Module</h3><div class=body>Close</div><h3>Module summary</h3><div class=body>"
+        "Functions of Close</div><h3>Description</h3><div class=body><p>It holds information "
+        "about Close events that a window is sent.</p></div><h3>Data types</h3><p>Close = close</p>"
+    )
+    body = f"<div><h1>Close</h1></div>{menu}<div class=content><div class=inner>{lines}</div></div>"
+    kept = strip_chrome(page(body)).text
+    assert "holds information about Close events" in kept
+    assert "Top of manual page" not in kept
+    assert "paint/3" in strip_chrome(page(menu)).text  # for who asks for that list
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
