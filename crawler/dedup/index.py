@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Self
 
 from .config import DedupConfig
-from .errors import ServerError
+from .errors import InputError, ServerError
 from .evidence import record_of, verdict_of
 from .exchange import Answers, Exchange
-from .fingerprint import Fingerprint, Fingerprinter, make_sketcher
+from .fingerprint import Fingerprint, Fingerprinter, make_corrector, make_sketcher
 from .identity import host, identity
 from .replay import replayed
 from .sketches.odd import OddSketch
@@ -95,11 +95,16 @@ class DuplicateIndex:
         somebody makes it: then methods may raise :class:`ParameterMismatch`, too.
         With `spool`, pages that the server gives no answer for are written to a file in
         ``DEDUP_DATA_DIR``, so that :meth:`replay` can check them later. Raises
-        :class:`ServerError` if no server can be had and :class:`ParameterMismatch` if the index was
-        made with other parameters.
+        :class:`ServerError` if no server can be had, :class:`ParameterMismatch` if the index was
+        made with other parameters, and :class:`InputError` or :class:`MissingExtra` for what
+        ``DEDUP_CORRECT`` needs and cannot have; then none is made.
         """
         async with open_server(config) as client:
             store = make_store(client, config)
+            try:  # before an index is made for a dictionary that is none
+                make_corrector(config)
+            except InputError as error:
+                raise InputError(f"DEDUP_CORRECT: {error}") from error
             try:
                 found = await store.open(make=make)
             except ServerError as error:

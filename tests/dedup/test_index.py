@@ -22,6 +22,7 @@ from crawler.dedup import (
     jaccard,
     shingle_hashes,
 )
+from crawler.dedup.errors import InputError
 from crawler.dedup.store.records import read_records
 from tests.conftest import Server
 from tests.texts import article, changed, text
@@ -50,6 +51,16 @@ def test_a_verdict_as_plain_values() -> None:
     assert derived(Kind.UNIQUE, "/b").to_dict() == {
         **Verdict(Kind.UNIQUE, "/b").to_dict(), "found_by": "me",
     }  # fmt: skip
+
+
+async def test_no_index_is_made_for_a_dictionary_that_is_none(config: DedupConfig) -> None:
+    """Who mends the setting would be told that the index has another one."""
+    misspelt = replace(config, correct="typos:/no/such/words.txt")
+    with pytest.raises(InputError, match="DEDUP_CORRECT"):
+        async with DuplicateIndex.open(misspelt):
+            pass
+    async with DuplicateIndex.open(replace(config, correct="typos")) as index:
+        assert (await index.check("http://a/1", text(article(1)))).kind is Kind.UNIQUE
 
 
 async def test_a_page_like_no_other_is_unique(index: DuplicateIndex) -> None:
