@@ -41,9 +41,7 @@ MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long
 MOST_LINKS: Final = 25_000  # of these
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
-_APART: Final = (
-    15  # bytes from tag to tag, beyond the free ones; in pages for people more than that
-)
+_APART: Final = 15  # bytes from tag to tag, beyond the free ones; pages for people have more
 _HARMLESS: Final = 8000  # attributes in each tag of a small page cost a fifth of a second
 _SMALL: Final = 100_000  # bytes
 _WINDOW: Final = 16_384

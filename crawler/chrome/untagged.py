@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from html.entities import html5
 from typing import Final
 
 import numpy as np
@@ -31,9 +32,11 @@ _WITHIN: Final = "|".join(
 # A tag is looked at up to the next angle bracket, and a run of blanks once, so in linear time.
 _ANCHOR: Final = re.compile(rb"<a(?:rea)?[\s/][^<>]+", re.I)
 _HREF, _REL = (
-    re.compile(rb"[\s/\"']" + name + rb"\s*+=\s*+(?:\"([^\"]*)|'([^']*)|([^\s\"']+))", re.I)
+    re.compile(rb"[\s/\"']" + name + rb"\s*+=\s*+(?:\"([^\"]*)|'([^']*)|([^\s\"']\S*))", re.I)
     for name in (b"href", b"rel")
 )
+# Without a semicolon it is none in an address: "?a=1&copy=2" has two parameters.
+_REFERENCE: Final = re.compile(r"&(#?\w{1,31};)", re.ASCII)
 _INLINE: Final = re.compile(rf"</?(?:{_WITHIN}|\w+:\w+)(?:[\s/][^<>]*)?>", re.I)
 _LESS, _GREATER, _SPACE, _SLASH, _BANG, _QUESTION = (np.uint8(char) for char in b"<> /!?")
 _LOWER, _A, _LETTERS = np.uint8(0x20), np.uint8(ord("a")), np.uint8(26)
@@ -59,7 +62,7 @@ def seen(data: bytes, before: bytes = b"") -> bytes:
     that looks like the beginning of a style.
 
     >>> seen(b"x</script><p>tea", b"<script>var a; ")
-    b'</script><p>tea'
+    b' </script><p>tea'
     """
     return b" ".join(_seen(before + data, len(before)))
 
@@ -88,7 +91,13 @@ def links(data: bytes) -> Iterator[tuple[str, str | None]]:
 
 def _value(attribute: re.Match[bytes]) -> str:
     quoted, single, bare = attribute.groups(b"")
-    return _unescaped((quoted or single or bare).decode("utf-8", "replace"))
+    text = (quoted or single or bare).decode("utf-8", "replace")
+    return _REFERENCE.sub(_character, text)
+
+
+def _character(reference: re.Match[str]) -> str:
+    text, name = reference[0], reference[1]
+    return unescape(text) if name[0] == "#" else html5.get(name, text)
 
 
 def _seen(data: bytes, since: int = 0) -> Iterator[bytes]:
@@ -135,6 +144,6 @@ def _outside(pieces: Iterator[bytes]) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> str:
-    if not 0 < text.count("&") <= _MOST_ENTITIES:
+    if text.count("&") > _MOST_ENTITIES:
         return text
     return unescape(_NO_CHARACTER.sub("\ufffd", text))

@@ -92,6 +92,23 @@ def test_links_beyond_what_is_parsed_are_bounded() -> None:
     assert MOST_LINKS < len(found) <= MOST_LINKS + MOST_TAGS
 
 
+@pytest.mark.parametrize(
+    "tag",
+    [
+        '<a href="/?a=1&copy=2&amp;b=3&region;&#38;c&#x26;d&eacute;&notit;&#0;&#x110000;">',
+        "<A\nclass='x y' HREF='/a b'\trel=NoFollow>",
+        "<a href=/a/b?c='d'>",
+        "<a class=x rel='' href = /tea >",
+        '<area shape=rect href="/tea"/>',
+        '<a href="/té">',
+    ],
+)
+def test_a_link_is_the_same_unparsed(tag: str) -> None:
+    """As the parser has it, entities, blanks and all."""
+    head = parse(tag).head
+    assert list(untagged.links(tag.encode())) == list(zip(head.hrefs, head.rels, strict=True))
+
+
 @pytest.mark.parametrize("tag", ["<a name=x>", "<abbr href=x>", "<a data-href=x>", "<a href>"])
 def test_what_is_no_link_is_none_unparsed_either(tag: str) -> None:
     """As in what is parsed."""
