@@ -19,10 +19,8 @@ LONG: Final = 200  # characters: longer blocks tell no more
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
 SURER: Final = 1.5  # times as far from even are log-odds, were it known which of these it is
 TINY: Final = 1e-6
-# A menu of so much of a page's text, so much of it in links, is hardly its main text: of what
-# stands in `<nav>` on pages with gold text one word in twelve is.
-MENU_SHARE: Final = 1 / 3
-MENU_LINKED: Final = 0.5
+# Links of a menu, when there are so many, are hardly main text.
+MENU_LINKS: Final = 1000
 MENU_LIKELY: Final = 0.05
 
 
@@ -45,16 +43,16 @@ def likes(flat: Flat) -> Ints:
 
 
 def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
-    """Return the likelihoods, low ones for the blocks of menus that are much of a page.
+    """Return the likelihoods, low ones for the links of a menu that has very many.
 
-    Of menus with thousands of links the model has seen too few.  A short one may list what the page
-    itself contains; and what has few links is text that an unclosed tag has put there.
+    Of such menus the model has seen too few.  Shorter ones may be what the page is for, as a list
+    of its contents or of products, and text beside them may stand there for an unclosed tag.
     """
     menu = (flat.signs[flat.around] & BIT["nav"]) > 0
-    held = sizes[menu].sum()
-    if held < MENU_SHARE * sizes.sum() or flat.linked[menu].sum() < MENU_LINKED * held:
+    if flat.links[menu].sum() < MENU_LINKS or menu.all():
         return likely
-    return np.where(menu, np.minimum(likely, np.float32(MENU_LIKELY)), likely)
+    linked = menu & (2 * flat.linked >= sizes)
+    return np.where(linked, np.minimum(likely, np.float32(MENU_LIKELY)), likely)
 
 
 def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide:

@@ -58,6 +58,18 @@ def test_a_menu_of_thousands_of_links_goes() -> None:
     assert "paint/3" in strip_chrome(page(menu)).text  # for who asks for that list
 
 
+def test_a_list_in_a_menu_stays_beside_a_footer() -> None:
+    """Where that is what the page is for, as a list of products; and so does an article in it."""
+    rows = "".join(
+        f"<li><a href=/tea/{i}>Tea of garden number {i}, by the tin</a>" for i in range(25)
+    )
+    listing = page(f"<main><nav><ul>{rows}</ul></nav></main>{FOOTER}")
+    assert "garden number 24" in strip_chrome(listing).text
+    links = "".join(f"<li><a href=/{i}>Shelf {i}</a>" for i in range(80))
+    unclosed = page(f"<div><nav><ul>{links}</ul><article>{BODY}</article></div>{FOOTER}")
+    assert FIRST in strip_chrome(unclosed).text
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
