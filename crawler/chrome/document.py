@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ _CROWDED: Final = re.compile(
 TREES: Final = (etree._Element, etree._ElementTree)
 """Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
 MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000
-MOST_LINKS: Final = 25_000  # of these
+MOST_LINKS: Final = 25_000  # of these, anchors without an address included
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
 _APART: Final = 15  # bytes from tag to tag, beyond the free ones; pages for people have more
@@ -199,7 +198,8 @@ def _whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head
         # One block, for blocks by the hundred thousand cost more than they tell.
         if text := untagged.whole(seen):
             flat.append(text)
-        for href, rel in islice(untagged.links(seen), MOST_LINKS):
+        # What is no text, so that nothing of it is parsed, leads nowhere.
+        for href, rel in untagged.links(seen, MOST_LINKS if data else 0):
             head.hrefs.append(href)
             head.rels.append(rel)
     return flat, head

@@ -101,15 +101,27 @@ def test_links_beyond_what_is_parsed_are_bounded() -> None:
         "<a class=x rel='' href = /tea >",
         '<area shape=rect href="/tea"/>',
         '<a href="/té">',
+        '<a title="x -> y" rel=nofollow href="/x">',
+        '<a href="/a>b">',
+        '<a title="use href=foo rel=nofollow here" href="/real">',
+        """<a data-u="/go/href=/bad" class=it's href="/y"rel='ugc'>""",
+        """<a onclick="x; href='/js'">""",
+        "<a href=/first href=/second>",
     ],
 )
 def test_a_link_is_the_same_unparsed(tag: str) -> None:
     """As the parser has it, entities, blanks and all."""
     head = parse(tag).head
-    assert list(untagged.links(tag.encode())) == list(zip(head.hrefs, head.rels, strict=True))
+    assert list(untagged.links(tag.encode(), 9)) == list(zip(head.hrefs, head.rels, strict=True))
+
+
+def test_what_is_no_text_has_no_links() -> None:
+    """As an archive in which pages are stored."""
+    body = b"PK\x03\x04" + bytes(range(16, 27)) * 200 + b'<a href="http://example.com/">'
+    assert list(links(parse(body))) == []
 
 
 @pytest.mark.parametrize("tag", ["<a name=x>", "<abbr href=x>", "<a data-href=x>", "<a href>"])
 def test_what_is_no_link_is_none_unparsed_either(tag: str) -> None:
     """As in what is parsed."""
-    assert list(untagged.links(f"{tag}x".encode())) == list(links(parse(tag))) == []
+    assert list(untagged.links(f"{tag}x".encode(), 9)) == list(links(parse(tag))) == []
