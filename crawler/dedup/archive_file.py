@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -20,12 +21,14 @@ __all__ = [
     "clear_archive",
     "connect",
     "copy_archive",
+    "create",
     "existing",
     "explained",
     "forget_page",
 ]
 
 _BUSY: Final = 10.0  # seconds to wait for another process that writes
+_PAUSE: Final = 0.02  # seconds between two attempts where SQLite does not wait by itself
 _VERSION: Final = 1
 # `used` grows with every page written; a page whose copy comes is used, too, so that the two texts
 # stay together. All or nothing of it is there, also if the disk is full: then the version is 0.
@@ -47,6 +50,27 @@ COMMIT;
 def archive_path(config: DedupConfig) -> Path:
     """The file of the index that `config` names."""
     return config.data_dir / f"archive-{quote(config.namespace, safe='')}.sqlite"
+
+
+def create(path: Path) -> sqlite3.Connection:
+    """Open an archive, made where there is none.
+
+    Raises :class:`sqlite3.Error`, and :class:`OSError` if its folder cannot be made.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = connect(path)
+    until = time.monotonic() + _BUSY
+    while True:
+        try:
+            connection.executescript(SCHEMA)
+            return connection
+        except sqlite3.OperationalError as error:
+            # For the kind of journal to be changed SQLite waits for nobody: of processes that make
+            # a file at the same moment all but one fail.
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                connection.close()
+                raise
+            time.sleep(_PAUSE)
 
 
 def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:

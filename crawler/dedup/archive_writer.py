@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from .archive_file import SCHEMA, archive_path, connect
+from .archive_file import archive_path, create
 from .config import DedupConfig
 from .identity import identity
 from .verdict import Verdict
@@ -123,7 +123,7 @@ class ArchiveWriter:
             while self._waiting:
                 batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
                 try:
-                    connection = connection or self._create()
+                    connection = connection or create(self._path)
                     self._write(connection, batch)
                 except Exception as error:  # the archive is a help, a crawl needs none
                     self.warn(str(error))
@@ -139,12 +139,6 @@ class ArchiveWriter:
                 self.warn("it was removed meanwhile")
             except OSError as error:
                 self.warn(str(error))
-
-    def _create(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection = connect(self._path)
-        connection.executescript(SCHEMA)
-        return connection
 
     def _write(self, connection: sqlite3.Connection, batch: list[dict[str, Any]]) -> None:
         places = ", ".join("?" for _ in (*batch[0], "used"))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Timer
 
 import pytest
 
@@ -22,6 +23,7 @@ from crawler.dedup.archive_file import (
     clear_archive,
     connect,
     copy_archive,
+    create,
     forget_page,
 )
 from crawler.dedup.archive_writer import ArchiveWriter
@@ -183,7 +185,7 @@ def test_a_page_costs_no_more_in_a_large_archive(
         return 0
 
     def counted(file: Path) -> sqlite3.Connection:
-        connection = connect(file)
+        connection = create(file)
         connection.set_progress_handler(step, 100)
         return connection
 
@@ -198,7 +200,7 @@ def test_a_page_costs_no_more_in_a_large_archive(
                 "standing, duplicate_of, similarity, low, high, cluster, checked FROM page, n",
                 [limit],
             )
-        monkeypatch.setattr(archive_writer, "connect", counted)
+        monkeypatch.setattr(archive_writer, "create", counted)
         steps = 0
         new: list[tuple[str, str, Verdict | None]] = [
             (f"http://n/{i}", "x", None) for i in range(900)
@@ -239,6 +241,21 @@ def test_crawls_that_are_killed_leave_no_more_than_the_limit(path: Path) -> None
     wait_until(lambda: pages() <= 200)
     assert pages() == 200  # and then it is killed
     writer.close()
+
+
+def test_a_file_that_somebody_else_makes_is_waited_for(path: Path) -> None:
+    """SQLite itself gives up at once while another process is about to make the file."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"), closing(connect(path)) as one:
+            one.execute("PRAGMA journal_mode = WAL")
+        waiting = Timer(0.5, other.execute, ["COMMIT"])
+        waiting.start()
+        write(path, [("http://a/", "x", None)])
+        waiting.join()
+    with Archive.open(path) as archive:
+        assert len(archive) == 1
 
 
 def test_processes_share_a_file(path: Path) -> None:
