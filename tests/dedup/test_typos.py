@@ -389,8 +389,9 @@ def test_a_dictionary_of_ones_own(tmp_path: Path) -> None:
         path.write_text(f"zemlja 500\nnebo {count}\n", encoding="utf-8")
         with pytest.raises(InputError, match=r"words\.txt says in line 2 that 'nebo' occurs [-09]"):
             dictionary(f"{tmp_path}/./words.txt")
-    with pytest.raises(InputError, match="cannot be read"):
-        dictionary(str(tmp_path / "none.txt"))
+    for name in ("none.txt", "words\0.txt"):
+        with pytest.raises(InputError, match="cannot be read"):
+            dictionary(str(tmp_path / name))
     with pytest.raises(InputError, match="no dictionary for 'xx'"):
         dictionary("xx")
 

@@ -249,7 +249,7 @@ def _of_language(language: str, size: str) -> dict[str, float]:
 def _of_file(path: Path) -> dict[str, float]:
     try:
         lines = lower(written(path.read_text("utf-8-sig"))).splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # no UTF-8, or a NUL in its name
         raise InputError(f"the dictionary {path} cannot be read: {error}") from error
     found: dict[str, float] = {}
     for rank, line in enumerate(lines, 1):
