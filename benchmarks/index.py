@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.index_sides import (
     EXCHANGE,
+    SHINGLES,
     SIMILARITIES,
     Datasketch,
     Ours,
@@ -47,21 +48,25 @@ ROUNDS, ROUND = 24, 128  # in which they are compared, and pages of each
 
 
 async def compare(large: Ours, small: Ours, source: Pages) -> dict[str, Any]:
-    """What a page costs two indexes that check the same new pages in turn: all of it, and the
-    server's CPU."""
-    found: dict[Ours, list[np.ndarray]] = {large: [], small: []}
+    """What a page costs two indexes that check the same new pages in turn: all of it from the text
+    on, from the sketch on, and the server's CPU."""
+    found: dict[Ours, list[tuple[float, ...]]] = {large: [], small: []}
     for _ in range(ROUNDS):
+        texts = [(large.url()[0], source.text()) for _ in range(ROUND)]
         pages = [large.prepare(source.draw()[0]) for _ in range(ROUND)]
         for side in random.sample((large, small), 2):
-            before = np.array((side.seconds, side.cpu))
+            start = side.seconds
+            await side.check_texts(texts)
+            between = (side.seconds, side.cpu)
             await side.check(pages)
-            found[side].append(((side.seconds, side.cpu) - before) / ROUND * 1e6)
+            seconds = (between[0] - start, side.seconds - between[0], side.cpu - between[1])
+            found[side].append(tuple(value / ROUND * 1e6 for value in seconds))
     small_us, large_us = np.array(found[small]), np.array(found[large])
     medians = (
         np.median(column, 0).tolist() for column in (small_us, large_us, large_us / small_us)
     )
-    return {"small_pages": small.pages - ROUNDS * ROUND // 2} | {
-        name: dict(zip(("all", "server_cpu"), row, strict=True))
+    return {"small_pages": small.pages - ROUNDS * ROUND} | {
+        name: dict(zip(("from_text", "from_sketch", "server_cpu"), row, strict=True))
         for name, row in zip(("small_us", "large_us", "ratio"), medians, strict=True)
     }
 
@@ -84,7 +89,7 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
             small_pages = arguments.pages
             while small_pages > SMALL:
                 small_pages //= 2
-            only_large = arguments.pages - small_pages + ROUNDS * ROUND // 2
+            only_large = arguments.pages - small_pages + ROUNDS * ROUND
             marks = {round(arguments.pages * share) // STEP * STEP for share in (0.1, 0.5, 1)}
             last = (0, 0.0, 0.0)
             for start in range(0, arguments.pages, STEP):
@@ -151,7 +156,11 @@ def show(result: dict[str, Any]) -> None:
     growth = result["growth"]
     sizes = f"{growth['small_pages']:,} pages and at {result['rows'][-1]['pages']:,}"
     print(f"A page in turn, medians of {ROUNDS} rounds, at {sizes}:")
-    for name, words in (("all", "all of it"), ("server_cpu", "the server's CPU")):
+    for name, words in (
+        ("from_text", f"from a text of {SHINGLES + 4} words on"),
+        ("from_sketch", "from its sketch on"),
+        ("server_cpu", "of that the server's CPU"),
+    ):
         small, large, ratio = (growth[key][name] for key in ("small_us", "large_us", "ratio"))
         print(f"  {words}: {small:.1f} and {large:.1f} µs, × {ratio:.2f}")
 

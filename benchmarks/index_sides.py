@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import redis
 
-from crawler.dedup import DedupConfig
+from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches import Sketcher
@@ -49,6 +49,12 @@ class Pages:
         page = self._new(SHINGLES)
         self.originals.append(page)
         return page, None
+
+    def text(self) -> str:
+        """A text of words of five letters that is like no other, of so many shingles."""
+        letters = self.rng.integers(ord("a"), ord("z") + 1, (SHINGLES + 4, 6), dtype=np.uint8)
+        letters[:, 5] = ord(" ")
+        return letters.tobytes().decode("ascii")
 
     def _new(self, count: int) -> np.ndarray:
         return self.rng.integers(0, 2**64, count, dtype=np.uint64)
@@ -122,19 +128,22 @@ class Ours(Side):
         super().__init__("scrapy-neardup", client)
         self.store = store
         self.config = config
+        self.index = DuplicateIndex(config, store, None)
         self.sketcher = Sketcher(config.values, **config.banding._asdict())
         self.rng = np.random.default_rng(7)
         self.number = 0
         self.kept = 0
 
-    def prepare(self, shingles: np.ndarray) -> CheckRequest:
+    def url(self) -> tuple[str, str]:
+        """The address of the next page, and its host."""
         self.number += 1
         host = f"www.host{self.number // 1000:04d}.example"
-        url = f"https://{host}/articles/{self.number:09d}/"
+        return f"https://{host}/articles/{self.number:09d}/".ljust(60, "x"), host
+
+    def prepare(self, shingles: np.ndarray) -> CheckRequest:
         sketch = self.sketcher.sketch_shingles(shingles)
         return CheckRequest(
-            url.ljust(60, "x"),
-            host,
+            *self.url(),
             self.rng.bytes(4),
             Fingerprint(
                 self.rng.bytes(EXACT_BYTES),
@@ -157,6 +166,11 @@ class Ours(Side):
         duplicate = [evidence.duplicate_of is not None for evidence in found]
         self.kept += duplicate.count(False)
         return duplicate
+
+    async def check_texts(self, pages: Sequence[tuple[str, str]]) -> None:
+        """Check pages as users do, by their texts."""
+        with self.timed(len(pages)):
+            await self.index.check_many(pages)
 
 
 class Datasketch(Side):
