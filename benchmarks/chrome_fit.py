@@ -4,7 +4,8 @@ python benchmarks/chrome_fit.py --data FOLDER            # cross-validated figur
 python benchmarks/chrome_fit.py --data FOLDER --write    # fit on all, write weights.npz
 
 Articles moved into other sites' templates are fitted on, too: content is what is the same in both.
-Pages of manuals (--manuals FOLDER) help to tell content from a documentation theme.
+Pages of manuals (--manuals FOLDER) help to tell content from a documentation theme, and pages that
+anyone can fetch (--marked FOLDER, see chrome_marked.py) more sites.
 Needs LightGBM (pip install lightgbm), which grows the trees; the package reads them without it.
 """
 
@@ -25,6 +26,7 @@ from benchmarks.chrome import near_pairs, pairs
 from benchmarks.chrome_data import Page, labels, load_manuals, load_pages, score
 from benchmarks.chrome_first import Met
 from benchmarks.chrome_learn import Sample, fit
+from benchmarks.chrome_marked import load_marked
 from benchmarks.chrome_names import Names
 from benchmarks.chrome_swap import Swapped
 from crawler.chrome import document, model, strip_chrome
@@ -34,7 +36,8 @@ from crawler.chrome.choice import siblings
 ORDERS = 3  # in which a site's pages are met, for learning its template
 MORE = (11, 13, 17, 19, 23)  # other articles in each template, for a site of more pages
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
-SWAPPED_WEIGHT = 0.05  # and so are the same articles in other templates
+SWAPPED_WEIGHT = 0.15  # and so are the same articles in other templates
+MARKED_WEIGHT = 0.5  # what others call main text differs a little
 
 
 def sample(page: Page) -> Sample | None:
@@ -75,21 +78,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--manuals", type=Path)
+    parser.add_argument("--marked", type=Path)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0, help="of the fits")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     pages = list(load_pages(options.data))
     manuals = list(load_manuals(options.manuals)) if options.manuals else []
-    samples = [s for s in map(sample, pages) if s]
-    of_manuals = filter(None, map(sample, manuals))
-    samples += [s._replace(weights=s.weights * MANUAL_WEIGHT) for s in of_manuals]
+    marked = list(load_marked(options.marked)) if options.marked else []
+    samples = [
+        one._replace(weights=one.weights * weight)
+        for some, weight in ((pages, 1), (marked, MARKED_WEIGHT), (manuals, MANUAL_WEIGHT))
+        for one in map(sample, some)
+        if one
+    ]
     # Templates and articles of one part only, lest a page be fitted on in another's template.
     parts = range(options.folds)
     here = [[page for page in pages if fold(page.site, options.folds) == i] for i in parts]
     swapped = [chrome_swap.swap(part, len(part)) for part in here]
     many = [chrome_swap.swap(part, len(part), others=MORE) for part in here]
-    moved = [resample(*both) for both in zip(many, here, strict=True)]
+    more = [[page for page in marked if fold(page.site, options.folds) == i] for i in parts]
+    moved = [
+        resample(chrome_swap.swap(part, len(part), others=MORE), part)
+        for part in ((*one, *two) for one, two in zip(here, more, strict=True))
+    ]
     names = Names((s.site, s.flat, s.labels) for s in samples)
     if options.write:
         fit(samples + [s for part in moved for s in part], names).save()
@@ -105,7 +117,7 @@ def main() -> None:
         fitted = fit(train, names, options.seed)
         model.load = lambda fitted=fitted: fitted  # strip_chrome takes its weights there
         unseen = [page for page in manuals if fold(page.site, options.folds) == number]
-        for page in (*here[number], *unseen, *swapped[number]):
+        for page in (*here[number], *more[number], *unseen, *swapped[number]):
             texts[page.html] = strip_chrome(page.html).text
         learner = chrome_swap.learnt(swapped[number])
         learning |= {page.html: learner(page.html) for page in swapped[number]}
@@ -114,8 +126,8 @@ def main() -> None:
             order += part
         met += chrome_first.crawl(many[number], lambda page: page.template, range(ORDERS))
         several += chrome_first.several(here[number])
-    show(pages, texts)
-    show(manuals, texts)
+    for some in filter(None, (pages, marked, manuals)):
+        show(some, texts)
     articles = [page for part in swapped for page in part]
     for name, known in (("", texts), (", templates learnt", learning)):
         shares = chrome_swap.judge(articles, known.__getitem__)

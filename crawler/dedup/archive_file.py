@@ -58,16 +58,16 @@ def create(path: Path) -> sqlite3.Connection:
     Raises :class:`sqlite3.Error`, and :class:`OSError` if its folder cannot be made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    connection = connect(path)
     until = time.monotonic() + _BUSY
+    connection = connect(path)
     while True:
         try:
             connection.executescript(SCHEMA)
             return connection
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             # For the kind of journal to be changed SQLite waits for nobody: of processes that make
-            # a file at the same moment all but one fail.
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+            # a file at the same moment all but one may fail.
+            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 connection.close()
                 raise
             time.sleep(_PAUSE)
@@ -132,11 +132,15 @@ def _opened(path: Path) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         # Where no journal can be made beside it, a file is read if SQLite is told that nobody
         # changes it: so it is while there is no journal.
-        code = error.sqlite_errorcode & 0xFF  # without what extends it
-        may_read = code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        may_read = _code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
         if not may_read or Path(f"{path}-wal").exists():
             raise
         return connect(f"{path.absolute().as_uri()}?immutable=1")
+
+
+def _code(error: sqlite3.Error) -> int:
+    """What went wrong, without what extends it."""
+    return error.sqlite_errorcode & 0xFF
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -148,11 +152,14 @@ def connect(path: Path | str) -> sqlite3.Connection:
     """Open a file, or make an empty one; of a text, an address. Raises :class:`sqlite3.Error`."""
     uri = isinstance(path, str)
     connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, uri=uri)
-    if _version(connection) not in (0, _VERSION):
+    try:
+        if _version(connection) not in (0, _VERSION):
+            raise sqlite3.DatabaseError("it was made by another version")
+        # A power cut may cost the last pages, never the file.
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.Error:
         connection.close()
-        raise sqlite3.DatabaseError("it was made by another version")
-    # A power cut may cost the last pages, never the file.
-    connection.execute("PRAGMA synchronous = NORMAL")
+        raise
     return connection
 
 

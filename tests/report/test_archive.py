@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 import zlib
 from collections.abc import Callable
 from contextlib import closing
@@ -248,8 +249,10 @@ def test_a_file_that_somebody_else_makes_is_waited_for(path: Path) -> None:
     path.parent.mkdir()
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
+        start = time.monotonic()
         with pytest.raises(sqlite3.OperationalError, match="locked"), closing(connect(path)) as one:
             one.execute("PRAGMA journal_mode = WAL")
+        assert time.monotonic() - start < 5  # and not 10, for which it waits elsewhere
         waiting = Timer(0.5, other.execute, ["COMMIT"])
         waiting.start()
         write(path, [("http://a/", "x", None)])

@@ -164,11 +164,11 @@ async def read_stories(
     config = index.config
     method = make_sketcher(config, seed=1).method
     rule = Rule.of(method)
-    whole = 4 * method.bands if isinstance(method, BandedMethod) else None  # bytes of the keys
+    whole = method.tables and 4 * method.tables  # bytes of the keys
     numbers, fingerprints, too_short, too_long = [], [], 0, 0
     async for record in all_records(index, progress):
         sketch = record.sketch
-        if sketch is not None and whole not in (None, len(record.bands)):
+        if sketch is not None and whole and whole != len(record.bands):
             continue  # somebody cut it, and the reading passes over records that are not whole
         if sketch is not None and (
             rule.by_keys or floor_of_odd(sketch.members, config.sketch_bits) < threshold
