@@ -198,9 +198,7 @@ def main() -> None:
 
     if (options.data / "segments.jsonl").exists():
         report["snippets"] = chrome_snippets.judge(options.data, chosen)
-        print(
-            "\nsnippets of pages of trafilatura's evaluation, of which weights were fitted on some"
-        )
+        print("\nsnippets of pages that no weights were fitted on")
         for name, shares in report["snippets"].items():
             print(f"  {name:22}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
 

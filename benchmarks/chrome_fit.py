@@ -5,7 +5,8 @@ python benchmarks/chrome_fit.py --data FOLDER --write    # fit on all, write wei
 
 Articles moved into other sites' templates are fitted on, too: content is what is the same in both.
 Pages of manuals (--manuals FOLDER) help to tell content from a documentation theme, and pages that
-anyone can fetch (--marked FOLDER, see chrome_marked.py) more sites.
+anyone can fetch (--marked FOLDER, see chrome_marked.py) more sites; the weights of the package do
+without these: docs/chrome-figures.md says why.
 Needs LightGBM (pip install lightgbm), which grows the trees; the package reads them without it.
 """
 
@@ -36,8 +37,8 @@ from crawler.chrome.choice import siblings
 ORDERS = 3  # in which a site's pages are met, for learning its template
 MORE = (11, 13, 17, 19, 23)  # other articles in each template, for a site of more pages
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
-SWAPPED_WEIGHT = 0.15  # and so are the same articles in other templates
-MARKED_WEIGHT = 0.25  # what others call main text differs a little, and all are articles
+SWAPPED_WEIGHT = 0.05  # and so are the same articles in other templates
+MARKED_WEIGHT = 0.5  # what others call main text differs a little, and nearly all are articles
 
 
 def sample(page: Page) -> Sample | None:
