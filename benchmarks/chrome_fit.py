@@ -96,8 +96,6 @@ def main() -> None:
     # Templates and articles of one part only, lest a page be fitted on in another's template.
     parts = range(options.folds)
     here = [[page for page in pages if fold(page.site, options.folds) == i] for i in parts]
-    swapped = [chrome_swap.swap(part, len(part)) for part in here]
-    many = [chrome_swap.swap(part, len(part), others=MORE) for part in here]
     more = [[page for page in marked if fold(page.site, options.folds) == i] for i in parts]
     moved = [
         resample(chrome_swap.swap(part, len(part), others=MORE), part)
@@ -111,6 +109,7 @@ def main() -> None:
     learning: dict[str, str] = {}
     orders: list[list[Met]] = [[] for _ in range(ORDERS)]  # of pages of manuals
     met: list[list[Met]] = []
+    articles: list[Swapped] = []
     several = []
     for number in parts:
         train = [s for s in samples if fold(s.site, options.folds) != number]
@@ -118,18 +117,20 @@ def main() -> None:
         fitted = fit(train, names, options.seed)
         model.load = lambda fitted=fitted: fitted  # strip_chrome takes its weights there
         unseen = [page for page in manuals if fold(page.site, options.folds) == number]
-        for page in (*here[number], *more[number], *unseen, *swapped[number]):
+        swapped = chrome_swap.swap(here[number], len(here[number]))
+        articles += swapped
+        for page in (*here[number], *more[number], *unseen, *swapped):
             texts[page.html] = strip_chrome(page.html).text
-        learner = chrome_swap.learnt(swapped[number])
-        learning |= {page.html: learner(page.html) for page in swapped[number]}
+        learner = chrome_swap.learnt(swapped)
+        learning |= {page.html: learner(page.html) for page in swapped}
         found = chrome_first.crawl(unseen, lambda page: (page.site, page.source), range(ORDERS))
         for order, part in zip(orders, found, strict=True):
             order += part
-        met += chrome_first.crawl(many[number], lambda page: page.template, range(ORDERS))
+        many = chrome_swap.swap(here[number], len(here[number]), others=MORE)
+        met += chrome_first.crawl(many, lambda page: page.template, range(ORDERS))
         several += chrome_first.several(here[number])
     for some in filter(None, (pages, marked, manuals)):
         show(some, texts)
-    articles = [page for part in swapped for page in part]
     for name, known in (("", texts), (", templates learnt", learning)):
         shares = chrome_swap.judge(articles, known.__getitem__)
         print(f"articles in other chrome{name}:", {k: round(v, 3) for k, v in shares.items()})

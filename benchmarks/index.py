@@ -12,7 +12,8 @@ is what the server says of itself. Trust ratios; absolute figures are this machi
 The rows follow each other, and the machine may be slower at the end of an hour. So the last lines
 compare sizes fairly: a second server has the latest pages only, 10,000 or fewer, and both check
 the same new pages in turn, in random order. It has a power of two fewer, for a page costs up to a
-tenth more shortly before the tables have doubled.
+tenth more shortly before the tables have doubled. They check other new pages by their texts, too,
+so that all is timed that a crawl pays once it has a page's main text.
 """
 
 from __future__ import annotations
