@@ -12,7 +12,8 @@ from .features import Floats, Ints, Wide, first_equal
 from .vocabulary import BIT
 
 MOSTLY: Final = 0.5  # of the text between two blocks of the template
-BONUS: Final = 0.5  # of log-odds
+BONUS: Final = 0.5  # of log-odds, for what belongs together
+HELD: Final = 0.9  # of the text to keep, by the main container
 ALIKE: Final = 2 / 3  # of a block's log-odds is what it shares with all that are like it
 SHORT: Final = 5  # characters that each block counts for besides its own
 LONG: Final = 200  # characters: longer blocks tell no more
@@ -94,12 +95,12 @@ def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
     """
     sizes = sizes + 1
     order = np.argsort(-likely, kind="stable")
-    size, right = sizes[order], likely[order]
+    size, ranked = sizes[order], likely[order]
     taken = np.cumsum(size)
     longest = int(np.argmax(size))
     split = 2 * size[longest] > taken[-1]
     expected = np.zeros(len(size))
-    wrong, right = (1 - right) ** SURER, right**SURER
+    wrong, right = (1 - ranked) ** SURER, ranked**SURER
     for odds in np.exp(np.multiply(WORLDS, SURER)):
         chances = right * odds / (wrong + right * odds)
         chance = chances[longest]
@@ -107,8 +108,27 @@ def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
             chances[longest] = sure
             gained = np.cumsum(size * chances)
             expected += weight * gained / (taken + gained[-1])
-    kept: NDArray[np.bool_] = likely >= likely[order[int(np.argmax(expected))]]
+    last = np.append(ranked[:-1] > ranked[1:], True)  # of those as likely, which stay together
+    kept: NDArray[np.bool_] = likely >= ranked[int(np.argmax(np.where(last, expected, -1)))]
     return kept
+
+
+def inside(settled: Wide, kept: NDArray[np.bool_], flat: Flat, sizes: Wide) -> Wide:
+    """Return the likelihoods of a page's blocks, higher ones inside its main container.
+
+    That is the smallest which holds nearly all that would be kept.  Short lines there, as the facts
+    of a product beside its description, are likelier to be main text than the same lines elsewhere.
+    """
+    before = np.concatenate(([0], np.cumsum(sizes * kept)))
+    held = before[flat.ends] - before[flat.firsts] >= HELD * before[-1]
+    spans = flat.ends - flat.firsts
+    main = int(np.argmin(np.where(held, spans, spans[0])))
+    if spans[main] == spans[0]:
+        return settled
+    judged = settled.copy()
+    blocks = slice(flat.firsts[main], flat.ends[main])
+    judged[blocks] = _likelier(settled[blocks])
+    return judged
 
 
 def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], sizes: Wide) -> Wide:
@@ -122,7 +142,13 @@ def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], si
     share = np.bincount(gap, new * kept) / np.maximum(np.bincount(gap, new), 1)
     together = share >= MOSTLY
     together[[0, -1]] = False
-    odds = settled / (1 - settled) * np.exp(BONUS)
-    judged: Wide = np.where(together[gap], odds / (1 + odds), settled)
+    judged: Wide = np.where(together[gap], _likelier(settled), settled)
     judged[known] = 0
     return judged
+
+
+def _likelier(settled: Wide) -> Wide:
+    """Return likelihoods of blocks that belong together."""
+    odds = settled / (1 - settled) * np.exp(BONUS)
+    likelier: Wide = odds / (1 + odds)
+    return likelier

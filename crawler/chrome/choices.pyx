@@ -14,7 +14,7 @@ from . import choice
 include "equal.pxi"
 
 cdef double TINY = choice.TINY, MOSTLY = choice.MOSTLY, BONUS = exp(choice.BONUS)
-cdef double ALIKE = choice.ALIKE, SHORT = choice.SHORT, LONG = choice.LONG
+cdef double HELD = choice.HELD, ALIKE = choice.ALIKE, SHORT = choice.SHORT, LONG = choice.LONG
 cdef double SURER = choice.SURER
 cdef double[::1] WORLDS = np.exp(np.multiply(choice.WORLDS, choice.SURER))
 
@@ -83,6 +83,8 @@ def choose(likely, const double[::1] sizes):
         chances[longest] = 0
         expect(expected, 1 - sure, chances, sizes, order)
     for i in range(n):
+        if i + 1 < n and chance[order[i + 1]] == chance[order[i]]:
+            continue  # those as likely stay together
         if expected[i] > best:
             best, least = expected[i], chance[order[i]]
     return likely >= least
@@ -106,10 +108,36 @@ cdef void expect(
         expected[i] += weight * right / (taken + wanted)
 
 
+def inside(settled, kept, flat, const double[::1] sizes):
+    cdef const unsigned char[::1] is_kept = kept.view(np.uint8)
+    cdef const int64_t[::1] firsts = flat.firsts, ends = flat.ends
+    cdef Py_ssize_t n = sizes.shape[0], i, main = 0
+    cdef double[::1] before = np.empty(n + 1)
+    before[0] = 0
+    for i in range(n):
+        before[i + 1] = before[i] + sizes[i] * is_kept[i]
+    for i in range(1, firsts.shape[0]):
+        if ends[i] - firsts[i] < ends[main] - firsts[main]:
+            if before[ends[i]] - before[firsts[i]] >= HELD * before[n]:
+                main = i
+    if ends[main] - firsts[main] == ends[0] - firsts[0]:
+        return settled
+    found = settled.copy()
+    cdef double[::1] judged = found
+    for i in range(firsts[main], ends[main]):
+        judged[i] = likelier(judged[i])
+    return found
+
+
+cdef inline double likelier(double likely) noexcept:
+    cdef double odds = likely / (1 - likely) * BONUS
+    return odds / (1 + odds)
+
+
 def between(const double[::1] settled, kept, known, const double[::1] sizes):
     cdef const unsigned char[::1] is_kept = kept.view(np.uint8), is_known = known.view(np.uint8)
     cdef Py_ssize_t n = settled.shape[0], start = 0, i, k
-    cdef double new = 0, new_kept = 0, odds
+    cdef double new = 0, new_kept = 0
     cdef bint together
     found = np.empty(n)
     cdef double[::1] judged = found
@@ -120,8 +148,7 @@ def between(const double[::1] settled, kept, known, const double[::1] sizes):
             continue
         together = start > 0 and i < n and new_kept / max(new, 1.0) >= MOSTLY
         for k in range(start, i):  # what stands since the last block of the template
-            odds = settled[k] / (1 - settled[k]) * BONUS
-            judged[k] = odds / (1 + odds) if together else settled[k]
+            judged[k] = likelier(settled[k]) if together else settled[k]
         if i < n:
             judged[i] = 0
         start, new, new_kept = i + 1, 0, 0

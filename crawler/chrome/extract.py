@@ -17,11 +17,11 @@ from .document import title as title_of
 from .main_text import MainText
 
 try:
-    from .choices import between, choose, settle
+    from .choices import between, choose, inside, settle
     from .describe import describe, lengths
     from .paired import pair_hashes, templated
 except ImportError:
-    from .choice import between, choose, settle
+    from .choice import between, choose, inside, settle
     from .features import describe, lengths
     from .pairs import pair_hashes, templated
 
@@ -71,6 +71,7 @@ def strip_chrome(
     sizes = lengths(texts)
     likely = doubt_menus(likely, flat, sizes)
     settled = settle(likely, flat, sizes)
+    settled = inside(settled, choose(settled, sizes), flat, sizes)
     kept = choose(settled, sizes)
     known = whole = pairs = alone = None
     if template:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.chrome import choice, document, extract, features
@@ -53,6 +53,7 @@ def expected_f1(kept: np.ndarray, likely: np.ndarray, sizes: np.ndarray) -> floa
 
 @settings(deadline=None)
 @given(rows=CHANCES)
+@example(rows=[(1 / 8, 1, False, 0), (7 / 128, 7, False, 0), (7 / 128, 10, False, 0)])
 def test_no_other_threshold_is_better(rows: list[tuple[float, int, bool, int]]) -> None:
     """Blocks above a threshold are kept, at least one, and the expected F1 is the highest."""
     likely = np.array([max(row[0], 1e-6) for row in rows], np.float64)
@@ -134,3 +135,32 @@ def test_blocks_alike_are_settled_together_in_part(way: Any) -> None:
     shared = (odds[0] + 2 * odds[1]) / 3
     wanted = 1 / (1 + np.exp(-(odds / 3 + shared * 2 / 3)))
     assert settled[2:] == pytest.approx([wanted[0]] * 2 + [wanted[1]] * 4, rel=1e-5)
+
+
+def test_short_lines_inside_the_main_container_get_likelier(way: Any) -> None:
+    """Where nearly all that is kept stands; the same lines beside it are as they were."""
+    facts = "<dl><dt>Weight<dd>2 kg</dl>"
+    flat = document.parse(f"<nav>{facts}</nav><main><h1>Tea</h1><p>A drink.</p>{facts}</main>").flat
+    settled, sizes = np.full(6, 0.3), np.array([6, 4, 30, 900, 6, 4.0])
+    kept = np.array([False, False, True, True, False, False])
+    likelier = 1 / (1 + 0.7 / 0.3 * np.exp(-choice.BONUS))
+    judged = way.inside(settled, kept, flat, sizes)
+    assert judged == pytest.approx([0.3] * 2 + [likelier] * 4)
+    kept[0] = True  # six characters of 936
+    assert way.inside(settled, kept, flat, sizes) == pytest.approx(judged)
+    sizes[0] = 200  # of 1,130: no container but the page holds enough
+    assert way.inside(settled, kept, flat, sizes) == pytest.approx(settled)
+
+
+@settings(deadline=None)
+@given(html=SOUP, random=st.randoms(use_true_random=False))
+def test_inside_the_main_container(html: str, random: Any) -> None:
+    """Some blocks get likelier or none does, whoever computes it."""
+    flat = document.parse(f"<p>a<ul><li>b<li>c</ul>{html}").flat
+    settled = np.array([random.random() for _ in flat.texts])
+    sizes = features.lengths(flat.texts)
+    wanted = choice.inside(settled, settled > 0.5, flat, sizes)
+    assert (wanted >= settled).all()
+    for one in WAYS.values():
+        judged = one.inside(settled, settled > 0.5, flat, sizes)
+        np.testing.assert_allclose(judged, wanted, rtol=1e-9)
