@@ -1,9 +1,9 @@
 """Main text of real pages: quality and CPU time beside other tools, in one interleaved run.
 
-python benchmarks/chrome.py --data FOLDER [--manuals FOLDER] [--limit N] [--json FILE]
+python benchmarks/chrome.py --data FOLDER [--manuals FOLDER] [--marked FOLDER] [--limit N]
 
 FOLDER holds `gold.jsonl`, `pages/` and, if there are such, `segments.jsonl`; that of --manuals
-`pages.jsonl`, `pairs.jsonl`, `site/`.
+`pages.jsonl`, `pairs.jsonl`, `site/`; that of --marked what `chrome_marked.py` fetches.
 Tools that are not installed are left out.
 """
 
@@ -30,6 +30,7 @@ from lxml import etree, html
 
 from benchmarks import chrome_first, chrome_snippets, chrome_swap
 from benchmarks.chrome_data import Page, load_manuals, load_pages, score
+from benchmarks.chrome_marked import load_marked
 from benchmarks.compiled import as_shipped
 from crawler.chrome import strip_chrome
 
@@ -134,6 +135,21 @@ def table(pages: list[Page], rows: dict[str, Any], floor: np.ndarray) -> list[di
     return result
 
 
+def compare(pages: list[Page], chosen: dict[str, Tool]) -> dict[str, Any]:
+    """Print and return what the tools make of the pages, by group, and on which ours is worst."""
+    rows, floor = measure(pages, chosen)
+    found = table(pages, rows, floor)
+    print(f"\n{len(pages)} pages; lxml's parse {floor.mean() * 1e3:.2f} ms a page (CPU)")
+    for row in found:
+        figures = " ".join(f"{k} {v:6.3f}" for k, v in row.items() if isinstance(v, float))
+        print(f"{row['group'][:34]:34} {row['pages']:4}  {row['tool']:13} {figures}")
+    ours = rows[OURS]
+    least = np.argsort(ours[:, 2])[:WORST]
+    worst = [(pages[i].id, pages[i].kind, *ours[i, :3].round(3).tolist()) for i in least]
+    print("\nworst pages (P, R, F1)", *worst, sep="\n  ")
+    return {"table": found, "worst": worst}
+
+
 def near_pairs(folder: Path) -> set[frozenset[str]]:
     """Return the pairs of manuals' pages whose gold texts have J ≥ 0.8."""
     with (folder / "pairs.jsonl").open(encoding="utf-8") as lines:
@@ -159,6 +175,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--manuals", type=Path)
+    parser.add_argument("--marked", type=Path)
     parser.add_argument("--limit", type=int)
     parser.add_argument("--only-ours", action="store_true")
     parser.add_argument("--swaps", type=int, default=100)
@@ -175,18 +192,9 @@ def main() -> None:
         f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     }
     print(report["environment"])
-    pages = list(load_pages(options.data, options.limit))
-    rows, floor = measure(pages, chosen)
-    report["table"] = table(pages, rows, floor)
-    print(f"\n{len(pages)} pages; lxml's parse {floor.mean() * 1e3:.2f} ms a page (CPU)")
-    for row in report["table"]:
-        figures = " ".join(f"{k} {v:6.3f}" for k, v in row.items() if isinstance(v, float))
-        print(f"{row['group'][:34]:34} {row['pages']:4}  {row['tool']:13} {figures}")
-
-    ours = rows[OURS]
-    worst = np.argsort(ours[:, 2])[:WORST]
-    report["worst"] = [(pages[i].id, pages[i].kind, *ours[i, :3].round(3).tolist()) for i in worst]
-    print("\nworst pages (P, R, F1)", *report["worst"], sep="\n  ")
+    report["pages"] = compare(list(load_pages(options.data, options.limit)), chosen)
+    if options.marked:
+        report["marked"] = compare(list(load_marked(options.marked))[: options.limit], chosen)
 
     swapped = chrome_swap.swap(load_pages(options.data), min(options.swaps, options.limit or 999))
     report["swapped"] = {name: chrome_swap.judge(swapped, tool) for name, tool in chosen.items()}
@@ -198,7 +206,7 @@ def main() -> None:
 
     if (options.data / "segments.jsonl").exists():
         report["snippets"] = chrome_snippets.judge(options.data, chosen)
-        print("\nsnippets of pages that no weights were fitted on")
+        print("\nsnippets")
         for name, shares in report["snippets"].items():
             print(f"  {name:22}", ", ".join(f"{k}: {v:.3f}" for k, v in shares.items()))
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 import zlib
+from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,7 +54,19 @@ def sample(page: Page) -> Sample | None:
     return Sample(page.site, parsed.flat, document.title(parsed), share > 0.5, weights, groups)
 
 
-def resample(moved: list[Swapped], pages: list[Page]) -> list[Sample]:
+def loose(one: Sample) -> Sample:
+    """Return the sample without what is no main text, but stands between blocks that are.
+
+    Who marks pages is of one mind with others on where main text is, not on each line of it: dates,
+    boxes, facts, short lines that would not be told from those of a menu.
+    """
+    main = np.flatnonzero(one.labels)
+    inner = np.zeros(len(one.labels), bool)
+    inner[main.min(initial=len(inner)) : main.max(initial=-1) + 1] = True
+    return one._replace(weights=np.where(inner & ~one.labels, 0, one.weights))
+
+
+def resample(moved: list[Swapped], pages: list[Page], marked: Set[str]) -> list[Sample]:
     """Return samples of the articles that stand in another site's template.
 
     What is left there of the template's own main text counts for nothing: it is no chrome.
@@ -67,7 +80,8 @@ def resample(moved: list[Swapped], pages: list[Page]) -> list[Sample]:
         if one := sample(replace(of[page.article], html=page.html, site=template.site)):
             shares, _ = labels(one.flat.texts[:LIMIT], template.gold)
             weights = one.weights * ((shares <= 0.5) | one.labels) * SWAPPED_WEIGHT
-            samples.append(one._replace(weights=weights))
+            one = one._replace(weights=weights)
+            samples.append(loose(one) if page.article in marked else one)
     return samples
 
 
@@ -87,18 +101,19 @@ def main() -> None:
     pages = list(load_pages(options.data))
     manuals = list(load_manuals(options.manuals)) if options.manuals else []
     marked = list(load_marked(options.marked)) if options.marked else []
-    samples = [
-        one._replace(weights=one.weights * weight)
-        for some, weight in ((pages, 1), (marked, MARKED_WEIGHT), (manuals, MANUAL_WEIGHT))
-        for one in map(sample, some)
-        if one
-    ]
+    samples = list(filter(None, map(sample, pages)))
+    for some, weight in (
+        (map(loose, filter(None, map(sample, marked))), MARKED_WEIGHT),
+        (filter(None, map(sample, manuals)), MANUAL_WEIGHT),
+    ):
+        samples += [one._replace(weights=one.weights * weight) for one in some]
     # Templates and articles of one part only, lest a page be fitted on in another's template.
     parts = range(options.folds)
     here = [[page for page in pages if fold(page.site, options.folds) == i] for i in parts]
     more = [[page for page in marked if fold(page.site, options.folds) == i] for i in parts]
+    ids = {page.id for page in marked}
     moved = [
-        resample(chrome_swap.swap(part, len(part), others=MORE), part)
+        resample(chrome_swap.swap(part, len(part), others=MORE), part, ids)
         for part in ((*one, *two) for one, two in zip(here, more, strict=True))
     ]
     names = Names((s.site, s.flat, s.labels) for s in samples)

