@@ -1,9 +1,10 @@
 """Main text of real pages: quality and CPU time beside other tools, in one interleaved run.
 
-python benchmarks/chrome.py --data FOLDER [--manuals FOLDER] [--marked FOLDER] [--limit N]
+python benchmarks/chrome.py --data FOLDER [--manuals FOLDER] [--marked FOLDER] [--json FILE]
 
 FOLDER holds `gold.jsonl`, `pages/` and, if there are such, `segments.jsonl`; that of --manuals
-`pages.jsonl`, `pairs.jsonl`, `site/`; that of --marked what `chrome_marked.py` fetches.
+`pages.jsonl`, `pairs.jsonl`, `site/`; that of --marked what `chrome_marked.py` fetches.  The
+weights that are shipped were fitted on all of them: `chrome_fit.py` judges unseen sites.
 Tools that are not installed are left out.
 """
 

@@ -5,8 +5,8 @@ python benchmarks/chrome_fit.py --data FOLDER --write    # fit on all, write wei
 
 Articles moved into other sites' templates are fitted on, too: content is what is the same in both.
 Pages of manuals (--manuals FOLDER) help to tell content from a documentation theme, and pages that
-anyone can fetch (--marked FOLDER, see chrome_marked.py) more sites; the weights of the package do
-without these: docs/chrome-figures.md says why.
+anyone can fetch (--marked FOLDER, see chrome_marked.py) are of other sites.  The weights of the
+package are fitted on all of them.
 Needs LightGBM (pip install lightgbm), which grows the trees; the package reads them without it.
 """
 
@@ -38,8 +38,8 @@ from crawler.chrome.choice import siblings
 ORDERS = 3  # in which a site's pages are met, for learning its template
 MORE = (11, 13, 17, 19, 23)  # other articles in each template, for a site of more pages
 MANUAL_WEIGHT = 0.3  # pages of one manual are much alike
-SWAPPED_WEIGHT = 0.05  # and so are the same articles in other templates
-MARKED_WEIGHT = 0.5  # what others call main text differs a little, and nearly all are articles
+SWAPPED_WEIGHT = 0.15  # and so are the same articles in other templates
+MARKED_WEIGHT = 0.5  # what others call main text differs a little, and most are articles
 
 
 def sample(page: Page) -> Sample | None:
@@ -55,10 +55,11 @@ def sample(page: Page) -> Sample | None:
 
 
 def loose(one: Sample) -> Sample:
-    """Return the sample without what is no main text, but stands between blocks that are.
+    """Return the sample with no weight on what is no main text, but stands between blocks that are.
 
     Who marks pages is of one mind with others on where main text is, not on each line of it: dates,
-    boxes, facts, short lines that would not be told from those of a menu.
+    boxes, facts, short lines that would not be told from those of a menu.  What the words of their
+    classes say is counted all the same.
     """
     main = np.flatnonzero(one.labels)
     inner = np.zeros(len(one.labels), bool)

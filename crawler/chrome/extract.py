@@ -71,15 +71,15 @@ def strip_chrome(
     sizes = lengths(texts)
     likely = doubt_menus(likely, flat, sizes)
     settled = settle(likely, flat, sizes)
-    settled = inside(settled, choose(settled, sizes), flat, sizes)
-    kept = choose(settled, sizes)
+    judged = inside(settled, choose(settled, sizes), flat, sizes)
+    kept = choose(judged, sizes)
     known = whole = pairs = alone = None
     if template:
         pairs, alone = pair_hashes(texts), kept
         known = templated(pairs, kept, flat.linked, sizes, template)
         if known is not None:
             whole = _join(texts, kept)
-            kept = (kept | choose(between(settled, kept, known, sizes), sizes)) & ~known
+            kept = (kept | choose(between(judged, kept, known, sizes), sizes)) & ~known
     return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, alone)
 
 

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.chrome import choice, document, extract, features
+from crawler.chrome.blocks import LIMIT
 from tests.chrome.test_hostile import SOUP
 
 WAYS: dict[str, Any] = {"numpy": choice}
@@ -137,19 +138,40 @@ def test_blocks_alike_are_settled_together_in_part(way: Any) -> None:
     assert settled[2:] == pytest.approx([wanted[0]] * 2 + [wanted[1]] * 4, rel=1e-5)
 
 
-def test_short_lines_inside_the_main_container_get_likelier(way: Any) -> None:
+def test_lines_inside_the_main_container_get_likelier(way: Any) -> None:
     """Where nearly all that is kept stands; the same lines beside it are as they were."""
     facts = "<dl><dt>Weight<dd>2 kg</dl>"
     flat = document.parse(f"<nav>{facts}</nav><main><h1>Tea</h1><p>A drink.</p>{facts}</main>").flat
     settled, sizes = np.full(6, 0.3), np.array([6, 4, 30, 900, 6, 4.0])
     kept = np.array([False, False, True, True, False, False])
-    likelier = 1 / (1 + 0.7 / 0.3 * np.exp(-choice.BONUS))
+    likelier = 1 / (1 + 0.7 / 0.3 * np.exp(-choice.INSIDE))
     judged = way.inside(settled, kept, flat, sizes)
     assert judged == pytest.approx([0.3] * 2 + [likelier] * 4)
     kept[0] = True  # six characters of 936
     assert way.inside(settled, kept, flat, sizes) == pytest.approx(judged)
     sizes[0] = 200  # of 1,130: no container but the page holds enough
-    assert way.inside(settled, kept, flat, sizes) == pytest.approx(settled)
+    assert way.inside(settled, kept, flat, sizes) is settled
+
+
+def test_a_wrapper_around_nearly_all_says_nothing(way: Any) -> None:
+    """A line outside of it changes little: a menu inside gets no likelier, however long."""
+    menu = "<li><a href=/x>Tea</a>" * 400
+    flat = document.parse(f"<p>Skip<div><ul>{menu}</ul><p>A drink.<p>Green.</div>").flat
+    settled, kept = np.full(403, 0.3), np.arange(403) > 400
+    judged = way.inside(settled, kept, flat, np.full(403, 9.0))
+    assert judged == pytest.approx(settled, abs=0.005)
+    assert judged[1] > settled[0] == judged[0]
+
+
+def test_what_follows_the_blocks_that_are_judged_is_inside_as_well(way: Any) -> None:
+    """No threshold runs through a list because a page is very long."""
+    line = "<p>Tea, and cake with it, and bread."
+    flat = document.parse(f"{line * 2000}<main>{line * LIMIT}</main>").flat
+    settled = np.full(2000 + LIMIT, 0.3)
+    judged = way.inside(settled, np.arange(2000 + LIMIT) >= 2000, flat, np.ones(2000 + LIMIT))
+    assert judged[:2000] == pytest.approx(0.3)
+    assert len(set(judged[2000:].tolist())) == 1
+    assert judged[2000] > 0.3
 
 
 @settings(deadline=None)
