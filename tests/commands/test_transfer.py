@@ -12,8 +12,9 @@ import redis
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, inspection, transfer
-from crawler.dedup.errors import InputError
+from crawler.dedup.errors import DedupError, InputError
 from crawler.dedup.portable import Writer, from_line, read_blocks
+from crawler.dedup.store.namespaces import copy_index
 from crawler.dedup.store.records import read_records
 from crawler.dedup.store.restore import Restorer
 from crawler.dedup.store.spread_index import SpreadIndex
@@ -230,6 +231,39 @@ def test_a_killed_import_goes_on(kind, redis_url, cluster_url, tmp_path, monkeyp
         asyncio.run(import_index(DedupConfig(redis_url=url, namespace="new", seed=1), other))
     assert asyncio.run(import_index(new, path)).audit.faults == []
     assert opened(new, everything) == before
+
+
+@pytest.mark.parametrize("command", ["import", "copy"])
+def test_an_index_that_is_there_stays_whole(redis_url, tmp_path, monkeypatch, command):
+    """Whenever the server is lost: it is not taken for one that is half made."""
+    old = DedupConfig(redis_url=redis_url, namespace="old", seed=1)
+    new = DedupConfig(redis_url=redis_url, namespace="new", seed=1)
+    opened(old, lambda index: index.check("http://a.example/", text(article(1))))
+    path = written(old, tmp_path / "x.gz")
+    opened(new, lambda index: index.check("http://b.example/", text(article(2))))
+    server = redis.Redis.from_url(redis_url)
+    before = server.hgetall("{new}:params")
+    execute = redis.asyncio.Redis.execute_command
+
+    async def die(*arguments, **options):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise ConnectionError("the server is gone")
+        return await execute(*arguments, **options)
+
+    for commands in range(6):
+        left = commands
+        with monkeypatch.context() as patch:
+            patch.setattr(redis.asyncio.Redis, "execute_command", die)
+            try:
+                if command == "import":
+                    asyncio.run(import_index(new, path))
+                else:
+                    asyncio.run(copy_index(new, "old", "new"))
+            except (DedupError, ConnectionError):
+                pass
+        assert server.hgetall("{new}:params") == before
 
 
 def test_a_killed_export_goes_on(config, tmp_path, monkeypatch):

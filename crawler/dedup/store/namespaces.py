@@ -113,11 +113,11 @@ async def _copy(
     if doing not in (None, _RENAMED):
         raise InputError(not_whole(source, doing.decode()))
     parameters[b"digest"] = parameters[b"digest"].removeprefix(b"-")  # of a rename that was killed
-    if not await commands.hsetnx(new_head, UNFINISHED, "copy"):
-        theirs = await commands.hget(new_head, UNFINISHED) or b"clear"  # which has just ended
-        raise InputError(not_whole(target, theirs.decode()))
-    if await commands.hlen(new_head) > 1:
-        await commands.hdel(new_head, UNFINISHED)
+    theirs = await commands.eval(load_script("reserve").text, 1, new_head, "copy")
+    if UNFINISHED.encode() in theirs[::2]:
+        doing = theirs[theirs.index(UNFINISHED.encode()) + 1]
+        raise InputError(not_whole(target, doing.decode()))
+    if theirs:
         raise InputError(f"there is an index {target!r} already: clear it first")
     try:
         tags = _new_tags(source, target, int(parameters.get(b"shards", 0)))
@@ -136,8 +136,8 @@ async def _copy(
                 await _mark(client, source, _RENAMED)
                 # What was checked before that is seen; what comes now passes unchecked.
                 await _see_the_same(client, source, before)
-            await commands.hset(new_head, mapping=parameters)
-            await commands.hdel(new_head, UNFINISHED)
+            listing = [part for pair in parameters.items() for part in pair]
+            await commands.eval(load_script("finish").text, 1, new_head, *listing)
     except BaseException:
         if is_moved:
             await _mark(client, source, "")

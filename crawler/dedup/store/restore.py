@@ -73,10 +73,9 @@ class Restorer:
         commands: Any = self._client
         head = self._params[0]
         with explained():
-            is_set = await commands.hsetnx(head, UNFINISHED, self._mark)
-            if is_set and await commands.hlen(head) > 1:  # there is a whole index
-                await commands.hdel(head, UNFINISHED)
-            found = {k.decode(): v.decode() for k, v in (await commands.hgetall(head)).items()}
+            listing = await commands.eval(load_script("reserve").text, 1, head, self._mark)
+            words = [part.decode() for part in listing] or [UNFINISHED, self._mark]
+            found = dict(zip(words[::2], words[1::2], strict=True))
             if found.get(UNFINISHED, self._mark) != self._mark:
                 raise InputError(not_whole(self._store.namespace, found[UNFINISHED]))
             if UNFINISHED not in found:
@@ -153,10 +152,9 @@ class Restorer:
             for url, wish in counters.get("overrides", {}).items():
                 home = self._store.shards[self._store.home(url)]
                 await commands.hset(home.overrides, url, wish)
-            values = dict(_pairs(self._parameters.flat))
+            text, values = load_script("finish").text, self._parameters.flat
             for key in reversed(self._params):
-                await commands.hdel(key, UNFINISHED)
-                await commands.hset(key, mapping=values)
+                await commands.eval(text, 1, key, *values)
 
     def _packed(self, page: PageRecord) -> bytes:
         url = page.url.encode()
