@@ -253,8 +253,8 @@ def test_clear_takes_an_index_with_other_parameters(dedup, fill):
     assert dedup("stats", *other)[0] == Exit.NOTHING
 
 
-def test_a_crawl_whose_index_is_cleared_is_told(redis_url):
-    """It does not fill the index again behind the back of whoever cleared it."""
+def test_a_crawl_whose_index_is_cleared_is_told(redis_url, server):
+    """It does not fill the index again behind the back of whoever cleared it, with no key."""
     config = DedupConfig(redis_url=redis_url)
 
     async def run():
@@ -265,6 +265,7 @@ def test_a_crawl_whose_index_is_cleared_is_told(redis_url):
                 await index.check(*PAGES[6])
 
     asyncio.run(run())
+    assert keys(server) == set()
 
 
 def test_copy(dedup, fill, server):

@@ -103,6 +103,20 @@ async def test_a_known_canonical_address_stands_in_the_verdict(index_url: str) -
         assert (await index.check("http://x/", "", canonical="http://nowhere/")).canonical is None
 
 
+async def test_an_expired_canonical_address_is_not_known(
+    index_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether its memory was given back already or not."""
+    now = time.time()
+    async with opened(index_url, ttl=60) as index:
+        for number in range(40):
+            await index.check(f"{ORIGINAL}{number}", text(article(number)))
+        monkeypatch.setattr(time, "time", lambda: now + 120)
+        for number in range(40):
+            canonical = f"{ORIGINAL}{39 - number}"
+            assert (await index.check(COPY, OTHER, canonical=canonical)).canonical is None
+
+
 async def test_a_preferred_page_takes_the_place_of_what_it_copied(index_url: str) -> None:
     """A copy that was dropped is kept when somebody prefers it, and the other becomes its copy."""
     async with opened(index_url) as index:

@@ -260,16 +260,46 @@ async def test_a_bucket_that_was_cut_stops_no_check(index_url: str, kept: int) -
         assert None not in shown
 
 
-async def test_a_record_that_was_cut_is_named(index_url: str) -> None:
-    """A check that meets a damaged record says what to do."""
+@pytest.mark.parametrize(
+    ("kept", "own_kind"),
+    [(1, "near"), (3, "near"), (12, "near"), (42, "near"), (60, "unchanged"), (-1, "unchanged")],
+)
+async def test_a_record_that_was_cut_stops_no_check(
+    index_url: str, kept: int, own_kind: str
+) -> None:
+    """It is no record any more, of which the sketch was cut none to compare; the audit names it."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
-    (page,) = pages(1, bands=8)
+    requests = pages(3, bands=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests([page])
-        await index.store._client.lset(index.store.shards[0].numbered("page", 0), 1, "cut")
-        with pytest.raises(ServerError, match="`scrapy dedup verify`"):
-            await index.check_requests([page])
+        await index.check_requests(requests)
+        client, key = index.store._client, index.store.shards[0].numbered("page", 0)
+        record = await client.lindex(key, 1)
+        await client.lset(key, 1, record[:kept])
         assert "the record of page 1 is not whole" in (await index.verify()).faults
+        own, *others = (page._replace(token=b"anew") for page in requests)
+        near = replace(own.fingerprint, exact=bytes(EXACT_BYTES))
+        copy = own._replace(url="http://host/copy", fingerprint=near)
+        found = await index.check_requests([*others, copy, own])
+        kinds = [evidence.kind for evidence in found]
+        assert kinds == ["unchanged", "unchanged", "unique", own_kind]
+
+
+async def test_an_exchange_that_fails_in_its_middle(redis_url: str) -> None:
+    """What it has decided stands, and no number is given once more."""
+    config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
+    requests = pages(40, bands=8)
+    async with DuplicateIndex.open(config) as index:
+        store: RedisIndex = index._store
+        buckets = {store.keys.numbered("url", number) for number in range(8)}
+        await index.check_requests(requests[:2])
+        foreign = min(buckets - {key.decode() for key in await store._client.keys()})
+        await store._client.lpush(foreign, "no bucket")
+        with pytest.raises(ServerError):
+            await index.check_requests(requests)
+        await store._client.delete(foreign)
+        await index.check_requests([page._replace(token=b"anew") for page in requests])
+        audit = await index.verify()
+        assert (audit.faults, audit.urls) == ([], 40)
 
 
 @pytest.mark.parametrize("place", [3, 4])

@@ -46,6 +46,10 @@ class Terms(NamedTuple):
     lease: float
     odd_bytes: int
 
+    def oldest(self, now: int) -> int:
+        """Pages that were last seen before this time, in seconds since 1970, have expired."""
+        return 0 if self.ttl is None else now - int(self.ttl)
+
 
 class _Waiter:
     """Replies to the calls that were made together."""
@@ -184,7 +188,7 @@ class Shards:
 
     async def _run(self, runs: list[tuple[str, int, list[int]]], calls: list[Call]) -> list[Any]:
         terms, now = self._terms, int(time.time())
-        oldest = 0 if terms.ttl is None else now - int(terms.ttl)
+        oldest = terms.oldest(now)
         common = (self.digest, now, oldest, math.ceil(terms.lease * 1000), terms.odd_bytes)
         replies: list[Any] = [NoScriptError()] * len(runs)
         for command, part in (("EVALSHA", "digest"), ("EVAL", "text")):

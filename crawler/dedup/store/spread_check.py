@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from ..errors import ServerError
 from .parameters import Parameters
 from .reading import table_key
 from .redis_index import (
+    BY_KEYS,
     EVIDENCE_BYTES,
     Evidence,
     pack_request,
@@ -21,7 +23,7 @@ from .redis_index import (
 from .shards import Call, Shards, Terms
 from .spread_care import SpreadCare
 from .spread_claims import Batch, claims_of
-from .spread_pages import Attempt, Likeness, Spread, View, likeness
+from .spread_pages import Attempt, Likeness, Spread, View, likeness, stands_for
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a page that is waited for
 _DECISION = struct.Struct(">I4scIHBHHBI")  # as in lua/settle.lua
@@ -103,7 +105,9 @@ class SpreadCheck(SpreadCare):
             calls.append(Call("find", self._spread.home(url), key + url.encode()))
         replies = await self._ask(calls, attempts[0].deadline) if calls else []
         for attempt, reply in zip(named, replies, strict=True):
-            attempt.canonical_known = bool(reply) and not isinstance(reply, Exception)
+            if reply and not isinstance(reply, Exception):
+                last_seen = int.from_bytes(reply[8:12])  # as in lua/find.lua
+                attempt.canonical_known = last_seen >= self._terms.oldest(int(time.time()))
 
     async def _share_templates(self, attempts: list[Attempt]) -> None:
         """Exchange what is known of the templates of the pages' hosts."""
@@ -173,8 +177,10 @@ class SpreadCheck(SpreadCare):
             return evidence._replace(replaces=view.url or None)
         original = evidence.page
         view = (await self._look([original], attempt.deadline))[original]
-        # A number that was given twice, as after a failover, may mean quite another page.
-        if view.state == b"k" and not view.gone and self._likeness(attempt, view):
+        # A number that was given twice, as after a failover, may mean quite another page.  What is
+        # known of the site's template by now is no reason: then the text of today is a shorter one.
+        is_still = stands_for(view, evidence, attempt.request.fingerprint)
+        if view.state == b"k" and not view.gone and (is_still or self._likeness(attempt, view)):
             return evidence._replace(duplicate_of=view.url)
         attempt.gone = original
         return None
@@ -252,9 +258,10 @@ class SpreadCheck(SpreadCare):
     async def _depose(
         self, attempt: Attempt, number: int, like: Likeness, view: View, winner: int
     ) -> None:
+        own = like.sampled if like.level == BY_KEYS else like.other_sampled
         loss = _DEPOSED.pack(
             number // self._count, view.exact, like.standing, winner, like.odd_bits,
-            like.level, like.other_sampled, like.sampled,
+            like.level, own, like.sampled,
         )  # fmt: skip
         home = number % self._count
         taken = await self._only(Call("depose", home, loss), attempt.deadline)

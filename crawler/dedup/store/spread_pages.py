@@ -84,6 +84,8 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
     url, sketch = reply[_VIEW.size : at].decode("utf-8", "replace"), reply[at:]
     cut = max(0, len(sketch) - odd_bytes)
     bands, odd = sketch[:cut], sketch[cut:]
+    if len(bands) % 4:  # somebody cut it
+        bands = odd = b""
     return View(
         state,
         other,
@@ -135,6 +137,17 @@ def likeness(page: Fingerprint, view: View, threshold: float, rule: Rule) -> Lik
                 return None
             return Likeness(b"n", estimate.similarity, odd, level, sampled, view.sampled)
     return None  # no size in common: no near-duplicate
+
+
+def stands_for(view: View, evidence: Evidence, page: Fingerprint) -> bool:
+    """Whether the page seen is, by `evidence`, what the copy `page` was once found to be one of.
+
+    False too where that does not tell, as of keys and simhashes.
+    """
+    if evidence.standing == "exact":
+        return view.exact == page.exact
+    seen = (evidence.level, evidence.other_sampled)
+    return evidence.other_sampled > 0 and seen == (view.level, view.sampled)
 
 
 @dataclass(slots=True, eq=False)

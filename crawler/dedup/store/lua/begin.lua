@@ -76,7 +76,4 @@ local function begin(item)
   return struct.pack('>c1I4I4', 'n', id, meta and meta.id or 0) .. wish
 end
 
-local replies = each(begin)
-save_state()
-save_counts()
-return replies
+return saving(each, begin)

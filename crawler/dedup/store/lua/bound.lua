@@ -9,7 +9,7 @@ write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 
-local replies = each(function(item)
+return saving(each, function(item)
   local group, key, has_claims, kept = group_of(item, 1), string.sub(item, 2), under_way(), {}
   for _, id in ipairs(find(group, group, key) or {}) do
     if not has_claims(id) then kept[#kept + 1] = id end
@@ -25,5 +25,3 @@ local replies = each(function(item)
   end
   return 1
 end)
-save_state()
-return replies

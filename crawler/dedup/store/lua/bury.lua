@@ -14,6 +14,4 @@ local function forget(item)
   return meta and struct.pack('>I4', meta.id) .. bury(meta) or ''
 end
 
-local replies = each(forget)
-save_state()
-return replies
+return saving(each, forget)

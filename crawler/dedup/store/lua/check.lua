@@ -16,22 +16,26 @@
 
 local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
 
--- Any server that cannot write (full, read-only, without its disk) fails here, before anything
--- has been changed.
-local counted = redis.pcall('HINCRBY', STATE, 'exchanges', '1')
 if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
   return redis.error_reply('PARAMETERS the index is gone or has other parameters')
 end
+-- Any server that cannot write (full, read-only, without its disk) fails here, before anything
+-- has been changed.
+local counted = redis.pcall('HINCRBY', STATE, 'exchanges', '1')
 local now, threshold, bits = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local oldest, min_matches = tonumber(ARGV[5]), tonumber(ARGV[6])
 local similarity_of = ARGV[7] == 'keys' and similarity_by_keys or similarity_by_sketches
 local odd_size = bits / 8
+
+local function give_back(steps)
+  expire(steps, oldest, function(meta) release(meta, odd_size) end)
+end
+
 if type(counted) == 'table' then
   if oldest > 0 and string.find(counted.err, 'OOM', 1, true) then
     write_if_full()
     load_state()
-    expire(1, oldest, function(meta) release(meta, odd_size) end)
-    save_state()
+    saving(give_back, 1)
   end
   return counted -- what has expired makes room for the next
 end
@@ -228,27 +232,29 @@ end
 
 -- Whether the page names another page of the index as canonical.
 local function knows_canonical(page)
-  return #page.canonical_url > 0 and find_url(page.canonical_url, page.canonical)
+  local meta = #page.canonical_url > 0 and find_url(page.canonical_url, page.canonical)
+  return meta and meta.last_seen >= oldest
 end
 
 load_state()
 local refused = out_of_numbers(#ARGV - 7)
 if refused then return refused end
 local replies, names_of = {}, {[0] = {}} -- the tables of a page's keys, by their number
-for i = 8, #ARGV do
-  local page = read_page(ARGV[i])
-  local keys = #page.bands / 4
-  names_of[keys] = names_of[keys] or band_names(keys)
-  tables = tables or keys > 0 and band_names(TABLES or keys) or nil
-  page.families = names_of[keys]
-  page.wish = wishes and redis.call('HGET', OVERRIDES, page.url) or nil
-  local said = evidence(check(page), knows_canonical(page) and CANONICAL_KNOWN)
-  local news = share_template(page.host, page.template_length, page.pairs)
-  replies[#replies + 1] = news and {said, news} or said
+
+local function check_all()
+  for i = 8, #ARGV do
+    local page = read_page(ARGV[i])
+    local keys = #page.bands / 4
+    names_of[keys] = names_of[keys] or band_names(keys)
+    tables = tables or keys > 0 and band_names(TABLES or keys) or nil
+    page.families = names_of[keys]
+    page.wish = wishes and redis.call('HGET', OVERRIDES, page.url) or nil
+    local said = evidence(check(page), knows_canonical(page) and CANONICAL_KNOWN)
+    local news = share_template(page.host, page.template_length, page.pairs)
+    replies[#replies + 1] = news and {said, news} or said
+  end
+  if oldest > 0 then give_back(math.ceil((#ARGV - 7) / 8)) end
 end
-if oldest > 0 then
-  expire(math.ceil((#ARGV - 7) / 8), oldest, function(meta) release(meta, odd_size) end)
-end
-save_state()
-save_counts()
+
+saving(check_all)
 return replies

@@ -69,6 +69,4 @@ local function claim(item)
   return table.concat(found, ';')
 end
 
-local replies = each(claim)
-save_state()
-return replies
+return saving(each, claim)

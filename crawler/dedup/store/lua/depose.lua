@@ -23,6 +23,4 @@ local function depose(item)
   return rest ~= '' and struct.pack('>I4', id) .. rest or ''
 end
 
-local replies = each(depose)
-save_state()
-return replies
+return saving(each, depose)

@@ -8,7 +8,7 @@ write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 
-local replies = each(function(item)
+return saving(each, function(item)
   local id = unpack_at('>I4', item)
   for at = 5, #item, KEY do
     local group = group_of(item, at)
@@ -23,5 +23,3 @@ local replies = each(function(item)
   end
   return 1
 end)
-save_state()
-return replies

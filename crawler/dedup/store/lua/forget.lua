@@ -11,6 +11,5 @@ load_state()
 local meta = find_url(ARGV[1], ARGV[2])
 if not meta then return 0 end
 write_if_full()
-release(meta, tonumber(ARGV[3]) / 8)
-save_state()
+saving(function() release(meta, tonumber(ARGV[3]) / 8) end)
 return 1

@@ -57,6 +57,18 @@ local function save_state()
   if #fields > 0 then redis.call('HSET', STATE, unpack(fields)) end
 end
 
+local savers = {save_state}
+
+-- Does what changes the state, and saves that even if it fails in the middle, as where somebody wrote
+-- under a key of the index: else numbers would be given once more, and keys looked for where they
+-- stood before a bucket was split.
+local function saving(act, argument)
+  local is_done, result = pcall(act, argument)
+  for _, save in ipairs(savers) do save() end
+  if not is_done then error(result, 0) end
+  return result
+end
+
 -- Lets a script that gives memory back write on a full server: that refuses what needs memory until
 -- a script has written something. A server that cannot write at all fails here.
 local function write_if_full()

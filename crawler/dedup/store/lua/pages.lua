@@ -65,6 +65,8 @@ local function save_counts()
   end
 end
 
+savers[#savers + 1] = save_counts
+
 -- Templates of hosts. The hash "templates" has for each host a log of pairs of blocks that are its
 -- sites' own (crawler/chrome/template.py), 4 bytes each. It only grows, up to MAX_PAIRS.
 

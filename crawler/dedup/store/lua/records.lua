@@ -52,10 +52,12 @@ local function new_number(size)
   return id
 end
 
+-- What a record says; an error if somebody cut it.
 local function unpack_record(id, packed)
   local size, url_size, at = struct.unpack(SIZES, packed)
   local beginning = floor(size / 64)
   local meta, url_at = {id = id}, at + size % 64
+  assert(#packed >= url_at + url_size - 1)
   meta.url = (BEGINNINGS[beginning] or '') .. string.sub(packed, url_at, url_at + url_size - 1)
   meta.sketch = string.sub(packed, url_at + url_size)
   meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.token, meta.url_key, meta.words,
@@ -69,13 +71,20 @@ local function unpack_record(id, packed)
   return meta
 end
 
--- The record of a page, nil if there is none or the page was last seen before `oldest`.
+-- The record of a page, nil if there is none, if somebody cut it, or if the page was last seen before
+-- `oldest`.
 local function read_record(id, oldest)
   local block, slot = record(id)
   local packed = redis.call('LINDEX', block, slot)
-  local meta = packed and packed ~= '' and unpack_record(id, packed)
-  if not meta or meta.last_seen < oldest then return nil end
+  if not packed or packed == '' then return nil end
+  local is_whole, meta = pcall(unpack_record, id, packed)
+  if not is_whole or meta.last_seen < oldest then return nil end
   return meta
+end
+
+-- Whether a page, by its record, was last seen before `oldest`; not if that is no record.
+local function has_expired(packed, oldest)
+  return packed and #packed >= LAST_SEEN + 3 and unpack_at('>I4', packed, LAST_SEEN) < oldest
 end
 
 local function packed_meta(meta)
@@ -205,9 +214,8 @@ local function expire(steps, oldest, take_out)
         local id = unpack_at('>I4', bucket, at + 1)
         local block, slot = record(id)
         local packed = redis.call('LINDEX', block, slot)
-        if packed and packed ~= '' and unpack_at('>I4', packed, LAST_SEEN) < oldest then
-          take_out(unpack_record(id, packed))
-        end
+        local meta = has_expired(packed, oldest) and read_record(id, 0)
+        if meta then take_out(meta) end
         seen = seen + 1
       end
       passed = passed + 1

@@ -16,10 +16,10 @@
 -- then nothing has changed. That number is 0 if the URL was known with another text, for which
 -- copies of this page are none. Nothing is counted but the pages and entries that are there.
 
-redis.call('HINCRBY', STATE, 'exchanges', '1')
 if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
   return redis.error_reply('PARAMETERS the index is gone or has other parameters')
 end
+redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 local refused = out_of_numbers(#ARGV)
 if refused then return refused end
@@ -67,6 +67,7 @@ local function restore(packed)
 end
 
 local replies = {}
-for i = 3, #ARGV do replies[#replies + 1] = restore(ARGV[i]) end
-save_state()
+saving(function()
+  for i = 3, #ARGV do replies[#replies + 1] = restore(ARGV[i]) end
+end)
 return replies

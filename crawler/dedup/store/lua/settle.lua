@@ -54,7 +54,4 @@ local function settle(item)
   return packed_evidence(meta) .. rest
 end
 
-local replies = each(settle)
-save_state()
-save_counts()
-return replies
+return saving(each, settle)

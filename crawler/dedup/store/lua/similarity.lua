@@ -73,10 +73,11 @@ local function similarity_by_keys(page, meta, bits, hits)
   return hits / available
 end
 
--- The same by the sketches of the two; nil for pages whose sizes have no level in common.
+-- The same by the sketches of the two; nil for pages whose sizes have no level in common, or where the
+-- other's is not whole.
 local function similarity_by_sketches(page, meta, bits)
   local sampled, sketch = sketch_at(page, meta.level, bits)
-  if not sketch then return nil end
+  if not sketch or #meta.sketch < bits / 8 then return nil end
   meta.odd_bits = differing_bits(sketch, string.sub(meta.sketch, -bits / 8))
   meta.other_sampled = sampled
   if meta.level == SIMHASH then return simhash_resemblance(meta.odd_bits, bits) end

@@ -24,6 +24,4 @@ local function sweep(item)
   return {redis.call('HGETALL', BURIED), redis.call('HGETALL', CLAIMS)}
 end
 
-local replies = each(sweep)
-save_state()
-return replies
+return saving(each, sweep)
