@@ -15,12 +15,13 @@ from .blocks import squeeze
 from .reader import INLINE, LINK, READING, TAGS, TIME
 
 _COMMENT: Final = b"<!--"
-_ENDS: Final = {
+_ENDS: Final = {  # in small letters
     b"<script": re.compile(b"</script"),
     b"<style": re.compile(b"</style"),
     b"<textarea": re.compile(b"</textarea"),
     _COMMENT: re.compile(b"(?<=<!--)-?>|--!?>"),  # "<!-->" is a whole comment, "<!--!>" is none
 }
+_START: Final = re.compile(b"|".join(_ENDS))
 _MOST_UNSEEN: Final = 20_000  # scripts, styles, comments, textareas; later ones are taken for text
 _MOST_ENTITIES: Final = 20_000  # of a piece; beyond that they stay as they are
 _PIECE: Final = 1 << 20  # bytes
@@ -97,7 +98,7 @@ def links(data: bytes, most: int) -> Iterator[tuple[str, str | None]]:
 def _value(attribute: re.Match[bytes]) -> str:
     quoted, single, bare = attribute.groups(b"")
     text = (quoted or single or bare).decode("utf-8", "replace")
-    return text if text.count("&") > _MOST_ENTITIES else _REFERENCE.sub(_character, text)
+    return _REFERENCE.sub(_character, text) if 0 < text.count("&") <= _MOST_ENTITIES else text
 
 
 def _character(reference: re.Match[str]) -> str:
@@ -111,22 +112,14 @@ def _seen(data: bytes, since: int = 0) -> Iterator[bytes]:
     Unclosed ones go on to the end.  What stands before `since` is read, and not yielded.
     """
     lower = data.lower()
-    following = {start: lower.find(start) for start in _ENDS}
     at = unseen = 0
-    while unseen < _MOST_UNSEEN:
-        found = [(place, start) for start, place in following.items() if place >= 0]
-        if not found:
-            break
-        place, start = min(found)
-        yield data[max(at, since) : place]
-        end = _ENDS[start].search(lower, place + len(start))
+    while unseen < _MOST_UNSEEN and (start := _START.search(lower, at)) is not None:
+        yield data[max(at, since) : start.start()]
+        end = _ENDS[start[0]].search(lower, start.end())
         if end is None:
             return
         unseen += end.start() > since
-        at = end.end() if start == _COMMENT else end.start()
-        for other, place in following.items():
-            if 0 <= place < at:
-                following[other] = lower.find(other, at)
+        at = end.end() if start[0] == _COMMENT else end.start()
     yield data[max(at, since) :]
 
 
