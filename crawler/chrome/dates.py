@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from .document import Document
-from .head import DATES, OTHER_DATES, RECORD
+from .head import DATES, OTHER_DATES
+from .linked import values
 
-_LONGEST: Final = 1_000_000  # characters of JSON-LD that are read
 _YEAR: Final = re.compile(r"[12]\d{3}")
 
 
@@ -29,23 +27,7 @@ def published(document: Document) -> str | None:
     said = document.head.dates
     named = (said[name] for name in (*DATES, "time") if name in said)
     others = (said[name] for name in OTHER_DATES if name in said)
-    for value in chain(named, _linked(document.head.data), others):
+    for value in chain(named, values(document.head.data, "datePublished"), others):
         if _YEAR.search(value):
             return value
     return None
-
-
-def _linked(data: list[str]) -> Iterator[str]:
-    """Yield what JSON-LD says of the page: not of comments, reviews or others inside of it."""
-    for script in "".join(data)[:_LONGEST].split(RECORD):
-        try:
-            # Not strict: some write the line breaks of a description as they are.
-            found: Any = json.loads(script, strict=False) if "datePublished" in script else None
-        except (ValueError, RecursionError):
-            continue
-        for thing in found if isinstance(found, list) else [found]:
-            graph = thing.get("@graph") if isinstance(thing, dict) else None
-            for one in (thing, *(graph if isinstance(graph, list) else ())):
-                value = one.get("datePublished") if isinstance(one, dict) else None
-                if isinstance(value, str):
-                    yield value.strip()

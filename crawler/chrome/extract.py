@@ -14,6 +14,7 @@ from .blocks import LIMIT
 from .choice import doubt_menus
 from .document import Document, parse, read_tree
 from .document import title as title_of
+from .linked import with_body
 from .main_text import MainText
 
 try:
@@ -69,7 +70,7 @@ def strip_chrome(
         rest = np.clip(rest, *_DENSITY)
         likely = np.concatenate((likely, rest), dtype=np.float32)
     sizes = lengths(texts)
-    likely = doubt_menus(likely, flat, sizes)
+    likely = with_body(doubt_menus(likely, flat, sizes), texts, document.head.data)
     settled = settle(likely, flat, sizes)
     judged = inside(settled, choose(settled, sizes), flat, sizes)
     kept = choose(judged, sizes)
