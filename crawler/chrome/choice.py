@@ -22,9 +22,9 @@ LONG: Final = 200  # characters: longer blocks tell no more
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
 SURER: Final = 1.5  # times as far from even are log-odds, were it known which of these it is
 TINY: Final = 1e-6
-# Links of a menu, when there are so many, are hardly main text.
-MENU_LINKS: Final = 1000
-MENU_LIKELY: Final = 0.05
+MENU_LINKS: Final = 1000  # of such a menu they are hardly main text
+HIDDEN: Final = 0.2  # of the text that is likely and seen
+DOUBTED: Final = 0.05  # likelihood, at most
 
 
 def siblings(flat: Flat) -> Ints:
@@ -55,7 +55,7 @@ def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
     if flat.links[menu].sum() < MENU_LINKS or menu.all():
         return likely
     linked = menu & (2 * flat.linked >= sizes)
-    return np.where(linked, np.minimum(likely, np.float32(MENU_LIKELY)), likely)
+    return np.where(linked, np.minimum(likely, np.float32(DOUBTED)), likely)
 
 
 def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
@@ -73,6 +73,20 @@ def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
     odds += ALIKE * (shared - odds)
     settled: Wide = 1 / (1 + np.exp(-_mean(odds, siblings(flat), np.ones(len(odds)))))
     return settled
+
+
+def doubt_hidden(settled: Wide, flat: Flat, sizes: Wide) -> Wide:
+    """Return the likelihoods, low ones for the little that is hidden beside a text that is seen.
+
+    Where much is hidden, a script may show it, as panels of tabs or the rest of a long text.
+    """
+    hidden = (flat.signs[flat.around] & BIT["hidden"]) > 0
+    if not hidden.any():
+        return settled
+    expected = settled * sizes
+    if expected[hidden].sum() > HIDDEN * expected[~hidden].sum():
+        return settled
+    return np.where(hidden, np.minimum(settled, DOUBTED), settled)
 
 
 def _mean(values: Wide, groups: Ints, weights: Wide) -> Wide:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import model
 from .blocks import LIMIT
-from .choice import doubt_menus
+from .choice import doubt_hidden, doubt_menus
 from .document import Document, parse, read_tree
 from .document import title as title_of
 from .linked import with_body
@@ -71,7 +71,7 @@ def strip_chrome(
         likely = np.concatenate((likely, rest), dtype=np.float32)
     sizes = lengths(texts)
     likely = with_body(doubt_menus(likely, flat, sizes), texts, document.head.data)
-    settled = settle(likely, flat, sizes)
+    settled = doubt_hidden(settle(likely, flat, sizes), flat, sizes)
     judged = inside(settled, choose(settled, sizes), flat, sizes)
     kept = choose(judged, sizes)
     known = whole = pairs = alone = None

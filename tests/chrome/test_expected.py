@@ -185,6 +185,22 @@ def test_hidden_texts(start: str) -> None:
     assert "Buy more" not in found
 
 
+@pytest.mark.parametrize(
+    "start", ["<p hidden>", '<p aria-hidden="true">', '<p style="display:none">', "<div hidden><p>"]
+)
+def test_hidden_among_what_is_seen(start: str) -> None:
+    """So is a line that stands in the middle of that text, but not a good part of it.
+
+    Scripts show such parts, as panels of tabs with the facts of a product.
+    """
+    line = "Thank you, the page was put on your list."
+    text = f"<main><h1>Tea</h1><p>{LEAVES}</p>{{}}<p>{WATER}</p></main>"
+    end = "</div>" * start.startswith("<div")
+    assert line not in check(text.format(f"{start}{line}</p>{end}"), LEAVES, WATER)
+    panel = f"{line} It has leaves of three gardens, picked in May and dried by hand."
+    assert panel in check(text.format(f"{start}{panel}</p>{end}"), LEAVES, WATER)
+
+
 @pytest.mark.parametrize("tree", [False, True])
 def test_a_shadow_tree_is_seen(tree: bool) -> None:
     """Web components that a server has drawn stand in templates that browsers show."""
