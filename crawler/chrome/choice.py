@@ -28,9 +28,13 @@ DOUBTED: Final = 0.05  # likelihood, at most
 
 
 def siblings(flat: Flat) -> Ints:
-    """Return for each block the first of its group: siblings of one tag and class."""
-    kinds = flat.kinds[flat.around]
-    return first_equal(flat.within * (kinds.max() + 1) + kinds)
+    """Return for each block the first of its group: siblings of one tag and class.
+
+    Not siblings are those that stand alone in an element between, as the line of a banner.
+    """
+    kinds, above = flat.kinds[flat.around], flat.kinds[flat.outer[flat.around]]
+    many = flat.kinds.max() + 1
+    return first_equal((flat.within * many + kinds) * many + above)
 
 
 def likes(flat: Flat) -> Ints:

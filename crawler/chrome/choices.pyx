@@ -30,7 +30,7 @@ def settle(const float[::1] likely, flat, const double[::1] sizes):
     for i in range(n):
         above = outer[around[i]]
         alike[i] = (kinds[around[i]] * many + kinds[above]) * many + kinds[outer[above]]
-        kin[i] = within[i] * many + kinds[around[i]]
+        kin[i] = (within[i] * many + kinds[around[i]]) * many + kinds[above]
         odds[i] = log(min(max(likely[i], TINY), 1 - TINY) / min(max(1 - likely[i], TINY), 1))
         weights[i] = sqrt(min(sizes[i] + SHORT, LONG))
     shared = mean(odds, first_equal(alike), weights)

@@ -70,7 +70,7 @@ def strip_chrome(
         rest = np.clip(rest, *_DENSITY)
         likely = np.concatenate((likely, rest), dtype=np.float32)
     sizes = lengths(texts)
-    likely = with_body(doubt_menus(likely, flat, sizes), texts, document.head.data)
+    likely = with_body(doubt_menus(likely, flat, sizes), flat, document.head.data)
     settled = doubt_hidden(settle(likely, flat, sizes), flat, sizes)
     judged = inside(settled, choose(settled, sizes), flat, sizes)
     kept = choose(judged, sizes)

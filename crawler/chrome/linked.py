@@ -5,21 +5,27 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import compress, pairwise
+from itertools import compress, islice, pairwise
 from typing import Any, Final
 
 import numpy as np
 
 from . import untagged
+from .blocks import Flat
 from .features import Floats
 from .head import RECORD
+from .vocabulary import BIT
 
 BONUS: Final = 3.0  # of log-odds, for what stands in the text of an article
 AGREES: Final = 0.5  # of that text stands on the page, at least
-TELLING: Final = 20  # letters and digits; fewer stand in many texts
-_LONGEST: Final = 1_000_000  # characters of JSON-LD that are read
-_MOST: Final = 20_000_000  # characters that are looked through
-_SIGNS: Final = re.compile(r"[^\w\0]+")
+RUN: Final = 3  # words in a row
+MOST_BODIES: Final = 5  # that a page may give
+MOST_WORDS: Final = 20_000  # of each
+MOST_READ: Final = 200_000  # characters of a page that is compared with them
+_LONGEST: Final = 500_000  # characters of JSON-LD that are read
+_WORD: Final = re.compile(r"\w+")
+# No site puts its articles there; some give what stands there on each page as the text of all.
+_NEVER: Final = sum(BIT[sign] for sign in ("nav", "footer", "c_footer", "c_consent"))
 
 
 def values(data: list[str], name: str) -> Iterator[str]:
@@ -38,27 +44,41 @@ def values(data: list[str], name: str) -> Iterator[str]:
                     yield value.strip()
 
 
-def with_body(likely: Floats, texts: list[str], data: list[str]) -> Floats:
+def with_body(likely: Floats, flat: Flat, data: list[str]) -> Floats:
     """Return the likelihoods, higher ones for blocks of the text that JSON-LD gives an article.
 
     Only if most of that text stands on the page: it may be an old one, or that of another page.
     """
-    bodies = "\n".join(values(data, "articleBody"))
-    if not bodies or len(bodies) * len(texts) > _MOST:
+    said = islice(values(data, "articleBody"), MOST_BODIES)
+    bodies = [_words(untagged.whole(text.encode("utf-8", "replace"))) for text in said]
+    if not bodies or sum(map(len, flat.texts)) > MOST_READ:
         return likely
-    body = _folded(untagged.whole(bodies.encode("utf-8", "replace")))
-    blocks = _folded("\0".join(texts)).split("\0")
-    inside = np.array([len(block) >= TELLING and block in body for block in blocks])
-    for i, (block, following) in enumerate(pairwise(blocks)):  # a short one beside another
-        if min(len(block), len(following)) < TELLING <= len(block) + len(following):
-            inside[i : i + 2] |= block + following in body
-    if sum(map(len, set(compress(blocks, inside.tolist())))) < AGREES * len(body):
+    blocks = list(map(_words, flat.texts))
+    may_be = (flat.signs[flat.around] & _NEVER) == 0
+    inside = np.zeros(len(blocks), bool)
+    for body in bodies:
+        runs = set(zip(*(body[at:MOST_WORDS] for at in range(RUN)), strict=False))
+        found = np.array([_stands_in(block, runs) for block in blocks])
+        for i, (block, following) in enumerate(pairwise(blocks)):  # a short one beside another
+            if min(len(block), len(following)) < RUN and _stands_in(block + following, runs):
+                found[i : i + 2] = True
+        found &= may_be
+        there = {tuple(block) for block in compress(blocks, found.tolist())}
+        if sum(map(len, there)) >= AGREES * max(len(body), 1):
+            inside |= found
+    if not inside.any():
         return likely
     more = likely * np.float32(np.exp(BONUS))
     likelier: Floats = np.where(inside, more / (1 - likely + more), likely)
     return likelier
 
 
-def _folded(text: str) -> str:
-    """Return the letters and digits of a text, and its zero characters."""
-    return _SIGNS.sub("", text.lower())
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _stands_in(words: list[str], runs: set[tuple[str, ...]]) -> bool:
+    """Whether a block of those words stands in a text of those runs, by five of its own."""
+    last = len(words) - RUN
+    places = {last * quarter // 4 for quarter in range(5)}
+    return last >= 0 and all(tuple(words[at : at + RUN]) in runs for at in places)

@@ -201,6 +201,14 @@ def test_hidden_among_what_is_seen(start: str) -> None:
     assert panel in check(text.format(f"{start}{panel}</p>{end}"), LEAVES, WATER)
 
 
+def test_a_line_alone_in_its_element_has_no_siblings() -> None:
+    """It is not main text for the paragraphs around its element."""
+    line = "Please log in to go on reading."
+    modal = f'<div class="modal" role="dialog"><p>{line}</p></div>'
+    text = f"<main><p>{LEAVES}</p><p>{WATER}</p><p>{LEAVES}</p>{modal}</main>"
+    assert line not in check(text, LEAVES, WATER)
+
+
 @pytest.mark.parametrize("tree", [False, True])
 def test_a_shadow_tree_is_seen(tree: bool) -> None:
     """Web components that a server has drawn stand in templates that browsers show."""

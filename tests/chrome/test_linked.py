@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import operator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from crawler.chrome import strip_chrome
-from crawler.chrome.linked import TELLING, with_body
+from crawler.chrome import parse, strip_chrome
+from crawler.chrome.linked import with_body
 
 MENU = "".join(f"<li><a href=/{n}>Shop aisle {n}</a>" for n in range(12))
 NOTES = [
@@ -77,17 +78,35 @@ def test_broken_data_is_no_hint() -> None:
     """Nor what is too much to look through."""
     broken = page() + '<script type="application/ld+json">{"articleBody": "x'
     assert likelihoods(broken) == likelihoods(page())
-    likely, texts = np.full(3000, 0.5, np.float32), [f"text number {n}" * 9 for n in range(3000)]
-    data = [json.dumps({"articleBody": " ".join(texts[:100])})]
-    assert with_body(likely, texts, data) is likely
-    assert with_body(likely[:200], texts[:200], data)[:100].min() > 0.5
+    for many in (100, 30_000):
+        notes = [f"{note}, {n}" for n in range(many // 4) for note in NOTES]
+        body = {"articleBody": " ".join(notes)}
+        told, alone = (strip_chrome(page(*some, notes=notes)).blocks for some in ([body], []))
+        assert (told[20].likelihood > alone[20].likelihood) == (many == 100)
+
+
+@pytest.mark.parametrize("start", ["<nav>", "<footer>", "<div class='cookie-consent'>"])
+def test_what_stands_on_each_page_is_no_text(start: str) -> None:
+    """Though some sites give it as the text of all."""
+    html = page().replace("<div class='related sidebar'>", f"{start}<div>")
+    data = page({"articleBody": " ".join(NOTES)}).split("<ul>")[0]
+    assert likelihoods(data + html) == likelihoods(html)
+
+
+def test_each_text_agrees_by_itself() -> None:
+    """Those of other articles, which a page may give as well, stand elsewhere."""
+    others = [
+        {"articleBody": f"The story of page {n}, which stands on that page. " * 9} for n in "ab"
+    ]
+    told = likelihoods(page(*others, {"articleBody": " ".join(NOTES)}))
+    assert all(map(operator.gt, told, likelihoods(page(*others))))
 
 
 def test_a_likelihood_stays_one() -> None:
-    """What is certain is not divided by nothing."""
-    text = "x" * TELLING
+    """What is certain is not divided by nothing; half a character is none."""
+    flat = parse("<p>a b c d" * 4).flat
     likely = np.array([0, 1e-9, 0.5, 1], np.float32)
-    hinted = with_body(likely, [text] * 4, [json.dumps({"articleBody": text})])
+    hinted = with_body(likely, flat, [json.dumps({"articleBody": "a b c d \ud800"})])
     assert hinted.dtype == np.float32
     assert (hinted[[0, 3]] == likely[[0, 3]]).all()
     assert (hinted[1:3] > likely[1:3]).all()
