@@ -23,7 +23,7 @@ _PARTS = {
     "check": (*_OWN, "pages", "similarity"),
     "show": _OWN,
     "forget": _OWN,
-    "restore": (*_OWN, "pages"),
+    "restore": _OWN,
     "gone": _OWN,
     **dict.fromkeys(("claim", "bound", "drop", "done"), _TABLES),
     **dict.fromkeys(("find", "template", "vanish"), _PAGES),

@@ -23,7 +23,7 @@ from .redis_index import (
 from .shards import Call, Shards, Terms
 from .spread_care import SpreadCare
 from .spread_claims import Batch, claims_of
-from .spread_pages import Attempt, Likeness, Spread, View, likeness, stands_for
+from .spread_pages import Attempt, Likeness, Spread, View, likeness
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a page that is waited for
 _DECISION = struct.Struct(">I4scIHBHHBI")  # as in lua/settle.lua
@@ -177,10 +177,8 @@ class SpreadCheck(SpreadCare):
             return evidence._replace(replaces=view.url or None)
         original = evidence.page
         view = (await self._look([original], attempt.deadline))[original]
-        # A number that was given twice, as after a failover, may mean quite another page.  What is
-        # known of the site's template by now is no reason: then the text of today is a shorter one.
-        is_still = stands_for(view, evidence, attempt.request.fingerprint)
-        if view.state == b"k" and not view.gone and (is_still or self._likeness(attempt, view)):
+        # A number that was given twice, as after a failover, may mean quite another page.
+        if view.state == b"k" and not view.gone and self._likeness(attempt, view):
             return evidence._replace(duplicate_of=view.url)
         attempt.gone = original
         return None

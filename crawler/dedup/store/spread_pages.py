@@ -139,17 +139,6 @@ def likeness(page: Fingerprint, view: View, threshold: float, rule: Rule) -> Lik
     return None  # no size in common: no near-duplicate
 
 
-def stands_for(view: View, evidence: Evidence, page: Fingerprint) -> bool:
-    """Whether the page seen is, by `evidence`, what the copy `page` was once found to be one of.
-
-    False too where that does not tell, as of keys and simhashes.
-    """
-    if evidence.standing == "exact":
-        return view.exact == page.exact
-    seen = (evidence.level, evidence.other_sampled)
-    return evidence.other_sampled > 0 and seen == (view.level, view.sampled)
-
-
 @dataclass(slots=True, eq=False)
 class Attempt:
     """A check under way. Numbers are global where not called local.
