@@ -253,28 +253,32 @@ class DuplicateIndex:
         page = await self._store.show(known) if await self._is_there() else None
         return record_of(known, page, self._config.sketch_bits) if page is not None else None
 
-    async def gone(self, url: str) -> bool:
-        """Note that a URL is gone from the web; False if the index never saw it, or saw it
-        later, as may be where this machine's clock is behind: then nothing is noted.
+    async def gone(self, url: str, since: int | None = None) -> bool:
+        """Note that a URL is gone from the web, `since` so many seconds after 1970 if not now.
+
+        False if the index never saw it, or saw it later: then nothing is noted.
 
         If it stood for copies, the first of them that is checked again, or a new one, takes its
         place: :attr:`Verdict.replaces` says so.
         """
-        return await self._exchange.report(self._gone(url))
+        return await self._exchange.report(self._gone(url, since))
 
-    def keep_gone(self, urls: Iterable[str]) -> None:
-        """Keep URLs that are gone, for which :meth:`gone` had no answer, for :meth:`replay`."""
-        self._exchange.keep([self._gone(url) for url in urls])
+    def keep_gone(self, found: Iterable[tuple[str, int]]) -> None:
+        """Keep URLs for which :meth:`gone` had no answer, and since when, for :meth:`replay`."""
+        self._exchange.keep([self._gone(url, since) for url, since in found])
 
-    def _gone(self, url: str) -> Gone:
-        return Gone(identity(url, canonical=self._config.canonical_urls), int(time.time()))
+    def _gone(self, url: str, since: int | None) -> Gone:
+        known = identity(url, canonical=self._config.canonical_urls)
+        return Gone(known, int(time.time()) if since is None else since)
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
         """Say what shall become of a URL at its next checks, whatever it resembles; None: nothing.
 
         ``keep``: it is kept. ``drop``: it is taken for a copy of the page that is most like it, if
-        any shares a band with it.
+        any shares a band with it. Raises :class:`InputError` if there is no index.
         """
+        if not await self._is_there():
+            raise InputError(f"there is no index {self._config.namespace!r}; see DEDUP_NAMESPACE")
         known = identity(url, canonical=self._config.canonical_urls)
         await self._store.override(known, decision)
 

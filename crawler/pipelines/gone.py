@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import atexit
 import logging
+import time
 from collections import deque
 from collections.abc import Callable
+from itertools import starmap
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
@@ -47,12 +49,13 @@ class GoneAddresses:
     """
 
     def __init__(self, known: Callable[[str], str], count: Callable[[str], None]) -> None:
-        self.waiting: deque[str] = deque()
-        self._moving: dict[str, str] = {}  # by what they are known: of redirects not yet at an end
+        self.waiting: deque[tuple[str, int]] = deque()  # and when each was found gone, since 1970
+        # By what they are known: of redirects not yet at an end.
+        self._moving: dict[str, tuple[str, int]] = {}
         self._known = known
         self._count = count
         self._index: DuplicateIndex | None = None
-        self._telling: list[str] = []  # those that the server is being told
+        self._telling: list[tuple[str, int]] = []  # those that the server is being told
         self._unanswered = False
         self._reporting = asyncio.Lock()
         self._report: asyncio.Future[None] | None = None
@@ -71,7 +74,7 @@ class GoneAddresses:
     async def close(self) -> None:
         """Report what is left; what has no answer waits in the spool."""
         while self._moving:
-            self._note(self._moving.popitem()[1])
+            self._note(*self._moving.popitem()[1])
         await self.report()
         self._keep()
         atexit.unregister(self._keep)
@@ -87,18 +90,20 @@ class GoneAddresses:
             return
         here = self._known(request.url)
         if self._known(there) != here:
-            self._moving[here] = request.url
+            self._moving[here] = request.url, int(time.time())
             if len(self._moving) > MOST_GONE:
-                self._note(self._moving.pop(next(iter(self._moving))))
+                self._note(*self._moving.pop(next(iter(self._moving))))
 
     def note(self, response: Response, request: Request) -> None:
         """Note the addresses that this response, the last of its redirects, shows to be gone."""
         self._end(response.url, request)
         if response.status in MOVED:  # and nobody follows
-            if self._moving.pop(self._known(request.url), None) is not None:
-                self._note(request.url)
+            moved = self._moving.pop(self._known(request.url), None)
+            if moved is not None:
+                self._note(*moved)
         elif response.status in GONE and request.method == "GET" and "cached" not in response.flags:
-            self._note(request.url)  # what Scrapy's HTTP cache says may be long past
+            # What Scrapy's HTTP cache says may be long past.
+            self._note(request.url, int(time.time()))
 
     def dropped(self, request: Request) -> None:
         """Note what led to a request that is not made, for its address was asked for already."""
@@ -108,11 +113,11 @@ class GoneAddresses:
         """Note the addresses from which redirects led away, but not one that they led back to."""
         for passed in request.meta.get("redirect_urls", ()):
             moved = self._moving.pop(self._known(passed), None)
-            if moved is not None and self._known(moved) != self._known(url):
-                self._note(moved)
+            if moved is not None and self._known(moved[0]) != self._known(url):
+                self._note(*moved)
 
-    def _note(self, url: str) -> None:
-        self.waiting.append(url)
+    def _note(self, url: str, since: int) -> None:
+        self.waiting.append((url, since))
         if len(self.waiting) > MOST_GONE and self._index is not None:  # a few, for it takes time
             self._index.keep_gone([self.waiting.popleft() for _ in range(_MANY)])
         elif len(self.waiting) % _MANY == 0 and (self._report is None or self._report.done()):
@@ -130,29 +135,29 @@ class GoneAddresses:
             while self.waiting:
                 # After no answer one of them asks for all: of thousands each page would have to.
                 count = 1 if self._unanswered else len(self.waiting)
-                urls = self._telling = [self.waiting.popleft() for _ in range(count)]
-                asked = map(self._index.gone, urls)
+                told = self._telling = [self.waiting.popleft() for _ in range(count)]
+                asked = starmap(self._index.gone, told)
                 try:
                     known = await asyncio.gather(*asked, return_exceptions=True)
                 except asyncio.CancelledError:  # to say it twice does no harm
-                    self.waiting.extendleft(reversed(urls))
+                    self.waiting.extendleft(reversed(told))
                     raise
                 finally:
                     self._telling = []
                 self._unanswered = False
-                for url, answer in zip(urls, known, strict=True):
-                    self._take(url, answer)
+                for found, answer in zip(told, known, strict=True):
+                    self._take(found, answer)
                 if self._unanswered:
                     return
 
-    def _take(self, url: str, answer: bool | BaseException) -> None:
+    def _take(self, found: tuple[str, int], answer: bool | BaseException) -> None:
         if isinstance(answer, ServerError):
-            self.waiting.append(url)
+            self.waiting.append(found)
             self._unanswered = True
         elif isinstance(answer, BaseException):
             # An address that does no good shall do no harm either.
             self._count(f"dedup/errors/{type(answer).__name__}")
-            logger.error("That %r is gone could not be noted", url, exc_info=answer)
+            logger.error("That %r is gone could not be noted", found[0], exc_info=answer)
         elif answer:
             self._count("dedup/gone")
 

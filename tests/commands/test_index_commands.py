@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -168,7 +169,7 @@ def test_a_replay_of_reports_alone(dedup, fill, redis_url, tmp_path):
     async def keep() -> None:
         config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
         async with DuplicateIndex.open(config, spool=True) as index:
-            index.keep_gone(["http://a/", "http://a/unknown"])
+            index.keep_gone([("http://a/", int(time.time())), ("http://a/unknown", 1)])
 
     asyncio.run(keep())
     code, out, err = dedup("replay")

@@ -352,6 +352,14 @@ def test_override(dedup: Callable[..., Any], fill: Callable[..., None]) -> None:
     assert "never saw 'a.example/typo'; does its address begin with https://" in err
 
 
+def test_override_of_an_index_that_is_not_there(dedup: Callable[..., Any]) -> None:
+    """A name that was misspelt is no index; none is made."""
+    for decision in ("keep", "none"):
+        code, _, err = dedup("override", OLD, decision, "-s", "DEDUP_NAMESPACE=nwes")
+        assert (code, "there is no index 'nwes'" in err) == (Exit.USAGE, True)
+    assert "nwes" not in dedup("namespaces")[1]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

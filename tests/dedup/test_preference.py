@@ -354,21 +354,14 @@ async def test_of_winners_that_come_at_once_one_is_kept(index_url: str, claim: s
         assert (await one.verify()).faults == []
 
 
-async def test_an_answer_that_was_lost_tells_of_the_replaced_page_again(redis_url: str) -> None:
+async def test_an_answer_that_was_lost_tells_of_the_replaced_page_again(index_url: str) -> None:
     """The same check tried again says again whose place the page took."""
-    async with opened(redis_url, prefer="earlier") as index:
+    async with opened(index_url, prefer="earlier") as index:
         await index.check(COPY, FIRST, date=NEWS)
-        requests = []
-        ask = index._store.check
-
-        async def twice(batch: Any, **terms: Any) -> Any:
-            requests.append(await ask(batch, **terms))
-            return await ask(batch, **terms)
-
-        index._store.check = twice  # type: ignore[method-assign]
-        verdict = await index.check(ORIGINAL, SECOND, date=NEWS - timedelta(days=1))
-        assert verdict.replaces == COPY
-        assert requests[0][0].replaces == COPY
+        request = index._request(ORIGINAL, index.fingerprint(SECOND))._replace(date=1)
+        for _ in range(2):
+            (answer,) = await index.check_requests([request])
+            assert (answer.kind, answer.replaces) == ("unique", COPY)
         assert sum((await index.stats()).verdicts.values()) == 2
 
 

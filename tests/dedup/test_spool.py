@@ -340,6 +340,29 @@ async def test_of_two_texts_that_were_kept_of_a_page_the_last_counts(
         assert [verdict.kind async for verdict in index.replay()] == [Kind.UNIQUE, Kind.UPDATED]
 
 
+async def test_a_page_that_was_seen_in_the_second_in_which_the_replay_begins(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is passed over as any other; so is one that is seen while the replay goes on."""
+    config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+    clock = time.time()
+    monkeypatch.setattr(time, "time", lambda: clock)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        monkeypatch.setattr(index.store, "exchange", 1)
+        first, second, new = (text(article(n)) for n in range(3))
+        for url in ("http://a/", "http://b/"):
+            for words in (first, second):
+                kept = index._request(url, index.fingerprint(words))
+                index._spool.add([kept._replace(since=int(clock) - 60)])
+        await index.check("http://a/", new)
+        found = []
+        async for verdict in index.replay():
+            found.append((verdict.url, verdict.kind))
+            await index.check("http://b/", new + "And something more.")
+        assert found == [("http://b/", Kind.UNIQUE)]
+        assert (await index.check("http://a/", new)).kind is Kind.UNCHANGED
+
+
 async def test_pages_that_cannot_be_kept_are_told_once(
     start_server, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

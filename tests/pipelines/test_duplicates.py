@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field, make_dataclass
 from datetime import UTC, datetime, tzinfo
@@ -20,7 +21,7 @@ from parsel import Selector
 from scrapy.http import Request, Response
 
 from crawler.chrome import SiteTemplates, strip_chrome
-from crawler.dedup import Kind, ServerError
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.long_pages import LONG_PAGE, parse
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone
 from tests.texts import article
@@ -458,10 +459,11 @@ async def test_many_addresses_gone_do_not_hold_up_pages(open_bench, monkeypatch)
     bench = await open_bench(drop="")
     urls = [f"http://a/{number}" for number in range(100)]
     await bench.process({"url": urls[7], "text": ARTICLE})
-    bench.pipeline.gone.waiting.extend(urls)
+    found = [(url, int(time.time())) for url in urls]
+    bench.pipeline.gone.waiting.extend(found)
     asked = []
 
-    async def silent(url: str) -> bool:
+    async def silent(url: str, since: int) -> bool:
         asked.append(url)
         raise ServerError("no answer")
 
@@ -470,7 +472,7 @@ async def test_many_addresses_gone_do_not_hold_up_pages(open_bench, monkeypatch)
         for number in range(10):
             await bench.process({"url": f"http://b/{number}", "text": OTHER})
     assert len(asked) == 100 + 9
-    assert sorted(bench.pipeline.gone.waiting) == sorted(urls)
+    assert sorted(bench.pipeline.gone.waiting) == sorted(found)
     item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
     assert (item["dedup"]["replaces"], len(bench.pipeline.gone.waiting)) == (urls[7], 0)
 
@@ -487,6 +489,32 @@ async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_ser
     following = await open_bench(redis_url=server.url)
     assert following.pipeline._index.waiting() == (0, 0)
     assert (await following.pipeline._index.show("http://a/gone")).gone is not None
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+async def test_an_address_that_was_there_again_before_its_report(
+    open_bench, start_server, monkeypatch, is_closed
+):
+    """Seen alive by another crawl between its 404 and the report, which comes with the next page or
+    out of the spool: it keeps its place.
+    """
+    server = start_server()
+    bench = await open_bench(redis_url=server.url, timeout=0.3, drop="")
+    clock = time.time()
+    monkeypatch.setattr(time, "time", lambda: clock)
+    await keep_and_lose(bench)
+    clock += 60
+    async with DuplicateIndex.open(DedupConfig(redis_url=server.url, seed=7)) as other:
+        assert (await other.check("http://a/gone", ARTICLE)).kind is Kind.UNCHANGED
+    clock += 60
+    if is_closed:
+        server.process.send_signal(signal.SIGSTOP)
+        await bench.pipeline.close_spider()
+        bench.pipeline._index = None  # it is closed
+        server.process.send_signal(signal.SIGCONT)
+        bench = await open_bench(redis_url=server.url, drop="")
+    item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
+    assert (item["dedup"]["kind"], item["dedup"]["replaces"]) == ("exact", None)
 
 
 async def test_many_addresses_are_told_without_a_page(bench):
@@ -537,10 +565,10 @@ async def test_an_answer_out_of_the_http_cache_tells_of_no_address_that_it_is_go
 async def test_addresses_gone_when_a_page_is_cancelled(bench, monkeypatch):
     """The next page reports them."""
     await bench.process({"url": "http://a/gone", "text": ARTICLE})
-    bench.pipeline.gone.waiting.append("http://a/gone")
+    bench.pipeline.gone.waiting.append(("http://a/gone", int(time.time())))
     index = bench.pipeline._index
     with monkeypatch.context() as patch:
-        patch.setattr(index, "gone", lambda url: asyncio.sleep(60))
+        patch.setattr(index, "gone", lambda url, since: asyncio.sleep(60))
         page = asyncio.create_task(bench.process({"url": "http://a/1", "text": OTHER}))
         await asyncio.sleep(0.1)
         page.cancel()
@@ -568,10 +596,10 @@ async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, mo
     """It costs no page its check, and the end of the crawl still checks those that passed."""
     server = start_server()
     bench = await open_bench(redis_url=server.url, timeout=0.2)
-    bench.pipeline.gone.waiting.extend(["http://a/bad", "http://a/gone"])
+    bench.pipeline.gone.waiting.extend([("http://a/bad", 1), ("http://a/gone", 1)])
     noted = []
 
-    async def gone(url: str) -> bool:
+    async def gone(url: str, since: int) -> bool:
         noted.append(url)
         if url == "http://a/bad":
             raise ZeroDivisionError
@@ -585,7 +613,7 @@ async def test_an_address_gone_that_cannot_be_noted(open_bench, start_server, mo
     item = await bench.process({"url": "http://a/2", "text": OTHER})
     assert item["dedup"]["kind"] == "unchecked"
     server.process.send_signal(signal.SIGCONT)
-    bench.pipeline.gone.waiting.append("http://a/bad")
+    bench.pipeline.gone.waiting.append(("http://a/bad", 1))
     await asyncio.sleep(0.5)
     await bench.pipeline.close_spider()
     assert bench.stats["dedup/replayed/unique"] == 1

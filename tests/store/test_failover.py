@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -96,7 +97,7 @@ async def test_a_hanging_node_is_waited_for_once_at_the_end_of_a_crawl(
     config = DedupConfig(redis_url=url, data_dir=tmp_path, timeout=1)
     async with DuplicateIndex.open(config, spool=True) as index:
         nodes[2].process.send_signal(signal.SIGSTOP)  # not that of the index's first key
-        index.keep_gone(["http://a/"])
+        index.keep_gone([("http://a/", int(time.time()))])
         loop = asyncio.get_running_loop()
         started = loop.time()
         with pytest.raises(ServerError, match="no answer in time"):

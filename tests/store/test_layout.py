@@ -386,6 +386,31 @@ async def test_the_last_number(index_url: str) -> None:
         assert (audit.faults, audit.urls) == ([], 12)
 
 
+async def test_a_state_that_was_lost(index_url: str) -> None:
+    """As by a server that evicts keys: nothing is checked, lest a number be given to a second page.
+
+    One error says what to do. An index whose pages are all forgotten has lost nothing.
+    """
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
+    async with DuplicateIndex.open(config) as index:
+        some = pages(20, bands=8)
+        await index.check_requests(some)
+        for page in some:
+            await index.forget(page.url)
+        (keys,) = index.store.shards
+        await index.store._client.delete(keys.state)
+        assert {one.kind for one in await index.check_requests(some)} == {"unique"}
+        await index.store._client.delete(keys.state)
+        again = [page._replace(url=f"{page.url}/copy", token=b"anew") for page in some]
+        for asked in (
+            index.check_requests(again),
+            index.show(some[0].url),
+            index.forget("http://a"),
+        ):
+            with pytest.raises(ServerError, match=r"lost its state.*noeviction"):
+                await asked
+
+
 async def test_memory_is_given_back(index_url: str) -> None:
     """A forgotten page leaves neither record nor table entry."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             never_saw(options.url)
         return {identity(options.url, canonical=index.config.canonical_urls): options.decision}
 
-    found = ask_index(settings, decide, make=not options.list)
+    found = ask_index(settings, decide)
     if options.json:
         print_json(found)
     elif found:

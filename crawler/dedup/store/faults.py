@@ -119,6 +119,11 @@ DAMAGED = Fault(
     "`import` under another DEDUP_NAMESPACE take all others along",
     False,
 )
+_NO_STATE = Fault(
+    "the index has lost its state, as happens where a server evicts keys; set its maxmemory-policy "
+    "to noeviction, then clear the index and import an export, or crawl again",
+    False,
+)
 _NO_NUMBERS = Fault(
     "the index has given its last number; begin a new one under another DEDUP_NAMESPACE", False
 )
@@ -165,6 +170,7 @@ _TEXTS = {
     "no connection available": _POOL,
     "data string too short": DAMAGED,
     "numbers of pages have come to an end": _NO_NUMBERS,
+    "state of the index is lost": _NO_STATE,
     "db index is out of range": _NO_DATABASE,
     f"errno {errno.ECONNREFUSED}]": _REFUSED,
     # All that the client keeps of the cause where it found its connection closed.

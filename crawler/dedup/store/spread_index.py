@@ -138,7 +138,8 @@ class SpreadIndex(SpreadCheck, Reader):
         evidence = self._evidence(shard, local, reply[_FOUND.size :])
         if evidence.standing in ("exact", "near"):
             view = (await self._look([evidence.page]))[evidence.page]
-            evidence = evidence._replace(duplicate_of=view.url or None)
+            stands = view.state == b"k"
+            evidence = evidence._replace(duplicate_of=view.url if stands else None)
         return StoredPage(evidence, *rest)
 
     async def gone(self, reports: Sequence[Gone]) -> list[bool]:

@@ -75,8 +75,8 @@ class View(NamedTuple):
 
 def read_view(reply: bytes, odd_bytes: int) -> View:
     """What a shard says of a page."""
-    if len(reply) == 1:
-        return View(reply)
+    if reply[:1] in (b"g", b"c"):
+        return View(reply[:1], url=reply[1:].decode("utf-8", "replace"))
     state, other, born, words, exact, level, sampled, date, canonical, gone, size = (
         _VIEW.unpack_from(reply)
     )

@@ -32,6 +32,14 @@ local TABLES -- tables of the group band: key i of a page stands in table i modu
 -- key of a page has a table of its own
 local SHARDS -- by which a number in one of them is multiplied where entries speak of all
 
+-- An index whose state alone was lost, as by a server that evicts keys, would give its numbers to other
+-- pages, and copies would be those of whoever has the number now.
+local function see_that_it_is_new()
+  local keys = {PREFIX .. 'page:0'}
+  for bucket = 0, MIN_BUCKETS - 1 do keys[#keys + 1] = PREFIX .. 'url:' .. bucket end
+  if redis.call('EXISTS', unpack(keys)) > 0 then error('the state of the index is lost', 0) end
+end
+
 local function load_state()
   local parameters = redis.call('HMGET', KEYS[1], 'tables', 'shards')
   TABLES, SHARDS = tonumber(parameters[1] or nil), tonumber(parameters[2] or nil) or 1
@@ -39,6 +47,7 @@ local function load_state()
   for i = 1, #NAMES do stored[i] = tonumber(stored[i]) end
   local next, fill, kept, hand, urls, exacts, bands, url_size, exact_size, band_size =
     unpack(stored, 1, #NAMES)
+  if not next then see_that_it_is_new() end
   -- Written out, for a table that grows field by field takes far longer.
   state = {next = next or 1, fill = fill or 0, kept = kept or 0, hand = hand or 0,
     ['url.n'] = urls or 0, ['exact.n'] = exacts or 0, ['band.n'] = bands or 0,

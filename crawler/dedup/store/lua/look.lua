@@ -5,7 +5,7 @@
 --       is ended in any case
 --
 -- Returns for each page a letter: g (gone), c (a copy, or expired), k (kept) or p (being checked:
--- pending), and for the last two: local number of the attempt that is about to replace it (4), 0 if
+-- pending); of a copy its URL, and for the last two: local number of the attempt that is about to replace it (4), 0 if
 -- there is none; born (8) of this attempt, or of the page's own; words (4), exact hash (12), level
 -- (1) and sampled shingles (2) of its odd sketch; of a kept page: date (4), table key of the URL
 -- that it gives its place to (4), 1 if it is gone from the web (1); bytes of its URL (2); URL, band
@@ -27,7 +27,7 @@ end
 local function look(item)
   local id, give_up = struct.unpack('>I4B', item)
   local meta = read_record(id, 0)
-  if meta and (meta.rep or meta.last_seen < oldest) then return 'c' end
+  if meta and (meta.rep or meta.last_seen < oldest) then return 'c' .. meta.url end
   if meta then
     local other = attempt_at(meta.url_key)
     other = other and other.replaces == id and alive(other, give_up) or nil
