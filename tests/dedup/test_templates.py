@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -97,9 +99,31 @@ async def test_the_log_of_a_host_has_a_bound(index_url: str) -> None:
             template.known = frozenset(range(start, start + 50))
             await worker.index.check(f"{HOST}/", "some text", template=template)
         log = await worker.index.store._client.hget(log_of(worker), "site.example")
-        assert len(log) == 4 * 512
+        assert len(log) == 4 + 4 * 512
         assert template.length == 512
         assert template.offer() == b""
+
+
+async def test_old_hosts_are_forgotten(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond ten thousand, those that were met longest ago go, however long they are known."""
+    clock = 1_700_000_000
+    monkeypatch.setattr(time, "time", lambda: clock)
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        key = f"{index.store.keys.prefix}templates"
+        known = {f"{n}.example": clock.to_bytes(4) + b"pair" for n in range(10_000)}
+        await index.store._client.hset(key, mapping=known)
+        clock += 86_400
+        for hosts in (range(1_000), range(10_000, 11_000)):  # known ones, then new ones
+            checks = []
+            for n in hosts:
+                template = SharedTemplate()
+                template.known = frozenset({1})
+                checks.append(index.check(f"http://{n}.example/", "", template=template))
+            await asyncio.gather(*checks)
+        found = {int(host.partition(b".")[0]) for host in await index.store._client.hkeys(key)}
+    assert len(found) == 10_000
+    assert found >= set(range(10_000, 11_000))
+    assert len(found & set(range(1_000))) > 990
 
 
 def test_answers_may_come_in_any_order() -> None:

@@ -67,13 +67,16 @@ end
 
 savers[#savers + 1] = save_counts
 
--- Templates of hosts. The hash "templates" has for each host a log of pairs of blocks that are its
--- sites' own (crawler/chrome/template.py), 4 bytes each. It only grows, up to MAX_PAIRS.
+-- Templates of hosts. The hash "templates" has for each host when a page of it was checked, in seconds
+-- since 1970 (4 bytes, an hour behind at most), and a log of pairs of blocks that are its sites' own
+-- (crawler/chrome/template.py), 4 bytes each. The log only grows, up to MAX_PAIRS.
 
 local TEMPLATES = PREFIX .. 'templates'
 local NO_TEMPLATE = 65535 -- stands for the length where nothing is asked
 local MAX_PAIRS = 512
-local MAX_HOSTS = 10000 -- then any of them is forgotten; whoever still meets it tells again
+local MAX_HOSTS = 10000 -- then one not met for long is forgotten; whoever meets it still tells again
+local DRAWN = '8' -- hosts, of which that is the one met longest ago
+local HOUR = 3600
 
 local function has_pair(log, pair)
   local at = string.find(log, pair, 1, true)
@@ -81,21 +84,37 @@ local function has_pair(log, pair)
   return at ~= nil
 end
 
+-- When a page of a host was checked, by what the hash has of it; and the log. 0 and none if that is
+-- nothing.
+local function read_template(packed)
+  if not packed or #packed < 4 then return 0, '' end
+  return unpack_at('>I4', packed), string.sub(packed, 5)
+end
+
+local function forget_old_host()
+  local drawn = redis.call('HRANDFIELD', TEMPLATES, DRAWN, 'WITHVALUES')
+  local oldest, least = nil, math.huge
+  for i = 1, #drawn, 2 do
+    local met = read_template(drawn[i + 1])
+    if met < least then oldest, least = drawn[i], met end
+  end
+  redis.call('HDEL', TEMPLATES, oldest)
+end
+
 -- Adds pairs to a host's log. Returns what is new for who knows `length` entries: number of the
 -- first (2 bytes), the pairs; false if nothing is.
 local function share_template(host, length, pairs)
   if length == NO_TEMPLATE then return false end
-  local old = redis.call('HGET', TEMPLATES, host) or ''
+  local now = tonumber(ARGV[2])
+  local met, old = read_template(redis.call('HGET', TEMPLATES, host))
   local log = old
   for at = 1, #pairs, 4 do
     local pair = string.sub(pairs, at, at + 3)
     if #log < MAX_PAIRS * 4 and not has_pair(log, pair) then log = log .. pair end
   end
-  if #log > #old then
-    if old == '' and redis.call('HLEN', TEMPLATES) >= MAX_HOSTS then
-      redis.call('HDEL', TEMPLATES, redis.call('HRANDFIELD', TEMPLATES))
-    end
-    redis.call('HSET', TEMPLATES, host, log)
+  if #log > #old or log ~= '' and met + HOUR < now then
+    if old == '' and redis.call('HLEN', TEMPLATES) >= MAX_HOSTS then forget_old_host() end
+    redis.call('HSET', TEMPLATES, host, pack('>I4', now) .. log)
   end
   if #log == length * 4 then return false end
   local from = #log > length * 4 and length or 0
