@@ -4,78 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
-from logging import CRITICAL, Logger
-from typing import TYPE_CHECKING, Any, Final
+from itertools import islice
+from typing import Final
 
 import numpy as np
 from w3lib.encoding import (
     html_body_declared_encoding,
     http_content_type_encoding,
     read_bom,
-    resolve_encoding,
 )
+
+from .sniffing import BEYOND, FEW, count_beyond, is_foreign, likelihoods, sniff
 
 try:
     from .crowded import count
 except ImportError:
     from .counting import count
 
-if TYPE_CHECKING:
-    from bs4.dammit import UnicodeDammit
-
-_SILENT: Final = Logger(__name__, CRITICAL)
 _HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
 # Hebrew in the order in which it is read, as all of it is now: to Python the same encoding.
 _LOGICAL: Final = "iso-8859-8-i", "iso-8859-8"
 _SNIFFED: Final = 20_000  # bytes shown to the sniffer; more costs seconds and changes nothing
 _BEFORE: Final = 1000  # bytes before the first beyond ASCII
-_GUESSED: Final = 2000  # bytes shown to UnicodeDammit, which takes seconds for a megabyte
+# What markup and spaces of any language are, and the share of it in UTF-16 that nobody declares.
+# Letters tell less: a Chinese page has some that are ASCII's in the other order of bytes.
+_MARKUP: Final = b'\t\n\r "/<=>'
+_SOME_MARKUP: Final = 0.02
 # Share of undecodable characters among the non-ASCII ones that refutes a declaration.
 _WRONG: Final = 0.02
 # The same of UTF-8 that was cut, or has others' bytes in it; read so, those have more than half.
 _BROKEN: Final = 0.3
+# As many words with other bytes as UTF-8 may have for each without, if it is declared.  In pages in
+# other encodings hardly a word beyond ASCII is UTF-8 by chance.
+_BROKEN_WORDS: Final = 2
+_WORDS: Final = 300  # of those beyond ASCII, that are looked at
 
-# The commonest characters beyond ASCII of the languages written in an encoding, each once, and the
-# share of them in a text that is read with the right one.
-_KANA: Final = (
-    "のにはをたがでてとしれさあるいもなからりうっくこそまよんきすけどだつめみやせわえちおー、。"
-)
-_HAN: Final = (
-    "的一是不了在人有他中上大和地到以就出也你生能而子那得下自之年後作用道行所然家成方多如同心，。、"
-)
-_CENTRAL: Final = "ąćęłńóśźżčšžřěýáíéůúťďňőűöüăâîş"
-_COMMON: Final = {
-    "cp1251": (0.7, "оеаинтсрвлкмі"),
-    "koi8-r": (0.7, "оеаинтсрвлкм"),
-    "koi8-u": (0.7, "оеаинтсрвлкмі"),
-    "cp1253": (0.7, "αοιετνςρησπκμί"),
-    "cp1255": (0.7, "יוהלארתבשמנ"),
-    "cp1256": (0.7, "اليمونرتبهعة"),
-    "cp874": (0.6, "านรอกเง่มยลว้ี"),
-    "gb18030": (0.3, f"{_HAN}我这个们来为国说时要会可对着过发里种事经么去法学现当没动面起"),
-    "big5hkscs": (0.3, f"{_HAN}我這個們來為國說時要會可對著過發裡種事經麼去法學現當沒動面起"),
-    "cp932": (0.5, _KANA),
-    "euc_jp": (0.5, _KANA),
-    "cp949": (0.3, "이다는에의을가고하지로한은를사기자도대어인시서나리해일라수전정그부있제"),
-    # Where texts are alike in several of these, as Spanish ones may be, the first is meant.
-    "cp1252": (0.9, "äöüßéèêàâçñóíáúôîïëùåæøœãýìòÄÖÜÉÅØÁÍÓÚÑ¿¡’“”–—…•«»©®·£€°"),
-    "cp1250": (0.9, f"{_CENTRAL}„”–"),
-    "iso8859-2": (0.9, _CENTRAL),
-    "cp1254": (0.9, "çğıöşüâîİÇÖŞÜ’“”…"),
-    # Without letters for which Icelandic has other common ones there.
-    "cp1257": (0.9, "āčēģīļņšūžąęėųõäöü„“”–"),
-    "cp1258": (0.9, "\u0300\u0301\u0303\u0309\u0323ăâêôơưàáèéìíòóùúý"),
-}
-# Encodings whose letters beyond ASCII stand side by side, and those that have them among others.
-_ALPHABETS: Final = {"cp1251", "koi8-r", "koi8-u", "cp1253", "cp1255", "cp1256", "cp874"}
-_ACCENTED: Final = {"cp1252", "cp1250", "iso8859-2", "cp1254", "cp1257", "cp1258"}
-_SURE: Final = 0.3
 _TO_JAPANESE: Final = re.compile(rb"\x1b\$[@B]")  # of ISO-2022-JP, all of which is ASCII
-_BEYOND: Final = re.compile(rb"[\x80-\xff]+")
-_FEW: Final = 20  # bytes
-# Bytes beyond ASCII that follow each other, on average; of Western texts: 1.1.
-_LATIN_RUN: Final = 2
 # Share of these control characters that no text has; images, archives and programs mostly have 2 %
 # and more, random bytes 4 %.  Of zeros and escapes, as for colours in a log, texts have any number.
 _CONTROLS: Final = 16, 26
@@ -97,7 +61,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
 
     A byte order mark wins, then what is UTF-8 but for some characters (no other encoding looks
     like it by chance), then the HTTP header, then the page's own declaration, then a guess.  A
-    declaration that does not fit the bytes is not believed.
+    declaration that does not fit the bytes is not believed, be it a mark of UTF-8.
 
     >>> decode("Привет".encode("windows-1251"), "text/html; charset=windows-1251")
     ('cp1251', 'Привет')
@@ -105,29 +69,34 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     ('utf-8', 'na\u00efve')
     """
     bom, mark = read_bom(body[:4])
-    if bom:
+    if bom and bom != "utf-8":
         return bom, body[len(mark or b"") :].decode(bom, "replace")
     declared = list(_declared(body, content_type))
-    if not body.isascii() or any(name.startswith("utf-16") for name in declared):
-        if wide := _wide(body[:_BEFORE]):
-            return wide, body.decode(wide, "replace")
-    elif _TO_JAPANESE.search(body) and not any(name.startswith("iso2022") for name in declared):
+    if bom:  # programs put it before a text in any encoding
+        declared.insert(0, bom)
+        body = body[len(mark or b"") :]
+    elif wide := _wide(body[:_BEFORE], declared):
+        return wide, body.decode(wide, "replace")
+    in_japanese = any(name.startswith("iso2022") for name in declared)
+    if not (bom or in_japanese) and body.isascii() and _TO_JAPANESE.search(body):
+        in_japanese = True
         declared.insert(0, "iso2022_jp")
-    if not (body.isascii() and any(name.startswith("iso2022") for name in declared)):
+    first = None
+    if not (in_japanese and body.isascii()):
         try:
             return "utf-8", body.decode()
         except UnicodeDecodeError:
             if is_binary(body) and all(map(_has_ascii, declared)):
                 return "ascii", body.decode("ascii", "ignore")
             text = body.decode("utf-8", "replace")
-        if text.count("\ufffd") < _BROKEN * _beyond(text):
-            return "utf-8", text
-    first = _BEYOND.search(body)
+        first = BEYOND.search(body)
     at = max(first.start() - _BEFORE, 0) if first else 0
     sample = body[at : at + _SNIFFED]
-    for name in declared:
-        if name == "cp1252" and _is_foreign(sample):  # what servers say who know nothing
-            continue
+    if first and (
+        text.count("\ufffd") < _BROKEN * count_beyond(text) or _has_words_of_utf8(sample, declared)
+    ):
+        return "utf-8", text
+    for name in _ordered(declared, sample):
         text = body.decode(name, "replace")
         if _fits(text):
             return name, text
@@ -167,12 +136,50 @@ def _has_ascii(name: str) -> bool:
     return b"<".decode(name, "replace") == "<"
 
 
-def _wide(beginning: bytes) -> str | None:
-    """Return which UTF-16 a page without a mark is in, which has zeros in every second place."""
-    odd, even = beginning[1::2].count(0), beginning[::2].count(0)
-    if 3 * (odd + even) <= len(beginning) or 2 * min(odd, even) > max(odd, even):
+def _wide(beginning: bytes, declared: list[str]) -> str | None:
+    """Return which UTF-16 a page without a mark is in: its markup has zeros in one of two places.
+
+    Of another encoding's page most bytes are ASCII side by side.
+    """
+    if 0 not in beginning:
         return None
-    return "utf-16-le" if odd > even else "utf-16-be"
+    pairs = np.frombuffer(beginning, np.uint8, len(beginning) // 2 * 2).reshape(-1, 2)
+    if 2 * np.count_nonzero(((pairs >= 32) & (pairs < 127)).all(1)) > len(pairs):
+        return None
+    markup = np.isin(pairs, list(_MARKUP)) & (pairs[:, ::-1] == 0)
+    little, big = markup.sum(0).tolist()
+    for name, found, other in ("utf-16-le", little, big), ("utf-16-be", big, little):
+        if (found and name in declared) or found > max(2 * other, _SOME_MARKUP * len(pairs)):
+            return name
+    return None
+
+
+def _has_words_of_utf8(sample: bytes, declared: list[str]) -> bool:
+    """Whether enough of the words beyond ASCII are UTF-8 for the others to be broken."""
+    if any(name not in ("utf-8", "cp1252") for name in declared):
+        return False
+    words = [found.group() for found in islice(BEYOND.finditer(sample), _WORDS)]
+    valid = sum(map(_is_utf8, words))
+    return len(words) - valid < valid * (_BROKEN_WORDS if "utf-8" in declared else 1)
+
+
+def _is_utf8(word: bytes) -> bool:
+    try:
+        word.decode("utf-8", "surrogatepass")  # as programs write emoji that know UTF-16 only
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _ordered(declared: list[str], sample: bytes) -> list[str]:
+    """Return the declarations in the order in which to believe them, without impossible ones."""
+    if "cp1252" in declared and is_foreign(sample):
+        return [name for name in declared if name != "cp1252"]
+    if declared[:1] == ["cp1252"] and len(declared) > 1:  # what servers say who know nothing
+        likely = likelihoods(sample)
+        if likely.get(declared[1], -np.inf) >= likely["cp1252"]:
+            return declared[::-1]
+    return declared
 
 
 def is_binary(data: bytes) -> bool:
@@ -182,54 +189,7 @@ def is_binary(data: bytes) -> bool:
     (True, False, False)
     """
     found = count(data, *_CONTROLS)
-    return found > _FEW and found > _MOST_CONTROLS * (len(data) - data.count(0))
-
-
-def sniff(sample: bytes) -> str:
-    """Return the likeliest encoding of text that declares none.
-
-    >>> sniff("Чай, напиток из листа чайного куста".encode("koi8-r"))
-    'koi8-r'
-    """
-    best, most = "", _SURE
-    others = _ACCENTED if _is_foreign(sample, few=0) else _ALPHABETS
-    counts = np.bincount(np.frombuffer(sample, np.uint8), minlength=256)
-    for name, (usual, common) in _COMMON.items():
-        if name in others:
-            continue
-        if name in _ALPHABETS or name in _ACCENTED:  # a byte for each letter
-            letters = list(common.encode(name, "ignore"))
-            found, of = counts[letters].sum(), counts[128:].sum()
-        else:
-            text = sample.decode(name, "replace")
-            found, of = sum(map(text.count, common)), _beyond(text)
-        share = found / max(of, 1) / usual
-        if share > most:
-            best, most = name, share
-    if not best:
-        guess = _guesser()(sample[:_GUESSED], is_html=True).original_encoding
-        best = resolve_encoding(guess or "") or "cp1252"
-    return best
-
-
-@cache
-def _guesser() -> type[UnicodeDammit]:
-    from bs4.dammit import UnicodeDammit  # its own imports take as long as all of this room's
-
-    class Guesser(UnicodeDammit):
-        """Warns nobody of what it cannot decode: in a crawl's log that names no page."""
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            super().__setattr__(name, _SILENT if name == "log" else value)
-
-    return Guesser
-
-
-def _is_foreign(sample: bytes, few: int = _FEW) -> bool:
-    """Whether a text is in no Western encoding: its letters beyond ASCII stand side by side."""
-    runs = _BEYOND.findall(sample)
-    length = sum(map(len, runs))
-    return length > max(_LATIN_RUN * len(runs), few)
+    return found > FEW and found > _MOST_CONTROLS * (len(data) - data.count(0))
 
 
 def _fits(text: str) -> bool:
@@ -237,9 +197,4 @@ def _fits(text: str) -> bool:
     wrong = text.count("\ufffd")
     if not wrong:
         return True
-    return wrong <= 1 or wrong < _WRONG * _beyond(text)
-
-
-def _beyond(text: str) -> int:
-    """How many characters are beyond ASCII."""
-    return len(text) - len(text.encode("ascii", "ignore"))
+    return wrong <= 1 or wrong < _WRONG * count_beyond(text)

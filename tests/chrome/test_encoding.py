@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from bs4.dammit import UnicodeDammit
 
-from crawler.chrome import encoding, links, parse, strip_chrome, title
-from crawler.chrome.encoding import _COMMON, decode
+from crawler.chrome import links, parse, sniffing, strip_chrome, title
+from crawler.chrome.encoding import decode
+from crawler.chrome.sniffing import _COMMON
 
 TEXTS = {
     "windows-1251": "Чай — напиток, получаемый варкой листа чайного куста. ",
@@ -304,7 +305,7 @@ def test_few_bytes_of_no_encoding_are_guessed_at(monkeypatch: pytest.MonkeyPatch
             shown.append(len(data))
             super().__init__(data, **options)
 
-    monkeypatch.setattr(encoding, "_guesser", lambda: Seen)
+    monkeypatch.setattr(sniffing, "_guesser", lambda: Seen)
     decode(b"<p>\xff\xfe\x80 " * 50_000)
     assert shown == [2000]
 
