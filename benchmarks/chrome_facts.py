@@ -2,9 +2,10 @@
 
     python benchmarks/chrome_facts.py [--pages 600] [--json]
 
-Pages of shops are made: a menu, a heading, a few sentences, facts in one of five layouts, other
-products, a footer.  A page that loses facts may be dropped as a copy of another product, so weights
-are not to lose more of them than those before.  No weights are fitted on these pages.
+Pages of shops are made: a menu, a heading, a few sentences, facts in one of many layouts, other
+products, a footer.  A page that loses facts, or its heading, may be dropped as a copy of another
+product, so weights are not to lose more of them than those before.  No weights are fitted on these
+pages.
 """
 
 from __future__ import annotations
@@ -33,11 +34,30 @@ LAYOUTS: Final = {  # around all facts, and around each
     "definition list": ("<dl {0}>{1}</dl>", "<dt>{0}<dd>{1}"),
     "list": ("<ul {0}>{1}</ul>", "<li>{0}: {1}"),
     "divisions": ("<div {0}>{1}</div>", "<div><span>{0}</span> <span>{1}</span></div>"),
+    "table aside": ("<aside><table {0}>{1}</table></aside>", "<tr><td>{0}<td>{1}</tr>"),
+    "definition list aside": ("<aside><dl {0}>{1}</dl></aside>", "<dt>{0}<dd>{1}"),
+    "list in a sidebar": ("<div class=sidebar><ul {0}>{1}</ul></div>", "<li>{0}: {1}"),
+    "form": (
+        "<form><fieldset {0}>{1}</fieldset></form>",
+        "<div>{0} <label><input type=radio> {1}</label></div>",
+    ),
+    "tabs": (
+        "<div class=tabs><div {0}>{1}</div></div>",
+        "<div><span>{0}</span> <span>{1}</span></div>",
+    ),
 }
+HEADINGS: Final = (  # what stands around them
+    "{}",
+    "<header>{}</header>",
+    "<header class=page-header>{}</header>",
+    "<div class=title-bar>{}</div>",
+    "<section class=banner>{}</section>",
+    "<div class=summary>{}</div>",
+)
 
 
-def product(number: int) -> tuple[str, str, list[str]]:
-    """Return a page, its layout and the values of its facts."""
+def product(number: int) -> tuple[str, str, str, list[str]]:
+    """Return a page, its layout, its heading and the values of its facts."""
     draw = random.Random(number)
 
     def words(least: int, most: int) -> str:
@@ -58,28 +78,32 @@ def product(number: int) -> tuple[str, str, list[str]]:
     sentences = (f"<p>{words(8, 60).capitalize()}.</p>" for _ in range(draw.randint(1, 4)))
     main = draw.choice(("main", "div id=content", "div class=product", "div"))
     name = words(2, 2).title()
+    heading = draw.choice(HEADINGS).format(f"<h1>{name}</h1>")
     html = (
         f"<html><head><title>{name}</title></head><body><header><a href=/>Shop</a></header>"
-        f"<nav><ul>{links(5, 40)}</ul></nav><{main}><h1>{name}</h1>{''.join(sentences)}{table}"
+        f"<nav><ul>{links(5, 40)}</ul></nav><{main}>{heading}{''.join(sentences)}{table}"
         f"</{main.split()[0]}><div class=related><h2>You may also like</h2>"
         f"<ul>{links(0, 8, ' <b>9.99</b>')}</ul></div>"
         "<footer>© 2026 Shop. <a href=/imprint>Imprint</a> <a href=/p>Privacy</a></footer></body>"
     )
-    return html, layout, [text for _, text in facts]
+    return html, layout, name, [text for _, text in facts]
 
 
 def measure(pages: int) -> dict[str, Any]:
     """Return for each layout, and all, the share of facts kept and of pages that lose some."""
     kept: dict[str, list[list[bool]]] = defaultdict(list)
+    named: dict[str, list[bool]] = defaultdict(list)
     for number in range(pages):
-        html, layout, values = product(number)
+        html, layout, name, values = product(number)
         text = strip_chrome(html).text
         for group in (layout, "all"):
             kept[group].append([value in text for value in values])
+            named[group].append(name in text.splitlines())
     return {
         group: {
             "pages": len(found),
             "facts_kept": sum(map(sum, found)) / sum(map(len, found)),
+            "headings_kept": sum(named[group]) / len(found),
             "pages_that_lose_some": sum(not all(one) for one in found) / len(found),
         }
         for group, found in sorted(kept.items())
@@ -95,10 +119,12 @@ def main() -> None:
     if options.json:
         print(json.dumps(result, indent=2))
         return
-    print(f"{'layout':22}{'pages':>6}{'facts kept':>12}{'pages that lose some':>22}")
+    kept, named, some = "facts kept", "headings kept", "pages that lose some"
+    print(f"{'layout':22}{'pages':>6}{kept:>12}{named:>15}{some:>22}")
     for group, row in result.items():
         print(
-            f"{group:22}{row['pages']:6}{row['facts_kept']:12.3f}{row['pages_that_lose_some']:22.3f}"
+            f"{group:22}{row['pages']:6}{row['facts_kept']:12.3f}{row['headings_kept']:15.3f}"
+            f"{row['pages_that_lose_some']:22.3f}"
         )
 
 

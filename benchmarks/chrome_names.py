@@ -15,6 +15,8 @@ LEAST: Final = 8  # sites that have a word
 PRIOR: Final = 0.35  # share of main text, as if seen on so many more sites:
 WEIGHT: Final = 4
 LONGEST: Final = 300  # characters of a block that count
+# These stand around the links of tabs and around what they show, as the facts of a product.
+NOT_COUNTED: Final = frozenset(("tab", "tabs", "tabbed", "pane", "panes"))
 
 Shares = dict[str, float]  # of main text in the elements with a word
 
@@ -44,7 +46,7 @@ class Names:
         usual = np.log(PRIOR / (1 - PRIOR))
         found = {}
         for word, of_sites in shares.items():
-            if len(of_sites) >= LEAST:
+            if len(of_sites) >= LEAST and word not in NOT_COUNTED:
                 share = (sum(of_sites) + WEIGHT * PRIOR) / (len(of_sites) + WEIGHT)
                 found[word] = round(float(np.log(share / (1 - share)) - usual), 3)
         return found

@@ -22,9 +22,10 @@ LONG: Final = 200  # characters: longer blocks tell no more
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
 SURER: Final = 1.5  # times as far from even are log-odds, were it known which of these it is
 TINY: Final = 1e-6
-MENU_LINKS: Final = 1000  # of such a menu they are hardly main text
+LONG_MENU: Final = 1000  # links: of such a menu they are hardly main text
+MENU: Final = 10  # the same of a menu in a header
 HIDDEN: Final = 0.2  # of the text that is likely and seen
-DOUBTED: Final = 0.05  # likelihood, at most
+DOUBTED: Final = 0.01  # likelihood, at most
 
 
 def siblings(flat: Flat) -> Ints:
@@ -50,13 +51,19 @@ def likes(flat: Flat) -> Ints:
 
 
 def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
-    """Return the likelihoods, low ones for the links of a menu that has very many.
+    """Return the likelihoods, low ones for the links of a site's menu, or of a very long one.
 
-    Of such menus the model has seen too few.  Shorter ones may be what the page is for, as a list
-    of its contents or of products, and text beside them may stand there for an unclosed tag.
+    Of such menus the model has seen too few: beside a page's single line it takes them for a list
+    that the page is for.  Shorter ones elsewhere may be that, as a list of its contents or of
+    products, and text beside them may stand there for an unclosed tag.
     """
-    menu = (flat.signs[flat.around] & BIT["nav"]) > 0
-    if flat.links[menu].sum() < MENU_LINKS or menu.all():
+    signs = flat.signs[flat.around]
+    menu = (signs & BIT["nav"]) > 0
+    if flat.links[menu].sum() < LONG_MENU:
+        menu &= (signs & BIT["header"]) > 0
+        if flat.links[menu].sum() < MENU:
+            return likely
+    if menu.all():
         return likely
     linked = menu & (2 * flat.linked >= sizes)
     return np.where(linked, np.minimum(likely, np.float32(DOUBTED)), likely)

@@ -73,7 +73,7 @@ _WORDS: dict[str, int] = {
     word: BIT[sign]
     for sign, words in {
         "c_menu": "nav navbar navigation menu submenu megamenu dropdown topnav sitenav subnav "
-        "navi toolbar tabs tab topbar links linklist skip",
+        "navi toolbar topbar links linklist skip",
         "c_header": "header head masthead banner top topper hero",
         "c_footer": "footer foot bottom colophon copyright legal disclaimer",
         "c_sidebar": "sidebar side aside rail secondary sidenav leftcol rightcol sidebox right "

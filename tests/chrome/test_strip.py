@@ -58,6 +58,15 @@ def test_a_menu_of_thousands_of_links_goes() -> None:
     assert "paint/3" in strip_chrome(page(menu)).text  # for who asks for that list
 
 
+@pytest.mark.parametrize("links", [10, 30, 80, 400])
+def test_a_line_beside_a_menu(links: int) -> None:
+    """A caption is what its page is for, however long the menu is that all pages have."""
+    menu = "".join(f"<li><a href=/{i}>Room {i}</a>" for i in range(links))
+    body = f"<header><nav><ul>{menu}</ul></nav></header><div><img><p>The old harbour at dawn</div>"
+    kept = strip_chrome(page(f"{body}{FOOTER}")).text
+    assert ("The old harbour at dawn" in kept, "Room 7" in kept) == (True, False)
+
+
 def test_a_list_in_a_menu_stays_beside_a_footer() -> None:
     """Where that is what the page is for, as a list of products; and so does an article in it."""
     rows = "".join(
