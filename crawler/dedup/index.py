@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Literal, Self
 
 from .config import DedupConfig
@@ -146,6 +147,7 @@ class DuplicateIndex:
             date=_seconds(date) if date and by_date else 0,
             preferred=preferred,
             template=TemplateNews(template.length, template.offer()) if template else None,
+            whole=partial(self._fingerprinted, whole) if whole not in (None, text) else None,
         )
         evidence = await self._exchange.check(request)
         if template is not None and evidence.template is not None:

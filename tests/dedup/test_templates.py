@@ -74,6 +74,18 @@ async def test_a_page_stays_unchanged_while_its_template_is_learnt(index_url: st
         assert (await worker.check("copy-of-0", page(0))).kind is Kind.EXACT
 
 
+async def test_a_copy_stays_unchanged_while_its_template_is_learnt(index_url: str) -> None:
+    """However little of its text is left: what it was found to be a copy of is still there."""
+    menu, whole = text(article(1, 150)), text(article(1, 150)) + " " + text(article(2, 60))
+    near = whole.replace(" ", " changed ", 1)
+    async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=4)) as index:
+        await index.check(f"{HOST}/1", whole)
+        assert (await index.check(f"{HOST}/2", near, whole=near)).kind is Kind.NEAR
+        for known in (near[len(menu) :], near):
+            again = await index.check(f"{HOST}/2", known, whole=near)
+            assert (again.kind, again.duplicate_of) == (Kind.UNCHANGED, f"{HOST}/1")
+
+
 def log_of(worker: Worker) -> str:
     """The key under which the server has what workers know of the site."""
     store = worker.index.store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from redis.exceptions import NoScriptError
@@ -49,7 +49,8 @@ class CheckRequest(NamedTuple):
     that it gives its place in the index to that. ``date`` is its text's, in seconds since 1970, 0
     if unknown: of two copies the earlier takes the place. ``preferred`` takes it in any case. With
     ``template`` the answer tells what is new in the template of the page's host. ``since`` is when
-    it was kept for later, in seconds since 1970, 0 if it was not.
+    it was kept for later, in seconds since 1970, 0 if it was not. ``whole`` gives the fingerprint
+    of its text before the template of its site was cut, if that is another.
     """
 
     url: str
@@ -62,6 +63,7 @@ class CheckRequest(NamedTuple):
     preferred: bool = False
     since: int = 0
     template: TemplateNews | None = None
+    whole: Callable[[], Awaitable[Fingerprint]] | None = None
 
 
 class Gone(NamedTuple):

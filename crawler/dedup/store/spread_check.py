@@ -178,10 +178,19 @@ class SpreadCheck(SpreadCare):
         original = evidence.page
         view = (await self._look([original], attempt.deadline))[original]
         # A number that was given twice, as after a failover, may mean quite another page.
-        if view.state == b"k" and not view.gone and self._likeness(attempt, view):
+        if view.state == b"k" and not view.gone and await self._is_like(attempt, view):
             return evidence._replace(duplicate_of=view.url)
         attempt.gone = original
         return None
+
+    async def _is_like(self, attempt: Attempt, view: View) -> bool:
+        """Whether a page is like its original; of a learnt template's pages little may be left."""
+        if self._likeness(attempt, view) is not None:
+            return True
+        whole = attempt.request.whole
+        return whole is not None and bool(
+            likeness(await whole(), view, self._threshold, self._rule)
+        )
 
     async def _decide(self, attempt: Attempt) -> Evidence | None:
         """Settle an attempt; None if somebody else has ended it."""
