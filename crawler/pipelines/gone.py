@@ -16,6 +16,7 @@ from scrapy import signals
 from w3lib.url import safe_url_string
 
 from ..dedup.errors import ServerError
+from ..dedup.identity import host
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -37,8 +38,9 @@ class GoneAddresses:
     """Notes the addresses that have no page any more and reports them with the next page.
 
     An address that a redirect led away from for good is noted when it is known where the redirects
-    end: at the address itself, as where cookies are set on a detour, it is not gone. Where nobody
-    follows them, or not to another host or to an address that was asked for already, it is.
+    end: at the address itself, as where cookies are set on a detour, it is not gone. Where they end
+    at a server error, or never, nothing is known. Where nobody follows them, or not to another host
+    or to an address that was asked for already, it is gone.
 
     Parameters
     ----------
@@ -52,6 +54,7 @@ class GoneAddresses:
         self.waiting: deque[tuple[str, int]] = deque()  # and when each was found gone, since 1970
         # By what they are known: of redirects not yet at an end.
         self._moving: dict[str, tuple[str, int]] = {}
+        self._elsewhere: set[str] = set()  # those that led to another host, which nobody asked yet
         self._known = known
         self._count = count
         self._index: DuplicateIndex | None = None
@@ -63,6 +66,7 @@ class GoneAddresses:
     def watch(self, crawler: Crawler) -> None:
         """Note what the answers of a crawl show, whatever its spider does with them."""
         crawler.signals.connect(self.redirected, signal=signals.response_downloaded)
+        crawler.signals.connect(self.follow, signal=signals.request_reached_downloader)
         crawler.signals.connect(self.note, signal=signals.response_received)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 
@@ -73,8 +77,8 @@ class GoneAddresses:
 
     async def close(self) -> None:
         """Report what is left; what has no answer waits in the spool."""
-        while self._moving:
-            self._note(*self._moving.popitem()[1])
+        for here in self._elsewhere:  # Scrapy says nothing of requests that are not for its spider
+            self._note(*self._moving[here])
         await self.report()
         self._keep()
         atexit.unregister(self._keep)
@@ -91,14 +95,29 @@ class GoneAddresses:
         here = self._known(request.url)
         if self._known(there) != here:
             self._moving[here] = request.url, int(time.time())
+            if host(self._known(there)) != host(here):
+                self._elsewhere |= self._passed(request) | {here}
             if len(self._moving) > MOST_GONE:
-                self._note(*self._moving.pop(next(iter(self._moving))))
+                self._forget(next(iter(self._moving)))
+
+    def follow(self, request: Request) -> None:
+        """Note that redirects are followed to this request, so that their end will be known."""
+        self._elsewhere -= self._passed(request)
+
+    def _passed(self, request: Request) -> set[str]:
+        """The addresses, as they are known, that are moving and led to a request."""
+        urls = request.meta.get("redirect_urls", ())
+        return self._moving.keys() & set(map(self._known, urls))
+
+    def _forget(self, here: str) -> tuple[str, int] | None:
+        self._elsewhere.discard(here)
+        return self._moving.pop(here, None)
 
     def note(self, response: Response, request: Request) -> None:
         """Note the addresses that this response, the last of its redirects, shows to be gone."""
-        self._end(response.url, request)
+        self._end(response.url, request, is_answer=response.status < 400 or response.status in GONE)
         if response.status in MOVED:  # and nobody follows
-            moved = self._moving.pop(self._known(request.url), None)
+            moved = self._forget(self._known(request.url))
             if moved is not None:
                 self._note(*moved)
         elif response.status in GONE and request.method == "GET" and "cached" not in response.flags:
@@ -109,11 +128,11 @@ class GoneAddresses:
         """Note what led to a request that is not made, for its address was asked for already."""
         self._end(request.url, request)
 
-    def _end(self, url: str, request: Request) -> None:
+    def _end(self, url: str, request: Request, *, is_answer: bool = True) -> None:
         """Note the addresses from which redirects led away, but not one that they led back to."""
         for passed in request.meta.get("redirect_urls", ()):
-            moved = self._moving.pop(self._known(passed), None)
-            if moved is not None and self._known(moved[0]) != self._known(url):
+            moved = self._forget(self._known(passed))
+            if is_answer and moved is not None and self._known(moved[0]) != self._known(url):
                 self._note(*moved)
 
     def _note(self, url: str, since: int) -> None:
@@ -163,4 +182,4 @@ class GoneAddresses:
 
     def _keep(self) -> None:
         if self._index is not None:
-            self._index.keep_gone([*self._telling, *self.waiting, *self._moving.values()])
+            self._index.keep_gone([*self._telling, *self.waiting])

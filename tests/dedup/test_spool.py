@@ -363,6 +363,60 @@ async def test_a_page_that_was_seen_in_the_second_in_which_the_replay_begins(
         assert (await index.check("http://a/", new)).kind is Kind.UNCHANGED
 
 
+@pytest.mark.parametrize("changes", [False, True])
+async def test_a_page_that_is_gone_since_its_visit(
+    index_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: bool
+) -> None:
+    """What is checked late does not bring it back: another crawl may have found it gone by then, or
+    this one. A copy takes its place.
+    """
+    config = DedupConfig(redis_url=index_url, shards=4, data_dir=tmp_path, seed=1)
+    clock = int(time.time()) - 100
+    monkeypatch.setattr(time, "time", lambda: clock)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        one, other, third = (text(article(n)) for n in range(3))
+        await index.check("http://a/", third if changes else one)
+        clock += 10
+        visits = [
+            index._request(url, index.fingerprint(words))
+            for url, words in (("http://a/", one), ("http://b/", other))
+        ]
+        index._exchange.keep(visits)
+        clock += 10
+        assert await index.gone("http://a/")
+        index.keep_gone([("http://b/", clock)])
+        clock += 10
+        kind = Kind.UPDATED if changes else Kind.UNCHANGED
+        found = {verdict.url: verdict.kind async for verdict in index.replay()}
+        assert found == {"http://a/": kind, "http://b/": Kind.UNIQUE}
+        for url, words in (("http://a/", one), ("http://b/", other)):
+            page = await index.show(url)
+            assert page is not None
+            assert page.last_seen.timestamp() == clock - 20
+            assert page.gone is not None
+            assert (await index.check(f"{url}copy", words)).replaces == url
+        assert (await index.verify()).faults == []
+
+
+async def test_two_replays_at_once(redis_url: str, tmp_path: Path) -> None:
+    """An older text that one of them checks does not hide the newer one of the other."""
+    config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
+    async with DuplicateIndex.open(config, spool=True) as index:
+        index.store.exchange = 1
+        replays = []
+        for number, age in ((1, 60), (2, 50)):
+            for url, words in (
+                ("http://first/", article(7 * number)),
+                ("http://a/", article(number)),
+            ):
+                kept = index._request(url, index.fingerprint(text(words)))
+                index._spool.add([kept._replace(since=int(time.time()) - age)])
+            replays.append(index.replay())
+            await anext(replays[-1])
+        found = [(verdict.url, verdict.kind) for one in replays async for verdict in one]
+        assert found == [("http://a/", Kind.UNIQUE), ("http://a/", Kind.UPDATED)]
+
+
 async def test_pages_that_cannot_be_kept_are_told_once(
     start_server, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -541,6 +541,40 @@ async def test_more_addresses_gone_than_are_remembered_are_kept(bench, monkeypat
     assert (len(bench.pipeline.gone.waiting), bench.pipeline._index.waiting()) == (122, (128, 0))
 
 
+@pytest.mark.parametrize("end", [500, 403, None])
+async def test_a_detour_without_an_end(bench, end):
+    """A redirect for good to where no answer comes from tells of no address that it is gone.
+
+    As when the crawl ends on the way to where a cookie is set.
+    """
+    await bench.process({"url": "http://a/", "text": ARTICLE})
+    gone = bench.pipeline.gone
+    there = Request("http://a/set", meta={"redirect_urls": ["http://a/"]})
+    gone.redirected(
+        Response("http://a/", status=301, headers={"Location": "/set"}), Request("http://a/")
+    )
+    gone.follow(there)
+    gone.redirected(Response(there.url, status=301, headers={"Location": "/"}), there)
+    if end:
+        gone.note(Response(there.url, status=end), there)
+    await gone.close()
+    assert "dedup/gone" not in bench.stats
+    assert bench.pipeline._index.waiting() == (0, 0)
+
+
+@pytest.mark.parametrize("is_followed", [False, True])
+async def test_a_redirect_to_another_host(bench, is_followed):
+    """Where the spider does not go there, the address is gone; else the answer there tells it."""
+    await bench.process({"url": "http://a/", "text": ARTICLE})
+    gone = bench.pipeline.gone
+    moved = Response("http://a/", status=308, headers={"Location": "http://b/"})
+    gone.redirected(moved, Request("http://a/"))
+    if is_followed:
+        gone.follow(Request("http://b/", meta={"redirect_urls": ["http://a/"]}))
+    await gone.close()
+    assert bench.stats.get("dedup/gone", 0) == 1 - is_followed
+
+
 @pytest.mark.parametrize("status", [404, 301])
 async def test_only_who_asks_for_a_page_learns_that_it_is_gone(bench, status):
     """An answer to a form that is sent, or to HEAD, says nothing of the page at that address."""

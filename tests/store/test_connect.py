@@ -195,6 +195,19 @@ def sentinel(start_server: StartServer, tmp_path: Path) -> Iterator[tuple[str, S
     process.wait()
 
 
+async def test_a_sentinel_and_a_server_named_as_each_other(sentinel):
+    """The message says what to write instead."""
+    hosts, primary, _ = sentinel
+    plain = f"redis+sentinel://:{SECRET}@127.0.0.1:{primary.port}/crawl?sentinel_password={SECRET}"
+    assert "is no sentinel" in await failure(plain)
+    place = hosts.partition("/")[0].rpartition(",")[2]
+    named = f"redis://:sentinel-{SECRET}@{place}"
+    with pytest.raises(ServerError, match=r"redis\+sentinel://") as caught:
+        async with DuplicateIndex.open(DedupConfig(redis_url=named)):
+            pass
+    assert SECRET not in str(caught.value)
+
+
 async def test_a_failover_under_sentinels(sentinel):
     """While the primary is gone each page gets a clear answer, and then the replica serves."""
     hosts, primary, replica = sentinel

@@ -195,6 +195,21 @@ async def test_a_hanging_server_holds_nobody_up_for_long(start_server) -> None:
         assert (await index.check("http://a/100", text(article(100)))).kind is Kind.UNIQUE
 
 
+async def test_a_hanging_server_is_waited_for_once_by_a_new_connection(redis_url, server) -> None:
+    """What asks it again, as a replay does, has one time-out, and not one for each attempt."""
+    config = DedupConfig(redis_url=redis_url, timeout=0.5)
+    async with DuplicateIndex.open(config) as index:
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            for url in ("http://a/1", "http://a/2"):
+                started = asyncio.get_running_loop().time()
+                with pytest.raises(ServerError, match="no answer in time"):
+                    await index.show(url)
+                assert asyncio.get_running_loop().time() - started < 2 * 0.5
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+
+
 async def test_one_exchange_for_pages_that_come_together(redis_url: str) -> None:
     """Thirty pages at once make a few exchanges with the server, a page alone makes one."""
     async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:

@@ -92,6 +92,8 @@ async def _client(config: DedupConfig, stack: AsyncExitStack) -> Client:
     else:
         address = parse_address(config.redis_url)
         options |= address.options
+        if options.get("connection_class") is UnixDomainSocketConnection:
+            options["connection_class"] = _SocketConnection
         if address.kind == "cluster":
             nodes = [ClusterNode(*host) for host in address.hosts]
             client = _BoundedCluster(startup_nodes=nodes, ssl=address.tls, **options)
@@ -188,7 +190,17 @@ async def _inspect(client: Client, url: str, ttl: float | None) -> None:
             return
 
 
-class _EmbeddedConnection(UnixDomainSocketConnection):
+class _SocketConnection(UnixDomainSocketConnection):
+    """A connection whose time-out at its first exchange is one: redis-py would repeat it."""
+
+    async def _connect(self) -> None:
+        try:
+            await super()._connect()  # type: ignore[no-untyped-call]
+        except redis_errors.TimeoutError as error:
+            raise TimeoutError from error
+
+
+class _EmbeddedConnection(_SocketConnection):
     """A connection that starts the private server again if it is gone."""
 
     def __init__(self, *, server: EmbeddedServer, **options: Any) -> None:
@@ -197,10 +209,10 @@ class _EmbeddedConnection(UnixDomainSocketConnection):
 
     async def _connect(self) -> None:
         try:
-            await super()._connect()  # type: ignore[no-untyped-call]
+            await super()._connect()
         except (ConnectionRefusedError, FileNotFoundError):
             await self._server.ensure()
-            await super()._connect()  # type: ignore[no-untyped-call]
+            await super()._connect()
 
 
 class _BlockingSentinelPool(SentinelConnectionPool, BlockingConnectionPool):

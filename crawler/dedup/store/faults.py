@@ -101,6 +101,12 @@ _PROTOCOL = Fault(
 _CLUSTER_WANTED = Fault(
     "the server is a node of a cluster; use redis+cluster://host:port in DEDUP_REDIS_URL", False
 )
+_NO_SENTINEL = Fault("the server is no sentinel; use redis://host:port in DEDUP_REDIS_URL", False)
+_NO_SCRIPTS = Fault(
+    "the server runs no scripts (EVAL); if it is a sentinel, use "
+    "redis+sentinel://host:port/service in DEDUP_REDIS_URL",
+    False,
+)
 _NO_CLUSTER = Fault(
     "the server is not part of a cluster; use redis://host:port in DEDUP_REDIS_URL", False
 )
@@ -120,8 +126,8 @@ DAMAGED = Fault(
     False,
 )
 _NO_STATE = Fault(
-    "the index has lost its state, as happens where a server evicts keys; set its maxmemory-policy "
-    "to noeviction, then clear the index and import an export, or crawl again",
+    "the index has lost its state; if the server evicts keys set its maxmemory-policy to "
+    "noeviction, then clear the index and import an export, or crawl again",
     False,
 )
 _NO_NUMBERS = Fault(
@@ -165,6 +171,8 @@ _TEXTS = {
     "slots are not covered": _CLUSTER_DOWN,
     "ttl exhausted": _MOVING,  # the client was sent from node to node
     "previous master is now a slave": _FAILOVER,
+    "unknown command 'sentinel": _NO_SENTINEL,
+    "unknown command 'eval": _NO_SCRIPTS,
     "too many open files": _TOO_MANY_FILES,
     "max number of clients": _NO_ROOM_FOR_CLIENTS,
     "no connection available": _POOL,

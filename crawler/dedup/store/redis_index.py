@@ -19,7 +19,7 @@ from .parameters import Parameters
 from .reading import NO_KEY, Entry, Reader, table_key
 from .scripts import explained, load_script
 
-_REQUEST = struct.Struct(">4s4sI12sI4sBHHHHHH")  # these three as in the scripts
+_REQUEST = struct.Struct(">4s4sI12sII4sBHHHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
 # Stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared.
 BY_KEYS = 255
@@ -224,6 +224,7 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
             words,
             page.exact,
             request.date,
+            request.since,
             table_key(request.canonical, seed) if canonical else NO_KEY,
             _PREFERRED * request.preferred + _YIELDS * request.yields,
             NO_TEMPLATE if request.template is None else request.template.length,

@@ -22,7 +22,8 @@ local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about p
 
 local function touch(meta, page)
   if meta.token == page.token then return end
-  meta.last, meta.last_seen, meta.token, meta.gone = '=', later(now, meta), page.token, nil
+  meta.last, meta.last_seen, meta.token = '=', later(page.seen, meta), page.token
+  meta.gone = still_gone(page, meta)
   if not meta.rep then
     meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
   end
@@ -71,7 +72,7 @@ local function begin(item)
   local id = new_number(#page.url + #page.bands + odd_size)
   redis.call('HSET', ATTEMPTS, string.format('%d', id), struct.pack(ATTEMPT, clock + lease, born,
     meta and meta.id or 0, (same_text and SAME_TEXT or 0) + (anew and ANEW or 0),
-    meta and meta.first_seen or now) .. packed,
+    meta and meta.first_seen or page.seen) .. packed,
     url_field(page.url_key), string.format('%d', id))
   return struct.pack('>c1I4I4', 'n', id, meta and meta.id or 0) .. wish
 end

@@ -146,7 +146,8 @@ end
 local function decide(page, known, same_text)
   if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local meta = {id = new_number(#page.url + #page.bands + odd_size),
-    first_seen = known and known.first_seen or now, last_seen = later(now, known),
+    first_seen = known and known.first_seen or page.seen, last_seen = later(page.seen, known),
+    gone = known and still_gone(page, known) or nil,
     token = page.token, url = page.url, url_key = page.url_key, words = page.words,
     exact = page.exact, sketch = '',
     level = 0, sampled = 0, date = page.date, canonical = page.yields and page.canonical or nil}
@@ -218,7 +219,8 @@ local function check(page)
   local same_text = meta.exact == page.exact
   if same_text and meta.token == page.token then return meta end
   if same_text and stands(page, meta) then
-    meta.last, meta.last_seen, meta.token, meta.gone = '=', later(now, meta), page.token, nil
+    meta.last, meta.last_seen, meta.token = '=', later(page.seen, meta), page.token
+    meta.gone = still_gone(page, meta)
     if not meta.rep then
       meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
     end

@@ -6,7 +6,8 @@
 --   token (4): made anew for each check; the same token again is the same check tried again, and
 --     gets the same answer without being counted twice
 --   number of words (4); exact hash of the normalised text (12)
---   date of the text in seconds since 1970 (4), 0 if unknown; table key of the URL that the page
+--   date of the text in seconds since 1970 (4), 0 if unknown; when the page was seen (4), 0 if that
+--     was now: what got no answer is checked later; table key of the URL that the page
 --     names as canonical (4); flags (1): 1 the page takes the place of the one that it copies, 2 it gives its
 --     own place to the URL that it names as canonical
 --   entries known of the log of its host's template (2), 65535 if it is not asked for; bytes of
@@ -23,17 +24,25 @@ local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unch
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
 
 local function read_page(packed)
-  local url_key, token, words, exact, date, canonical, flags, template_length, pairs_size, url_size,
-    host_size, bands_size, canonical_size, at = struct.unpack('>c4c4I4c12I4c4BI2I2I2I2I2I2', packed)
+  local url_key, token, words, exact, date, seen, canonical, flags, template_length, pairs_size, url_size,
+    host_size, bands_size, canonical_size, at = struct.unpack('>c4c4I4c12I4I4c4BI2I2I2I2I2I2', packed)
+  local now = tonumber(ARGV[2])
   local function take(size)
     at = at + size
     return string.sub(packed, at - size, at - 1)
   end
   return {url_key = url_key, token = token, words = words, exact = exact, date = date,
+    is_late = seen > 0, seen = seen > 0 and math.min(seen, now) or now,
     canonical = canonical, preferred = flags % 2 == 1, yields = flags >= 2,
     template_length = template_length, url = take(url_size), host = take(host_size),
     bands = take(bands_size), canonical_url = take(canonical_size), pairs = take(pairs_size),
     odd = string.sub(packed, at)}
+end
+
+-- Since when a page is gone that has been seen, nil if it is not: it may have been found gone between
+-- a visit and its check.
+local function still_gone(page, meta)
+  return page.is_late and is_gone(meta) and meta.gone >= page.seen and meta.gone or nil
 end
 
 local function count(page, meta, similarity, times)

@@ -133,10 +133,10 @@ local function is_gone(meta)
   return (meta.gone or 0) > 0
 end
 
--- When a page is seen last: now, or as its record says, if the clock of who checks is behind. It
--- would expire at once by the clocks of others.
-local function later(now, meta)
-  return meta and math.max(now, meta.last_seen) or now
+-- When a page was seen last: at this time, or as its record says, if that is later, as where the clock
+-- of who checks is behind. It would expire at once by the clocks of others.
+local function later(seen, meta)
+  return meta and math.max(seen, meta.last_seen) or seen
 end
 
 -- The page that stands for a copy, nil if there is none any more.

@@ -26,7 +26,7 @@ local function settle(item)
   local known, same_text = attempt.replaces > 0, attempt.same_text
   local old = known and read_record(attempt.replaces, 0)
   local meta = {id = id, standing = standing, first_seen = attempt.first_seen,
-    last_seen = later(now, old), token = token, url = page.url, url_key = page.url_key,
+    last_seen = later(page.seen, old), gone = old and still_gone(page, old) or nil, token = token, url = page.url, url_key = page.url_key,
     words = page.words, exact = page.exact, level = level, sampled = sampled, sketch = ''}
   if copy then
     meta.rep, meta.odd_bits, meta.rep_sampled = rep, odd_bits, rep_sampled
