@@ -61,7 +61,9 @@ def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
     menu = (signs & BIT["nav"]) > 0
     if flat.links[menu].sum() < LONG_MENU:
         menu &= (signs & BIT["header"]) > 0
-        if flat.links[menu].sum() < MENU:
+        other = likely * sizes * (2 * flat.linked < sizes)
+        # More text in a header than elsewhere has come there, as it was not closed.
+        if flat.links[menu].sum() < MENU or other[menu].sum() > other[~menu].sum():
             return likely
     if menu.all():
         return likely

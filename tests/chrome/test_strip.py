@@ -77,6 +77,8 @@ def test_a_list_in_a_menu_stays_beside_a_footer() -> None:
     links = "".join(f"<li><a href=/{i}>Shelf {i}</a>" for i in range(80))
     unclosed = page(f"<div><nav><ul>{links}</ul><article>{BODY}</article></div>{FOOTER}")
     assert FIRST in strip_chrome(unclosed).text
+    header = page(f"<header><nav><ul>{links}</ul><div>{BODY}<ul>{rows}</ul></div>{FOOTER}")
+    assert FIRST in strip_chrome(header).text
 
 
 @pytest.mark.parametrize(
