@@ -192,25 +192,32 @@ def _whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head
     """
     flat, head = walk(read) if isinstance(read, etree._Element) else read or reader.close()
     if flat.too_deep:
-        flat, _ = _untagged(data)
+        flat, beyond = _untagged(data)
+        head.hrefs, head.rels = beyond.hrefs, beyond.rels
     if rest:
         seen = untagged.seen(rest, data)
         # One block, for blocks by the hundred thousand cost more than they tell.
         if text := untagged.whole(seen):
             flat.append(text)
-        # What is no text, so that nothing of it is parsed, leads nowhere.
-        for href, rel in untagged.links(seen, MOST_LINKS if data else 0):
-            head.hrefs.append(href)
-            head.rels.append(rel)
+        if data:  # what is no text, so that nothing of it is parsed, leads nowhere
+            _add_links(head, seen)
     return flat, head
 
 
 def _untagged(data: bytes) -> tuple[Flat, Head]:
-    """Return the lines of a page that is too deep, or whose reader lxml has closed already.
+    """Return lines and links of a page that is too deep, or whose reader lxml has closed already.
 
     It does so where it cannot decode a piece, in which an older libxml2 has cut a character.
     """
-    return flat_lines(list(untagged.lines(data))), Head()
+    head = Head()
+    _add_links(head, untagged.seen(data))
+    return flat_lines(list(untagged.lines(data))), head
+
+
+def _add_links(head: Head, seen: bytes) -> None:
+    for href, rel in untagged.links(seen, MOST_LINKS):
+        head.hrefs.append(href)
+        head.rels.append(rel)
 
 
 def _too_dense(data: bytes, number: int) -> int:

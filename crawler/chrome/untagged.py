@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from html.entities import html5
-from itertools import islice
 from typing import Final
 
 import numpy as np
 
 from .blocks import squeeze
 from .reader import INLINE, LINK, READING, TAGS, TIME
+
+try:
+    from .hrefs import anchors
+except ImportError:
+    from .anchors import anchors
 
 _COMMENT: Final = b"<!--"
 _ENDS: Final = {  # in small letters
@@ -30,16 +34,6 @@ _NO_CHARACTER: Final = re.compile(r"&#\d{640,}+;?", re.ASCII)
 _TAG: Final = re.compile(r"<[a-zA-Z/!?][^<>]*>")
 _WITHIN: Final = "|".join(
     tag for tag, kind in TAGS.items() if kind in (INLINE, READING, LINK, TIME)
-)
-# Attributes are stepped over one by one, for a value may hold what looks like another. In linear
-# time: nothing is given back, and no value in quotes goes on behind the next tag. A link with a
-# hundred attributes is none for people.
-_VALUE: Final = rb"\s*+=\s*+(?:\"([^\"<]*+)\"|'([^'<]*+)'|(?![\"'])([^\s<>]++))"
-_ATTRIBUTE: Final = rb"[\s/]*+[^\s/<>][^\s/<>=]*+(?:" + _VALUE.replace(b"([", b"(?:[") + rb")?+"
-_ANCHOR: Final = re.compile(rb"<a(?:rea)?(?=[\s/])((?:" + _ATTRIBUTE + rb"){0,99}+)[\s/]*+>", re.I)
-_HREF, _REL = (
-    re.compile(rb"(?:(?![\s/]*+%b[\s=])%b)*+[\s/]*+%b%b" % (name, _ATTRIBUTE, name, _VALUE), re.I)
-    for name in (b"href", b"rel")
 )
 # Without a semicolon it is none in an address: "?a=1&copy=2" has two parameters.
 _REFERENCE: Final = re.compile(r"&(#?\w{1,31};)", re.ASCII)
@@ -89,16 +83,12 @@ def links(data: bytes, most: int) -> Iterator[tuple[str, str | None]]:
     >>> list(links(b"<a href=/tea>Tea</a> <a class=x rel='nofollow' href='/?a&amp;b'>", 10))
     [('/tea', None), ('/?a&b', 'nofollow')]
     """
-    for tag in islice(_ANCHOR.finditer(data), most):
-        if (href := _HREF.match(tag[1])) is not None:
-            rel = _REL.match(tag[1])
-            yield _value(href), rel and _value(rel)
+    for href, rel in anchors(data, most):
+        yield _unreferenced(href), rel and _unreferenced(rel)
 
 
-def _value(attribute: re.Match[bytes]) -> str:
-    quoted, single, bare = attribute.groups(b"")
-    text = (quoted or single or bare).decode("utf-8", "replace")
-    return _REFERENCE.sub(_character, text) if 0 < text.count("&") <= _MOST_ENTITIES else text
+def _unreferenced(value: str) -> str:
+    return _REFERENCE.sub(_character, value) if 0 < value.count("&") <= _MOST_ENTITIES else value
 
 
 def _character(reference: re.Match[str]) -> str:

@@ -92,6 +92,17 @@ def test_links_beyond_what_is_parsed_are_bounded() -> None:
     assert MOST_LINKS < len(found) <= MOST_LINKS + MOST_TAGS
 
 
+@pytest.mark.parametrize("row", ["<div>{}", "<br><font color=red>{}", "<ul><li>{}<p>a b c d e"])
+def test_links_deeper_than_the_parser_goes(row: str) -> None:
+    """Old pages close no tags, so that all of them lie in each other."""
+    wanted = [Link(f"page-{i}.html", nofollow=False) for i in range(3000)]
+    rows = (row.format(f"<a href={link.href}>a text</a> of it") for link in wanted)
+    page = f"<title>All</title><script>'<a href=none>'</script>{''.join(rows)}"
+    document = parse(page)
+    assert list(links(document)) == wanted
+    assert title(document) == "All"
+
+
 @pytest.mark.parametrize(
     "tag",
     [

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawler.chrome import counting, document, reader, strip_chrome
+from crawler.chrome import anchors, counting, document, reader, strip_chrome
 from tests.chrome.test_hostile import HOSTILE, SOUP
 
 if not document.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
+from crawler.chrome import hrefs
 from crawler.chrome.crowded import count, is_crowded
 from crawler.chrome.walk import walk
 
@@ -212,6 +213,26 @@ def test_frequent_characters_are_counted(page: bytes, times: int, one: int, othe
     first, last = sorted((one, other))
     found = sum(first <= char <= last for char in page)
     assert count(page, first, last) == counting.count(page, first, last) == found
+
+
+PIECES = "<a", "<area", "href", "HREF", "rel", "x", "=", "'", '"', " ", "/", "\n", "<", ">", "é"
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=40), st.integers(0, 3))
+def test_anchors_are_those_of_the_expression(pieces: list[str], most: int) -> None:
+    """Whatever stands in a tag, and however little of it is right."""
+    data = "".join(pieces).encode("utf-8", "replace")
+    for page in data, b"<a " + data + b"><a href=/y rel=z>":
+        assert hrefs.anchors(page, most) == anchors.anchors(page, most)
+
+
+@pytest.mark.parametrize("attributes", [98, 99, 100])
+def test_an_anchor_of_very_many_attributes_is_none(attributes: int) -> None:
+    """As the expression has it: the address is one of them."""
+    page = b"<a " + b"x " * (attributes - 1) + b"href=/y>"
+    expected = [("/y", None)] * (attributes <= anchors.MOST_ATTRIBUTES)
+    assert hrefs.anchors(page, 9) == anchors.anchors(page, 9) == expected
 
 
 @pytest.mark.parametrize("name", HOSTILE)
