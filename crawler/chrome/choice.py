@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Flat
-from .features import Floats, Ints, Wide, first_equal
+from .blocks import TAG_CODES, Flat
+from .features import Floats, Ints, Wide, counted, first_equal
 from .vocabulary import BIT
 
 MOSTLY: Final = 0.5  # of the text between two blocks of the template
@@ -22,6 +22,9 @@ LONG: Final = 200  # characters: longer blocks tell no more
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
 SURER: Final = 1.5  # times as far from even are log-odds, were it known which of these it is
 TINY: Final = 1e-6
+THIN: Final = 150  # words: no more may be a note that stands on all pages of a site
+AMONG: Final = 0.5  # likelihood that is enough among the blocks that such a page keeps
+AFTER: Final = 0.3  # the same behind them
 LONG_MENU: Final = 1000  # links: of such a menu they are hardly main text
 MENU: Final = 10  # the same of a menu in a header
 HIDDEN: Final = 0.2  # of the text that is likely and seen
@@ -162,6 +165,42 @@ def inside(settled: Wide, kept: NDArray[np.bool_], flat: Flat, sizes: Wide) -> W
     judged = settled.copy()
     judged[first:end] = _likelier(settled[first:end], INSIDE * min(outside / OUTSIDE, 1))
     return judged
+
+
+def below_heading(
+    kept: NDArray[np.bool_],
+    judged: Wide,
+    flat: Flat,
+    sizes: Wide,
+    titled: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Return which blocks to keep, of a page that keeps little also what follows its heading.
+
+    Beside a note that stands on all pages of a site, the few facts about a person, a place or a
+    match look like a menu, and all these pages would be copies of each other.  So what stands from
+    the heading to the first block that is kept comes along, unless it is linked, and what is likely
+    enough among these and after them, as far as the smallest container of both goes.  `titled` says
+    which blocks the page's title repeats.
+    """
+    if counted(flat.words, sizes)[kept].sum() > THIN:
+        return kept
+    signs = flat.signs[flat.around]
+    in_menu = (signs & BIT["nav"]) > 0
+    plain = (2 * flat.linked < sizes) & ~in_menu & ((signs & BIT["hidden"]) == 0)
+    first, behind = int(np.argmax(kept)), len(kept) - int(np.argmax(kept[::-1]))
+    heading = (titled | (flat.codes[flat.around] == TAG_CODES["h1"])) & ~in_menu
+    start = int(np.flatnonzero(heading[: first + 1]).max(initial=-1))
+    found: NDArray[np.bool_] = kept.copy()
+    found[first:behind] |= (plain & (judged >= AMONG))[first:behind]
+    if start >= 0:
+        found[start:first] = plain[start:first]
+        found[start] = True
+        # What follows in a very long page is no other part of it.
+        ends = np.where(flat.ends < flat.ends[0], flat.ends, len(kept))
+        holds = (flat.firsts <= start) & (ends >= behind)
+        end = int(ends[holds].min())
+        found[behind:end] |= (plain & (judged >= AFTER))[behind:end]
+    return found
 
 
 def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], sizes: Wide) -> Wide:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from . import model
 from .blocks import LIMIT
-from .choice import doubt_hidden, doubt_menus
+from .choice import below_heading, doubt_hidden, doubt_menus
 from .document import Document, parse, read_tree
 from .document import title as title_of
+from .features import TITLED
 from .linked import with_body
 from .main_text import MainText
 
@@ -64,16 +65,18 @@ def strip_chrome(
         empty = np.zeros(0, np.float32)
         return MainText("", title, flat, empty.astype(bool), empty)
     fitted = model.load()
-    likely = fitted.probabilities(describe(flat, title[:_TITLE_READ], fitted.names))
+    features = describe(flat, title[:_TITLE_READ], fitted.names)
+    likely, titled = fitted.probabilities(features), features[:, TITLED] > 0
     if n > LIMIT:
         rest = 1 - flat.linked[LIMIT:] / lengths(texts[LIMIT:])
         rest = np.clip(rest, *_DENSITY)
         likely = np.concatenate((likely, rest), dtype=np.float32)
+        titled = np.append(titled, np.zeros(n - LIMIT, bool))
     sizes = lengths(texts)
     likely = with_body(doubt_menus(likely, flat, sizes), flat, document.head.data)
     settled = doubt_hidden(settle(likely, flat, sizes), flat, sizes)
     judged = inside(settled, choose(settled, sizes), flat, sizes)
-    kept = choose(judged, sizes)
+    kept = below_heading(choose(judged, sizes), judged, flat, sizes, titled)
     known = whole = pairs = alone = None
     if template:
         pairs, alone = pair_hashes(texts), kept

@@ -44,6 +44,7 @@ MANY: Final = 5
 LONG_WORDS: Final = 20
 LITTLE_LINKED: Final = 0.3
 
+TITLED: Final = 7  # the column that tells whether the page's title repeats a block
 # Columns whose sums over ranges of blocks are wanted.
 _WORDS, _PROSE, _LINKED, _LENGTH, _LINKS, _BLOCKS, _HEADS = range(7)
 
@@ -134,7 +135,7 @@ def _own(
     n = len(texts)
     chars = lengths(texts)
     spaces = counts.astype(np.float64)
-    words = np.where(chars > 12 * spaces, chars / 2, spaces)
+    words = counted(spaces, chars)
     stops = np.zeros(n)
     long = np.flatnonzero(chars > SHORT)
     stops[long] = [_stops(texts[i]) for i in long.tolist()]
@@ -150,6 +151,14 @@ def _own(
     short = np.flatnonzero((chars > 8) & (chars < 200) & (chars <= len(title)))
     own[short, 7] = [texts[i] in title for i in short.tolist()]
     return own, words, prose
+
+
+def counted(words: NDArray[Any], chars: Wide) -> Wide:
+    """Return how many words texts have, by the parts between their spaces and their characters.
+
+    Chinese and Japanese ones count as half of their characters.
+    """
+    return np.where(chars > 12 * words, chars / 2, words)
 
 
 def twins(flat: Flat) -> Ints:

@@ -186,3 +186,63 @@ def test_inside_the_main_container(html: str, random: Any) -> None:
     for one in WAYS.values():
         judged = one.inside(settled, settled > 0.5, flat, sizes)
         np.testing.assert_allclose(judged, wanted, rtol=1e-9)
+
+
+NOTE = "All of this is as we were told, and we take no responsibility for what is wrong. "
+
+
+def below_heading(html: str, kept: str, title: str = "", likely: float = 0.1) -> list[str]:
+    """The texts of the blocks that are kept if those that contain `kept` would be."""
+    flat = document.parse(html).flat
+    texts = flat.texts
+    chosen = np.array([kept in text for text in texts])
+    titled = np.array([text == title for text in texts])
+    judged = np.where(chosen, 0.9, likely)
+    found = choice.below_heading(chosen, judged, flat, features.lengths(texts), titled)
+    return [text for text, one in zip(texts, found, strict=True) if one]
+
+
+@pytest.mark.parametrize(
+    "heading", ["<h1>Ann Lee</h1>", "<h1><a href=/>Ann Lee</a></h1>", "<b>Ann Lee</b>"]
+)
+def test_facts_above_a_note_are_kept(heading: str) -> None:
+    """From the heading on, be it marked as one or repeated by the title, but no links."""
+    facts = "<ul><li>Baker<li>Room 2<li><a href=/all>All bakers</a></ul>"
+    page = f"<p>Welcome<div><p>{heading.format('Ann Lee')}{facts}<p>{NOTE}</div><p>Imprint"
+    assert below_heading(page, "responsibility", "Ann Lee") == [
+        "Ann Lee", "Baker", "Room 2", NOTE.strip(),
+    ]  # fmt: skip
+
+
+def test_facts_below_a_note_are_kept_if_they_may_be_main_text() -> None:
+    """As far as the container of heading and note goes, if they are likelier than chrome is."""
+    page = f"<div><h1>Ann Lee</h1><p>{NOTE}<ul><li>Baker<li>Room 2</ul></div><p>Imprint"
+    whole = ["Ann Lee", NOTE.strip(), "Baker", "Room 2"]
+    assert below_heading(page, "responsibility", likely=choice.AFTER) == whole
+    assert below_heading(page, "responsibility", likely=choice.AFTER - 0.01) == whole[:2]
+
+
+def test_a_long_text_is_left_alone() -> None:
+    """What stands above it, as its author's name, is no more than a few words of it."""
+    page = f"<h1>Ann Lee</h1><p>Baker<p>{NOTE * 10}"
+    assert below_heading(page, "responsibility") == [(NOTE * 10).strip()]
+
+
+def test_a_page_without_a_heading_keeps_what_it_kept() -> None:
+    """Nobody knows where its facts would begin."""
+    page = f"<p>Welcome<p>Baker<p>{NOTE}"
+    assert below_heading(page, "responsibility") == [NOTE.strip()]
+
+
+@settings(deadline=None)
+@given(html=SOUP, random=st.randoms(use_true_random=False))
+def test_below_the_heading(html: str, random: Any) -> None:
+    """Whatever was kept stays, and nothing that is hidden comes along."""
+    flat = document.parse(f"<p>a<h1>b</h1><nav>c</nav>{html}<p hidden>d").flat
+    judged, titled = (np.array([random.random() for _ in flat.texts]) for _ in range(2))
+    kept = judged > 0.7
+    sizes = features.lengths(flat.texts)
+    found = choice.below_heading(kept, judged, flat, sizes, titled > 0.8)
+    assert found[kept].all()
+    hidden = (flat.signs[flat.around] & choice.BIT["hidden"]) > 0
+    assert not (found & ~kept & hidden & (titled <= 0.8)).any()
