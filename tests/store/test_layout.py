@@ -302,6 +302,22 @@ async def test_an_exchange_that_fails_in_its_middle(redis_url: str) -> None:
         assert (audit.faults, audit.urls) == ([], 40)
 
 
+async def test_a_record_that_cannot_be_written(index_url: str) -> None:
+    """Where somebody wrote under the key of its list, the page leaves nothing in the tables."""
+    config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=1, timeout=1)
+    requests = pages(60, bands=8)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_requests(requests[:20])
+        client, key = index.store._client, index.store.shards[0].numbered("page", 1)
+        await client.set(key, "no list")
+        with pytest.raises(ServerError, match="has not written"):
+            await index.check_requests(requests)
+        await client.delete(key)
+        await index.check_requests([page._replace(token=b"last") for page in requests])
+        audit = await index.verify()
+        assert (audit.faults, audit.urls) == ([], 60)
+
+
 @pytest.mark.parametrize("place", [3, 4])
 async def test_a_record_without_a_verdict_is_named(index_url: str, place: int) -> None:
     """Who asks for a page whose verdict, standing or last, is none, is told what to do."""

@@ -171,24 +171,26 @@ local function decide(page, known, same_text)
     meta.rep, meta.rep_sampled = original.id, original.sampled
     meta.last = same_text and '=' or meta.standing
   else
-    list(page, meta.id)
-    for _, loser in ipairs(beaten) do
-      meta.replaces = meta.replaces or loser.id
-      depose(loser, meta, loser.exact == page.exact and 'e' or 'n')
-    end
     meta.standing = long_enough and 'u' or 's'
     local as_before = same_text and not known.rep
     meta.last = as_before and '=' or known and '!' or meta.standing
+    meta.replaces = beaten[1] and beaten[1].id
+    if long_enough then meta.sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size) end
+  end
+  write_record(meta) -- first, for it fails where somebody wrote under its key: an entry would have no record
+  add(meta.id, unpack(page.url_place, 1, 4))
+  grow('url', URLS)
+  if not original then
+    list(page, meta.id)
+    for _, loser in ipairs(beaten) do
+      depose(loser, meta, loser.exact == page.exact and 'e' or 'n')
+    end
     state.kept = state.kept + 1
     if page.words > 0 then grow('exact', EXACT) end
     if long_enough then
       for _ = 1, rounds(#page.families) do grow('band', tables) end
-      meta.sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size)
     end
   end
-  write_record(meta)
-  add(meta.id, unpack(page.url_place, 1, 4))
-  grow('url', URLS)
   count(page, meta, similarity)
   return meta
 end

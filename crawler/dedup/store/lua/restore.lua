@@ -55,12 +55,12 @@ local function restore(packed)
   elseif meta.id >= state.next then
     take_number(meta.id)
   end
-  if not IS_COPY[meta.standing] then
-    meta.rep = nil
+  if not IS_COPY[meta.standing] then meta.rep = nil end
+  write_record(meta) -- before all else, for it fails where somebody wrote under its key
+  if not meta.rep then
     state.kept = state.kept + 1
     if ARGV[2] == 'all' then list(meta, bands) end
   end
-  write_record(meta)
   add(meta.id, ids, name, tag, bucket)
   grow('url', URLS)
   return {meta.id, 1}

@@ -37,9 +37,9 @@ local function settle(item)
     meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
     meta.replaces = replaces
     meta.sketch = page.bands .. string.sub(page.odd, 4)
-    state.kept = state.kept + 1
   end
-  write_record(meta)
+  write_record(meta) -- before all else, for it fails where somebody wrote under its key
+  if not copy then state.kept = state.kept + 1 end
   local rest = old and bury(old) or ''
   add(id, find('url', 'url', page.url_key))
   grow('url', URLS)
