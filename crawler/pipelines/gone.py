@@ -69,6 +69,7 @@ class GoneAddresses:
         crawler.signals.connect(self.follow, signal=signals.request_reached_downloader)
         crawler.signals.connect(self.note, signal=signals.response_received)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
+        crawler.signals.connect(self.idle, signal=signals.spider_idle)
 
     def open(self, index: DuplicateIndex) -> None:
         """Report to *index* from now on."""
@@ -77,8 +78,6 @@ class GoneAddresses:
 
     async def close(self) -> None:
         """Report what is left; what has no answer waits in the spool."""
-        for here in self._elsewhere:  # Scrapy says nothing of requests that are not for its spider
-            self._note(*self._moving[here])
         await self.report()
         self._keep()
         atexit.unregister(self._keep)
@@ -127,6 +126,17 @@ class GoneAddresses:
     def dropped(self, request: Request) -> None:
         """Note what led to a request that is not made, for its address was asked for already."""
         self._end(request.url, request)
+
+    def idle(self) -> None:
+        """Note what led to other hosts that nobody asked, now that no request waits.
+
+        Scrapy says nothing of requests that are not for its spider. Those that wait when a crawl
+        ends before it is idle say nothing either.
+        """
+        for here in tuple(self._elsewhere):
+            moved = self._forget(here)
+            if moved is not None:
+                self._note(*moved)
 
     def _end(self, url: str, request: Request, *, is_answer: bool = True) -> None:
         """Note the addresses from which redirects led away, but not one that they led back to."""
