@@ -7,6 +7,7 @@ import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from crawler.dedup.sketches.odd import OddSketch
 from crawler.dedup.store.reading import PAGES_IN_BLOCK, entries_in
 from crawler.dedup.store.records import split_block
 from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
+from crawler.dedup.transfer import export_index
 
 BITS = 512
 
@@ -402,7 +404,7 @@ async def test_the_last_number(index_url: str) -> None:
         assert (audit.faults, audit.urls) == ([], 12)
 
 
-async def test_a_state_that_was_lost(index_url: str) -> None:
+async def test_a_state_that_was_lost(index_url: str, tmp_path: Path) -> None:
     """As by a server that evicts keys: nothing is checked, lest a number be given to a second page.
 
     One error says what to do. An index whose pages are all forgotten has lost nothing.
@@ -422,6 +424,8 @@ async def test_a_state_that_was_lost(index_url: str) -> None:
             index.check_requests(again),
             index.show(some[0].url),
             index.forget("http://a"),
+            index.verify(),
+            export_index(index, tmp_path / "export"),
         ):
             with pytest.raises(ServerError, match=r"lost its state.*noeviction"):
                 await asked

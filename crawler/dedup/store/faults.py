@@ -125,7 +125,7 @@ DAMAGED = Fault(
     "`import` under another DEDUP_NAMESPACE take all others along",
     False,
 )
-_NO_STATE = Fault(
+NO_STATE = Fault(
     "the index has lost its state; if the server evicts keys set its maxmemory-policy to "
     "noeviction, then clear the index and import an export, or crawl again",
     False,
@@ -178,7 +178,7 @@ _TEXTS = {
     "no connection available": _POOL,
     "data string too short": DAMAGED,
     "numbers of pages have come to an end": _NO_NUMBERS,
-    "state of the index is lost": _NO_STATE,
+    "state of the index is lost": NO_STATE,
     "db index is out of range": _NO_DATABASE,
     f"errno {errno.ECONNREFUSED}]": _REFUSED,
     # All that the client keeps of the cause where it found its connection closed.

@@ -18,7 +18,7 @@ from redis.exceptions import ResponseError
 
 from ..errors import ServerError
 from .connect import Client
-from .faults import FOREIGN
+from .faults import FOREIGN, NO_STATE
 from .keys import AGAIN, Keys
 from .parameters import Parameters
 from .scripts import explained, load_script
@@ -177,13 +177,27 @@ class Reader(ABC):
         """End what goes on in the background."""
 
     async def states(self) -> list[dict[str, int]]:
-        """The hash ``state`` of each shard."""
+        """The hash ``state`` of each shard; :class:`ServerError` if one with pages has lost it."""
         pipe: Any = self._client.pipeline(transaction=False)  # which a full Redis would refuse
         for keys in self.shards:
             pipe.hgetall(keys.state)
         with explained():
             replies = await pipe.execute()
-        return [{_text(k): _number(v) for k, v in reply.items()} for reply in replies]
+        found = [{_text(k): _number(v) for k, v in reply.items()} for reply in replies]
+        for keys, state in zip(self.shards, found, strict=True):
+            if "next" not in state:  # of a new index, or what reads on would miss most pages
+                await self._see_that_it_is_new(keys)
+        return found
+
+    async def _see_that_it_is_new(self, keys: Keys) -> None:
+        """As in layout.lua."""
+        names = [keys.numbered("url", bucket) for bucket in range(_LEAST_BUCKETS)]
+        if any(await self.read_buckets(names)):
+            client: Any = self._client
+            with explained():
+                is_new = await client.hexists(keys.state, "next")  # since a moment ago
+            if not is_new:
+                raise ServerError(NO_STATE.sentence)
 
     async def counters(self) -> dict[str, dict[str, str]]:
         """The hashes ``params``, ``state``, ``stats``, ``hosts`` and ``histogram``; numbers are
