@@ -483,6 +483,15 @@ async def test_a_full_server(start_server):
             pass
 
 
+async def test_a_server_without_the_replicas_that_it_wants(start_server):
+    """It may want them for good: a failover need not be under way."""
+    server = start_server()
+    async with DuplicateIndex.open(DedupConfig(redis_url=server.url)) as index:
+        server.ask("CONFIG", "SET", "min-replicas-to-write", 1)
+        with pytest.raises(ServerError, match=r"min-replicas-to-write.*see whether its replicas"):
+            await index.check("http://a/", "some text")
+
+
 async def test_keys_of_somebody_else(server, redis_url):
     """Whoever has put something else under a key of the index is told so, not in Redis's words."""
     server.ask("SET", "{dedup}:params", "mine")

@@ -130,6 +130,11 @@ NO_STATE = Fault(
     "noeviction, then clear the index and import an export, or crawl again",
     False,
 )
+_NO_REPLICAS = Fault(
+    "the server has too few replicas to take anything (min-replicas-to-write); wait if a failover "
+    "is under way, else see whether its replicas run",
+    True,
+)
 _NO_NUMBERS = Fault(
     "the index has given its last number; begin a new one under another DEDUP_NAMESPACE", False
 )
@@ -146,7 +151,7 @@ _CODES = {
     "MOVED": _CLUSTER_WANTED,
     "NOAUTH": _NO_AUTH,
     "NOPERM": _NO_PERMISSION,
-    "NOREPLICAS": _FAILOVER,
+    "NOREPLICAS": _NO_REPLICAS,
     "OOM": _FULL,
     "READONLY": _READ_ONLY,
     "TRYAGAIN": _MOVING,
