@@ -14,6 +14,7 @@ from . import untagged
 from .blocks import Flat, flat_lines, squeeze
 from .encoding import as_builtin, decode, is_binary
 from .head import Head, directives, words
+from .mojibake import mend
 from .reader import Reader
 
 try:
@@ -98,10 +99,7 @@ def parse(
     'Tea & cake'
     """
     html = as_builtin(html)
-    if text is not None and isinstance(html, bytes):
-        encoding, whole = "utf-8", html
-    else:
-        encoding, text, whole = _decoded(html, content_type)
+    encoding, text, whole = _decoded(html, content_type, text)
     data, rest, crowded = _bounded(whole)
     if tree is not None and COMPILED and data is whole and (root := tree(text)) is not None:
         return Document(*_whole(root, None, data, rest), encoding, url)
@@ -140,13 +138,21 @@ def parse_in_steps(
     return Document(*_whole(read, reader, data, rest), encoding, url)
 
 
-def _decoded(html: str | bytes, content_type: str | None) -> tuple[str, str, bytes]:
-    """Return the encoding of a page, its text, and that in UTF-8."""
+def _decoded(
+    html: str | bytes, content_type: str | None, known: str | None = None
+) -> tuple[str, str, bytes]:
+    """Return the encoding of a page, its text, and that in UTF-8; `known` if bytes are that."""
+    encoding = "utf-8"
     if isinstance(html, str):
-        return "utf-8", html, html.encode("utf-8", "replace")
-    encoding, text = decode(html, content_type)
-    plain = encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf"
-    return encoding, text, html if plain else text.encode()
+        text, whole = html, html.encode("utf-8", "replace")
+    elif known is not None:
+        text, whole = known, html
+    else:
+        encoding, text = decode(html, content_type)
+        plain = encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf"
+        whole = html if plain else text.encode()
+    mended = mend(whole)
+    return encoding, text if mended is whole else mended.decode("utf-8", "replace"), mended
 
 
 def _bounded(data: bytes) -> tuple[bytes, bytes, bool]:

@@ -1,0 +1,68 @@
+"""Text that was encoded twice is itself again, and what only looks a little like it stays."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.chrome import links, parse, strip_chrome
+from crawler.chrome.mojibake import mend
+
+TEXT = "Zoë’s café — “open late” — doesn’t take cards; naïve guests, à la carte, pay 5\u00a0€… "
+WAYS = ["latin-1", "cp1252"]
+
+
+def as_read(text: str, way: str) -> str:
+    """What becomes of a text in UTF-8 whose bytes are read as characters."""
+    data = text.encode()
+    if way == "latin-1":
+        return data.decode(way)
+    return "".join(bytes((byte,)).decode(way, "ignore") or chr(byte) for byte in data)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copy_that_was_encoded_twice_has_the_same_text(way: str) -> None:
+    """Copies by careless programs are exact ones, also of spaces and letters that end in one."""
+    page = "<html><title>{0}</title><nav><a href=/>Home</a></nav><main><p>{0}<p>{0}</main>"
+    right = strip_chrome(page.format(TEXT))
+    wrong = page.format(as_read(TEXT, way))
+    for html in wrong, wrong.encode():
+        found = strip_chrome(html, content_type="text/html; charset=utf-8")
+        assert (found.text, found.title) == (right.text, right.title)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(st.text(st.characters(min_codepoint=0xA1, exclude_categories=["Cs"]), min_size=2))
+def test_whatever_it_was(way: str, text: str) -> None:
+    """Letters of all scripts and signs beyond them."""
+    text += "“é”"
+    assert mend(f"<p>{as_read(text, way)}".encode()).decode() == f"<p>{text}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "«CAFÉ» «LIBERTÉ» «IRMÃ» «ÂNGELO»",
+        "É° Ã» Â« all of it as it was meant, é, à and ü",
+        "Write é in UTF-8, read it as Latin-1, and it is Ã© – as on the pages of many a café",
+        "Une fenêtre à l’étage, très âgée",
+    ],
+)
+def test_what_is_right_stays(text: str) -> None:
+    """Capitals before quotation marks, and pages on the subject."""
+    page = f"<p>{text}".encode()
+    assert mend(page) is page
+
+
+def test_links_stay() -> None:
+    """Their addresses may work as they stand there."""
+    href = "/caf\u00c3\u00a9"
+    page = f"<p>{as_read(TEXT, 'latin-1')}<a href='{href}'>here</a>"
+    assert [link.href for link in links(parse(page))] == [href]
+
+
+def test_a_page_of_nothing_else_is_bounded() -> None:
+    """Beyond twenty thousand of them the rest stays."""
+    found = mend(("<p>" + "â€“ " * 30_000).encode()).decode()
+    assert (found.count("–"), found.count("â€“")) == (20_000, 10_000)
