@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -72,6 +73,33 @@ def flat_lines(texts: list[str]) -> Flat:
     blocks = (none, none, none, none)
     elements = (page + OTHER, page, page, page, page)
     return Flat(texts, words, *blocks, *elements, page, ends, page, page, [""])
+
+
+def without(flat: Flat, cut: NDArray[np.bool_]) -> Flat:
+    """Return the page as it would be if it had never had some of its blocks, `LIMIT` at most."""
+    left = ~cut
+    before = np.concatenate(([0], np.cumsum(left)))
+    firsts, ends = before[flat.firsts], before[flat.ends]
+    stays = ends - firsts > 1  # as a container
+    stays[0] = True
+    # Of each the nearest one around it that stays: each turn doubles the number of steps taken.
+    near = np.where(stays, np.arange(len(stays)), flat.parents)
+    while not stays[near].all():
+        near = near[near]
+    near = (np.cumsum(stays) - 1)[near]
+    return replace(
+        flat,
+        texts=list(compress(flat.texts, left)),
+        words=flat.words[left],
+        linked=flat.linked[left],
+        links=flat.links[left],
+        around=flat.around[left],
+        within=near[flat.within[left]],
+        firsts=firsts[stays],
+        ends=ends[stays],
+        parents=near[flat.parents[stays]],
+        holders=flat.holders[stays],
+    )
 
 
 def ints(values: Sequence[int]) -> Ints:

@@ -11,8 +11,6 @@ from .blocks import TAG_CODES, Flat
 from .features import Floats, Ints, Wide, counted, first_equal
 from .vocabulary import BIT
 
-MOSTLY: Final = 0.5  # of the text between two blocks of the template
-BONUS: Final = 0.5  # of log-odds
 HELD: Final = 0.9  # of the text to keep, by the main container
 INSIDE: Final = 1.0  # of log-odds, for what stands in it
 OUTSIDE: Final = 0.25  # of a page's blocks: if fewer stand outside of it, it says less
@@ -22,6 +20,7 @@ LONG: Final = 200  # characters: longer blocks tell no more
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
 SURER: Final = 1.5  # times as far from even are log-odds, were it known which of these it is
 TINY: Final = 1e-6
+REST: Final = 0.7  # of a block's log-odds, by the page without its site's template
 THIN: Final = 150  # words: no more may be a note that stands on all pages of a site
 AMONG: Final = 0.5  # likelihood that is enough among the blocks that such a page keeps
 AFTER: Final = 0.3  # the same behind them
@@ -81,14 +80,28 @@ def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
     their characters.  Siblings share them wholly, so that no threshold runs through the middle of
     a list.
     """
-    # `np.clip` would take as long as all the rest for a page's few numbers.
-    right = np.minimum(np.maximum(likely, TINY), 1 - TINY)
-    wrong = np.minimum(np.maximum(1 - likely, TINY), 1)
-    odds = np.log(right / wrong)
+    odds = _odds(likely)
     shared = _mean(odds, likes(flat), np.sqrt(np.minimum(sizes + SHORT, LONG)))
     odds += ALIKE * (shared - odds)
     settled: Wide = 1 / (1 + np.exp(-_mean(odds, siblings(flat), np.ones(len(odds)))))
     return settled
+
+
+def of_both(rest: Floats, alone: Floats) -> Floats:
+    """Return the likelihoods of blocks, by what they are in the rest of a page and in all of it.
+
+    The rest is what a page has besides its site's template.
+    """
+    odds = REST * _odds(rest) + (1 - REST) * _odds(alone)
+    return (1 / (1 + np.exp(-odds))).astype(np.float32)
+
+
+def _odds(likely: Floats) -> Wide:
+    exact = likely.astype(np.float64)
+    # `np.clip` would take as long as all the rest for a page's few numbers.
+    right = np.minimum(np.maximum(exact, TINY), 1 - TINY)
+    odds: Wide = np.log(right / np.minimum(np.maximum(1 - exact, TINY), 1))
+    return odds
 
 
 def doubt_hidden(settled: Wide, flat: Flat, sizes: Wide) -> Wide:
@@ -163,7 +176,9 @@ def inside(settled: Wide, kept: NDArray[np.bool_], flat: Flat, sizes: Wide) -> W
     if not outside:
         return settled
     judged = settled.copy()
-    judged[first:end] = _likelier(settled[first:end], INSIDE * min(outside / OUTSIDE, 1))
+    odds = settled[first:end] / (1 - settled[first:end])
+    odds *= np.exp(INSIDE * min(outside / OUTSIDE, 1))
+    judged[first:end] = odds / (1 + odds)
     return judged
 
 
@@ -201,26 +216,3 @@ def below_heading(
         end = int(ends[holds].min())
         found[behind:end] |= (plain & (judged >= AFTER))[behind:end]
     return found
-
-
-def between(settled: Wide, kept: NDArray[np.bool_], known: NDArray[np.bool_], sizes: Wide) -> Wide:
-    """Return the likelihoods of a page's blocks, those of its template 0.
-
-    What stands between two blocks of the template belongs together: if most of it would be kept,
-    the rest is likelier to be main text, too.  What stands before the first of them or behind the
-    last, and a page without any, is as the page alone has it.
-    """
-    gap, new = np.cumsum(known), np.where(known, 0, sizes)
-    share = np.bincount(gap, new * kept) / np.maximum(np.bincount(gap, new), 1)
-    together = share >= MOSTLY
-    together[[0, -1]] = False
-    judged: Wide = np.where(together[gap], _likelier(settled, BONUS), settled)
-    judged[known] = 0
-    return judged
-
-
-def _likelier(settled: Wide, bonus: float) -> Wide:
-    """Return likelihoods of which the log-odds are so much higher."""
-    odds = settled / (1 - settled) * np.exp(bonus)
-    likelier: Wide = odds / (1 + odds)
-    return likelier

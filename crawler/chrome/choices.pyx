@@ -13,7 +13,7 @@ from . import choice
 
 include "equal.pxi"
 
-cdef double TINY = choice.TINY, MOSTLY = choice.MOSTLY, BONUS = exp(choice.BONUS)
+cdef double TINY = choice.TINY
 cdef double HELD = choice.HELD, INSIDE = choice.INSIDE, OUTSIDE = choice.OUTSIDE
 cdef double ALIKE = choice.ALIKE, SHORT = choice.SHORT, LONG = choice.LONG
 cdef double SURER = choice.SURER
@@ -125,35 +125,10 @@ def inside(settled, kept, flat, const double[::1] sizes):
     cdef double outside = 1 - <double>(last - first) / n
     if not outside:
         return settled
-    cdef double bonus = exp(INSIDE * min(outside / OUTSIDE, 1))
+    cdef double bonus = exp(INSIDE * min(outside / OUTSIDE, 1)), odds
     found = settled.copy()
     cdef double[::1] judged = found
     for i in range(first, last):
-        judged[i] = likelier(judged[i], bonus)
-    return found
-
-
-cdef inline double likelier(double likely, double bonus) noexcept:
-    cdef double odds = likely / (1 - likely) * bonus
-    return odds / (1 + odds)
-
-
-def between(const double[::1] settled, kept, known, const double[::1] sizes):
-    cdef const unsigned char[::1] is_kept = kept.view(np.uint8), is_known = known.view(np.uint8)
-    cdef Py_ssize_t n = settled.shape[0], start = 0, i, k
-    cdef double new = 0, new_kept = 0
-    cdef bint together
-    found = np.empty(n)
-    cdef double[::1] judged = found
-    for i in range(n + 1):
-        if i < n and not is_known[i]:
-            new += sizes[i]
-            new_kept += sizes[i] * is_kept[i]
-            continue
-        together = start > 0 and i < n and new_kept / max(new, 1.0) >= MOSTLY
-        for k in range(start, i):  # what stands since the last block of the template
-            judged[k] = likelier(settled[k], BONUS) if together else settled[k]
-        if i < n:
-            judged[i] = 0
-        start, new, new_kept = i + 1, 0, 0
+        odds = judged[i] / (1 - judged[i]) * bonus
+        judged[i] = odds / (1 + odds)
     return found

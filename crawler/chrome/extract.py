@@ -10,24 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import model
-from .blocks import LIMIT
-from .choice import below_heading, doubt_hidden, doubt_menus
+from .blocks import LIMIT, Flat, without
+from .choice import below_heading, doubt_hidden, doubt_menus, of_both
 from .document import Document, parse, read_tree
 from .document import title as title_of
-from .features import TITLED
+from .features import TITLED, Floats
 from .linked import with_body
 from .main_text import MainText
 
 try:
-    from .choices import between, choose, inside, settle
+    from .choices import choose, inside, settle
     from .describe import describe, lengths
     from .paired import pair_hashes, templated
 except ImportError:
-    from .choice import between, choose, inside, settle
+    from .choice import choose, inside, settle
     from .features import describe, lengths
     from .pairs import pair_hashes, templated
 
 _DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likelihood
+# Of what a page alone keeps, and its template has not, so much stays: with less, pages that differ
+# in a list may be alike, and a page may be unlike what it was before.
+_LEAST_OWN: Final = 0.8
 _TITLE_READ: Final = 1000  # characters, in which each short block is looked for
 
 
@@ -64,27 +67,48 @@ def strip_chrome(
     if not n:
         empty = np.zeros(0, np.float32)
         return MainText("", title, flat, empty.astype(bool), empty)
-    fitted = model.load()
-    features = describe(flat, title[:_TITLE_READ], fitted.names)
-    likely, titled = fitted.probabilities(features), features[:, TITLED] > 0
-    if n > LIMIT:
-        rest = 1 - flat.linked[LIMIT:] / lengths(texts[LIMIT:])
-        rest = np.clip(rest, *_DENSITY)
-        likely = np.concatenate((likely, rest), dtype=np.float32)
-        titled = np.append(titled, np.zeros(n - LIMIT, bool))
-    sizes = lengths(texts)
-    likely = with_body(doubt_menus(likely, flat, sizes), flat, document.head.data)
-    settled = doubt_hidden(settle(likely, flat, sizes), flat, sizes)
-    judged = inside(settled, choose(settled, sizes), flat, sizes)
-    kept = below_heading(choose(judged, sizes), judged, flat, sizes, titled)
+    data = document.head.data
+    likely, kept = _judge(flat, title, data)
     known = whole = pairs = alone = None
     if template:
         pairs, alone = pair_hashes(texts), kept
-        known = templated(pairs, kept, flat.linked, sizes, template)
-        if known is not None:
+        known = templated(pairs, kept, flat.linked, lengths(texts), template)
+        if known is not None and known.any():
             whole = _join(texts, kept)
-            kept = (kept | choose(between(judged, kept, known, sizes), sizes)) & ~known
+            kept = kept & ~known
+            if n <= LIMIT:
+                rest = np.flatnonzero(~known)
+                likely[rest], chosen = _judge(without(flat, known), title, data, likely[rest])
+                own, sizes = kept[rest], lengths(texts)[rest]
+                if sizes[own & chosen].sum() < _LEAST_OWN * sizes[own].sum():
+                    chosen = own | chosen
+                kept[rest] = chosen
     return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, alone)
+
+
+def _judge(
+    flat: Flat, title: str, data: list[str], alone: Floats | None = None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return how likely each block is main text, and which of them are kept.
+
+    `data` is the page's JSON-LD.  If this is the rest of a page without its template, `alone` says
+    how likely these blocks are in all of the page.
+    """
+    n = len(flat.texts)
+    fitted = model.load()
+    features = describe(flat, title[:_TITLE_READ], fitted.names)
+    likely, titled = fitted.probabilities(features), features[:, TITLED] > 0
+    sizes = lengths(flat.texts)
+    if n > LIMIT:
+        rest = np.clip(1 - flat.linked[LIMIT:] / sizes[LIMIT:], *_DENSITY)
+        likely = np.concatenate((likely, rest), dtype=np.float32)
+        titled = np.append(titled, np.zeros(n - LIMIT, bool))
+    likely = with_body(doubt_menus(likely, flat, sizes), flat, data)
+    if alone is not None:
+        likely = of_both(likely, alone)
+    settled = doubt_hidden(settle(likely, flat, sizes), flat, sizes)
+    judged = inside(settled, choose(settled, sizes), flat, sizes)
+    return likely, below_heading(choose(judged, sizes), judged, flat, sizes, titled)
 
 
 def _join(texts: list[str], kept: NDArray[np.bool_]) -> str:

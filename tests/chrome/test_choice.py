@@ -95,21 +95,6 @@ def test_a_menu_does_not_come_with_a_few_lines(way: Any) -> None:
 
 
 @settings(deadline=None)
-@given(rows=CHANCES)
-def test_between_two_blocks_of_the_template(rows: list[tuple[float, int, bool, int]]) -> None:
-    """Those of the template are not kept; the rest gets likelier where most of it would be."""
-    settled = np.array([min(max(row[0], 1e-6), 1 - 1e-6) for row in rows], np.float64)
-    sizes = np.array([row[1] for row in rows], np.float64)
-    kept, known = settled > 0.5, np.array([row[2] for row in rows])
-    wanted = choice.between(settled, kept, known, sizes)
-    for one in WAYS.values():
-        judged = one.between(settled, kept, known, sizes)
-        np.testing.assert_allclose(judged, wanted, rtol=1e-9)
-        assert (judged[known] == 0).all()
-        assert (judged[~known] >= settled[~known] * (1 - 1e-9)).all()
-
-
-@settings(deadline=None)
 @given(html=SOUP, random=st.randoms(use_true_random=False))
 def test_siblings_are_settled_together(html: str, random: Any) -> None:
     """Siblings of one tag and class get one likelihood, whoever computes it."""

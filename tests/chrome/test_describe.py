@@ -116,7 +116,7 @@ def test_without_the_compiled_module(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [strip_chrome(page) for page in pages]
     monkeypatch.setattr(extract, "describe", features.describe)
     monkeypatch.setattr(model, "likelihoods", forest.likelihoods)
-    for name in ("settle", "choose", "inside", "between"):
+    for name in ("settle", "choose", "inside"):
         monkeypatch.setattr(extract, name, getattr(choice, name))
     for page, compiled in zip(pages, found, strict=True):
         for block, one in zip(strip_chrome(page).blocks, compiled.blocks, strict=True):

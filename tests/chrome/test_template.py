@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, bloom, strip_chrome
-from crawler.chrome.choice import between
 from crawler.chrome.pairs import KEPT
 from crawler.chrome.recent import Recent
 from crawler.chrome.template import MAX_CONTENTS
@@ -424,16 +423,24 @@ def test_running_text_is_unlearnt_and_not_told_to_others() -> None:
     assert AUTHOR in strip_chrome(signed("yunnan"), template=template.known).text
 
 
-def test_what_stands_among_main_text_is_kept_more_readily() -> None:
-    """Between two blocks of the template, most text being kept, the rest gets likelier."""
-    likely = np.array([0.2, 0.9, 0.3, 0.2, 0.3])
-    kept, known = np.array([0, 1, 0, 0, 0], bool), np.array([1, 0, 0, 1, 0], bool)
-    judged = between(likely, kept, known, np.array([10, 100.0, 20, 10, 20]))
-    assert judged[0] == judged[3] == 0
-    assert judged[1] > 0.9
-    assert judged[2] > 0.3
-    assert judged[4] == 0.3
-    for number in (0, 3):
-        known[number] = False
-        outside = between(likely, kept, known, np.array([10, 100.0, 20, 10, 20]))
-        assert (outside[1:3] == likely[1:3]).all()
+def test_chrome_matters_less_once_it_is_known() -> None:
+    """Then blocks are judged by the rest of their page, which is alike in all of a text's copies."""
+    menu = "".join(f"<li><a href=/{topic}>Shop for {topic}</a>" for topic in TOPICS)
+    offers = "".join(
+        f"<div class=teaser><h3>Our {part}</h3><p>The best of all that we have had, and {part}."
+        for part in PARTS
+    )
+    more = "<ul><li>{0} from India<li>{0} from China</ul><p>See also <a href=/x>{0} pots</a>"
+    alone, learnt = [], []
+    for chrome in f"<nav>{menu}</nav>{{}}<footer>Tea</footer>", f"<div>{{}}</div>{offers}":
+        template = SiteTemplate()
+
+        def page(topic: str, chrome: str = chrome) -> str:
+            return chrome.format(article(topic).replace("</main>", more.format(topic)))
+
+        learn(template, *map(page, TOPICS))
+        for found, known in (alone, frozenset()), (learnt, template.known()):
+            blocks = strip_chrome(page("rooibos"), template=known).blocks
+            found.append([block.likelihood for block in blocks if "rooibos" in block.text])
+    assert len(alone[0]) == len(learnt[0]) == 5
+    assert np.abs(np.subtract(*learnt)).sum() < 0.6 * np.abs(np.subtract(*alone)).sum()
