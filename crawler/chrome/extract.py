@@ -30,7 +30,8 @@ except ImportError:
 _DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likelihood
 # Of what a page alone keeps, and its template has not, so much stays: with less, pages that differ
 # in a list may be alike, and a page may be unlike what it was before.
-_LEAST_OWN: Final = 0.8
+_LEAST_OWN: Final = 0.9
+_LIKELY: Final = 0.5  # what the page alone has cut
 _TITLE_READ: Final = 1000  # characters, in which each short block is looked for
 
 
@@ -78,11 +79,7 @@ def strip_chrome(
             kept = kept & ~known
             if n <= LIMIT:
                 rest = np.flatnonzero(~known)
-                likely[rest], chosen = _judge(without(flat, known), title, data, likely[rest])
-                own, sizes = kept[rest], lengths(texts)[rest]
-                if sizes[own & chosen].sum() < _LEAST_OWN * sizes[own].sum():
-                    chosen = own | chosen
-                kept[rest] = chosen
+                likely[rest], kept[rest] = _judge_rest(flat, known, title, data, likely, kept)
     return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, alone)
 
 
@@ -109,6 +106,28 @@ def _judge(
     settled = doubt_hidden(settle(likely, flat, sizes), flat, sizes)
     judged = inside(settled, choose(settled, sizes), flat, sizes)
     return likely, below_heading(choose(judged, sizes), judged, flat, sizes, titled)
+
+
+def _judge_rest(
+    flat: Flat,
+    known: NDArray[np.bool_],
+    title: str,
+    data: list[str],
+    alone: Floats,
+    kept: NDArray[np.bool_],
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the same for what a page has besides its template, as if it had never had that.
+
+    `alone` and `kept` say what was found of all of the page.
+    """
+    rest = without(flat, known)
+    sizes, own = lengths(rest.texts), kept[~known]
+    likely, chosen = _judge(rest, title, data, alone[~known])
+    # As teasers of other pages, which are others the next time, look more like a text here.
+    chosen &= own | (likely >= _LIKELY)
+    if sizes[own & chosen].sum() < _LEAST_OWN * sizes[own].sum():
+        chosen |= own
+    return likely, chosen
 
 
 def _join(texts: list[str], kept: NDArray[np.bool_]) -> str:

@@ -424,7 +424,7 @@ def test_running_text_is_unlearnt_and_not_told_to_others() -> None:
 
 
 def test_chrome_matters_less_once_it_is_known() -> None:
-    """Then blocks are judged by the rest of their page, which is alike in all of a text's copies."""
+    """Then blocks are judged by the rest of their page, which all copies of a text share."""
     menu = "".join(f"<li><a href=/{topic}>Shop for {topic}</a>" for topic in TOPICS)
     offers = "".join(
         f"<div class=teaser><h3>Our {part}</h3><p>The best of all that we have had, and {part}."
