@@ -472,6 +472,15 @@ async def test_a_clock_that_is_wrong_is_warned_of(server, monkeypatch, caplog):
         assert "differ by 50 seconds" in caplog.text
 
 
+async def test_a_clock_of_a_cluster_is_warned_of_once(cluster_url, monkeypatch, caplog):
+    """However many of its nodes have another."""
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + 86_400)
+    async with opened(cluster_url, ttl=1000):
+        (record,) = caplog.records
+    assert "differ by 86400 seconds" in record.getMessage()
+
+
 async def test_a_full_server(start_server):
     server = start_server(maxmemory="1", maxmemory_policy="noeviction")
     script = "return redis.call('SET', KEYS[1], 1)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -169,16 +168,17 @@ async def _inspect(client: Client, url: str, ttl: float | None) -> None:
             raise redis_errors.ReadOnlyError
         if info.get("cluster_enabled") and not isinstance(client, RedisCluster):
             raise redis_errors.ResponseError("MOVED to other nodes")
-        ahead = time.time() - float(info.get("server_time_usec", 0)) / 1e6
-        allowed = max(min(_SKEW, ttl / 2), ttl / 10) if ttl else math.inf
-        if "server_time_usec" in info and abs(ahead) > allowed:
-            logger.warning(
-                "DEDUP_REDIS_URL %s: the clocks of that server and of this machine differ by %.0f "
-                "seconds. Pages expire (DEDUP_TTL) by the machines' clocks, some too early then: "
-                "set them right.",
-                mask(url),
-                abs(ahead),
-            )
+    times = [float(info["server_time_usec"]) / 1e6 for info in infos if "server_time_usec" in info]
+    apart = max((abs(time.time() - of_server) for of_server in times), default=0.0)
+    if ttl and apart > max(min(_SKEW, ttl / 2), ttl / 10):
+        logger.warning(
+            "DEDUP_REDIS_URL %s: the clocks of that server and of this machine differ by %.0f "
+            "seconds. Pages expire (DEDUP_TTL) by the machines' clocks, some too early then: "
+            "set them right.",
+            mask(url),
+            apart,
+        )
+    for info in infos:
         policy = str(info.get("maxmemory_policy", "noeviction"))
         if info.get("maxmemory") and policy != "noeviction":
             logger.warning(
