@@ -15,7 +15,7 @@ from .choice import below_heading, doubt_hidden, doubt_menus, of_both
 from .document import Document, parse, read_tree
 from .document import title as title_of
 from .features import TITLED, Floats
-from .linked import with_body
+from .linked import in_body, with_body
 from .main_text import MainText
 
 try:
@@ -68,8 +68,8 @@ def strip_chrome(
     if not n:
         empty = np.zeros(0, np.float32)
         return MainText("", title, flat, empty.astype(bool), empty)
-    data = document.head.data
-    likely, kept = _judge(flat, title, data)
+    said = in_body(flat, document.head.data)
+    likely, kept = _judge(flat, title, said)
     known = whole = pairs = alone = None
     if template:
         pairs, alone = pair_hashes(texts), kept
@@ -79,17 +79,17 @@ def strip_chrome(
             kept = kept & ~known
             if n <= LIMIT:
                 rest = np.flatnonzero(~known)
-                likely[rest], kept[rest] = _judge_rest(flat, known, title, data, likely, kept)
+                likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
     return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, alone)
 
 
 def _judge(
-    flat: Flat, title: str, data: list[str], alone: Floats | None = None
+    flat: Flat, title: str, said: NDArray[np.bool_], alone: Floats | None = None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return how likely each block is main text, and which of them are kept.
 
-    `data` is the page's JSON-LD.  If this is the rest of a page without its template, `alone` says
-    how likely these blocks are in all of the page.
+    `said` are those that the page's JSON-LD has as well.  If this is the rest of a page without its
+    template, `alone` says how likely these blocks are in all of the page.
     """
     n = len(flat.texts)
     fitted = model.load()
@@ -100,7 +100,7 @@ def _judge(
         rest = np.clip(1 - flat.linked[LIMIT:] / sizes[LIMIT:], *_DENSITY)
         likely = np.concatenate((likely, rest), dtype=np.float32)
         titled = np.append(titled, np.zeros(n - LIMIT, bool))
-    likely = with_body(doubt_menus(likely, flat, sizes), flat, data)
+    likely = with_body(doubt_menus(likely, flat, sizes), said)
     if alone is not None:
         likely = of_both(likely, alone)
     settled = doubt_hidden(settle(likely, flat, sizes), flat, sizes)
@@ -112,7 +112,7 @@ def _judge_rest(
     flat: Flat,
     known: NDArray[np.bool_],
     title: str,
-    data: list[str],
+    said: NDArray[np.bool_],
     alone: Floats,
     kept: NDArray[np.bool_],
 ) -> tuple[Floats, NDArray[np.bool_]]:
@@ -122,7 +122,7 @@ def _judge_rest(
     """
     rest = without(flat, known)
     sizes, own = lengths(rest.texts), kept[~known]
-    likely, chosen = _judge(rest, title, data, alone[~known])
+    likely, chosen = _judge(rest, title, said[~known], alone[~known])
     # As teasers of other pages, which are others the next time, look more like a text here.
     chosen &= own | (likely >= _LIKELY)
     if sizes[own & chosen].sum() < _LEAST_OWN * sizes[own].sum():

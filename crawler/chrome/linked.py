@@ -9,6 +9,7 @@ from itertools import compress, islice, pairwise
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import untagged
 from .blocks import Flat
@@ -44,18 +45,18 @@ def values(data: list[str], name: str) -> Iterator[str]:
                     yield value.strip()
 
 
-def with_body(likely: Floats, flat: Flat, data: list[str]) -> Floats:
-    """Return the likelihoods, higher ones for blocks of the text that JSON-LD gives an article.
+def in_body(flat: Flat, data: list[str]) -> NDArray[np.bool_]:
+    """Return which blocks stand in the text that JSON-LD gives an article.
 
     Only if most of that text stands on the page: it may be an old one, or that of another page.
     """
+    inside = np.zeros(len(flat.texts), bool)
     said = islice(values(data, "articleBody"), MOST_BODIES)
     bodies = [_words(untagged.whole(text.encode("utf-8", "replace"))) for text in said]
     if not bodies or sum(map(len, flat.texts)) > MOST_READ:
-        return likely
+        return inside
     blocks = list(map(_words, flat.texts))
     may_be = (flat.signs[flat.around] & _NEVER) == 0
-    inside = np.zeros(len(blocks), bool)
     for body in bodies:
         runs = set(zip(*(body[at:MOST_WORDS] for at in range(RUN)), strict=False))
         found = np.array([_stands_in(block, runs) for block in blocks])
@@ -66,6 +67,11 @@ def with_body(likely: Floats, flat: Flat, data: list[str]) -> Floats:
         there = {tuple(block) for block in compress(blocks, found.tolist())}
         if sum(map(len, there)) >= AGREES * max(len(body), 1):
             inside |= found
+    return inside
+
+
+def with_body(likely: Floats, inside: NDArray[np.bool_]) -> Floats:
+    """Return the likelihoods, higher ones for the blocks of that text."""
     if not inside.any():
         return likely
     more = likely * np.float32(np.exp(BONUS))

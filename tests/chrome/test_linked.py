@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from crawler.chrome import parse, strip_chrome
-from crawler.chrome.linked import with_body
+from crawler.chrome.linked import in_body, with_body
 
 MENU = "".join(f"<li><a href=/{n}>Shop aisle {n}</a>" for n in range(12))
 NOTES = [
@@ -108,7 +108,7 @@ def test_a_likelihood_stays_one() -> None:
     """What is certain is not divided by nothing; half a character is none."""
     flat = parse("<p>a b c d" * 4).flat
     likely = np.array([0, 1e-9, 0.5, 1], np.float32)
-    hinted = with_body(likely, flat, [json.dumps({"articleBody": "a b c d \ud800"})])
+    hinted = with_body(likely, in_body(flat, [json.dumps({"articleBody": "a b c d \ud800"})]))
     assert hinted.dtype == np.float32
     assert (hinted[[0, 3]] == likely[[0, 3]]).all()
     assert (hinted[1:3] > likely[1:3]).all()
