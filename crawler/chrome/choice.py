@@ -22,10 +22,14 @@ SURER: Final = 1.5  # times as far from even are log-odds, were it known which o
 TINY: Final = 1e-6
 REST: Final = 2 / 3  # of a block's log-odds, by the page without its site's template
 THIN: Final = 150  # words: no more may be a note that stands on all pages of a site
-AMONG: Final = 0.5  # likelihood that is enough among the blocks that such a page keeps
+ABOVE: Final = 0.05  # likelihood that is enough between its heading and that; of menus it is less
+AMONG: Final = 0.5  # the same among the blocks that such a page keeps
 AFTER: Final = 0.3  # the same behind them
 LONG_MENU: Final = 1000  # links: of such a menu they are hardly main text
 MENU: Final = 10  # the same of a menu in a header
+# What is said around blocks that do not come along with what a page keeps.
+_NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
+CHROME: Final = _NEVER | BIT["c_menu"] | BIT["c_related"]  # these are said of facts as well
 HIDDEN: Final = 0.2  # of the text that is likely and seen
 DOUBTED: Final = 0.01  # likelihood, at most
 
@@ -200,19 +204,20 @@ def below_heading(
     if counted(flat.words, sizes)[kept].sum() > THIN:
         return kept
     signs = flat.signs[flat.around]
-    in_menu = (signs & BIT["nav"]) > 0
-    plain = (2 * flat.linked < sizes) & ~in_menu & ((signs & BIT["hidden"]) == 0)
+    plain = (2 * flat.linked < sizes) & ((signs & _NEVER) == 0)
+    likelier = plain & ((signs & CHROME) == 0)
     first, behind = int(np.argmax(kept)), len(kept) - int(np.argmax(kept[::-1]))
-    heading = (titled | (flat.codes[flat.around] == TAG_CODES["h1"])) & ~in_menu
+    heading = titled | (flat.codes[flat.around] == TAG_CODES["h1"])
+    heading &= (signs & BIT["nav"]) == 0
     start = int(np.flatnonzero(heading[: first + 1]).max(initial=-1))
     found: NDArray[np.bool_] = kept.copy()
-    found[first:behind] |= (plain & (judged >= AMONG))[first:behind]
+    found[first:behind] |= (likelier & (judged >= AMONG))[first:behind]
     if start >= 0:
-        found[start:first] = plain[start:first]
-        found[start] = True
+        found[start:first] = (plain & (judged >= ABOVE))[start:first]
+        found[start] |= not signs[start] & BIT["hidden"]
         # What follows in a very long page is no other part of it.
         ends = np.where(flat.ends < flat.ends[0], flat.ends, len(kept))
         holds = (flat.firsts <= start) & (ends >= behind)
         end = int(ends[holds].min())
-        found[behind:end] |= (plain & (judged >= AFTER))[behind:end]
+        found[behind:end] |= (likelier & (judged >= AFTER))[behind:end]
     return found

@@ -199,7 +199,7 @@ def _whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head
     flat, head = walk(read) if isinstance(read, etree._Element) else read or reader.close()
     if flat.too_deep:
         flat, beyond = _untagged(data)
-        head.hrefs, head.rels = beyond.hrefs, beyond.rels
+        head.add_links(beyond)  # which has none of those with "<" in an attribute
     if rest:
         seen = untagged.seen(rest, data)
         # One block, for blocks by the hundred thousand cost more than they tell.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import model
 from .blocks import LIMIT, Flat, without
-from .choice import below_heading, doubt_hidden, doubt_menus, of_both
+from .choice import CHROME, below_heading, doubt_hidden, doubt_menus, of_both
 from .document import Document, parse, read_tree
 from .document import title as title_of
 from .features import TITLED, Floats
@@ -123,8 +123,10 @@ def _judge_rest(
     rest = without(flat, known)
     sizes, own = lengths(rest.texts), kept[~known]
     likely, chosen = _judge(rest, title, said[~known], alone[~known])
-    # As teasers of other pages, which are others the next time, look more like a text here.
-    chosen &= own | (likely >= _LIKELY)
+    # As teasers of other pages, which are others the next time, look more like a text here. And a
+    # footer of one block is no pair with what is another text on each page, so no template has it.
+    is_chrome = (flat.signs[rest.around] & CHROME) > 0
+    chosen &= own | ((likely >= _LIKELY) & ~is_chrome)
     if sizes[own & chosen].sum() < _LEAST_OWN * sizes[own].sum():
         chosen |= own
     return likely, chosen

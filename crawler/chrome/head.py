@@ -41,6 +41,14 @@ class Head:
     data: list[str] = field(default_factory=list)  # JSON-LD, RECORD before each script
     dates: dict[str, str] = field(default_factory=dict)  # name in _ALL_DATES → first value
 
+    def add_links(self, other: Head) -> None:
+        """Take those links of another that lead where none of these does."""
+        met = set(self.hrefs)
+        for href, rel in zip(other.hrefs, other.rels, strict=True):
+            if href not in met:
+                self.hrefs.append(href)
+                self.rels.append(rel)
+
     def add(self, tag: str, attributes: Mapping[str, str]) -> list[str] | None:
         """Take note of an element; return where its text goes."""
         if tag == "meta":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 # Windows-1252 as browsers have it: what it lacks of the bytes 80 to 9F are control characters.
@@ -10,19 +11,26 @@ _OF_BYTES: Final = {
     byte: bytes((byte,)).decode("cp1252", "ignore") or chr(byte) for byte in range(0x80, 0xC0)
 }
 _TO_LATIN: Final = {ord(char): byte for byte, char in _OF_BYTES.items()}
-_NEXT: Final = "[\x80-\xbf" + "".join(map(re.escape, _OF_BYTES.values())) + "]"
-_LEAD: Final = re.compile("[\xc2-\xf4]")
-_CHARACTER: Final = re.compile(
-    f"[\xc2-\xdf]{_NEXT}|[\xe0-\xef]{_NEXT}{{2}}|[\xf0-\xf4]{_NEXT}{{3}}"
+_NEXT: Final = b"(?:\xc2[\x80-\xbf]|%b)" % b"|".join(
+    re.escape(char.encode()) for char in _OF_BYTES.values() if ord(char) > 0xFF
 )
-# What nearly all such pages have: quotation marks and dashes ("â\x80", "â€"), or accents ("Ã©").
+_LOST: Final = b"\xc3\x83"  # "Ã" for "à", of which the second half was taken for a space
+_LEAD: Final = re.compile(b"\xc3(?:\x83(?![ \t\r\n&<])|[\x82\x84-\xb4])")
+_CHARACTER: Final = re.compile(  # one byte to begin with is found in a tenth of the time
+    b"\xc3(?:[\x82-\x9f]%b|[\xa0-\xaf]%b{2}|[\xb0-\xb4]%b{3}|\x83(?=[ \t\r\n&<]))"
+    % (_NEXT, _NEXT, _NEXT)
+)
+# What nearly all such pages have: control characters behind a letter, or what Windows has for them
+# in quotation marks and dashes ("â€"), accents ("Ã©") or Russian ("Ð¿").
 _FIRST: Final = b"\xc3"
-_SIGN: Final = re.compile(b"\xc3(?:\xa2(?:\xc2\x80|\xe2\x82\xac)|\x83[\xc2\xe2])")
+_SIGN: Final = re.compile(
+    b"\xc3(?:[\x82-\xb4]\xc2[\x80-\x9f]|\xa2\xe2\x82\xac|[\x83\x90\x91][\xc2\xe2])"
+)
 _BEFORE, _SAMPLE = 1000, 40_000  # bytes, around the first sign
-_FEW: Final = 2
+_FEW: Final = 3
 # Of the letters that may begin one: in a right text few are before such signs, as in «CAFÉ».
 _NEARLY_ALL: Final = 0.9
-_MOST: Final = 20_000  # characters that are put right; no page for people has more
+_MOST: Final = 20_000  # characters that are looked at; no page for people has more
 
 
 def mend(page: bytes) -> bytes:
@@ -42,29 +50,36 @@ def mend(page: bytes) -> bytes:
     if sign is None:
         return page
     at = max(sign.start() - _BEFORE, 0)
-    if not _is_double(page[at : at + _SAMPLE].decode("utf-8", "ignore")):
+    if not _is_double(page[at : at + _SAMPLE]):
         return page
-    left = _MOST
-    pieces = page.decode("utf-8", "replace").split("<")
-    for i, piece in enumerate(pieces):
-        tag, end, seen = piece.rpartition(">")
-        if not seen.isascii():
-            seen, found = _CHARACTER.subn(_once, seen, left)
-            pieces[i] = tag + end + seen
-            left -= found
-            if not left:
-                break
-    return "<".join(pieces).encode()
+    # No piece is made of a tag: a hostile page has millions of them.
+    pieces: list[bytes] = []
+    done = at = 0
+    in_tag = False
+    for found in islice(_CHARACTER.finditer(page), _MOST):
+        opened, closed = (page.rfind(mark, at, found.start()) for mark in (b"<", b">"))
+        if opened != closed:  # there is one
+            in_tag = opened > closed
+        at = found.end()
+        if not in_tag:
+            pieces += page[done : found.start()], _once(found)
+            done = at
+    return b"".join((*pieces, page[done:]))
 
 
-def _is_double(sample: str) -> bool:
-    found = sum(_once(one) != one[0] for one in _CHARACTER.finditer(sample))
+def _is_double(sample: bytes) -> bool:
+    told = [one for one in _CHARACTER.finditer(sample) if one[0] != _LOST]
+    found = sum(_once(one) != one[0] for one in told)
     return found >= max(_FEW, _NEARLY_ALL * len(_LEAD.findall(sample)))
 
 
-def _once(twice: re.Match[str]) -> str:
+def _once(twice: re.Match[bytes]) -> bytes:
     """Return the character, or what stands there if that is none."""
+    if twice[0] == _LOST:
+        return "à".encode()
+    once = twice[0].decode().translate(_TO_LATIN).encode("latin-1")
     try:
-        return twice[0].translate(_TO_LATIN).encode("latin-1").decode()
+        once.decode()
     except UnicodeDecodeError:
         return twice[0]
+    return once

@@ -103,6 +103,13 @@ def test_links_deeper_than_the_parser_goes(row: str) -> None:
     assert title(document) == "All"
 
 
+def test_a_tip_in_a_link_that_the_parser_has_met() -> None:
+    """Of what is not parsed no such link is found; of what is, none is lost for what is deeper."""
+    shallow = "<a data-tip='<b>new</b>' href=/tea>Tea</a><a href=/cake>Cake</a>"
+    page = f"{shallow}{'<div>' * 3000}<a href=/bread>Bread</a>"
+    assert [link.href for link in links(parse(page))] == ["/tea", "/cake", "/bread"]
+
+
 @pytest.mark.parametrize(
     "tag",
     [

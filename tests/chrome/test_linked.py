@@ -48,10 +48,9 @@ def test_what_json_ld_calls_the_text_is_likelier(body: str, wrap: Any) -> None:
 
 
 def test_a_text_in_a_sidebar_is_kept() -> None:
-    """Beside running text elsewhere, for which it would be cut."""
-    beside = (
-        "<div class=promo>" + "<p>Read what others like best, and why they do. " * 20 + "</div>"
-    )
+    """Beside long running text elsewhere, for which it would be cut."""
+    others = "<p>Read what others like best, and why they do. " * 20
+    beside = f"<div class=promo>{others}</div>"
     alone, told = (
         {block.text: block.kept for block in strip_chrome(html + beside).blocks}
         for html in (page(), page({"articleBody": " ".join(NOTES)}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,10 +42,27 @@ def test_whatever_it_was(way: str, text: str) -> None:
     assert mend(f"<p>{as_read(text, way)}".encode()).decode() == f"<p>{text}"
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Il va à la mer, là où l'été est déjà à son début, et voilà",
+        "Чай пьют горячим или холодным, с молоком и без него",
+        "Café > Thé > Été et hôtels à côté",
+    ],
+)
+def test_languages(way: str, text: str) -> None:
+    """Also where the second half of "à" has become a space, as wherever blanks are made single."""
+    for wrong in as_read(text, way), as_read(text, way).replace("\xa0", ""):
+        found = mend(f"<p>{wrong}</p>".encode()).decode()
+        assert found == f"<p>{text}</p>"
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "«CAFÉ» «LIBERTÉ» «IRMÃ» «ÂNGELO»",
+        "AMANHÃ IRMÃ… e MANHÃ, IRMÃ…",
         "É° Ã» Â« all of it as it was meant, é, à and ü",
         "Write é in UTF-8, read it as Latin-1, and it is Ã© – as on the pages of many a café",
         "Une fenêtre à l’étage, très âgée",
@@ -66,3 +85,14 @@ def test_a_page_of_nothing_else_is_bounded() -> None:
     """Beyond twenty thousand of them the rest stays."""
     found = mend(("<p>" + "â€“ " * 30_000).encode()).decode()
     assert (found.count("–"), found.count("â€“")) == (20_000, 10_000)
+
+
+def test_a_page_of_tags_takes_no_memory_for_each() -> None:
+    """Nothing is made of what stands between them, and there may be millions."""
+    page = as_read(TEXT, "cp1252").encode() + b"<aa" * 500_000
+    tracemalloc.start()
+    try:
+        mend(page)
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(page)
+    finally:
+        tracemalloc.stop()

@@ -355,6 +355,30 @@ def test_the_numbers_of_a_calendar_are_not_those_of_a_table() -> None:
     assert "Hail\n0\n0\n0\n" in found.text
 
 
+@pytest.mark.parametrize(
+    ("tag", "times"), [("footer", 1), ("div class=foot", 2), ("div class=teaser", 1)]
+)
+def test_what_stands_alone_below_a_text_stays_out(tag: str, times: int) -> None:
+    """It is no pair with what is another text on each page, so no template ever has it."""
+    template = SiteTemplate()
+    menu = "".join(f"<li><a href=/{topic}>Shop for {topic}</a>" for topic in TOPICS)
+    below = "The company was founded by three sisters, and all of its tea comes from one hill. "
+
+    def page(topic: str) -> str:
+        text = (
+            f"<p>The {topic} of the valley is grown on hills, where rain and patience make it good."
+            f"<p>Nobody knows who brought {topic} to the village, although many claim they do."
+        )
+        end = f"<{tag}><p>{below * times}</{tag.split()[0]}>"
+        return f"<nav>{menu}</nav><main><h1>{topic}</h1>{text}</main>{end}"
+
+    learn(template, *map(page, TOPICS))
+    found = strip_chrome(page("rooibos"), template=template.known())
+    assert "three sisters" not in found.whole
+    assert "three sisters" not in found.text
+    assert found.text.count("rooibos") == 3
+
+
 @settings(deadline=None)
 @given(html=SOUP, draw=st.randoms(use_true_random=False))
 def test_nothing_else_is_lost_for_a_template(html: str, draw: Any) -> None:
