@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping
@@ -14,8 +15,10 @@ from rich.table import Table
 from rich.text import Text
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
+from .dedup.store.address import mask
 from .dedup.verdict import Kind
 from .spiders.site import SiteSpider
 from .start_errors import naming
@@ -153,8 +156,8 @@ class Console:
             return  # there is nothing to ask about
         if not self.feeds:
             self.terminal.print("The kept pages were written nowhere; add -O pages.jsonl")
-        url, scrapy = self.dropped_url or "URL", _scrapy()
-        more = f"Ask for more: {scrapy} dedup stats; {scrapy} dedup show {url}"
+        url, scrapy, index = self.dropped_url or "URL", _scrapy(), _index(self.crawler.settings)
+        more = f"Ask for more: {scrapy} dedup stats{index}; {scrapy} dedup show {url}{index}"
         self.terminal.print(more, soft_wrap=True)
 
 
@@ -198,6 +201,18 @@ def _scrapy() -> str:
         return "scrapy"
     called = Path(sys.argv[0])
     return str(called) if called.name == "scrapy" else f"{sys.executable} -m scrapy"
+
+
+def _index(settings: BaseSettings) -> str:
+    """How to say which index it is, as far as this crawl's command line said so."""
+    said = {
+        name: str(settings[name])
+        for name in ("DEDUP_NAMESPACE", "DEDUP_REDIS_URL", "DEDUP_DATA_DIR")
+        if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
+    }
+    if "DEDUP_REDIS_URL" in said:
+        said["DEDUP_REDIS_URL"] = mask(said["DEDUP_REDIS_URL"])
+    return "".join(f" -s {name}={shlex.quote(value)}" for name, value in said.items())
 
 
 def _counts(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:

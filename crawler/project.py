@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,11 @@ from .dedup.identity import host
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+Ask = Callable[[str, SharedTemplate], Awaitable[None]]
+"""Takes in what others know of the template of an address's site."""
+
 _templates: WeakKeyDictionary[Crawler, SiteTemplates | None] = WeakKeyDictionary()
+_asks: WeakKeyDictionary[Crawler, Ask] = WeakKeyDictionary()
 
 
 def project_config(settings: Mapping[str, Any]) -> DedupConfig:
@@ -30,7 +34,12 @@ def project_config(settings: Mapping[str, Any]) -> DedupConfig:
     return replace(config, data_dir=Path(closest_scrapy_cfg()).parent / config.data_dir)
 
 
-def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
+def ask_of_templates(crawler: Crawler, ask: Ask) -> None:
+    """Have `ask` look what others know of a site's template before its first page is read."""
+    _asks[crawler] = ask
+
+
+async def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
     """What a crawl knows of the template of a page's site; None if ``DEDUP_TEMPLATES`` is off.
 
     A spider that takes main texts itself and the pipeline share it.
@@ -39,4 +48,10 @@ def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
         on = project_config(crawler.settings).templates
         _templates[crawler] = SiteTemplates() if on else None
     templates = _templates[crawler]
-    return templates[host(url)] if templates is not None else None
+    if templates is None:
+        return None
+    template = templates[host(url)]
+    if not template.asked and crawler in _asks:
+        await _asks[crawler](url, template)
+        template.asked = True
+    return template

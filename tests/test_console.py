@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console as Terminal
 from scrapy import Spider
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from crawler.console import Console, rows
@@ -48,6 +49,7 @@ def console(stats: dict[str, Any]) -> tuple[Console, io.StringIO]:
         stats=SimpleNamespace(get_stats=lambda: stats),
         engine=SimpleNamespace(scheduler=[None] * 17),
         crawling=True,
+        settings=Settings(),
     )
     return Console(crawler, 10, Terminal(file=text, markup=False, width=100)), text
 
@@ -113,6 +115,21 @@ def test_the_table_says_where_the_pages_are() -> None:
     assert "900 kept pages are in pages.jsonl" in shown
     assert "dedup show http://a.example/[red]copy" in shown
     assert "1,200" in shown
+
+
+def test_what_the_command_line_said_of_the_index_is_said_again() -> None:
+    """Else the commands would ask another index; a password is not shown."""
+    reporter, text = console(STATS)
+    settings = reporter.crawler.settings
+    settings.set("DEDUP_NAMESPACE", "old news", "cmdline")
+    settings.set("DEDUP_REDIS_URL", "redis://:secret@db.example:6379", "cmdline")
+    settings.set("DEDUP_DATA_DIR", "elsewhere", "project")
+    reporter.show_table()
+    shown = text.getvalue()
+    index = "-s DEDUP_NAMESPACE='old news' -s DEDUP_REDIS_URL='redis://***@db.example:6379'"
+    assert f"dedup stats {index}; " in shown
+    assert f"dedup show URL {index}" in shown
+    assert "elsewhere" not in shown
 
 
 def test_without_a_feed_it_says_so() -> None:

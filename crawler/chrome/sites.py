@@ -23,14 +23,15 @@ class SharedTemplate:
     """What is known of one site's template: learnt from pages seen here, or told by others.
 
     The others' knowledge is a log of pairs that only grows; ``length`` is how many of its entries
-    are known here.
+    are known here, ``asked`` whether somebody has looked what it has before the first page.
     """
 
-    __slots__ = ("_log", "_next", "_own", "known", "length")
+    __slots__ = ("_log", "_next", "_own", "asked", "known", "length")
 
     def __init__(self) -> None:
         self.known: frozenset[int] = frozenset()
         self.length = 0
+        self.asked = False
         self._own = SiteTemplate()
         self._log: frozenset[int] = frozenset()
         self._next = LEAST_PAGES

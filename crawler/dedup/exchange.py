@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from .errors import ServerError
 from .patience import Patience
@@ -16,6 +16,7 @@ from .store.redis_index import CheckRequest, Evidence, Gone
 
 logger = logging.getLogger(__name__)
 
+Answer = TypeVar("Answer")
 Answers: TypeAlias = Sequence[Evidence | asyncio.Future[Evidence]]
 
 
@@ -54,6 +55,11 @@ class Exchange:
             self._patience.failed(start, error)
             self.keep([request])
             raise
+
+    async def ask(self, question: Callable[[], Awaitable[Answer]]) -> Answer:
+        """What the server says to anything else, of which nothing is kept."""
+        with self._patience.asking():
+            return await question()
 
     async def report(self, gone: Gone) -> bool:
         """Whether a page is noted as gone by now; what fails is not kept, see :meth:`keep`."""

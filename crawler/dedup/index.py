@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -153,6 +153,15 @@ class DuplicateIndex:
         if template is not None and evidence.template is not None:
             template.take(*evidence.template)
         return verdict_of(url, evidence, self._config.sketch_bits, request=request)
+
+    async def meet(self, url: str, template: SharedTemplate) -> None:
+        """Take in what the index knows of a site's template, before the site's first page is read.
+
+        Else that comes with the answers to its first pages. Without an answer nothing is known.
+        """
+        site = host(identity(url, canonical=self._config.canonical_urls))
+        with suppress(ServerError):
+            template.take(0, await self._exchange.ask(partial(self._store.template, site)))
 
     async def prefer(self, url: str, text: str) -> Verdict:
         """Check a known page as `preferred`, by the main text that was compared when it came.

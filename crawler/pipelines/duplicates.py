@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -21,9 +21,10 @@ from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError, ParameterMismatch, ServerError
 from ..dedup.identity import identity
 from ..dedup.index import DuplicateIndex
+from ..dedup.store.connect import server_name
 from ..dedup.verdict import Kind, Verdict
 from ..extractor import extractor
-from ..project import project_config, site_template
+from ..project import ask_of_templates, project_config, site_template
 from ..start_errors import speak_plainly
 from ..wording import counted
 from .chrome import main_text
@@ -40,6 +41,10 @@ logger = logging.getLogger(__name__)
 
 # Seconds between two lines of the log that say the same: that the server gives no answer.
 QUIET = 60.0
+
+
+async def _no_template(url: str) -> None:
+    return None
 
 
 class DuplicatePipeline:
@@ -70,7 +75,7 @@ class DuplicatePipeline:
         count: Callable[[str], None],
         stop: Callable[[], None],
         fail: Callable[[], None],
-        template: Callable[[str], SharedTemplate | None] = lambda url: None,
+        template: Callable[[str], Awaitable[SharedTemplate | None]] = _no_template,
         pages: PagesRead | None = None,
     ) -> None:
         self.config = config
@@ -103,10 +108,11 @@ class DuplicatePipeline:
             count=crawler.stats.inc_value,
             stop=Stopper(crawler),
             fail=lambda: fail_at_end(crawler),
-            template=lambda url: site_template(crawler, url),
+            template=partial(site_template, crawler),
             pages=PagesRead.of(crawler),
         )
         pipeline.gone.watch(crawler)
+        ask_of_templates(crawler, pipeline.meet)
         return pipeline
 
     async def open_spider(self) -> None:
@@ -121,6 +127,11 @@ class DuplicatePipeline:
             raise CloseSpider(SERVER_UNAVAILABLE if unavailable else "dedup_not_opened") from None
         self.gone.open(self._index)
         await self._replay(self._index)  # an earlier crawl's texts do not come after this one's
+
+    async def meet(self, url: str, template: SharedTemplate) -> None:
+        """Take in what the index knows of the template of a page's site."""
+        if self._index is not None:
+            await self._index.meet(url, template)
 
     async def close_spider(self) -> None:
         """Close the index and log what became of the pages."""
@@ -165,7 +176,7 @@ class DuplicatePipeline:
         url = ""
         try:
             url = self.fields.url(item) or ""
-            template = self._template(url) if url else None
+            template = await self._template(url) if url else None
             known = template.known if template is not None else frozenset()
             found = await main_text(item, self.fields, self.extract, known)
             if url and found is not None and self._index is not None:
@@ -215,10 +226,10 @@ class DuplicatePipeline:
         if foreign > self._foreign:
             self._foreign = foreign
             logger.warning(
-                "%s passed unchecked in crawls with another index, which checks them when it "
-                "is used again, or lines are damaged; if it is deleted, or lines are damaged, "
-                "crawl them again and remove unchecked.jsonl, which names them, from "
-                "DEDUP_DATA_DIR",
+                "%s passed unchecked in crawls with another index, and wait in unchecked.jsonl "
+                "(DEDUP_DATA_DIR). A crawl with that index (DEDUP_NAMESPACE, DEDUP_REDIS_URL) "
+                "checks them. If it is deleted, or their lines are damaged, crawl them again and "
+                "remove the file",
                 counted(foreign, "page"),
             )
         if not waiting:
@@ -259,7 +270,8 @@ class DuplicatePipeline:
         if now >= self._quiet_until:
             self._quiet_until = now + QUIET
             what = "the crawl stops" if stopping else "pages pass unchecked"
-            logger.error("The index gives no answer, %s: %s", what, error)
+            server = server_name(self.config)
+            logger.error("The index gives no answer, %s: %s: %s", what, server, error)
         if stopping and not self._stopped:
             self._stopped = True
             self._stop()

@@ -21,7 +21,7 @@ from .. import chrome
 from ..dedup.identity import resolved
 from ..items import Page
 from ..long_pages import LONG_PAGE, parse
-from ..project import site_template
+from ..project import project_config, site_template
 from ..start_errors import naming, speak_plainly
 from .arguments import Arguments, host_of
 from .failures import Failures
@@ -103,7 +103,7 @@ class SiteSpider(Spider):
             crawler.settings.set("CONCURRENT_REQUESTS", most, "cmdline")
         agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
         spider.agent = product(agent)
-        site_template(crawler, "")  # says now, not at each page, which setting cannot be used
+        project_config(crawler.settings)  # says now, not at each page, which setting cannot be used
         spider.failures = Failures(crawler, spider.arguments.urls)
         spider.job = JobLock(crawler)
         crawler.signals.connect(spider.opened, signal=signals.spider_opened)
@@ -165,7 +165,7 @@ class SiteSpider(Spider):
         if noindex:
             self.stats.inc_value("site/noindex")
         else:
-            template = site_template(self.crawler, response.url)
+            template = await site_template(self.crawler, response.url)
             known = template.known if template is not None else None
             strip = partial(chrome.strip_chrome, document, template=known)
             is_short = len(response.body) < LONG_PAGE

@@ -39,6 +39,9 @@ class Worker:
             f"{HOST}/{path}", found.text, whole=found.whole, template=self.template
         )
 
+    async def meet(self) -> None:
+        await self.index.meet(f"{HOST}/", self.template)
+
 
 @asynccontextmanager
 async def workers(url: str, count: int) -> AsyncIterator[list[Worker]]:
@@ -60,6 +63,17 @@ async def test_what_one_worker_learns_another_knows_after_a_page(index_url: str)
         assert BANNER not in strip_chrome(page(50), template=one.template.known).text
         assert BANNER in strip_chrome(page(50), template=two.template.known).text
         await crawl(two, [20])
+        assert two.template.known == {pair for pair in one.template.known if pair < KEPT}
+        assert BANNER not in strip_chrome(page(50), template=two.template.known).text
+
+
+async def test_a_new_worker_asks_before_its_first_page(index_url: str) -> None:
+    """As the next day's crawl does, of which the site's first page may be the only one."""
+    async with workers(index_url, 2) as (one, two):
+        await two.meet()
+        assert two.template.known == frozenset()
+        await crawl(one, range(8))
+        await two.meet()
         assert two.template.known == {pair for pair in one.template.known if pair < KEPT}
         assert BANNER not in strip_chrome(page(50), template=two.template.known).text
 

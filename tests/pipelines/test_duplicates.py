@@ -20,7 +20,7 @@ from itemadapter import ItemAdapter
 from parsel import Selector
 from scrapy.http import Request, Response
 
-from crawler.chrome import SiteTemplates, strip_chrome
+from crawler.chrome import SharedTemplate, SiteTemplates, strip_chrome
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.long_pages import LONG_PAGE, parse
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone
@@ -107,7 +107,12 @@ async def test_fields_of_classes_derived_from_text(bench):
 
 async def test_a_page_that_is_watched_keeps_its_text(bench, monkeypatch):
     """What the versions of a page have in common is not learnt as its site's template."""
-    monkeypatch.setattr(bench.pipeline, "_template", SiteTemplates().__getitem__)
+    templates = SiteTemplates()
+
+    async def template(url: str) -> SharedTemplate:
+        return templates[url]
+
+    monkeypatch.setattr(bench.pipeline, "_template", template)
     for count in range(5, 30):
         entries = "".join(
             f"<p>At {hour} {text_of(article(hour)[:12])}</p>" for hour in range(count)

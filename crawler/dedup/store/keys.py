@@ -62,6 +62,11 @@ class Keys:
         """Hash: URL → ``keep`` or ``drop``, what somebody wants of it, or :data:`AGAIN`."""
         return self.prefix + "overrides"
 
+    @property
+    def templates(self) -> str:
+        """Hash: host → when a page of it was checked, and the log of its sites' template."""
+        return self.prefix + "templates"
+
     def numbered(self, family: str, number: int) -> str:
         """String: a bucket of the table `family` (url, exact, band0, …), upper bits of table
         keys and page numbers; or with family `page` a list with the records of 48 pages.

@@ -31,6 +31,7 @@ _FREE: Final = 0xFFFFFFFF
 NO_KEY: Final = bytes(4)  # instead of a table key, where there is none
 MORE: Final = 0xFEFFFFFF  # stands for the pages that were left out under a key
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
+_MET: Final = 4  # bytes that say when a host was met, before the log of its template
 _NUMBER: Final = re.compile(rb"-?[0-9]{1,18}")
 _COUNTS = ("state", "stats", "hosts", "histogram")
 
@@ -159,6 +160,14 @@ class Reader(ABC):
                 listing: Any = await self._client.hgetall(keys.overrides)
                 found |= {_text(url): _text(wish) for url, wish in listing.items()}
         return found
+
+    async def template(self, host: str) -> bytes:
+        """The log of a host's template, 4 bytes an entry: see lua/pages.lua."""
+        keys = self.shards[self.home(host)]
+        with explained():
+            client: Any = self._client
+            packed = await client.hget(keys.templates, host)
+        return (packed or b"")[_MET:]
 
     @abstractmethod
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
