@@ -13,6 +13,7 @@ from .patience import Patience
 from .spool import Kept, Spool
 from .store.batch import Batcher
 from .store.redis_index import CheckRequest, Evidence, Gone
+from .store.scripts import explained
 
 logger = logging.getLogger(__name__)
 
@@ -34,11 +35,13 @@ class Exchange:
         report: Callable[[list[Gone]], Awaitable[list[bool]]],
         *,
         limit: int,
+        timeout: float,
         spool: Spool | None,
     ) -> None:
         self._check, self._report = check, report
         self._pages = Batcher(self._send_pages, limit=limit)
         self._reports = Batcher(self._send_reports, limit=limit)
+        self._timeout = timeout
         self._spool = spool
         self._patience = Patience()
         self._has_warned = False
@@ -58,8 +61,11 @@ class Exchange:
 
     async def ask(self, question: Callable[[], Awaitable[Answer]]) -> Answer:
         """What the server says to anything else, of which nothing is kept."""
-        with self._patience.asking():
-            return await question()
+        with self._patience.asking(), explained():
+            async with asyncio.timeout(
+                self._timeout
+            ):  # a cluster's client would try again and again
+                return await question()
 
     async def report(self, gone: Gone) -> bool:
         """Whether a page is noted as gone by now; what fails is not kept, see :meth:`keep`."""

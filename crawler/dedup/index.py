@@ -63,7 +63,11 @@ class DuplicateIndex:
             Spool(config.data_dir, spool_name, self._fingerprint.fits) if spool_name else None
         )
         self._exchange = Exchange(
-            self._answers, self._noted, limit=store.exchange, spool=self._spool
+            self._answers,
+            self._noted,
+            limit=store.exchange,
+            timeout=config.timeout,
+            spool=self._spool,
         )
 
     @property
@@ -160,8 +164,9 @@ class DuplicateIndex:
         Else that comes with the answers to its first pages. Without an answer nothing is known.
         """
         site = host(identity(url, canonical=self._config.canonical_urls))
+        question = partial(self._store.template, site)
         with suppress(ServerError):
-            template.take(0, await self._exchange.ask(partial(self._store.template, site)))
+            template.take(0, await self._exchange.ask(question))
 
     async def prefer(self, url: str, text: str) -> Verdict:
         """Check a known page as `preferred`, by the main text that was compared when it came.

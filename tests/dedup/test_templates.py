@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -12,7 +13,8 @@ import pytest
 
 from crawler.chrome import SharedTemplate, strip_chrome
 from crawler.chrome.pairs import KEPT
-from crawler.dedup import DedupConfig, DuplicateIndex, Kind, Verdict
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError, Verdict
+from tests.conftest import Server
 from tests.texts import article, text
 
 BANNER = "Write to us by post, by wire or by boat; we are glad of every letter that comes"
@@ -76,6 +78,22 @@ async def test_a_new_worker_asks_before_its_first_page(index_url: str) -> None:
         await two.meet()
         assert two.template.known == {pair for pair in one.template.known if pair < KEPT}
         assert BANNER not in strip_chrome(page(50), template=two.template.known).text
+
+
+async def test_a_server_that_hangs_is_waited_for_once(start_server: Callable[[], Server]) -> None:
+    """Not for the template and then for the page as well."""
+    server = start_server()
+    config = DedupConfig(redis_url=server.url, timeout=1.5)
+    async with DuplicateIndex.open(config) as index:
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            start = time.monotonic()
+            await index.meet(f"{HOST}/", SharedTemplate())
+            with pytest.raises(ServerError):
+                await index.check(f"{HOST}/", text(article(1)))
+            assert 1 < time.monotonic() - start < 2.5
+        finally:
+            server.process.send_signal(signal.SIGCONT)
 
 
 async def test_a_page_stays_unchanged_while_its_template_is_learnt(index_url: str) -> None:
