@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakMethod
 
 from scrapy.utils.conf import closest_scrapy_cfg
 
@@ -21,7 +22,9 @@ Ask = Callable[[str, SharedTemplate], Awaitable[None]]
 """Takes in what others know of the template of an address's site."""
 
 _templates: WeakKeyDictionary[Crawler, SiteTemplates | None] = WeakKeyDictionary()
-_asks: WeakKeyDictionary[Crawler, Ask] = WeakKeyDictionary()
+# Weakly, for whoever is asked may hold the crawler, which would then never be collected.
+_asks: WeakKeyDictionary[Crawler, WeakMethod[Ask]] = WeakKeyDictionary()
+_asking: WeakKeyDictionary[SharedTemplate, asyncio.Lock] = WeakKeyDictionary()
 
 
 def project_config(settings: Mapping[str, Any]) -> DedupConfig:
@@ -36,7 +39,7 @@ def project_config(settings: Mapping[str, Any]) -> DedupConfig:
 
 def ask_of_templates(crawler: Crawler, ask: Ask) -> None:
     """Have `ask` look what others know of a site's template before its first page is read."""
-    _asks[crawler] = ask
+    _asks[crawler] = WeakMethod(ask)
 
 
 async def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
@@ -51,7 +54,11 @@ async def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
     if templates is None:
         return None
     template = templates[host(url)]
-    if not template.asked and crawler in _asks:
-        await _asks[crawler](url, template)
-        template.asked = True
+    if not template.asked and crawler in _asks and (ask := _asks[crawler]()) is not None:
+        # Pages of the host that come meanwhile wait for one answer.
+        async with _asking.setdefault(template, asyncio.Lock()):
+            if not template.asked:
+                await ask(url, template)
+                template.asked = True
+        _asking.pop(template, None)
     return template

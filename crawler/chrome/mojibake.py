@@ -26,6 +26,7 @@ _FIRST: Final = b"\xc3"
 _SIGN: Final = re.compile(
     b"\xc3(?:[\x82-\xb4]\xc2[\x80-\x9f]|\xa2\xe2\x82\xac|[\x83\x90\x91][\xc2\xe2])"
 )
+_TAG: Final = re.compile(b"<[a-zA-Z/!?]")  # "I <3" and "a < b" begin none
 _BEFORE, _SAMPLE = 1000, 40_000  # bytes, around the first sign
 _FEW: Final = 3
 # Of the letters that may begin one: in a right text few are before such signs, as in «CAFÉ».
@@ -59,7 +60,7 @@ def mend(page: bytes) -> bytes:
     for found in islice(_CHARACTER.finditer(page), _MOST):
         opened, closed = (page.rfind(mark, at, found.start()) for mark in (b"<", b">"))
         if opened != closed:  # there is one
-            in_tag = opened > closed
+            in_tag = opened > closed and _TAG.match(page, opened) is not None
         at = found.end()
         if not in_tag:
             pieces += page[done : found.start()], _once(found)

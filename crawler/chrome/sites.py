@@ -26,7 +26,7 @@ class SharedTemplate:
     are known here, ``asked`` whether somebody has looked what it has before the first page.
     """
 
-    __slots__ = ("_log", "_next", "_own", "asked", "known", "length")
+    __slots__ = ("__weakref__", "_log", "_next", "_own", "asked", "known", "length")
 
     def __init__(self) -> None:
         self.known: frozenset[int] = frozenset()

@@ -62,9 +62,8 @@ class Exchange:
     async def ask(self, question: Callable[[], Awaitable[Answer]]) -> Answer:
         """What the server says to anything else, of which nothing is kept."""
         with self._patience.asking(), explained():
-            async with asyncio.timeout(
-                self._timeout
-            ):  # a cluster's client would try again and again
+            # A cluster's client would try again and again.
+            async with asyncio.timeout(self._timeout):
                 return await question()
 
     async def report(self, gone: Gone) -> bool:

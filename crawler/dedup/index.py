@@ -166,7 +166,9 @@ class DuplicateIndex:
         site = host(identity(url, canonical=self._config.canonical_urls))
         question = partial(self._store.template, site)
         with suppress(ServerError):
-            template.take(0, await self._exchange.ask(question))
+            pairs = await self._exchange.ask(question)
+            if not template.length:  # else the answer to a page has come meanwhile, and is newer
+                template.take(0, pairs)
 
     async def prefer(self, url: str, text: str) -> Verdict:
         """Check a known page as `preferred`, by the main text that was compared when it came.

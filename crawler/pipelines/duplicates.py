@@ -130,8 +130,13 @@ class DuplicatePipeline:
 
     async def meet(self, url: str, template: SharedTemplate) -> None:
         """Take in what the index knows of the template of a page's site."""
-        if self._index is not None:
+        if self._index is None:
+            return
+        try:
             await self._index.meet(url, template)
+        except Exception as error:  # a spider asks as well, which would lose the page
+            self._count(f"dedup/errors/{type(error).__name__}")
+            logger.exception("What the index knows of the template of %r is not used", url)
 
     async def close_spider(self) -> None:
         """Close the index and log what became of the pages."""

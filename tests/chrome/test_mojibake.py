@@ -49,6 +49,7 @@ def test_whatever_it_was(way: str, text: str) -> None:
         "Il va à la mer, là où l'été est déjà à son début, et voilà",
         "Чай пьют горячим или холодным, с молоком и без него",
         "Café > Thé > Été et hôtels à côté",
+        "I <3 café et thé, été",
     ],
 )
 def test_languages(way: str, text: str) -> None:

@@ -5,10 +5,30 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from crawler.addon import Addon
+from crawler.dedup import DedupConfig, DuplicateIndex
 from tests.dedup.test_templates import BANNER, page
 from tests.spiders.webserver import Answer, Result, Web
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
+
+
+async def test_a_template_that_cannot_be_read(
+    web: Web, crawl: Callable[..., Awaitable[Result]], redis_url: str
+) -> None:
+    """As where somebody wrote under the key: no page is lost for it."""
+    settings = {"ADDONS": {Addon: 500}, "DEDUP_REDIS_URL": redis_url}
+    web.answers["/"] = Answer(page(1).encode(), HTML)
+    await crawl(**settings)
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        client, key = index.store._client, index.store.shards[0].templates
+        for write in (
+            client.hset(key, web.url.removeprefix("http://"), b"timeX"),
+            client.set(key, "no hash"),
+        ):
+            await client.delete(key)
+            await write
+            web.answers["/"] = Answer(page(2).encode(), HTML)
+            assert len((await crawl(**settings)).items) == 1
 
 
 async def test_the_first_page_of_a_new_crawl(

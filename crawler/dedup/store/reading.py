@@ -167,7 +167,8 @@ class Reader(ABC):
         with explained():
             client: Any = self._client
             packed = await client.hget(keys.templates, host)
-        return (packed or b"")[_MET:]
+        log = (packed or b"")[_MET:]
+        return log[: len(log) // 4 * 4]
 
     @abstractmethod
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
