@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The anchors of what is not parsed, as :mod:`.anchors` finds them, in a tenth of the time."""
+"""The anchors of what is not parsed, as :mod:`.anchors` finds them, in a fifth of the time."""
 
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t
