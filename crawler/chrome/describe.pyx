@@ -33,7 +33,8 @@ cdef int[WINDOW_COUNT][2] WINDOWS = features.WINDOWS
 cdef int[NEIGHBOUR_COUNT] NEIGHBOURS = features.NEIGHBOURS
 cdef int[3] PASSED = [WORDS, PROSE, BLOCKS]
 cdef int[SHARED] KIN = [BLOCKS, WORDS, PROSE, LINKED]
-cdef str ENDERS = "".join(features.ENDERS), STOPS = features.STOPS
+cdef str ENDERS = "".join(features.ENDERS)
+cdef bint[0x10000] is_stop = [chr(code) in features.STOPS for code in range(0x10000)]
 cdef Py_ssize_t SHORT = features.SHORT
 cdef double MOST_NAMED = features.MOST_NAMED
 cdef int FEW = features.FEW, MANY = features.MANY, LONG_WORDS = features.LONG_WORDS
@@ -213,7 +214,7 @@ cdef Py_ssize_t stops_of(str text) except -1:
     cdef Py_UCS4 char, before = 0
     for char in text:
         found += char == u"," or (char == u" " and before == u".")
-        found += char > 127 and char in STOPS
+        found += 127 < char < 0x10000 and is_stop[char]
         found += char == u" " and 0x0E00 <= before <= 0x0EFF
         before = char
     return found

@@ -41,7 +41,7 @@ MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long
 MOST_LINKS: Final = 25_000  # of these, anchors without an address included
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
-_APART: Final = 15  # bytes from tag to tag, beyond the free ones; pages for people have more
+_APART: Final = 22  # bytes from tag to tag, beyond the free ones; hardly a page for people has less
 _HARMLESS: Final = 8000  # attributes in each tag of a small page cost a fifth of a second
 _SMALL: Final = 100_000  # bytes
 _WINDOW: Final = 16_384
@@ -164,14 +164,13 @@ def _bounded(data: bytes) -> tuple[bytes, bytes, bool]:
         data = data.replace(b"\0", b"")
     if is_binary(data):
         return b"", data.translate(None, _UNREADABLE), False
-    tags = count(data, _LESS, _LESS)
     whole = data
-    if tags > MOST_TAGS:
-        data = data[: _place(data, b"<", MOST_TAGS)]
+    if (tags := count(data, _LESS, _LESS)) > _FREE_TAGS:
+        data = data[: _too_dense(data, min(tags, MOST_TAGS))]
+        if tags > MOST_TAGS and count(data, _LESS, _LESS) > MOST_TAGS:
+            data = data[: _place(data, b"<", MOST_TAGS)]
     if len(data) > 3 * MOST_ENTITIES and count(data, _AND, _AND) > MOST_ENTITIES:
         data = data[: _place(data, b"&", MOST_ENTITIES)]
-    if tags > _FREE_TAGS:
-        data = data[: _too_dense(data, tags)]
     rest = whole[len(data) :]
     # In a longer page there can be more such tags, so each must have fewer.
     most = _HARMLESS * _SMALL // max(len(data), _SMALL)
@@ -215,9 +214,9 @@ def _untagged(data: bytes) -> tuple[Flat, Head]:
 
     It does so where it cannot decode a piece, in which an older libxml2 has cut a character.
     """
-    head = Head()
-    _add_links(head, untagged.seen(data))
-    return flat_lines(list(untagged.lines(data))), head
+    head, seen = Head(), untagged.seen(data)
+    _add_links(head, seen)
+    return flat_lines(list(untagged.lines(seen))), head
 
 
 def _add_links(head: Head, seen: bytes) -> None:
@@ -227,9 +226,9 @@ def _add_links(head: Head, seen: bytes) -> None:
 
 
 def _too_dense(data: bytes, number: int) -> int:
-    """Return where there are more tags than text could need, or the length if nowhere.
+    """Return where there are more of so many tags than text could need, the length if nowhere.
 
-    With so many tags at most, that can only be near the beginning.
+    That can only be near the beginning.
     """
     beginning = np.frombuffer(data, np.uint8)[: (number - _FREE_TAGS) * _APART]
     tags = np.flatnonzero(beginning == ord("<"))

@@ -15,6 +15,7 @@ DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
 OPEN: Final = 1 << 62  # where elements end that have not ended yet
 NAME_READ: Final = 300  # longer class lists are generated; their ends say nothing new
 STYLE_READ: Final = 200
+MOST_KINDS: Final = 2000  # then classes are read no more; of 880 pages none has 600
 # What stands in these is text, whatever stands in it.
 PHRASES: Final = frozenset(TAG_CODES[tag] for tag in ("p", "h1", "h2", "h3", "h4"))
 
@@ -55,13 +56,13 @@ class Elements:
         label, names = tag, None
         if attributes:
             names = attributes.get("class")
-            if names:
+            if names and len(self._codes) < MOST_KINDS:
                 label = f"{tag} {names}"
             if names is None or len(attributes) > 1:
                 bits |= other_signs(attributes)
         kind = self._labels.get(label)
         if kind is None:
-            kind = self._labels[label] = self._add_kind(tag, (names or "")[:NAME_READ])
+            kind = self._labels[label] = self._add_kind(tag, label[len(tag) + 1 :][:NAME_READ])
         kinds = self.kinds
         number = len(kinds)
         kinds.append(kind)

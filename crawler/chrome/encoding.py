@@ -34,6 +34,7 @@ _SOME_MARKUP: Final = 0.02
 _WRONG: Final = 0.02
 # The same of UTF-8 that was cut, or has others' bytes in it; read so, those have more than half.
 _BROKEN: Final = 0.3
+_ENOUGH: Final = 200_000  # bytes, from the first beyond ASCII on, that tell the share
 # As many words with other bytes as UTF-8 may have for each without, if it is declared.  In pages in
 # other encodings hardly a word beyond ASCII is UTF-8 by chance.
 _BROKEN_WORDS: Final = 2
@@ -88,14 +89,14 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
         except UnicodeDecodeError:
             if is_binary(body) and all(map(_has_ascii, declared)):
                 return "ascii", body.decode("ascii", "ignore")
-            text = body.decode("utf-8", "replace")
         first = BEYOND.search(body)
     at = max(first.start() - _BEFORE, 0) if first else 0
     sample = body[at : at + _SNIFFED]
     if first and (
-        text.count("\ufffd") < _BROKEN * count_beyond(text) or _has_words_of_utf8(sample, declared)
+        _is_broken_utf8(body[first.start() : first.start() + _ENOUGH])
+        or _has_words_of_utf8(sample, declared)
     ):
-        return "utf-8", text
+        return "utf-8", body.decode("utf-8", "replace")
     for name in _ordered(declared, sample):
         text = body.decode(name, "replace")
         if _fits(text):
@@ -152,6 +153,12 @@ def _wide(beginning: bytes, declared: list[str]) -> str | None:
         if (found and name in declared) or found > max(2 * other, _SOME_MARKUP * len(pairs)):
             return name
     return None
+
+
+def _is_broken_utf8(beginning: bytes) -> bool:
+    """Whether most of what is beyond ASCII is UTF-8."""
+    text = beginning.decode("utf-8", "replace")
+    return text.count("\ufffd") < _BROKEN * count_beyond(text)
 
 
 def _has_words_of_utf8(sample: bytes, declared: list[str]) -> bool:

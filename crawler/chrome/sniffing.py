@@ -37,6 +37,7 @@ _COMMON: Final = {
     "euc_jp": (0.5, _KANA),
     "cp949": (0.3, "이다는에의을가고하지로한은를사기자도대어인시서나리해일라수전정그부있제"),
 }
+_LAST: Final = 0xFFFF  # the code of the last character of the basic plane, which is none
 # Encodings with a byte for each letter, and the letters beyond ASCII of a language in these, the
 # commonest first.  Where texts are alike in several encodings, the first is meant.
 _CYRILLIC: Final = "cp1251 iso8859-5"
@@ -99,7 +100,7 @@ def sniff(sample: bytes) -> str:
     """
     likely = likelihoods(sample, latin=not is_foreign(sample, few=0))
     best = max(likely, key=likely.__getitem__)
-    if likely[best] < _RANDOM * sum(map(len, BEYOND.findall(sample))):
+    if likely[best] < _RANDOM * np.count_nonzero(_beyond(sample)):
         guess = _guesser()(sample[:_GUESSED], is_html=True).original_encoding
         return resolve_encoding(guess or "") or "cp1252"
     return best
@@ -119,7 +120,8 @@ def likelihoods(sample: bytes, latin: bool | None = None) -> dict[str, float]:
     for name, (usual, common) in _COMMON.items():
         text = sample.decode(name, "replace")
         beyond, wrong = count_beyond(text), text.count("\ufffd")
-        found = sum(map(text.count, common))
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        found = int(np.count_nonzero(_table(common)[np.minimum(codes, _LAST)]))
         swallowed = int(counts[:128].sum()) - (len(text) - beyond)  # ASCII in two-byte characters
         likely[name] = (
             found * log(usual / len(common))
@@ -130,11 +132,24 @@ def likelihoods(sample: bytes, latin: bool | None = None) -> dict[str, float]:
     return likely
 
 
+@cache
+def _table(common: str) -> NDArray[np.bool_]:
+    """Whether each character of the basic plane is one of these, by its code."""
+    table = np.zeros(_LAST + 1, np.bool_)
+    table[[ord(character) for character in common]] = True
+    return table
+
+
 def is_foreign(sample: bytes, few: int = FEW) -> bool:
     """Whether a text is in no Western encoding: its letters beyond ASCII stand side by side."""
-    runs = BEYOND.findall(sample)
-    length = sum(map(len, runs))
-    return length > max(_LATIN_RUN * len(runs), few)
+    beyond = _beyond(sample)
+    begins = int(np.count_nonzero(beyond[1:] > beyond[:-1]) + np.count_nonzero(beyond[:1]))
+    return int(np.count_nonzero(beyond)) > max(_LATIN_RUN * begins, few)
+
+
+def _beyond(sample: bytes) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = np.frombuffer(sample, np.uint8) >= 128
+    return found
 
 
 def count_beyond(text: str) -> int:

@@ -21,7 +21,7 @@ import numpy as np
 
 from . import reader
 from .blocks import LIMIT, OTHER, TAG_CODES, Flat
-from .elements import DEEPEST, NAME_READ, OPEN, PHRASES, hides, is_hidden
+from .elements import DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, hides, is_hidden
 from .head import RECORD, Head, is_data
 from .unseen import BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, numbers
 from .vocabulary import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
@@ -35,7 +35,7 @@ cdef int BREAK = reader.BREAK, TIME = reader.TIME, HEAD = reader.HEAD
 cdef int PRE = reader.PRE, BLOCK = reader.BLOCK, CUSTOM = reader.CUSTOM
 cdef bytes BASE_TAG = reader.BASE.encode()
 cdef const char* BASE = BASE_TAG
-cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST
+cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST, KINDS = MOST_KINDS
 cdef int64_t HIDDEN_BIT = HIDDEN, UNSEEN = MOST_UNSEEN
 cdef int64_t GUTTER_BITS = BESIDE
 cdef Py_ssize_t READ = NAME_READ
@@ -211,7 +211,8 @@ cdef class Walk:
             if attribute.ns != NULL:
                 pass
             elif strcmp(name, b"class") == 0:
-                names = text_of(attribute.children)
+                if self.codes.size < KINDS:
+                    names = text_of(attribute.children)
             elif strcmp(name, b"id") == 0:
                 id = text_of(attribute.children)
                 bits |= <int64_t>NAMES.bits(id[:READ])

@@ -40,7 +40,7 @@ def main() -> None:
         for ask in (chrome.robots, chrome.canonical, chrome.base, chrome.published):
             ask(document)
         seen = untagged.seen(data)
-        rest = untagged.whole(seen), list(untagged.links(seen, 999)), list(untagged.lines(data))
+        rest = untagged.whole(seen), list(untagged.links(seen, 999)), list(untagged.lines(seen))
         f"{rest}".encode()
 
     atheris.Setup(sys.argv, check)

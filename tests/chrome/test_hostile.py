@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -21,6 +21,7 @@ from crawler.chrome import (
     canonical,
     extract,
     links,
+    outside,
     parse,
     parse_in_steps,
     published,
@@ -227,7 +228,7 @@ def test_what_only_looks_like_a_beginning_hides_nothing(before: str) -> None:
     """A script may have markup in its strings, a comment may have a script: none goes on."""
     page = before + "<p>word" * 2 * MOST_TAGS + "<p>needle"
     assert strip_chrome(page).blocks[-1].text.endswith("needle")
-    assert "needle" in untagged.lines(f"{before}<p>needle<p>x".encode())
+    assert "needle" in untagged.lines(untagged.seen(f"{before}<p>needle<p>x".encode()))
 
 
 def test_dense_pages_are_read_to_a_smaller_bound() -> None:
@@ -330,7 +331,8 @@ def test_soup(html: str) -> None:
 
 def test_what_may_be_written_into_a_page_is_no_text_where_it_is_too_deep() -> None:
     """As elsewhere."""
-    assert list(untagged.lines(b"<p>tea<textarea>secret<p></textarea><p>time")) == ["tea", "time"]
+    page = b"<p>tea<textarea>secret<p></textarea><p>time"
+    assert list(untagged.lines(untagged.seen(page))) == ["tea", "time"]
 
 
 def test_readings_part_nothing_where_a_page_is_too_deep() -> None:
@@ -357,15 +359,23 @@ def test_squeeze_by_pieces(text: str, piece: int) -> None:
 @given(SOUP)
 def test_untagged_soup(html: str) -> None:
     """What is not parsed has no tag left, and no text that was not there."""
-    data = html.encode("utf-8", "replace")
-    for text in (untagged.whole(untagged.seen(data)), " ".join(untagged.lines(data))):
+    data = untagged.seen(html.encode("utf-8", "replace"))
+    for text in (untagged.whole(data), " ".join(untagged.lines(data))):
         assert "<p>" not in text.replace("&lt;", "")
         assert set(text) <= set(html) | set(json.dumps(text)) | {"\ufffd"}
 
 
-@given(SOUP, st.integers(1, 9))
-def test_untagged_by_pieces(html: str, size: int) -> None:
-    """Where a piece ends makes no difference, but to a less-than sign at its very end."""
-    data = html.replace("<", "<p").encode("ascii", "ignore")
-    pieces = [data[at : at + size] for at in range(0, len(data), size)]
-    assert "".join(untagged._outside(iter(pieces))) == "".join(untagged._outside(iter([data])))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(html=SOUP, size=st.integers(1, 9))
+def test_outside_by_pieces(html: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a piece ends makes no difference, be it within a tag or a less-than sign its last."""
+    data = html.encode("utf-8", "replace")
+    monkeypatch.setattr(outside, "PIECE", size)
+    assert outside.outside(data) == untagged.outside(data)
+
+
+def test_signs_that_are_no_tags_stay() -> None:
+    """Beyond what is parsed, too."""
+    text = "1 < 2, 3 > 2 and a<b> <"
+    for read in (outside.outside, untagged.outside):
+        assert read(text.encode()) == "1 < 2, 3 > 2 and a <"

@@ -17,7 +17,7 @@ from tests.chrome.test_hostile import HOSTILE, SOUP
 
 if not document.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.chrome import hrefs
+from crawler.chrome import unparsed
 from crawler.chrome.crowded import count, is_crowded
 from crawler.chrome.walk import walk
 
@@ -224,7 +224,7 @@ def test_anchors_are_those_of_the_expression(pieces: list[str], most: int) -> No
     """Whatever stands in a tag, and however little of it is right."""
     data = "".join(pieces).encode("utf-8", "replace")
     for page in data, b"<a " + data + b"><a href=/y rel=z>":
-        assert hrefs.anchors(page, most) == anchors.anchors(page, most)
+        assert unparsed.anchors(page, most) == anchors.anchors(page, most)
 
 
 @pytest.mark.parametrize("attributes", [98, 99, 100])
@@ -232,7 +232,7 @@ def test_an_anchor_of_very_many_attributes_is_none(attributes: int) -> None:
     """As the expression has it: the address is one of them."""
     page = b"<a " + b"x " * (attributes - 1) + b"href=/y>"
     expected = [("/y", None)] * (attributes <= anchors.MOST_ATTRIBUTES)
-    assert hrefs.anchors(page, 9) == anchors.anchors(page, 9) == expected
+    assert unparsed.anchors(page, 9) == anchors.anchors(page, 9) == expected
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -1,16 +1,30 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The anchors of what is not parsed, as :mod:`.anchors` finds them, in a fifth of the time."""
+"""The anchors of what is not parsed and the text outside of tags, in a fifth of the time.
+
+As :mod:`.anchors` and :mod:`.outside` find them, which a test compares.
+"""
 
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t
-from libc.string cimport memchr
+from libc.stdlib cimport free, realloc
+from libc.string cimport memchr, memcpy, strlen
+
+from string import ascii_lowercase
+
+import numpy as np
 
 from .anchors import MOST_ATTRIBUTES
+
+include "columns.pxi"
 
 cdef int64_t MOST = MOST_ATTRIBUTES
 cdef bint[256] is_space = [code in b" \t\n\v\f\r" for code in range(256)]
 cdef bint[256] ends_value = [code in b" \t\n\v\f\r<>" for code in range(256)]
 cdef bint[256] ends_name = [code in b" \t\n\v\f\r<>/=" for code in range(256)]
+
+cdef bint[256] begins_tag = [
+    chr(code) in "/!?" or chr(code | 32) in ascii_lowercase for code in range(256)
+]
 
 cdef struct Attribute:
     const char* name
@@ -129,3 +143,25 @@ cdef bint is_named(Attribute* found, const char* end, bytes name) noexcept:
         if found.name[i] | 32 != wanted[i]:
             return False
     return found.name_end[0] == b"=" or is_space[<unsigned char>found.name_end[0]]
+
+
+def outside(bytes data not None):
+    """Return the text outside of tags, squeezed; a tag parts words."""
+    cdef Text text = Text()
+    text.append(data, len(data))
+    cdef char* at = text.bytes
+    cdef char* end = at + text.size
+    cdef char* out = at
+    while at < end:
+        if at[0] == b"<" and at + 1 < end and begins_tag[<unsigned char>at[1]]:
+            at = <char*>memchr(at, b">", end - at)
+            out[0] = b" "
+            if at == NULL:
+                at = end
+        else:
+            out[0] = at[0]
+        at += 1
+        out += 1
+    text.size = out - text.bytes
+    text.squeeze()
+    return text.decoded()
