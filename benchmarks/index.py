@@ -24,6 +24,7 @@ import json
 import platform
 import random
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
+    if find_spec("datasketch") is None:
+        parser.error("it is compared with datasketch: pip install datasketch")
     result = asyncio.run(measure(arguments))
     print(json.dumps(result, indent=2)) if arguments.json else show(result)
 

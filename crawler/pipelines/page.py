@@ -6,7 +6,8 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from itemadapter import ItemAdapter
 
@@ -18,6 +19,8 @@ from ..extractor import Tree
 from .reading import PagesRead, value_of
 
 logger = logging.getLogger(__name__)
+
+_FIELDS_SHOWN: Final = 12
 
 
 class PageFields:
@@ -50,8 +53,9 @@ class PageFields:
                 item,
                 name,
                 "%s has no page address in the field %r%s: its items pass unchecked. Name the "
-                "field that has it in DEDUP_URL_FIELD.",
+                "field that has it in DEDUP_URL_FIELD; there %s.",
                 _instead(item, name),
+                _fields(item),
             )
             return None
         return url
@@ -94,9 +98,11 @@ class PageFields:
                 item,
                 name,
                 "%s has no HTML (str, bytes or an lxml tree) in the field %r%s and no text%s: such "
-                "items pass unchecked. Name the fields in DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD.",
+                "items pass unchecked. Name the fields in DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD; "
+                "there %s.",
                 _instead(item, name),
                 _instead(item, self.config.text_field),
+                _fields(item),
             )
         return html
 
@@ -143,8 +149,9 @@ class PageFields:
             config.url_field,
             "%s has nothing in the fields %r, %r and %r: its items pass unchecked. If they are "
             "pages, name the fields in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD; "
-            "if not, a class derived from DuplicatePipeline can return them as they are.",
+            "there %s. If not, a class derived from DuplicatePipeline can return them as they are.",
             *page[1:],
+            _fields(item),
         )
         self._empty = item
 
@@ -196,6 +203,14 @@ def _instead(item: Any, name: str) -> str:
         return ""
     hint = ", of an item loader without TakeFirst()" if isinstance(value, list) else ""
     return f" (but {type(value).__name__}{hint})"
+
+
+def _fields(item: Any) -> str:
+    """Which fields of an item hold something, for a warning."""
+    names = ItemAdapter(item).field_names()
+    filled = list(islice((n for n in names if value_of(item, n) is not None), _FIELDS_SHOWN + 1))
+    shown = ", ".join(map(repr, filled[:_FIELDS_SHOWN])) + ", …" * (len(filled) > _FIELDS_SHOWN)
+    return f"{'is' if len(filled) == 1 else 'are'} {shown}" if filled else "is nothing in others"
 
 
 def _write(adapter: ItemAdapter, name: str, value: Any) -> bool:

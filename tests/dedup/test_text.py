@@ -42,7 +42,7 @@ def visible(text: str) -> str:
 
 def reference(text: str) -> list[str]:
     """The rules of Normaliser, one character at a time."""
-    text = unicodedata.normalize("NFKC", visible(text))
+    text = one_writing(unicodedata.normalize("NFKC", visible(text)))
     text = unicodedata.normalize("NFKC", text.casefold())
     found = [""]
     alone = False
@@ -69,6 +69,7 @@ def reference(text: str) -> list[str]:
 @example("a\u0301\u200b\u0323")
 @example("\u0e33\u0e31")
 @example("ΐ\u0345")
+@example("ൺ")
 def test_words_follow_the_rules_one_character_at_a_time(text: str) -> None:
     assert words(text) == reference(text)
 

@@ -251,20 +251,27 @@ async def test_wrong_types(bench, make, values, wrong):
 
 
 @pytest.mark.parametrize(
-    ("values", "setting"),
+    ("values", "setting", "there"),
     [
-        ({"link": "/a", "text": ARTICLE}, "DEDUP_URL_FIELD"),
-        ({"url": "/a", "body": html(ARTICLE)}, "DEDUP_HTML_FIELD"),
-        ({"url": "/a", "html": Selector(html(ARTICLE))}, "DEDUP_HTML_FIELD"),
-        ({"url": "/a", "text": ARTICLE.encode()}, "DEDUP_TEXT_FIELD"),
+        ({"link": "/a", "text": ARTICLE}, "DEDUP_URL_FIELD", "there are 'link', 'text'."),
+        ({"link": "/a", "title": None}, "DEDUP_URL_FIELD", "there is 'link'. If not"),
+        ({"title": None}, "DEDUP_URL_FIELD", "there is nothing in others. If not"),
+        (
+            {"url": "/a", "body": html(ARTICLE)} | dict.fromkeys("abcdefghijk", 0),
+            "DEDUP_HTML_FIELD",
+            "there are 'url', 'body', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', ….",
+        ),
+        ({"url": "/a", "html": Selector(html(ARTICLE))}, "DEDUP_HTML_FIELD", "are 'url', 'html'."),
+        ({"url": "/a", "text": ARTICLE.encode()}, "DEDUP_TEXT_FIELD", "are 'url', 'text'."),
     ],
 )
-async def test_fields_of_other_names_are_told_once(bench, caplog, values, setting):
+async def test_fields_of_other_names_are_told_once(bench, caplog, values, setting, there):
     """Whoever has the page elsewhere is not left to wonder why nothing is dropped."""
     for _ in range(3):
         await bench.process(values.copy())
     (message,) = caplog.messages
     assert setting in message
+    assert there in message
 
 
 async def test_what_has_nothing_of_a_page_is_told_once(bench, caplog):
