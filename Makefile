@@ -13,7 +13,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 ARGS ?=
 export URL ?=
-SIDE_BY_SIDE = -n 2 --dist loadfile --no-loadscope-reorder --reruns 1 -rR
+# One more than there are processors, for many tests wait for servers and crawls.
+SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder --reruns 1 -rR
 
 .PHONY: crawl test min pythons fuzz docs clean
 
