@@ -34,7 +34,7 @@ _SOME_MARKUP: Final = 0.02
 _WRONG: Final = 0.02
 # The same of UTF-8 that was cut, or has others' bytes in it; read so, those have more than half.
 _BROKEN: Final = 0.3
-_ENOUGH: Final = 200_000  # bytes, from the first beyond ASCII on, that tell the share
+_ENOUGH: Final = 50_000  # bytes, from the first beyond ASCII on, that tell the share
 # As many words with other bytes as UTF-8 may have for each without, if it is declared.  In pages in
 # other encodings hardly a word beyond ASCII is UTF-8 by chance.
 _BROKEN_WORDS: Final = 2

@@ -12,20 +12,11 @@ from .blocks import squeeze
 from .reader import INLINE, LINK, READING, TAGS, TIME
 
 try:
-    from .unparsed import anchors, outside
+    from .unparsed import anchors, outside, seen_since
 except ImportError:
     from .anchors import anchors
-    from .outside import outside
+    from .outside import outside, seen_since
 
-_COMMENT: Final = b"<!--"
-_ENDS: Final = {  # in small letters
-    b"<script": re.compile(b"</script"),
-    b"<style": re.compile(b"</style"),
-    b"<textarea": re.compile(b"</textarea"),
-    _COMMENT: re.compile(b"(?<=<!--)-?>|--!?>"),  # "<!-->" is a whole comment, "<!--!>" is none
-}
-_START: Final = re.compile(b"|".join(_ENDS))
-_MOST_UNSEEN: Final = 20_000  # scripts, styles, comments, textareas; later ones are taken for text
 _MOST_ENTITIES: Final = 20_000  # of a piece; beyond that they stay as they are
 _PIECE: Final = 1 << 20  # characters
 # Python refuses to read thousands of digits; no character has so many.
@@ -61,7 +52,7 @@ def seen(data: bytes, before: bytes = b"") -> bytes:
     >>> seen(b"x</script><p>tea", b"<script>var a; ")
     b' </script><p>tea'
     """
-    return b" ".join(_seen(before + data, len(before)))
+    return seen_since(before + data, len(before))
 
 
 def whole(data: bytes) -> str:
@@ -94,23 +85,6 @@ def _unreferenced(value: str) -> str:
 def _character(reference: re.Match[str]) -> str:
     text, name = reference[0], reference[1]
     return unescape(text) if name[0] == "#" else html5.get(name, text)
-
-
-def _seen(data: bytes, since: int = 0) -> Iterator[bytes]:
-    """Yield what stands outside of scripts, styles, comments and textareas.
-
-    Unclosed ones go on to the end.  What stands before `since` is read, and not yielded.
-    """
-    lower = data.lower()
-    at = unseen = 0
-    while unseen < _MOST_UNSEEN and (start := _START.search(lower, at)) is not None:
-        yield data[max(at, since) : start.start()]
-        end = _ENDS[start[0]].search(lower, start.end())
-        if end is None:
-            return
-        unseen += end.start() > since
-        at = end.end() if start[0] == _COMMENT else end.start()
-    yield data[max(at, since) :]
 
 
 def _unescaped(text: str) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawler.chrome import anchors, counting, document, reader, strip_chrome
+from crawler.chrome import anchors, counting, document, outside, reader, strip_chrome
 from tests.chrome.test_hostile import HOSTILE, SOUP
 
 if not document.COMPILED:
@@ -225,6 +225,39 @@ def test_anchors_are_those_of_the_expression(pieces: list[str], most: int) -> No
     data = "".join(pieces).encode("utf-8", "replace")
     for page in data, b"<a " + data + b"><a href=/y rel=z>":
         assert unparsed.anchors(page, most) == anchors.anchors(page, most)
+
+
+HIDING = (
+    "<script",
+    "</SCRIPT>",
+    "<Style>",
+    "</style",
+    "<textarea",
+    "</textarea",
+    "<!-",
+    "-",
+    "-->",
+    "!>",
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from((*HIDING, *PIECES)), max_size=40), st.integers(0, 60))
+@example(["<!--", ">", "<!--", "-", ">", "x"], 3)
+def test_what_is_seen_is_that_of_the_expressions(pieces: list[str], since: int) -> None:
+    """Whatever begins and does not end, and wherever the part begins that is not parsed."""
+    data = "".join(pieces).encode()
+    since = min(since, len(data))
+    assert unparsed.seen_since(data, since) == outside.seen_since(data, since)
+
+
+def test_so_many_are_left_out() -> None:
+    """Later scripts are taken for text, and those before the part are not counted."""
+    page = b"<script>a</script>" * (outside.MOST_UNSEEN + 2)
+    for since in 0, 18 * 5:
+        found = unparsed.seen_since(page, since)
+        assert found == outside.seen_since(page, since)
+        assert found.count(b"<script>a") == 2 - bool(since) * 2
 
 
 @pytest.mark.parametrize("attributes", [98, 99, 100])
