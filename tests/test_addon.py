@@ -152,6 +152,16 @@ def test_a_crawl(project: Project, web: Web, redis_url: str, reactor: bool) -> N
     assert "Warning" not in run.log.replace("AiohttpDownloadHandler is experimental", "")
 
 
+def test_parse_checks_the_page(project: Project, web: Web, redis_url: str) -> None:
+    """`scrapy parse` starts its pipelines and waits for none of them."""
+    (project.folder / "shop" / "spiders" / "links.py").write_text(LINKS)
+    words = ["parse", "--pipelines", "--spider=links", "--callback=page"]
+    for i, kind in enumerate(("unique", "exact", "unique", "unique")):
+        run = project.scrapy(*words, f"{web.url}/{i}", DEDUP_REDIS_URL=redis_url)
+        assert run.code == 0
+        assert f"Pages: 1 (1 {kind})" in run.log
+
+
 def test_other_reactors(project: Project, web: Web, redis_url: str) -> None:
     """Without asyncio the pipeline is off, says why, and the crawl goes on."""
     run = project.scrapy(

@@ -6,8 +6,8 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -89,6 +89,9 @@ class DuplicatePipeline:
         self._template = template
         self._stopped = False
         self._quiet_until = 0.0
+        self._under_way = 0  # items
+        self._idle = asyncio.Event()  # no item is
+        self._idle.set()
         self._foreign = 0  # pages in the spool that only another index can check, as far as said
         self._resources = AsyncExitStack()
         self._index: DuplicateIndex | None = None
@@ -142,6 +145,7 @@ class DuplicatePipeline:
         """Close the index and log what became of the pages."""
         if self._index is None:
             return
+        await self._idle.wait()  # `scrapy parse` does not wait for its items
         await self.gone.close()
         await self._replay(self._index)
         if self._archive is not None:
@@ -163,7 +167,8 @@ class DuplicatePipeline:
         if not ItemAdapter.is_item(item):
             self._count("dedup/unknown_item_type")
             return item
-        verdict = await self._verdict(item)
+        with self._working():
+            verdict = await self._verdict(item)
         self.verdicts[verdict.kind] += 1
         self._count(f"dedup/{verdict.kind}")
         if verdict.replaces is not None:
@@ -176,6 +181,18 @@ class DuplicatePipeline:
             raise reason
         self.fields.tag(item, verdict.to_dict())
         return item
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """Take note that an item is under way, for whoever waits for all of them."""
+        self._under_way += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._idle.set()
 
     async def _verdict(self, item: Any) -> Verdict:
         url = ""

@@ -114,6 +114,12 @@ def index_config(settings: Mapping[str, Any]) -> DedupConfig:
     )
 
 
+def nothing_yet(namespace: str) -> Exit:
+    """Say on standard error that an index has no page, or is not there."""
+    print(f"scrapy dedup: nothing yet in the index {namespace!r}; crawl first", file=sys.stderr)
+    return Exit.NOTHING
+
+
 def never_saw(url: str) -> None:
     """Say on standard error that the index has no page of that address."""
     hint = "" if "://" in url else "; does its address begin with https:// or http://?"

@@ -7,14 +7,13 @@ Decisions in doubt come first, with both texts side by side as far as the archiv
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import output_file, whole
 from ..output import print_json, printable, whole_file
-from . import Exit, ask_index
+from . import Exit, ask_index, nothing_yet
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -73,10 +72,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         with whole_file(options.output) as file:
             file.write(text)
         print(f"The report is in {printable(str(options.output))}")
-    if content["verdicts"]:
-        return Exit.FOUND
-    print(
-        f"scrapy dedup: nothing yet in the index {config.namespace!r}; crawl first",
-        file=sys.stderr,
-    )
-    return Exit.NOTHING
+    return Exit.FOUND if content["verdicts"] else nothing_yet(config.namespace)

@@ -9,14 +9,13 @@ one; the server is full when its maxmemory is reached.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import number
 from ..counted import tables
 from ..output import is_terminal, print_json, print_table
-from . import Exit, ask_index
+from . import Exit, ask_index, nothing_yet
 
 if TYPE_CHECKING:
     from ...dedup.store.statistics import IndexStats
@@ -53,12 +52,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_json(stats.to_dict())
     elif seen:
         _print(stats)
-    if seen:
-        return Exit.FOUND
-    print(
-        f"scrapy dedup: nothing yet in the index {stats.namespace!r}; crawl first", file=sys.stderr
-    )
-    return Exit.NOTHING
+    return Exit.FOUND if seen else nothing_yet(stats.namespace)
 
 
 def _print(stats: IndexStats) -> None:

@@ -3,7 +3,8 @@
 Nothing is changed; on a cluster, what dead workers left is cleared away first. Crawls may go on,
 though only without them is every counter compared, and every bucket of a small index into which
 much is written: it says so then. An index with faults may miss duplicates or keep memory that it
-does not need; it never drops a page that is like no other. Exit code 1 means faults.
+does not need; it never drops a page that is like no other. Exit code 1 means faults, or no page at
+all: of an index that is lost nothing disagrees.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from ...wording import counted
 from ..output import print_json, print_table
-from . import Exit, ask_index
+from . import Exit, ask_index, index_config, nothing_yet
 
 HELP = "Whether the index agrees with itself"
 
@@ -53,4 +54,6 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             "verify the index again when no crawl writes to it",
             file=sys.stderr,
         )
+    if not (found.urls or found.faults or found.unsettled):
+        return nothing_yet(index_config(settings).namespace)
     return Exit.NOTHING if found.faults else Exit.FOUND

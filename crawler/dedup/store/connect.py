@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 # One connection carries what hundreds of pages ask for; a few let slow answers overlap.
 CONNECTIONS = 8
 _RETRIES = 3
-_SKEW = 60.0  # seconds by which clocks may differ, or a tenth of DEDUP_TTL; never half of that
+_SKEW = 60.0  # seconds by which clocks may differ; half of DEDUP_TTL, if that is less
 _TIMEOUTS = (redis_errors.TimeoutError, TimeoutError)
 
 
@@ -170,11 +170,11 @@ async def _inspect(client: Client, url: str, ttl: float | None) -> None:
             raise redis_errors.ResponseError("MOVED to other nodes")
     times = [float(info["server_time_usec"]) / 1e6 for info in infos if "server_time_usec" in info]
     apart = max((abs(time.time() - of_server) for of_server in times), default=0.0)
-    if ttl and apart > max(min(_SKEW, ttl / 2), ttl / 10):
+    if apart > min(_SKEW, (ttl or _SKEW * 2) / 2):
         logger.warning(
             "DEDUP_REDIS_URL %s: the clocks of that server and of this machine differ by %.0f "
-            "seconds. Pages expire (DEDUP_TTL) by the machines' clocks, some too early then: "
-            "set them right.",
+            "seconds. Whether a page was seen after it was gone, and when it expires (DEDUP_TTL), "
+            "is told by the machines' clocks, wrongly then: set them right.",
             mask(url),
             apart,
         )
