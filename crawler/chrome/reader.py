@@ -91,6 +91,7 @@ class Reader:
         link_chars = link_count = link_depth = linked_from = skipped = skipped_from = pre = 0
         element = depth = deepest = reading = reading_from = 0
         dated = 0  # where a date has ended that a word may follow
+        link_end = 0  # where a link has ended that another may follow
         unseen = unseen_from = unseen_chars = unseen_count = 0
         place = ""  # what is read for the element that is not seen
         spare: list[str] = []  # what was left out, if nothing else is there
@@ -106,7 +107,8 @@ class Reader:
 
         def flush() -> None:
             nonlocal link_chars, link_count, linked_from, spare_chars, spare_count, dated
-            dated = 0
+            nonlocal link_end
+            dated = link_end = 0
             if link_depth:
                 link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
                 linked_from = 0
@@ -158,7 +160,7 @@ class Reader:
 
         def start(tag: str, attributes: Mapping[str, str]) -> None:
             nonlocal element, link_depth, link_count, linked_from, skipped, skipped_from, pre, sink
-            nonlocal depth, deepest, reading, reading_from
+            nonlocal depth, deepest, reading, reading_from, link_end
             nonlocal unseen, unseen_from, unseen_chars, unseen_count, place
             if skipped:
                 skipped += 1
@@ -183,7 +185,7 @@ class Reader:
                 if pieces:
                     if len(pieces) == 1 and not spare and pieces[0].isspace():
                         pieces.clear()
-                        linked_from = 0
+                        linked_from = link_end = 0
                     else:
                         flush()
                 element = add(element, tag, attributes, len(texts))
@@ -197,6 +199,9 @@ class Reader:
                 reading, reading_from = 1, len(pieces)
             elif kind == LINK:
                 if not link_depth:
+                    # So do lists of links with the space between these.
+                    if link_end and link_end == len(pieces) and not pre:
+                        pieces.append(" ")
                     linked_from = len(pieces)
                 link_depth += 1
                 link_count += 1
@@ -221,7 +226,7 @@ class Reader:
 
         def end(tag: str) -> None:
             nonlocal element, link_chars, link_depth, linked_from, skipped, pre, sink, depth
-            nonlocal reading, dated
+            nonlocal reading, dated, link_end
             if skipped:
                 skipped -= 1
                 if not skipped:
@@ -246,7 +251,7 @@ class Reader:
                 if pieces:
                     if len(pieces) == 1 and not spare and pieces[0].isspace():
                         pieces.clear()
-                        linked_from = 0
+                        linked_from = link_end = 0
                     else:
                         flush()
                 if element:
@@ -258,6 +263,7 @@ class Reader:
                 link_depth -= 1
                 if not link_depth:
                     link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
+                    link_end = len(pieces)
             elif kind == TIME:
                 dated = len(pieces) if pieces and is_word(pieces[-1][-1:]) else 0
             if depth < unseen:

@@ -90,6 +90,7 @@ cdef class Walk:
     cdef int64_t unseen_chars, unseen_count, spare_chars, spare_count
     cdef Text spare  # what was left out, if nothing else is there
     cdef Py_ssize_t dated  # where a date has ended that a word may follow
+    cdef Py_ssize_t link_end  # where a link has ended that another may follow
     cdef Py_ssize_t linked_from, reading_from, unseen_from
     cdef xmlNode* reading  # the element that has begun
     cdef xmlNode* unseen
@@ -127,6 +128,8 @@ cdef class Walk:
             self.reading, self.reading_from = node, self.text.size
         elif action == LINK:
             if not self.link_depth:
+                if self.link_end and self.link_end == self.text.size and not self.pre:
+                    self.text.add(b" ")
                 self.linked_from = self.text.size
             self.link_depth += 1
             self.link_count += 1
@@ -164,6 +167,7 @@ cdef class Walk:
             self.link_depth -= 1
             if not self.link_depth:
                 self.link_chars += self.text.squeezed_from(self.linked_from)
+                self.link_end = self.text.size
         elif action == TIME:
             self.dated = self.text.size if self.text.ends_in_word() else 0
         if node == self.unseen:
@@ -263,7 +267,7 @@ cdef class Walk:
             return 0
         if self.link_depth:
             self.link_chars += text.squeezed_from(self.linked_from)
-        self.linked_from = self.dated = 0
+        self.linked_from = self.dated = self.link_end = 0
         if self.pre:
             found = text.decoded().strip("\n").rstrip()
             words = found.count(" ") + 1

@@ -196,6 +196,21 @@ def test_nor_is_what_stands_behind_it(behind: str, expected: str) -> None:
     assert strip_chrome(f"<p><time datetime=2026-05-03>3 May</time>{behind}").text == expected
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<a>Buy</a><a>Rent</a><span><a>Sell</a></span>", "Buy Rent Sell"),
+        ("<a>Buy</a>, <a>Rent</a>/<a>Sell</a>ers", "Buy, Rent/Sellers"),
+        ("<a><b>Sil</b>ver</a><b>ware</b>", "Silverware"),
+        ("<p><a> </a><p><a>x</a>y<a>z</a>", "xyz"),
+        ("<pre><a>std</a><a>::sort</a></pre>", "std::sort"),
+    ],
+)
+def test_links_side_by_side_are_no_word(html: str, expected: str) -> None:
+    """Style sheets part those of a list, or the text between them does."""
+    assert "\n".join(block.text for block in strip_chrome(html).blocks) == expected
+
+
 def test_zero_bytes_part_no_word() -> None:
     """Browsers leave them out."""
     assert strip_chrome("<p>un\0break\0able").text == "unbreakable"

@@ -96,7 +96,7 @@ def test_a_page() -> None:
     assert found == heard
     assert found["head.titles"] == "Tea & cake"
     assert found["head.hrefs"] == ["/", "/x  y", "/%C3%A9", "/area"]
-    assert "Home no linktwo words" in found["texts"]
+    assert "Home no link two words" in found["texts"]
     assert found["texts"][-1] == "after the end"
 
 
