@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import model
-from .blocks import LIMIT, Flat, without
+from .blocks import LIMIT, TAG_CODES, Flat, without
 from .choice import CHROME, below_heading, doubt_hidden, doubt_menus, of_both
 from .document import Document, parse, read_tree
 from .document import title as title_of
@@ -73,7 +73,8 @@ def strip_chrome(
     known = whole = pairs = alone = None
     if template:
         pairs, alone = pair_hashes(texts), kept
-        known = templated(pairs, kept, flat.linked, lengths(texts), template)
+        heading = flat.codes[flat.around] == TAG_CODES["h1"]
+        known = templated(pairs, kept, flat.linked, lengths(texts), heading, template)
         if known is not None and known.any():
             whole = _join(texts, kept)
             kept = kept & ~known

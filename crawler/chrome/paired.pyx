@@ -17,7 +17,7 @@ cdef enum:
     ALIKE = 1, SAME = 2, OFTEN = 4  # in what a block is of the template
 cdef object KEPT = by_numpy.KEPT, digest = xxhash.xxh3_64_intdigest
 cdef double PROSE = by_numpy.PROSE, LEAST_OWN = by_numpy.LEAST_OWN
-cdef Py_ssize_t ROWS = by_numpy.ROWS
+cdef Py_ssize_t ROWS = by_numpy.ROWS, FACTS = by_numpy.FACTS
 
 
 def pair_hashes(list texts not None):
@@ -100,8 +100,10 @@ def count(dict counts not None, pairs, again):
         i += 1
 
 
-def templated(pairs, kept, const int64_t[::1] linked, const double[::1] sizes, template):
-    cdef const unsigned char[::1] is_kept = kept.view(np.uint8)
+def templated(
+    pairs, kept, const int64_t[::1] linked, const double[::1] sizes, heading, template
+):
+    cdef const unsigned char[::1] is_kept = kept.view(np.uint8), names = heading.view(np.uint8)
     cdef list alike = pairs.alike, same = pairs.same
     cdef Py_ssize_t n = is_kept.shape[0], i
     cdef unsigned char hit
@@ -109,6 +111,8 @@ def templated(pairs, kept, const int64_t[::1] linked, const double[::1] sizes, t
     found = np.zeros(n, np.bool_)
     cdef unsigned char[::1] known = found.view(np.uint8), of = np.zeros(n, np.uint8)
     cdef double size = 0, new = 0, long_known = 0
+    cdef bint is_named = False
+    cdef Py_ssize_t facts = 0
     for i in range(n - 1):
         pair = same[i]
         hit = SAME * (pair in template)
@@ -125,19 +129,25 @@ def templated(pairs, kept, const int64_t[::1] linked, const double[::1] sizes, t
     for i in range(n):
         if not is_kept[i]:
             known[i] = (of[i] & (ALIKE | OFTEN)) != 0
-            continue
-        size += sizes[i]
-        known[i] = (of[i] & (OFTEN if is_running(sizes[i], linked[i]) else SAME | OFTEN)) != 0
+        else:
+            size += sizes[i]
+            known[i] = (of[i] & (OFTEN if is_running(sizes[i], linked[i]) else SAME | OFTEN)) != 0
         if not known[i]:
-            new += sizes[i]
-        elif is_running(sizes[i], linked[i]):
+            new += sizes[i] * is_kept[i]
+            is_named |= names[i]
+            facts += not names[i] and 2 * linked[i] < sizes[i]
+        elif is_kept[i] and is_running(sizes[i], linked[i]):
             long_known += sizes[i]
-    if new <= LEAST_OWN * size:
-        new += long_known
-        for i in range(n):
-            if is_kept[i] and is_running(sizes[i], linked[i]):
-                known[i] = False
-    return found if new > LEAST_OWN * size else None
+    if new > LEAST_OWN * size:
+        return found
+    if new + long_known <= LEAST_OWN * size:
+        return None
+    if is_named and facts >= FACTS:
+        return found
+    for i in range(n):
+        if is_kept[i] and is_running(sizes[i], linked[i]):
+            known[i] = False
+    return found
 
 
 cdef set cut_pairs(list pairs, const unsigned char[::1] kept):

@@ -23,6 +23,7 @@ ROWS: Final = 2  # times that chrome comes on a page, as above and below its tex
 # Of what a page alone would keep, what is its own at least.  With less, it may resemble by 0.8 and
 # more one that has but the rest: near-copies do not lose what they have in common.
 LEAST_OWN: Final = 0.2
+FACTS: Final = 2  # lines besides its heading that make a page another than those with its note
 
 _SMALL: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _DIGITS: Final = bytes.maketrans(b"0123456789", b"\1" * 10)  # no digit that a text has
@@ -106,17 +107,23 @@ def count(counts: dict[int, int], pairs: Mapping[int, bool], again: NDArray[np.b
 
 
 def templated(
-    pairs: Pairs, kept: NDArray[np.bool_], linked: Ints, sizes: Wide, template: AbstractSet[int]
+    pairs: Pairs,
+    kept: NDArray[np.bool_],
+    linked: Ints,
+    sizes: Wide,
+    heading: NDArray[np.bool_],
+    template: AbstractSet[int],
 ) -> NDArray[np.bool_] | None:
     """Return which blocks stand in a pair of the template; None if they are all there is.
 
     `kept` are those that the page alone keeps, `linked` and `sizes` the characters that each has
-    in links and in all.  What the page alone keeps must be there with the same numbers: tables of
-    values have the same labels on all pages.  Running text that it keeps must be among what others
-    keep: somebody may repeat another's paragraphs where they count as chrome, in a menu of theirs.
-    And what it cuts elsewhere is its own where it is kept: a chapter lists what its site's menu
-    has as well.  If too little is its own, the running text stays, for it is another version of a
-    page; or else all does.
+    in links and in all, `heading` those that name the page.  What the page alone keeps must be
+    there with the same numbers: tables of values have the same labels on all pages.  Running text
+    that it keeps must be among what others keep: somebody may repeat another's paragraphs where
+    they count as chrome, in a menu of theirs.  And what it cuts elsewhere is its own where it is
+    kept: a chapter lists what its site's menu has as well.  If too little is its own, the running
+    text stays, for it is another version of a page; but not beside a heading and facts of its own,
+    for then it is a note that nearly all pages have.  Or else all stays.
     """
     alike, same, often = (np.zeros(len(kept), bool) for _ in range(3))
     both, either = kept[:-1] & kept[1:], kept[:-1] | kept[1:]
@@ -133,6 +140,11 @@ def templated(
     running = (sizes >= PROSE) & (linked * 3 < sizes)
     known: NDArray[np.bool_] = often | np.where(kept, same & ~running, alike)
     least = LEAST_OWN * sizes[kept].sum()
-    if sizes[kept & ~known].sum() <= least:
-        known &= ~(kept & running)
-    return known if sizes[kept & ~known].sum() > least else None
+    if sizes[kept & ~known].sum() > least:
+        return known
+    spared = known & ~(kept & running)
+    if sizes[kept & ~spared].sum() <= least:
+        return None
+    facts = ~known & ~heading & (2 * linked < sizes)
+    is_another = (heading & ~known).any() and np.count_nonzero(facts) >= FACTS
+    return known if is_another else spared

@@ -88,7 +88,10 @@ def test_what_is_templated(
     kept = np.array([block[1] for block in blocks])
     sizes = np.array([block[2] for block in blocks], np.float64)
     linked = np.array([block[3] for block in blocks])
-    answers = [one.templated(found, kept, linked, sizes, template) for one in (paired, pairs)]
+    heading = np.array([data.draw(st.booleans()) for _ in blocks], bool)
+    answers = [
+        one.templated(found, kept, linked, sizes, heading, template) for one in (paired, pairs)
+    ]
     if answers[1] is None:
         assert answers[0] is None
     else:
@@ -99,6 +102,27 @@ def test_a_page_does_not_lose_all_its_text(way: ModuleType) -> None:
     """Of a page that is known as a whole nothing is cut; of one that has a tenth more, that is."""
     kept, linked = np.ones(3, bool), np.zeros(3, np.int64)
     known = pairs.Pairs([1, 2], [1, 2])
-    assert way.templated(known, kept, linked, np.full(3, 50.0), {1, 2}) is None
-    found = way.templated(known, kept, linked, np.full(3, 50.0), {1})
+    none, sizes = np.zeros(3, bool), np.full(3, 50.0)
+    assert way.templated(known, kept, linked, sizes, none, {1, 2}) is None
+    found = way.templated(known, kept, linked, sizes, none, {1})
     assert found.tolist() == [True, True, False]
+
+
+def test_a_page_of_its_own_facts_is_no_version_of_another(way: ModuleType) -> None:
+    """The note that nearly all pages have beside these is cut, though it is all that is kept."""
+    found = pairs.pair_hashes(["Ann", "Reader", "Room", "1.2", "A note", "of all"])
+    kept = np.array([False] * 4 + [True] * 2)
+    sizes, linked = np.array([9.0, 9, 9, 9, 900, 900]), np.zeros(6, np.int64)
+    heading = np.arange(6) == 0
+    note, lines = found.same[4] | KEPT, found.alike
+
+    def cut(*template: int) -> list[bool]:
+        answer = way.templated(found, kept, linked, sizes, heading, set(template))
+        assert answer is not None
+        return list(answer)
+
+    assert cut(note) == [False] * 4 + [True] * 2
+    assert not any(cut(note, lines[0])[4:])  # its heading is that of all pages
+    assert not any(cut(note, lines[2])[4:])  # or all but one of the facts
+    linked[2:4] = 9
+    assert not any(cut(note)[4:])
