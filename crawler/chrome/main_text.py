@@ -75,10 +75,11 @@ class MainText:
     def hashes(self) -> dict[int, bool]:
         """Return hashes of every two neighbouring blocks, and whether the page alone keeps one.
 
-        This is what `SiteTemplate.observe` learns from.  What is kept may come back in a print
-        view, on page two, or in the next row of a table without being chrome, and with other
-        numbers it is another text.  What comes several times on the page is left out: such are the
-        cells of its table, and the labels of its posts.
+        Neighbours of the first and the last are the page's beginning and its end.  This is what
+        `SiteTemplate.observe` learns from.  What is kept may come back in a print view, on page
+        two, or in the next row of a table without being chrome, and with other numbers it is
+        another text.  What comes several times on the page is left out: such are the cells of its
+        table, and the labels of its posts.
         """
         if self._pairs is None:
             self._pairs = pair_hashes(self._flat.texts)

@@ -17,6 +17,7 @@ cdef enum:
     ALIKE = 1, SAME = 2, OFTEN = 4  # in what a block is of the template
 cdef object KEPT = by_numpy.KEPT, digest = xxhash.xxh3_64_intdigest
 cdef double PROSE = by_numpy.PROSE, LEAST_OWN = by_numpy.LEAST_OWN
+cdef uint64_t EDGE = by_numpy.EDGE
 cdef Py_ssize_t ROWS = by_numpy.ROWS, FACTS = by_numpy.FACTS
 
 
@@ -61,8 +62,14 @@ cdef bytes folded(bytes text):
 
 
 cdef list of_neighbours(const uint64_t[::1] hashes):
-    cdef Py_ssize_t i
-    return [<uint32_t>(hashes[i] * 3 + hashes[i + 1] >> 16) for i in range(hashes.shape[0] - 1)]
+    cdef Py_ssize_t n = hashes.shape[0], i
+    cdef uint64_t before = EDGE, after
+    cdef list found = []
+    for i in range(n + 1):
+        after = hashes[i] if i < n else EDGE
+        found.append(<uint32_t>(before * 3 + after >> 16))
+        before = after
+    return found
 
 
 def lesson(pairs, alone):
@@ -71,11 +78,11 @@ def lesson(pairs, alone):
     cdef Py_ssize_t i
     cdef dict found = {}, times = {}
     for i in range(len(same)):
-        if not (kept[i] or kept[i + 1]):
+        if not either(kept, i):
             found[alike[i]] = False
     for i in range(len(same)):
         pair = same[i]
-        if kept[i] or kept[i + 1]:
+        if either(kept, i):
             times[pair] = times.get(pair, 0) + 1
         elif same is not alike:
             found[pair] = False
@@ -113,19 +120,21 @@ def templated(
     cdef double size = 0, new = 0, long_known = 0
     cdef bint is_named = False
     cdef Py_ssize_t facts = 0
-    for i in range(n - 1):
+    for i in range(n + 1):
         pair = same[i]
         hit = SAME * (pair in template)
-        if is_kept[i] or is_kept[i + 1]:
+        if either(is_kept, i):
             hit |= OFTEN * (pair | KEPT in template)
-        if hit and is_kept[i] and is_kept[i + 1]:
+        if hit and 0 < i < n and is_kept[i - 1] and is_kept[i]:
             if menus is None:
                 menus = cut_pairs(same, is_kept)
             if pair in menus:
                 hit = 0
         hit |= ALIKE * (alike[i] in template)
-        of[i] |= hit
-        of[i + 1] |= hit
+        if i:
+            of[i - 1] |= hit
+        if i < n:
+            of[i] |= hit
     for i in range(n):
         if not is_kept[i]:
             known[i] = (of[i] & (ALIKE | OFTEN)) != 0
@@ -153,7 +162,12 @@ def templated(
 cdef set cut_pairs(list pairs, const unsigned char[::1] kept):
     """Those pairs of which the page alone keeps no block."""
     cdef Py_ssize_t i
-    return {pairs[i] for i in range(len(pairs)) if not (kept[i] or kept[i + 1])}
+    return {pairs[i] for i in range(len(pairs)) if not either(kept, i)}
+
+
+cdef inline bint either(const unsigned char[::1] kept, Py_ssize_t pair) noexcept:
+    """Whether a block of that pair is kept."""
+    return (pair > 0 and kept[pair - 1]) or (pair < kept.shape[0] and kept[pair])
 
 
 cdef inline bint is_running(double size, int64_t linked) noexcept:

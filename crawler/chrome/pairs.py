@@ -1,5 +1,9 @@
 """Pairs of neighbouring blocks: what a site learns of a page, and what that cuts from another.
 
+The beginning of a page and its end are neighbours of its first and last block, so that pair `i` is
+of blocks `i - 1` and `i`: else a footer of one block, below another text on each page, would be in
+no pair that comes back.
+
 Where it is compiled, `paired.pyx` does the same without an object of Python's for each step.
 """
 
@@ -17,6 +21,7 @@ from numpy.typing import NDArray
 
 from .features import Ints, Wide
 
+EDGE: Final = 1  # in place of a block's hash: the beginning or the end of a page
 KEPT: Final = 1 << 32  # in front of a pair's 32 bits: with a block that the page alone keeps
 PROSE: Final = 200  # characters
 ROWS: Final = 2  # times that chrome comes on a page, as above and below its text
@@ -48,7 +53,7 @@ def block_hash(text: str) -> int:
 
 
 def pair_hashes(texts: list[str]) -> Pairs:
-    """Return the hashes of every two neighbouring blocks, in which case within ASCII is ignored.
+    """Return the hashes of every two neighbours, one more than blocks, without case within ASCII.
 
     Chrome comes back with its neighbours; "Parameters:" comes back on many pages of a manual,
     but between other texts on each.
@@ -56,7 +61,7 @@ def pair_hashes(texts: list[str]) -> Pairs:
     # All blocks folded at once, for most are short: no page has zero bytes in its text.
     small = _small("\0".join(texts))
     folded = small.translate(_DIGITS)
-    parts = small.split(b"\0")
+    parts = small.split(b"\0") if texts else []
     hashes = list(map(xxhash.xxh3_64_intdigest, parts))
     same = _of_neighbours(hashes)
     if small == folded:
@@ -72,15 +77,20 @@ def _small(text: str) -> bytes:
 
 
 def _of_neighbours(numbers: list[int]) -> list[int]:
-    hashes = np.fromiter(numbers, np.uint64, len(numbers))
+    hashes = np.array([EDGE, *numbers, EDGE], np.uint64)
     pairs: list[int] = ((hashes[:-1] * 3 + hashes[1:]) >> 16).astype(np.uint32).tolist()
     return pairs
+
+
+def _sides(of_blocks: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return what holds of the first block of each pair, and of the second."""
+    return np.append(False, of_blocks), np.append(of_blocks, False)
 
 
 def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
     """Return what a site learns of a page that alone keeps such blocks: see `MainText.hashes`."""
     alike, same = pairs
-    kept = alone[:-1] | alone[1:]
+    kept = np.logical_or(*_sides(alone))
     cut = np.flatnonzero(~kept).tolist()
     hashes = dict.fromkeys(map(alike.__getitem__, cut), False)
     if same is not alike:
@@ -126,17 +136,17 @@ def templated(
     for then it is a note that nearly all pages have.  Or else all stays.
     """
     alike, same, often = (np.zeros(len(kept), bool) for _ in range(3))
-    both, either = kept[:-1] & kept[1:], kept[:-1] | kept[1:]
+    both, either = np.logical_and(*_sides(kept)), np.logical_or(*_sides(kept))
     menus = set(map(pairs.same.__getitem__, np.flatnonzero(~either).tolist()))
     for i, (pair, itself, main) in enumerate(zip(*pairs, both.tolist(), strict=True)):
         if pair in template:
-            alike[i : i + 2] = True
+            alike[max(i - 1, 0) : i + 1] = True
         if itself in template and not (main and itself in menus):
-            same[i : i + 2] = True
+            same[max(i - 1, 0) : i + 1] = True
     for i in np.flatnonzero(either).tolist():
         itself = pairs.same[i]
         if itself | KEPT in template and not (both[i] and itself in menus):
-            often[i : i + 2] = True
+            often[max(i - 1, 0) : i + 1] = True
     running = (sizes >= PROSE) & (linked * 3 < sizes)
     known: NDArray[np.bool_] = often | np.where(kept, same & ~running, alike)
     least = LEAST_OWN * sizes[kept].sum()

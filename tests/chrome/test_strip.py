@@ -412,7 +412,7 @@ def test_template_blocks_are_cut() -> None:
     html = page(f"<div>{BODY}<p>{FIRST} Again.</p></div>")
     learnt = strip_chrome(html)
     assert [block.text for block in learnt.blocks][:2] == ["Tea", FIRST]
-    found = strip_chrome(html, template=frozenset([next(iter(learnt.hashes()))]))
+    found = strip_chrome(html, template=frozenset(list(learnt.hashes())[1:2]))
     assert found.text == f"{SECOND}\n{FIRST} Again."
     assert [block.reason for block in found.blocks][:2] == ["template", "template"]
     everything = frozenset(learnt.hashes())

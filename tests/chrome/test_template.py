@@ -187,6 +187,23 @@ def test_running_text_of_nearly_all_pages_is_chrome() -> None:
     assert found.whole == alone.text
 
 
+@pytest.mark.parametrize("above", [True, False])
+def test_a_line_at_the_edge_of_all_pages_is_chrome(above: bool) -> None:
+    """It stands beside another text on each, and at the beginning or the end of all."""
+
+    def bare(topic: str) -> str:
+        text = article(topic).partition("<main>")[2]
+        line = "<div>The house of tea by the old harbour, at your service since 1904.</div>"
+        return f"{line}{text}" if above else f"{text}{line}"
+
+    template = SiteTemplate()
+    learn(template, *map(bare, TOPICS[:4]))
+    found = strip_chrome(bare("pu-erh"), template=template.known())
+    assert "harbour" in found.whole
+    assert "harbour" not in found.text
+    assert "pu-erh of sort 3" in found.text
+
+
 def test_running_text_of_fewer_pages_stays() -> None:
     """Running text that five of eight pages repeat is not taken from a ninth."""
     template = SiteTemplate()
