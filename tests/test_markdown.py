@@ -137,7 +137,7 @@ def test_python_blocks(path: Path, clone: Path, installed: str, tmp_path: Path) 
         ("datasketch, 256 values", "methods.md", "| datasketch, 256 values"),
         ("simhash, 64 bits", "methods.md", "| `simhash`, 64 bits"),
         ("TextProfileSignature (", "methods.md", "| TextProfileSignature ("),
-        (".894", "chrome-figures.md", "| all 740 |"),
+        (".896", "chrome-figures.md", "| all 740 |"),
         ("bytes a kept page", "how-it-works.md", "| datasketch"),
     ],
 )
