@@ -34,7 +34,6 @@ _SOME_MARKUP: Final = 0.02
 _WRONG: Final = 0.02
 # The same of UTF-8 that was cut, or has others' bytes in it; read so, those have more than half.
 _BROKEN: Final = 0.3
-_ENOUGH: Final = 50_000  # bytes, from the first beyond ASCII on, that tell the share
 # As many words with other bytes as UTF-8 may have for each without, if it is declared.  In pages in
 # other encodings hardly a word beyond ASCII is UTF-8 by chance.
 _BROKEN_WORDS: Final = 2
@@ -92,10 +91,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
         first = BEYOND.search(body)
     at = max(first.start() - _BEFORE, 0) if first else 0
     sample = body[at : at + _SNIFFED]
-    if first and (
-        _is_broken_utf8(body[first.start() : first.start() + _ENOUGH])
-        or _has_words_of_utf8(sample, declared)
-    ):
+    if first and (_is_broken_utf8(body) or _has_words_of_utf8(sample, declared)):
         return "utf-8", body.decode("utf-8", "replace")
     for name in _ordered(declared, sample):
         text = body.decode(name, "replace")
@@ -155,9 +151,9 @@ def _wide(beginning: bytes, declared: list[str]) -> str | None:
     return None
 
 
-def _is_broken_utf8(beginning: bytes) -> bool:
-    """Whether most of what is beyond ASCII is UTF-8."""
-    text = beginning.decode("utf-8", "replace")
+def _is_broken_utf8(body: bytes) -> bool:
+    """Whether what is beyond ASCII is UTF-8 but for some characters."""
+    text = body.decode("utf-8", "replace")
     return text.count("\ufffd") < _BROKEN * count_beyond(text)
 
 

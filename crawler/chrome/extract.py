@@ -73,7 +73,9 @@ def strip_chrome(
     known = whole = pairs = alone = None
     if template:
         pairs, alone = pair_hashes(texts), kept
-        heading = flat.codes[flat.around] == TAG_CODES["h1"]
+        heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (
+            flat.signs[flat.around] & CHROME == 0
+        )
         known = templated(pairs, kept, flat.linked, lengths(texts), heading, template)
         if known is not None and known.any():
             whole = _join(texts, kept)
@@ -81,6 +83,8 @@ def strip_chrome(
             if n <= LIMIT:
                 rest = np.flatnonzero(~known)
                 likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
+            if not kept.any():  # what was taken for the page's own is no text
+                known, whole, kept = None, None, alone
     return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, alone)
 
 
@@ -124,8 +128,7 @@ def _judge_rest(
     rest = without(flat, known)
     sizes, own = lengths(rest.texts), kept[~known]
     likely, chosen = _judge(rest, title, said[~known], alone[~known])
-    # As teasers of other pages, which are others the next time, look more like a text here. And a
-    # footer of one block is no pair with what is another text on each page, so no template has it.
+    # As teasers of other pages, which are others the next time, look more like a text here.
     is_chrome = (flat.signs[rest.around] & CHROME) > 0
     chosen &= own | ((likely >= _LIKELY) & ~is_chrome)
     if sizes[own & chosen].sum() < _LEAST_OWN * sizes[own].sum():

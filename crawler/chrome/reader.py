@@ -140,6 +140,7 @@ class Reader:
 
         def end_unseen() -> None:
             nonlocal unseen, link_chars, link_count, linked_from, spare_chars, spare_count, dated
+            nonlocal link_end
             unseen = 0
             text = "".join(pieces[unseen_from:])
             if (
@@ -157,6 +158,8 @@ class Reader:
                 link_chars, link_count = unseen_chars, unseen_count
                 if dated > unseen_from:
                     dated = 0
+                if link_end > unseen_from:
+                    link_end = 0
 
         def start(tag: str, attributes: Mapping[str, str]) -> None:
             nonlocal element, link_depth, link_count, linked_from, skipped, skipped_from, pre, sink

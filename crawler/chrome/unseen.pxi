@@ -50,6 +50,8 @@ cdef int end_unseen(Walk found) except -1:
         found.linked_from = min(found.linked_from, found.unseen_from)
         if found.dated > found.unseen_from:
             found.dated = 0
+        if found.link_end > found.unseen_from:
+            found.link_end = 0
         found.link_chars, found.link_count = found.unseen_chars, found.unseen_count
         if found.apart:
             found.text.add(b" ")

@@ -327,3 +327,20 @@ def test_what_cannot_be_decoded_is_no_warning(caplog: pytest.LogCaptureFixture) 
     document = parse(b"%PDF-1.4\n" + bytes(range(256)) * 20)
     assert document.encoding
     assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("beginning", "text", "charset", "expected"),
+    [
+        ("<title>café</title>", "Привет, это чай. ", "cp1251", "cp1251"),
+        ("<!-- © -->", "お茶は飲み物です。", "utf-8", "utf-8"),
+    ],
+)
+def test_a_beginning_that_is_unlike_the_rest(
+    beginning: str, text: str, charset: str, expected: str
+) -> None:
+    """All of a page tells what it is in, however far its text is from the first such letter."""
+    first = beginning.encode("utf-8" if charset == "cp1251" else "latin-1")
+    style = b"<style>" + b"p { margin: 0 }\n" * 4000 + b"</style>"
+    page = first + style + (text * 200).encode(charset)
+    assert decode(page, "text/html; charset=windows-1251")[0] == expected

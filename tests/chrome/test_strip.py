@@ -204,6 +204,8 @@ def test_nor_is_what_stands_behind_it(behind: str, expected: str) -> None:
         ("<a><b>Sil</b>ver</a><b>ware</b>", "Silverware"),
         ("<p><a> </a><p><a>x</a>y<a>z</a>", "xyz"),
         ("<pre><a>std</a><a>::sort</a></pre>", "std::sort"),
+        ("<p><span style='display:none'>ab<a>c</a></span>xyz<a href=/>L</a>", "xyzL"),
+        ("<p><span aria-hidden=true>ab<a>c</a></span>xyz<a href=/>L</a>", "xyzL"),
     ],
 )
 def test_links_side_by_side_are_no_word(html: str, expected: str) -> None:

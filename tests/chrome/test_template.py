@@ -30,6 +30,10 @@ def signed(topic: str) -> str:
     return f"{article(topic).removesuffix('</main>')}<p>{AUTHOR}</p></main><footer>Tea</footer>"
 
 
+FIRST_NOTE = "This part of the house is closed for some days while the roof is mended. " * 8
+FIRST_NOTE = FIRST_NOTE.strip()
+
+
 def article(topic: str, part: int = 1) -> str:
     text = " ".join(
         f"The {topic} of sort {i} is grown on hills, where rain, mist and patience make it good."
@@ -202,6 +206,20 @@ def test_a_line_at_the_edge_of_all_pages_is_chrome(above: bool) -> None:
     assert "harbour" in found.whole
     assert "harbour" not in found.text
     assert "pu-erh of sort 3" in found.text
+
+
+def test_what_is_hidden_makes_no_page_another() -> None:
+    """A note that all pages have stays where nothing else is to be seen."""
+    note = f"<main><h2>Maintenance</h2><p>{FIRST_NOTE}</p></main>"
+
+    def bare(number: int) -> str:
+        hidden = f"<h1>Session v{number}</h1><p>Token {number}x</p><p>Node {number}y</p>"
+        return f"{note}<div style='display:none'>{hidden}</div>"
+
+    template = SiteTemplate()
+    learn(template, *map(bare, range(20)))
+    found = strip_chrome(bare(77), template=template.known())
+    assert FIRST_NOTE in found.text
 
 
 def test_running_text_of_fewer_pages_stays() -> None:
