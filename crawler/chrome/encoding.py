@@ -88,11 +88,14 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
         except UnicodeDecodeError:
             if is_binary(body) and all(map(_has_ascii, declared)):
                 return "ascii", body.decode("ascii", "ignore")
+            text = body.decode("utf-8", "replace")
         first = BEYOND.search(body)
     at = max(first.start() - _BEFORE, 0) if first else 0
     sample = body[at : at + _SNIFFED]
-    if first and (_is_broken_utf8(body) or _has_words_of_utf8(sample, declared)):
-        return "utf-8", body.decode("utf-8", "replace")
+    if first and (
+        text.count("\ufffd") < _BROKEN * count_beyond(text) or _has_words_of_utf8(sample, declared)
+    ):
+        return "utf-8", text
     for name in _ordered(declared, sample):
         text = body.decode(name, "replace")
         if _fits(text):
@@ -149,12 +152,6 @@ def _wide(beginning: bytes, declared: list[str]) -> str | None:
         if (found and name in declared) or found > max(2 * other, _SOME_MARKUP * len(pairs)):
             return name
     return None
-
-
-def _is_broken_utf8(body: bytes) -> bool:
-    """Whether what is beyond ASCII is UTF-8 but for some characters."""
-    text = body.decode("utf-8", "replace")
-    return text.count("\ufffd") < _BROKEN * count_beyond(text)
 
 
 def _has_words_of_utf8(sample: bytes, declared: list[str]) -> bool:

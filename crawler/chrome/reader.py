@@ -266,7 +266,7 @@ class Reader:
                 link_depth -= 1
                 if not link_depth:
                     link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
-                    link_end = len(pieces)
+                    link_end = len(pieces) if len(pieces) > linked_from else 0
             elif kind == TIME:
                 dated = len(pieces) if pieces and is_word(pieces[-1][-1:]) else 0
             if depth < unseen:

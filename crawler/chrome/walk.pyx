@@ -167,7 +167,7 @@ cdef class Walk:
             self.link_depth -= 1
             if not self.link_depth:
                 self.link_chars += self.text.squeezed_from(self.linked_from)
-                self.link_end = self.text.size
+                self.link_end = self.text.size if self.text.size > self.linked_from else 0
         elif action == TIME:
             self.dated = self.text.size if self.text.ends_in_word() else 0
         if node == self.unseen:

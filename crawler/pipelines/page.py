@@ -53,9 +53,8 @@ class PageFields:
                 item,
                 name,
                 "%s has no page address in the field %r%s: its items pass unchecked. Name the "
-                "field that has it in DEDUP_URL_FIELD; there %s.",
+                "field that has it in DEDUP_URL_FIELD.",
                 _instead(item, name),
-                _fields(item),
             )
             return None
         return url
@@ -98,11 +97,9 @@ class PageFields:
                 item,
                 name,
                 "%s has no HTML (str, bytes or an lxml tree) in the field %r%s and no text%s: such "
-                "items pass unchecked. Name the fields in DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD; "
-                "there %s.",
+                "items pass unchecked. Name the fields in DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD.",
                 _instead(item, name),
                 _instead(item, self.config.text_field),
-                _fields(item),
             )
         return html
 
@@ -149,16 +146,16 @@ class PageFields:
             config.url_field,
             "%s has nothing in the fields %r, %r and %r: its items pass unchecked. If they are "
             "pages, name the fields in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD; "
-            "there %s. If not, a class derived from DuplicatePipeline can return them as they are.",
+            "if not, a class derived from DuplicatePipeline can return them as they are.",
             *page[1:],
-            _fields(item),
         )
         self._empty = item
 
     def _warn_once(self, item: Any, name: str, message: str, *values: str) -> None:
         if item is not self._empty and (type(item), name) not in self._warned:
             self._warned.add((type(item), name))
-            logger.warning(message, type(item).__qualname__, name, *values)
+            message += " The item has %s."
+            logger.warning(message, type(item).__qualname__, name, *values, _fields(item))
 
     def _read(self, item: Any, name: str, types: tuple[type, ...]) -> Any:
         value = value_of(item, name)
@@ -206,11 +203,11 @@ def _instead(item: Any, name: str) -> str:
 
 
 def _fields(item: Any) -> str:
-    """Which fields of an item hold something, for a warning."""
+    """The fields of an item that hold something, for a warning."""
     names = ItemAdapter(item).field_names()
     filled = list(islice((n for n in names if value_of(item, n) is not None), _FIELDS_SHOWN + 1))
     shown = ", ".join(map(repr, filled[:_FIELDS_SHOWN])) + ", …" * (len(filled) > _FIELDS_SHOWN)
-    return f"{'is' if len(filled) == 1 else 'are'} {shown}" if filled else "is nothing in others"
+    return shown or "no field that is filled"
 
 
 def _write(adapter: ItemAdapter, name: str, value: Any) -> bool:

@@ -202,6 +202,7 @@ def test_nor_is_what_stands_behind_it(behind: str, expected: str) -> None:
         ("<a>Buy</a><a>Rent</a><span><a>Sell</a></span>", "Buy Rent Sell"),
         ("<a>Buy</a>, <a>Rent</a>/<a>Sell</a>ers", "Buy, Rent/Sellers"),
         ("<a><b>Sil</b>ver</a><b>ware</b>", "Silverware"),
+        ("un<a name=x></a><a href=/>able</a>", "unable"),
         ("<p><a> </a><p><a>x</a>y<a>z</a>", "xyz"),
         ("<pre><a>std</a><a>::sort</a></pre>", "std::sort"),
         ("<p><span style='display:none'>ab<a>c</a></span>xyz<a href=/>L</a>", "xyzL"),

@@ -253,16 +253,16 @@ async def test_wrong_types(bench, make, values, wrong):
 @pytest.mark.parametrize(
     ("values", "setting", "there"),
     [
-        ({"link": "/a", "text": ARTICLE}, "DEDUP_URL_FIELD", "there are 'link', 'text'."),
-        ({"link": "/a", "title": None}, "DEDUP_URL_FIELD", "there is 'link'. If not"),
-        ({"title": None}, "DEDUP_URL_FIELD", "there is nothing in others. If not"),
+        ({"link": "/a", "text": ARTICLE}, "DEDUP_URL_FIELD", "The item has 'link', 'text'."),
+        ({"link": "/a", "title": None}, "DEDUP_URL_FIELD", "The item has 'link'."),
+        ({"title": None}, "DEDUP_URL_FIELD", "The item has no field that is filled."),
         (
             {"url": "/a", "body": html(ARTICLE)} | dict.fromkeys("abcdefghijk", 0),
             "DEDUP_HTML_FIELD",
-            "there are 'url', 'body', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', ….",
+            "has 'url', 'body', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', ….",
         ),
-        ({"url": "/a", "html": Selector(html(ARTICLE))}, "DEDUP_HTML_FIELD", "are 'url', 'html'."),
-        ({"url": "/a", "text": ARTICLE.encode()}, "DEDUP_TEXT_FIELD", "are 'url', 'text'."),
+        ({"url": "/a", "html": Selector(html(ARTICLE))}, "DEDUP_HTML_FIELD", "has 'url', 'html'."),
+        ({"url": "/a", "text": ARTICLE.encode()}, "DEDUP_TEXT_FIELD", "has 'url', 'text'."),
     ],
 )
 async def test_fields_of_other_names_are_told_once(bench, caplog, values, setting, there):
