@@ -41,7 +41,8 @@ MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long
 MOST_LINKS: Final = 25_000  # of these, anchors without an address included
 MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
 _FREE_TAGS: Final = 2000
-_APART: Final = 22  # bytes from tag to tag, beyond the free ones; few pages have less
+_MANY_TAGS: Final = 14_000
+_APART: Final = 15, 22  # bytes from tag to tag, beyond the free ones, and beyond many
 _HARMLESS: Final = 8000  # attributes in each tag of a small page cost a fifth of a second
 _SMALL: Final = 100_000  # bytes
 _WINDOW: Final = 16_384
@@ -230,9 +231,10 @@ def _too_dense(data: bytes, number: int) -> int:
 
     That can only be near the beginning.
     """
-    beginning = np.frombuffer(data, np.uint8)[: (number - _FREE_TAGS) * _APART]
+    beginning = np.frombuffer(data, np.uint8)[: (number - _FREE_TAGS) * max(_APART)]
     tags = np.flatnonzero(beginning == ord("<"))
-    beyond = np.flatnonzero(tags < (np.arange(len(tags)) - _FREE_TAGS) * _APART)
+    before = np.arange(len(tags))
+    beyond = np.flatnonzero(tags < (before - _FREE_TAGS) * np.where(before < _MANY_TAGS, *_APART))
     return int(tags[beyond[0]]) if len(beyond) else len(data)
 
 

@@ -238,6 +238,21 @@ def test_dense_pages_are_read_to_a_smaller_bound() -> None:
     assert len(dense.flat.texts) < len(sparse.flat.texts) / 5
 
 
+def test_a_list_of_thousands_of_short_entries_is_read_as_one() -> None:
+    """As of everything that a program's manual warns of: dense, but a page for people."""
+    link = '<li><a href="#DEP{0:04}" class="">Obsolete {0:04}</a></li>'
+    menu = "".join(map(link.format, range(1000)))
+    entries = "".join(
+        f'<h3 id="DEP{i:04}">Obsolete DEP{i:04}</h3><p>It was <b>good</b> before release {i}.</p>'
+        for i in range(1500)
+    )
+    page = f"<nav><ul>{menu}</ul></nav>{entries}"
+    assert len(page) < 18 * page.count("<")
+    flat = parse(page).flat
+    assert flat.texts[-1] == "It was good before release 1499."
+    assert len(flat.texts) == 4000
+
+
 def test_a_hostile_tree() -> None:
     """A tree that somebody else parsed may be deep and long, too."""
     parser = etree.HTMLParser(huge_tree=True)
