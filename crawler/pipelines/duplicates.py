@@ -7,7 +7,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -128,6 +128,10 @@ class DuplicatePipeline:
             self._fail()
             unavailable = isinstance(error, ServerError)
             raise CloseSpider(SERVER_UNAVAILABLE if unavailable else "dedup_not_opened") from None
+        with suppress(ServerError):  # the first page will say so, and pass
+            kept = sum(state.get("kept", 0) for state in await self._index.store.states())
+            place = server_name(self.config)
+            logger.info("Index %r, %s: %s", self.config.namespace, place, counted(kept, "page"))
         self.gone.open(self._index)
         await self._replay(self._index)  # an earlier crawl's texts do not come after this one's
 

@@ -752,6 +752,19 @@ async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
     assert "dedup/gone" not in bench.stats
 
 
+async def test_a_crawl_begins_with_what_its_index_keeps(open_bench, caplog):
+    """Else nobody sees that a server has lost its data, or that the name is another."""
+    caplog.set_level(logging.INFO)
+    bench = await open_bench(namespace="known")
+    assert (
+        caplog.messages[-1]
+        == f"Index 'known', DEDUP_REDIS_URL {bench.pipeline.config.redis_url}: 0 pages"
+    )
+    await bench.process({"url": "/a", "text": ARTICLE})
+    await open_bench(namespace="known")
+    assert caplog.messages[-1].endswith(": 1 page")
+
+
 async def test_summary(open_bench, caplog):
     """The end of a crawl is one line that adds up."""
     bench = await open_bench()
