@@ -40,11 +40,16 @@ _LONG_TEXT = 200_000
 
 
 def _seconds(date: datetime) -> int:
-    """A date as the index stores it, in four bytes of which 0 stands for none."""
+    """A date as the index stores it."""
     try:
         seconds = date.timestamp()
     except (OverflowError, ValueError, OSError):  # local time knows no date before the year 1
         seconds = date.replace(tzinfo=UTC).timestamp()
+    return _within(seconds)
+
+
+def _within(seconds: float) -> int:
+    """The nearest time that four bytes hold, of which 0 stands for none."""
     return min(max(1, int(seconds)), 0xFFFFFFFF)
 
 
@@ -287,7 +292,7 @@ class DuplicateIndex:
 
     def _gone(self, url: str, since: int | None) -> Gone:
         known = identity(url, canonical=self._config.canonical_urls)
-        return Gone(known, int(time.time()) if since is None else since)
+        return Gone(known, _within(time.time() if since is None else since))
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
         """Say what shall become of a URL at its next checks, whatever it resembles; None: nothing.

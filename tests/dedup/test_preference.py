@@ -161,6 +161,14 @@ async def test_a_copy_takes_the_place_of_a_page_that_is_gone(index_url: str) -> 
         assert record.duplicate_of == "http://moved/"
 
 
+async def test_times_beyond_four_bytes_are_the_nearest_that_these_hold(index_url: str) -> None:
+    """As of a clock that was never set, or of milliseconds taken for seconds."""
+    async with opened(index_url) as index:
+        await index.check(ORIGINAL, FIRST)
+        assert not await index.gone(ORIGINAL, -1)
+        assert await index.gone(ORIGINAL, int(time.time() * 1000))
+
+
 async def test_a_copy_that_was_dropped_is_kept_when_its_original_is_gone(index_url: str) -> None:
     """The copy finds out at its next visit."""
     async with opened(index_url) as index:
