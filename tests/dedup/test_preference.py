@@ -283,6 +283,23 @@ async def test_an_overruled_page_is_taken_for_a_copy(index_url: str) -> None:
         assert (await index.stats()).kept == 3
 
 
+async def test_a_page_that_no_other_is_like_keeps_its_number_and_its_copies(redis_url: str) -> None:
+    """A `drop` that cannot be obeyed waits: who reads clusters by their numbers sees no change."""
+    async with opened(redis_url) as index:
+        number = (await index.check(ORIGINAL, FIRST)).cluster
+        await index.check(COPY, SECOND)
+        await index.override(ORIGINAL, "drop")
+        for _ in range(2):
+            verdict = await index.check(ORIGINAL, FIRST)
+            assert (verdict.kind, verdict.cluster) == (Kind.UNCHANGED, number)
+        record = await index.show(COPY)
+        assert record is not None
+        assert (record.duplicate_of, record.cluster) == (ORIGINAL, number)
+        await index.override(COPY, "keep")
+        await index.check(COPY, SECOND)
+        assert (await index.check(ORIGINAL, FIRST)).duplicate_of == COPY
+
+
 async def test_a_confirmation_that_is_taken_back_changes_nothing(index_url: str) -> None:
     """The page and its copies stay what they were, and the index forgets that there was one."""
     async with opened(index_url) as index:

@@ -143,6 +143,29 @@ local function depose(original, meta, standing)
   rewrite_record(original)
 end
 
+-- Level of the page's own odd sketch and how many of its shingles are sampled there, 0 where it is too
+-- short for one.
+local function own_sketch(page)
+  if #page.families == 0 then return 0, 0 end
+  return string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
+end
+
+-- The kept page that a page is a copy of, nil if of none, how similar it is and what kind of copy that
+-- makes of the page; the kept pages whose places it takes. A page without any word is like no other.
+local function compare(page)
+  page.bucket_names, page.tags, page.ids = {}, {}, {}
+  local similarity, standing, beaten = 1, 'e', {}
+  if page.words == 0 then return nil, similarity, standing, beaten end
+  look(page)
+  local _, sampled = own_sketch(page)
+  local original = exact_copy(page, sampled, beaten)
+  if #page.families > 0 and (not original or page.wish == 'keep') then
+    original, similarity = near_copy(page, beaten)
+    if not original or original.exact ~= page.exact then standing = 'n' end
+  end
+  return original, similarity, standing, beaten
+end
+
 local function decide(page, known, same_text)
   if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local meta = {id = new_number(#page.url + #page.bands + odd_size),
@@ -150,19 +173,10 @@ local function decide(page, known, same_text)
     gone = known and still_gone(page, known) or nil,
     token = page.token, url = page.url, url_key = page.url_key, words = page.words,
     exact = page.exact, sketch = '',
-    level = 0, sampled = 0, date = page.date, canonical = page.yields and page.canonical or nil}
-  page.bucket_names, page.tags, page.ids = {}, {}, {}
+    date = page.date, canonical = page.yields and page.canonical or nil}
+  meta.level, meta.sampled = own_sketch(page)
   local long_enough = #page.families > 0
-  if long_enough then
-    meta.level, meta.sampled = string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
-  end
-  local similarity, standing, beaten = 1, 'e', {}
-  if page.words > 0 then look(page) end -- a page without any word is like no other
-  local original = page.words > 0 and exact_copy(page, meta.sampled, beaten) or nil
-  if long_enough and (not original or page.wish == 'keep') then
-    original, similarity = near_copy(page, beaten)
-    if not original or original.exact ~= page.exact then standing = 'n' end
-  end
+  local original, similarity, standing, beaten = compare(page)
   if page.wish == 'keep' then original = nil end
   if original or page.wish == 'keep' and not page.preferred then beaten = {} end
   if original then
@@ -201,11 +215,12 @@ local function forget(page, meta)
 end
 
 -- Whether what was decided about a page's text still holds. A copy whose original is no longer kept,
--- or is gone from the web, has to be decided anew, and so has one of which somebody wants it.
+-- or is gone from the web, has to be decided anew, and so has one of which somebody wants it. A kept page
+-- that somebody wants dropped stays what it is, its copies with it, until another is like it.
 local function stands(page, meta)
   if page.wish == AGAIN then return false end
-  if page.wish == (meta.rep and 'keep' or 'drop') or meta.rep and page.preferred then return false end
-  if not meta.rep then return true end
+  if not meta.rep then return page.wish ~= 'drop' or not compare(page) end
+  if page.wish == 'keep' or page.preferred then return false end
   local original = original_of(meta, oldest)
   return original and not is_gone(original)
 end
