@@ -17,6 +17,8 @@ from .document import title as title_of
 from .features import TITLED, Floats
 from .linked import in_body, with_body
 from .main_text import MainText
+from .pairs import LEAST_OWN
+from .teasers import teasers
 
 try:
     from .choices import choose, inside, settle
@@ -76,8 +78,12 @@ def strip_chrome(
         heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (
             flat.signs[flat.around] & CHROME == 0
         )
-        known = templated(pairs, kept, flat.linked, lengths(texts), heading, template)
+        sizes = lengths(texts)
+        known = templated(pairs, kept, flat.linked, sizes, heading, template)
         if known is not None and known.any():
+            more = known | teasers(flat, known, sizes)
+            if sizes[kept & ~more].sum() > LEAST_OWN * sizes[kept].sum():
+                known = more
             whole = _join(texts, kept)
             kept = kept & ~known
             if n <= LIMIT:
