@@ -210,6 +210,7 @@ class DuplicatePipeline:
                 whole = None if isinstance(found, str) else found.whole
                 if template is not None and isinstance(found, MainText):
                     template.observe(found, url)
+                self.gone.came(url)
                 await self.gone.report()
                 verdict = await self._index.check(
                     url,

@@ -32,6 +32,8 @@ GONE: Final = frozenset({404, 410})
 MOVED: Final = frozenset({301, 308})
 MOST_GONE: Final = 10_000  # addresses that are remembered while the server gives no answer
 _MANY: Final = 128  # addresses that are reported although no page comes
+_PATIENCE: Final = 60.0  # seconds in which an item may come of the page where a redirect ends
+_MOST_ENDED: Final = 1000  # redirects whose pages' items are waited for
 
 
 class GoneAddresses:
@@ -41,6 +43,9 @@ class GoneAddresses:
     end: at the address itself, as where cookies are set on a detour, it is not gone. Where they end
     at a server error, or never, nothing is known. Where nobody follows them, or not to another host
     or to an address that was asked for already, it is gone.
+
+    Where they end at a page, its item comes before that is reported: an item that has the address
+    at the beginning says that this is how its page is known.
 
     Parameters
     ----------
@@ -55,6 +60,8 @@ class GoneAddresses:
         # By what they are known: of redirects not yet at an end.
         self._moving: dict[str, tuple[str, int]] = {}
         self._elsewhere: set[str] = set()  # those that led to another host, which nobody asked yet
+        # Of redirects that ended at a page: where, what was noted, and when to wait no longer.
+        self._ended: dict[str, tuple[str, tuple[str, int], float]] = {}
         self._known = known
         self._count = count
         self._index: DuplicateIndex | None = None
@@ -78,6 +85,7 @@ class GoneAddresses:
 
     async def close(self) -> None:
         """Report what is left; what has no answer waits in the spool."""
+        self._note_ended(lambda end, until: True)
         await self.report()
         self._keep()
         atexit.unregister(self._keep)
@@ -114,7 +122,9 @@ class GoneAddresses:
 
     def note(self, response: Response, request: Request) -> None:
         """Note the addresses that this response, the last of its redirects, shows to be gone."""
-        self._end(response.url, request, is_answer=response.status < 400 or response.status in GONE)
+        is_page = response.status < 300
+        is_answer = response.status < 400 or response.status in GONE
+        self._end(response.url, request, is_answer=is_answer, is_page=is_page)
         if response.status in MOVED:  # and nobody follows
             moved = self._forget(self._known(request.url))
             if moved is not None:
@@ -138,12 +148,34 @@ class GoneAddresses:
             if moved is not None:
                 self._note(*moved)
 
-    def _end(self, url: str, request: Request, *, is_answer: bool = True) -> None:
+    def came(self, url: str) -> None:
+        """Take an item of this address for what its page is known by."""
+        here, now = self._known(url), time.monotonic()
+        self._ended.pop(here, None)
+        self._note_ended(lambda end, until: end == here or until < now)
+
+    def _end(
+        self, url: str, request: Request, *, is_answer: bool = True, is_page: bool = False
+    ) -> None:
         """Note the addresses from which redirects led away, but not one that they led back to."""
+        end = self._known(url)
         for passed in request.meta.get("redirect_urls", ()):
-            moved = self._forget(self._known(passed))
-            if is_answer and moved is not None and self._known(moved[0]) != self._known(url):
+            here = self._known(passed)
+            moved = self._forget(here)
+            if not is_answer or moved is None or here == end:
+                continue
+            if not is_page:
                 self._note(*moved)
+                continue
+            self._ended[here] = end, moved, time.monotonic() + _PATIENCE
+            if len(self._ended) > _MOST_ENDED:
+                self._note(*self._ended.pop(next(iter(self._ended)))[1])
+
+    def _note_ended(self, is_due: Callable[[str, float], bool]) -> None:
+        """Note the addresses of redirects for whose pages' items nobody has to wait any longer."""
+        due = [here for here, (end, _, until) in self._ended.items() if is_due(end, until)]
+        for here in due:
+            self._note(*self._ended.pop(here)[1])
 
     def _note(self, url: str, since: int) -> None:
         self.waiting.append((url, since))
@@ -192,4 +224,5 @@ class GoneAddresses:
 
     def _keep(self) -> None:
         if self._index is not None:
-            self._index.keep_gone([*self._telling, *self.waiting])
+            ended = (moved for _, moved, _ in self._ended.values())
+            self._index.keep_gone([*self._telling, *self.waiting, *ended])

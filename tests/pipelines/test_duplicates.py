@@ -553,6 +553,50 @@ async def test_more_addresses_gone_than_are_remembered_are_kept(bench, monkeypat
     assert (len(bench.pipeline.gone.waiting), bench.pipeline._index.waiting()) == (122, (128, 0))
 
 
+def redirected(gone, old: str, new: str) -> None:
+    """A crawl asks for an address and is led to a page elsewhere."""
+    gone.redirected(Response(old, status=301, headers={"Location": new}), Request(old))
+    gone.note(Response(new), Request(new, meta={"redirect_urls": [old]}))
+
+
+async def test_a_page_that_is_known_by_the_address_before_redirects_is_not_gone(bench):
+    """As of a list of addresses: what comes between the answer and its item takes no place."""
+    old, new, copy = "http://a/old", "http://a/old/", "http://b/copy"
+    await bench.process({"url": old, "text": ARTICLE})
+    redirected(bench.pipeline.gone, old, new)
+    with pytest.raises(ExactDuplicate):
+        await bench.process({"url": copy, "text": ARTICLE})
+    assert (await bench.process({"url": old, "text": ARTICLE}))["dedup"]["kind"] == "unchanged"
+    await bench.pipeline.gone.close()
+    assert "dedup/gone" not in bench.stats
+
+
+@pytest.mark.parametrize("patience", [60.0, -1.0])
+async def test_who_waits_for_the_item_behind_a_redirect(bench, monkeypatch, patience):
+    """The page's own item finds its old address gone; others do if none has come for long."""
+    monkeypatch.setattr(gone, "_PATIENCE", patience)
+    old, new = "http://a/old", "http://a/new"
+    await bench.process({"url": old, "text": ARTICLE})
+    redirected(bench.pipeline.gone, old, new)
+    await bench.process({"url": "http://a/other", "text": OTHER})
+    assert bench.stats.get("dedup/gone", 0) == (patience < 0)
+    item = await bench.process({"url": new, "text": ARTICLE})
+    assert item["dedup"]["replaces"] == old
+
+
+async def test_redirects_whose_items_are_waited_for_are_bounded(bench, monkeypatch):
+    """The first of many wait no longer; at the end of a crawl nobody does."""
+    monkeypatch.setattr(gone, "_MOST_ENDED", 2)
+    for number in range(5):
+        with contextlib.suppress(ExactDuplicate):
+            await bench.process({"url": f"http://a/{number}", "text": ARTICLE})
+    for number in range(5):
+        redirected(bench.pipeline.gone, f"http://a/{number}", f"http://a/new/{number}")
+    assert len(bench.pipeline.gone.waiting) == 3
+    await bench.pipeline.gone.close()
+    assert bench.stats["dedup/gone"] == 5
+
+
 @pytest.mark.parametrize("end", [500, 403, None])
 async def test_a_detour_without_an_end(bench, end):
     """A redirect for good to where no answer comes from tells of no address that it is gone.
