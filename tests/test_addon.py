@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -150,6 +151,37 @@ def test_a_crawl(project: Project, web: Web, redis_url: str, reactor: bool) -> N
     assert f"Pages: {COUNT} ({COUNT - 1} unique, 1 exact), of which 1 dropped" in run.log
     assert "DEBUG: Dropped: exact: '" in run.log
     assert "Warning" not in run.log.replace("AiohttpDownloadHandler is experimental", "")
+
+
+def test_the_feed_of_a_crawl_that_cannot_begin_stays(
+    project: Project, web: Web, redis_url: str
+) -> None:
+    """What is served from it goes on, although Scrapy opens feeds that it never fills."""
+    first = project.scrapy(*crawl(web), DEDUP_REDIS_URL=redis_url)
+    second = project.scrapy(*crawl(web), DEDUP_REDIS_URL=redis_url, DEDUP_THRESHOLD=0.7)
+    assert (first.code, second.code) == (0, 1)
+    assert first.items == second.items
+    assert len(first.items) == COUNT - 1
+
+
+CLUMSY = """
+class Clumsy:
+    def process_item(self, item):
+        return item
+
+    def close_spider(self):
+        self.file.close()
+"""
+
+
+def test_a_neighbour_that_fails_to_close(project: Project, web: Web, redis_url: str) -> None:
+    """The index is closed all the same, and what became of the pages is told."""
+    (project.folder / "shop" / "clumsy.py").write_text(CLUMSY)
+    for priority in (100, 300):
+        added = json.dumps({"shop.clumsy.Clumsy": priority})
+        run = project.scrapy(*crawl(web), DEDUP_REDIS_URL=redis_url, ITEM_PIPELINES=added)
+        assert "AttributeError: 'Clumsy' object has no attribute 'file'" in run.log
+        assert run.log.count(f"Pages: {COUNT} ") == 1
 
 
 def test_parse_checks_the_page(project: Project, web: Web, redis_url: str) -> None:

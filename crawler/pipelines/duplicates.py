@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
+from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
@@ -32,7 +33,7 @@ from .dropping import describe, drop_reason
 from .gone import GoneAddresses
 from .page import PageFields
 from .reading import PagesRead
-from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_end
+from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_start
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -92,6 +93,7 @@ class DuplicatePipeline:
         self._under_way = 0  # items
         self._idle = asyncio.Event()  # no item is
         self._idle.set()
+        self._closing: asyncio.Future[None] | None = None
         self._foreign = 0  # pages in the spool that only another index can check, as far as said
         self._resources = AsyncExitStack()
         self._index: DuplicateIndex | None = None
@@ -110,11 +112,13 @@ class DuplicatePipeline:
             project_config(crawler.settings),
             count=crawler.stats.inc_value,
             stop=Stopper(crawler),
-            fail=lambda: fail_at_end(crawler),
+            fail=partial(fail_at_start, crawler),
             template=partial(site_template, crawler),
             pages=PagesRead.of(crawler),
         )
         pipeline.gone.watch(crawler)
+        # Scrapy closes no pipeline whose neighbour fails to close.
+        crawler.signals.connect(pipeline.close_spider, signal=signals.spider_closed)
         ask_of_templates(crawler, pipeline.meet)
         return pipeline
 
@@ -146,7 +150,12 @@ class DuplicatePipeline:
             logger.exception("What the index knows of the template of %r is not used", url)
 
     async def close_spider(self) -> None:
-        """Close the index and log what became of the pages."""
+        """Close the index and log what became of the pages, once however often this is called."""
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         if self._index is None:
             return
         await self._idle.wait()  # `scrapy parse` does not wait for its items

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from scrapy import signals
+from scrapy.extensions.feedexport import FeedExporter
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
@@ -26,6 +29,17 @@ def fail_at_end(crawler: Crawler) -> None:
         crawler.spider = None
 
     crawler.stop_async = stop_and_fail  # type: ignore[method-assign]
+
+
+def fail_at_start(crawler: Crawler) -> None:
+    """The same for a crawl that cannot begin, whose feeds stay what the crawl before has made them.
+
+    Scrapy opens them all the same, and one that is to be overwritten would be left empty.
+    """
+    fail_at_end(crawler)
+    exporter = crawler.get_extension(FeedExporter)
+    if exporter is not None:
+        crawler.signals.disconnect(exporter.open_spider, signal=signals.spider_opened)
 
 
 class Stopper:

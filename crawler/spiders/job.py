@@ -38,7 +38,9 @@ class JobLock:
             ) from None
         except OSError:  # a file system without locks keeps nobody out
             pass
-        crawler.signals.connect(self.release, signal=signals.engine_stopped)
+        # The engine of a crawl that could not begin is never stopped.
+        for signal in signals.spider_closed, signals.engine_stopped:
+            crawler.signals.connect(self.release, signal=signal)
 
     def release(self) -> None:
         """Let the next crawl in."""
