@@ -17,6 +17,7 @@ from ..extractor import Extractor, Tree, extractor, own
 from ..long_pages import LONG_PAGE, parse
 from ..project import project_config
 from ..start_errors import speak_plainly
+from .failures import Failures
 from .page import PageFields
 from .reading import PagesRead
 
@@ -48,7 +49,7 @@ class ChromePipeline:
     ) -> None:
         self.fields = PageFields(config, count, pages)
         self.extract = extractor(config)
-        self._count = count
+        self._failures = Failures(count)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -63,8 +64,8 @@ class ChromePipeline:
             if ItemAdapter.is_item(item):
                 await main_text(item, self.fields, self.extract)
         except Exception as error:
-            self._count(f"dedup/errors/{type(error).__name__}")
-            logger.exception("An item passes without its main text")
+            if self._failures.is_news(error):
+                logger.exception("An item passes without its main text, and others may, too")
         return item
 
 

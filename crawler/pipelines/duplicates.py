@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
@@ -30,6 +29,7 @@ from ..start_errors import speak_plainly
 from ..wording import counted
 from .chrome import main_text
 from .dropping import describe, drop_reason
+from .failures import Failures
 from .gone import GoneAddresses
 from .page import PageFields
 from .reading import PagesRead
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
-
-# Seconds between two lines of the log that say the same: that the server gives no answer.
-QUIET = 60.0
 
 
 async def _no_template(url: str) -> None:
@@ -89,7 +86,7 @@ class DuplicatePipeline:
         self._fail = fail
         self._template = template
         self._stopped = False
-        self._quiet_until = 0.0
+        self._failures = Failures(count)
         self._under_way = 0  # items
         self._idle = asyncio.Event()  # no item is
         self._idle.set()
@@ -146,8 +143,8 @@ class DuplicatePipeline:
         try:
             await self._index.meet(url, template)
         except Exception as error:  # a spider asks as well, which would lose the page
-            self._count(f"dedup/errors/{type(error).__name__}")
-            logger.exception("What the index knows of the template of %r is not used", url)
+            if self._failures.is_news(error):
+                logger.exception("What the index knows of the template of %r is not used", url)
 
     async def close_spider(self) -> None:
         """Close the index and log what became of the pages, once however often this is called."""
@@ -234,8 +231,8 @@ class DuplicatePipeline:
         except DedupError as error:
             self._unanswered(error)
         except Exception as error:
-            self._count(f"dedup/errors/{type(error).__name__}")
-            logger.exception("The page %r passes unchecked", url)
+            if self._failures.is_news(error):
+                logger.exception("The page %r passes unchecked, and others may, for the same", url)
         return Verdict(Kind.UNCHECKED, url)
 
     def _remember(self, item: Any, found: MainText | str, text: str, verdict: Verdict) -> None:
@@ -300,11 +297,8 @@ class DuplicatePipeline:
             )
 
     def _unanswered(self, error: DedupError) -> None:
-        self._count(f"dedup/errors/{type(error).__name__}")
         stopping = self.config.on_error == "stop"
-        now = time.monotonic()
-        if now >= self._quiet_until:
-            self._quiet_until = now + QUIET
+        if self._failures.is_news(error):
             what = "the crawl stops" if stopping else "pages pass unchecked"
             server = server_name(self.config)
             logger.error("The index gives no answer, %s: %s: %s", what, server, error)

@@ -12,7 +12,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.chrome import strip_chrome
 from crawler.dedup import ConfigError, DedupConfig
-from crawler.pipelines import ChromePipeline
+from crawler.pipelines import ChromePipeline, failures
 
 HTML = (
     "<title>Tea</title><body><nav><a href=/>Home</a> <a href=/cups>Cups</a></nav>"
@@ -72,6 +72,21 @@ async def test_passes_what_fails(pipeline, stats, monkeypatch, caplog):
     assert await pipeline.process_item(item) is item
     assert stats == {"dedup/errors/TypeError": 1}
     assert caplog.records[-1].exc_info
+
+
+async def test_what_fails_with_each_page_is_told_once_a_minute(
+    pipeline, stats, monkeypatch, caplog
+):
+    """A log of a million tracebacks would fill the disk."""
+    monkeypatch.setattr(pipeline, "extract", None)
+    for _ in range(3):
+        await pipeline.process_item({"html": HTML})
+    monkeypatch.setattr(failures, "QUIET", -1.0)
+    pipeline._failures = failures.Failures(lambda name: None)
+    for _ in range(2):
+        await pipeline.process_item({"html": HTML})
+    assert stats == {"dedup/errors/TypeError": 3}
+    assert len(caplog.records) == 3
 
 
 def test_reads_settings():
