@@ -27,6 +27,11 @@ def own(html: str | bytes | Document | Tree, template: AbstractSet[int] = frozen
     return strip_chrome(html, template=template)
 
 
+def text_of(found: MainText | str) -> str:
+    """The text of what an extractor returns."""
+    return found if isinstance(found, str) else found.text
+
+
 def extractor(config: DedupConfig) -> Extractor:
     """The function that ``DEDUP_EXTRACTOR`` names, or this package's own.
 

@@ -6,7 +6,10 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from ..extractor import Extractor
 
 _LIMIT: Final = 100 * 1024 * 1024  # bytes of a line
 
@@ -19,12 +22,12 @@ class Fields(NamedTuple):
     html: str
 
 
-def read_collection(source: str, fields: Fields) -> Iterator[tuple[str, str]]:
+def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator[tuple[str, str]]:
     """Name and main text of each document of a file, or of ``-``, standard input.
 
     A file whose name says that it is packed, by gzip or zstd, is unpacked. Empty lines are passed
-    over. The text field is taken if it is filled, else the main text of the HTML field. Raises
-    :class:`InputError`, which names the line, for one that is no such document.
+    over. The text field is taken if it is filled, else what `extract` takes from the HTML field.
+    Raises :class:`InputError`, which names the line, for one that is no such document.
     """
     from ..dedup.errors import InputError
     from ..offline.files import UNREADABLE, open_lines, refuse_array
@@ -39,7 +42,7 @@ def read_collection(source: str, fields: Fields) -> Iterator[tuple[str, str]]:
                     refuse_array(source, line)
                     begun = not line.isspace()
                 try:
-                    if document := _document(line, fields):
+                    if document := _document(line, fields, extract):
                         yield document
                 except ValueError as error:
                     raise InputError(f"{source!r}, line {number}: {error}") from None
@@ -48,8 +51,8 @@ def read_collection(source: str, fields: Fields) -> Iterator[tuple[str, str]]:
         raise InputError(f"cannot read {source!r}: {reason}") from None
 
 
-def _document(line: bytes, fields: Fields) -> tuple[str, str] | None:
-    from ..chrome import strip_chrome
+def _document(line: bytes, fields: Fields, extract: Extractor) -> tuple[str, str] | None:
+    from ..extractor import text_of
 
     if len(line) > _LIMIT:
         raise ValueError(f"longer than {_LIMIT >> 20} MB")
@@ -72,7 +75,7 @@ def _document(line: bytes, fields: Fields) -> tuple[str, str] | None:
     html = None if text else _text(item, fields.html)
     if html is None and fields.text not in item:
         raise ValueError(f"has no field {fields.text!r} or {fields.html!r}")
-    return str(found[0]), strip_chrome(html).text if html else text
+    return str(found[0]), text_of(extract(html)) if html else text
 
 
 def _text(item: dict[str, Any], field: str) -> str | None:

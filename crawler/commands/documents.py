@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from ..chrome import MainText
+    from ..extractor import Extractor
 
 LIMIT: Final = 50 * 1024 * 1024  # bytes of a document
 _MOST_CUT: Final = 1000  # blocks
@@ -31,22 +32,20 @@ class _Body(NamedTuple):
     content_type: str | None = None
 
 
-def read_document(source: str, *, raw: bool = False, user_agent: str | None = None) -> str:
+def read_document(
+    source: str,
+    extract: Extractor | None = None,
+    *,
+    raw: bool = False,
+    user_agent: str | None = None,
+) -> str:
     """The text of a file, of ``-`` (standard input) or of an http(s) address.
 
-    Of HTML it is the main text, unless `raw`. HTML is what its address says is HTML (content type,
-    a name that ends with .html), or what begins like it.
-
-    Raises :class:`InputError` for what cannot be read, is larger than 50 MB or takes longer than
-    30 seconds to come.
+    Of HTML it is the main text, unless `raw`; it is taken and raised as :func:`read_main` says.
     """
-    from ..chrome import strip_chrome
-    from ..chrome.encoding import decode
+    from ..extractor import text_of
 
-    body = _read(source, user_agent)
-    if raw or not _is_html(source, body):
-        return decode(body.data, body.content_type)[1]
-    return strip_chrome(body.data, content_type=body.content_type).text
+    return text_of(read_main(source, extract, raw=raw, user_agent=user_agent))
 
 
 def web_address(url: str) -> str:
@@ -66,29 +65,40 @@ def is_web_address(source: str) -> bool:
     return re.match(r"https?://", source, re.IGNORECASE) is not None
 
 
-def read_page(source: str, *, user_agent: str | None = None) -> tuple[str, list[tuple[str, str]]]:
+def read_page(
+    source: str, extract: Extractor, *, user_agent: str | None = None
+) -> tuple[str, list[tuple[str, str]]]:
     """The main text of a page, and of each of the first blocks cut from it text and reason.
 
-    Reads and raises what :func:`read_document` does; of a text nothing is cut.
+    Reads and raises what :func:`read_main` does; of a text nothing is cut.
     """
-    main = read_main(source, user_agent=user_agent)
+    main = read_main(source, extract, user_agent=user_agent)
     if isinstance(main, str):
         return main, []
     return main.text, main.cut(_MOST_CUT)
 
 
-def read_main(source: str, *, user_agent: str | None = None) -> MainText | str:
-    """The main text of a page with its blocks; of a text, which has none, the text.
+def read_main(
+    source: str,
+    extract: Extractor | None = None,
+    *,
+    raw: bool = False,
+    user_agent: str | None = None,
+) -> MainText | str:
+    """What `extract`, or else this package, takes from HTML; any other text, or with `raw`, all.
 
-    Reads and raises what :func:`read_document` does.
+    HTML is what its address says is HTML (content type, a name that ends with .html), or what
+    begins like it. Raises :class:`InputError` for what cannot be read, is larger than 50 MB or
+    takes longer than 30 seconds to come.
     """
-    from ..chrome import strip_chrome
     from ..chrome.encoding import decode
+    from ..extractor import own
 
     body = _read(source, user_agent)
-    if not _is_html(source, body):
-        return decode(body.data, body.content_type)[1]
-    return strip_chrome(body.data, content_type=body.content_type)
+    _, text = decode(body.data, body.content_type)
+    if raw or not _is_html(source, body):
+        return text
+    return (extract or own)(text)
 
 
 def _read(source: str, user_agent: str | None) -> _Body:

@@ -128,8 +128,9 @@ class PageReader:
             from ..chrome import strip_chrome
 
             return strip_chrome(html[:LIMIT], content_type=content_type).text
-        found = self._extract(html[:LIMIT])
-        return found if isinstance(found, str) else str(found.text)
+        from ..extractor import text_of
+
+        return text_of(self._extract(html[:LIMIT]))
 
 
 class Found(NamedTuple):

@@ -96,6 +96,17 @@ def test_pairs(dedup, jsonl):
     assert dedup("clusters", "--pairs", jsonl(*DOCUMENTS))[1].count("\n") == 3 + 2
 
 
+def test_html_is_read_by_the_extractor_of_the_settings(dedup, jsonl):
+    """DEDUP_EXTRACTOR takes the text from HTML: what it leaves of the tags are words."""
+    name = jsonl(*DOCUMENTS)
+    for words, is_equal in ([], True), (["-s", "DEDUP_EXTRACTOR=html.escape"], False):
+        _, out, _ = dedup("clusters", "--pairs", "--json", name, *words)
+        pairs = {
+            (p["first"], p["second"]): p["similarity"] for p in map(json.loads, out.splitlines())
+        }
+        assert (pairs["http://a/2", "http://a/4"] == 1) == is_equal
+
+
 def test_the_threshold_is_that_of_the_option(dedup, jsonl):
     """At threshold 1 only equal words are one cluster."""
     _, out, _ = dedup("clusters", "--json", "--threshold", "1", jsonl(*DOCUMENTS))

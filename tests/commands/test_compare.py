@@ -317,6 +317,13 @@ def test_html_is_stripped(dedup, files):
     assert json.loads(dedup("compare", "--json", *named)[1])["words"] == [297, 302]
 
 
+def test_html_is_read_by_the_extractor_of_the_settings(dedup, files):
+    """DEDUP_EXTRACTOR takes the text from HTML, not from a text."""
+    names = files("<html><p>tea</p>", "&lt;html&gt;&lt;p&gt;tea&lt;/p&gt;")
+    for words, verdict in (["-s", "DEDUP_EXTRACTOR=html.escape"], "exact"), ([], "unique"):
+        assert json.loads(dedup("compare", "--json", *names, *words)[1])["verdict"] == verdict
+
+
 def test_standard_input(dedup, files, monkeypatch):
     """A dash is standard input, once."""
     stdin = SimpleNamespace(buffer=io.BytesIO(b"a rose is a rose"))

@@ -173,6 +173,17 @@ def test_a_file_is_not_fetched(dedup, fill, tmp_path, monkeypatch):
     assert found["text_from"] == "given"
 
 
+def test_explain_reads_html_with_the_extractor_of_the_settings(dedup, fill, tmp_path):
+    """The words of a page that DEDUP_EXTRACTOR takes are compared, and no block is cut."""
+    escaped = "&lt;html&gt;&lt;p&gt;tea&lt;/p&gt;"
+    fill([("http://a/", escaped)])
+    (tmp_path / "page.html").write_text("<html><p>tea</p>")
+    words = ["--text", str(tmp_path / "page.html"), "-s", "DEDUP_EXTRACTOR=html.escape"]
+    found = json.loads(dedup("explain", "http://new/", "--json", *words)[1])
+    assert [one["url"] for one in found["nearest"]] == ["http://a/"]
+    assert found["cut"] == []
+
+
 def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
     """Texts and cut blocks are those that were checked; nothing is fetched; an override is told."""
     folder = tmp_path / "data"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -319,6 +320,28 @@ def test_prefer_with_a_text(
     code, _, err = dedup("prefer", EXACT, *folder)
     assert code == Exit.USAGE
     assert "is gone; --fetch sees whether it is back" in err
+
+
+def extract_far(html: str) -> str:
+    """Another extractor than this package's."""
+    assert html.startswith("<html>")
+    return FAR_TEXT
+
+
+def test_prefer_with_another_extractor(
+    dedup: Callable[..., Any], fill: Callable[..., None], redis_url: str, tmp_path: Path
+) -> None:
+    """A page is read by DEDUP_EXTRACTOR as in a crawl, which finds it unchanged then."""
+    fill(CLUSTER)
+    (tmp_path / "far.html").write_text("<html><p>Tea</p>")
+    words = ["--text", str(tmp_path / "far.html"), "-s", f"DEDUP_EXTRACTOR={__name__}.extract_far"]
+    assert dedup("prefer", FAR, *words)[0] == Exit.FOUND
+
+    async def crawl() -> Kind:
+        async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+            return (await index.check(FAR, FAR_TEXT)).kind
+
+    assert asyncio.run(crawl()) is Kind.UNCHANGED
 
 
 def test_only_the_beginning_of_a_text_is_no_text(

@@ -119,6 +119,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.candidates import Rule
     from ...dedup.clusters import cluster, similar_pairs
     from ...dedup.fingerprint import Fingerprinter, make_sketcher
+    from ...extractor import extractor
     from ...project import project_config
     from ..collection import Fields, read_collection
 
@@ -132,7 +133,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     )
     fingerprint = Fingerprinter(config, 1 if config.seed is None else config.seed)
     names, fingerprints = [], []
-    for name, text in _reported(read_collection(options.file, fields)):
+    for name, text in _reported(read_collection(options.file, fields, extractor(config))):
         names.append(name)
         fingerprints.append(fingerprint(text))
     if not names:

@@ -85,6 +85,7 @@ def _source(
     url: str, given: str | None, fetch: bool, config: DedupConfig, settings: Mapping[str, Any]
 ) -> _Source | None:
     """The text of a page: as given, from the archive, or fetched now."""
+    from ...extractor import extractor
     from ..archived import archived_page
     from ..documents import read_page, web_address
 
@@ -96,7 +97,7 @@ def _source(
         if not fetch:
             return None
     source = web_address(url) if given is None else given
-    text, cut = read_page(source, user_agent=settings["USER_AGENT"])
+    text, cut = read_page(source, extractor(config), user_agent=settings["USER_AGENT"])
     return _Source(text, cut, "fetched now" if given is None else "given")
 
 

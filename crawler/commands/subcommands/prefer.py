@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Check the page as preferred and print what that changed."""
     from ...dedup.verdict import Kind
+    from ...extractor import extractor
     from ..documents import read_document, web_address
 
     async def prefer(index: DuplicateIndex) -> dict[str, Any] | None:
@@ -49,7 +50,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             return facts  # it stands there already
         if options.text is not None or options.fetch:
             source = web_address(options.url) if options.text is None else options.text
-            text = read_document(source, user_agent=settings["USER_AGENT"])
+            extract = extractor(index.config)
+            text = read_document(source, extract, user_agent=settings["USER_AGENT"])
             verdict = await index.check(options.url, text, preferred=True)
         else:
             text = _archived(options.url, settings, is_gone=before.gone is not None)
