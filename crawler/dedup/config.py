@@ -229,7 +229,7 @@ class DedupConfig:
             method = METHODS[self.method](**self.sketch_options)
         except (TypeError, ValueError) as error:
             raise ConfigError(f"DEDUP_METHOD {self.method}: {error}") from None
-        if (method.tables or 1) > self._most_keys:
+        if method.most_keys > self._most_keys:
             raise ConfigError(f"DEDUP_METHOD_OPTIONS expects fewer keys: at most {self._most_keys}")
         taken: dict[str, str] = {}  # HTML would be compared as if it were a text, or an address
         for item in sorted(fields(self), key=lambda item: item.name == "tag_field"):

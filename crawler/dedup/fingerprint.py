@@ -96,7 +96,7 @@ class Fingerprinter:
         self._seed = seed
         self._correct = make_corrector(config)
         self._sketcher = make_sketcher(config, seed)
-        self._most_keys = self._sketcher.method.tables or config.sketch_options["num_hashes"]
+        self._most_keys = self._sketcher.method.most_keys
 
     def __call__(self, text: str, whole: str | None = None) -> Fingerprint:
         """The fingerprint of a page's main text; its exact hash is that of `whole`, if given."""

@@ -13,7 +13,7 @@ import pytest
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Kind
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
-from crawler.dedup.sketches import METHODS
+from crawler.dedup.sketches import METHODS, SmallestN
 from crawler.dedup.sketches.odd import odd_sketch
 from crawler.dedup.sketches.simhash import estimate_simhash
 from crawler.dedup.store.redis_index import CheckRequest
@@ -212,6 +212,7 @@ async def test_short_messages(open_index) -> None:
         {"method": "simhash", "num_hashes": 100},
         {"method": "fast", "method_options": {"modulus": 3}},
         {"method": "smallest", "method_options": {"min_matches": 99}},
+        {"method": "smallest", "num_hashes": 512, "method_options": {"num_keys": 193}},
         {"method": "simhash", "method_options": {"distance": 6, "blocks": 12}},
         {"method": "two-stage", "method_options": {"distance": 65}},
         {"method": "minhash"},
@@ -227,6 +228,16 @@ def test_options_that_do_not_fit_are_refused(settings: dict[str, Any]) -> None:
     """A method, its options and its size are checked together, before anything is opened."""
     with pytest.raises(ConfigError, match=r"^DEDUP_METHOD"):
         DedupConfig(**settings)
+
+
+def test_a_method_tells_its_most_keys() -> None:
+    """A long text has as many, and an index takes as many as a record that is exported holds."""
+    options = {"num_keys": 192}
+    DedupConfig(method="smallest", num_hashes=512, method_options=options)
+    shingles = np.arange(1, 5000, dtype=np.uint64)
+    for method in (*(make() for make in METHODS.values()), SmallestN(512, **options)):
+        assert len(method.keys(method.sketch(shingles))) <= method.most_keys
+    assert len(method.keys(method.sketch(shingles))) == method.most_keys == 192
 
 
 async def test_the_method_is_a_parameter_of_the_index(redis_url: str) -> None:

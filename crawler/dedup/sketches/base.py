@@ -66,6 +66,12 @@ class Method(ABC):
         """Sketches of many sets; the i-th is ``shingles[offsets[i] : offsets[i + 1]]``."""
         return [self.sketch(shingles[start:end]) for start, end in pairwise(offsets.tolist())]
 
+    @property
+    def most_keys(self) -> int:
+        """Most keys that a sketch has; a method with one table for all of them tells its own."""
+        assert self.tables is not None
+        return self.tables
+
     @abstractmethod
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         """The keys by which pages with similar sketches find each other; none if it is empty."""

@@ -65,6 +65,10 @@ class SmallestN(Method):
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         return sorted_unique(shingles * self._factor)[: self.num_hashes].copy()
 
+    @property
+    def most_keys(self) -> int:
+        return min(self.num_keys, self.num_hashes)
+
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return sketch[: self.num_keys].astype(np.uint32)
 
@@ -148,6 +152,10 @@ class ModuloSample(Method):
         if not shingles.size:
             return np.empty(0, np.uint64)
         return np.concatenate((np.array([self.modulus << doublings], np.uint64), kept))
+
+    @property
+    def most_keys(self) -> int:
+        return self.num_hashes
 
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return (sketch[1:] & _KEY).astype(np.uint32)
