@@ -230,6 +230,12 @@ def test_options_that_do_not_fit_are_refused(settings: dict[str, Any]) -> None:
         DedupConfig(**settings)
 
 
+def test_keys_by_the_million_are_not_made() -> None:
+    """Distance 10 in 40 blocks would be 847,660,528 keys: they are counted before they are made."""
+    with pytest.raises(ConfigError, match=r"^DEDUP_METHOD simhash: .* makes 847,660,528 keys"):
+        DedupConfig(method="simhash", method_options={"distance": 10, "blocks": 40})
+
+
 def test_a_method_tells_its_most_keys() -> None:
     """A long text has as many, and an index takes as many as a record that is exported holds."""
     options = {"num_keys": 192}

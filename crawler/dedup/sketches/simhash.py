@@ -26,6 +26,8 @@ _32: Final = np.uint64(32)
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 # Shingles whose bits are unpacked at once.
 _HELD: Final = 1 << 16
+# An index takes some 200. More are not made, as choices of blocks are soon millions.
+_MOST_TABLES: Final = 1000
 
 
 class Simhash(Method):
@@ -54,6 +56,11 @@ class Simhash(Method):
         Differing bits within which every pair is a candidate.
     blocks
         More than *distance*. More blocks make more and longer keys, with fewer false candidates.
+
+    Raises
+    ------
+    ValueError
+        A number is out of range, or they make more than 1,000 keys.
     """
 
     name = "simhash"
@@ -68,15 +75,20 @@ class Simhash(Method):
             raise ValueError(
                 f"blocks must be more than distance and at most {num_hashes}, not {blocks}"
             )
+        self.tables: int = math.comb(blocks, distance)
+        if self.tables > _MOST_TABLES:
+            raise ValueError(
+                f"distance {distance} in {blocks} blocks makes {self.tables:,} keys, more than "
+                f"{_MOST_TABLES:,}: lower one of them"
+            )
         self.num_hashes = num_hashes
         self.shape = (num_hashes // _WORD_BITS,)
         self._factors = multipliers(num_hashes // _WORD_BITS, seed)
         block_of = np.arange(num_hashes) * blocks // num_hashes
-        chosen = list(combinations(range(blocks), blocks - distance))
+        chosen = combinations(range(blocks), blocks - distance)
         masks = np.stack([np.isin(block_of, choice) for choice in chosen])
         self._masks = np.packbits(masks, axis=1, bitorder="little").view("<u8").astype(np.uint64)
         self._key_factors = multipliers(num_hashes // _WORD_BITS, seed + 1)
-        self.tables = len(chosen)
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         if not shingles.size:
