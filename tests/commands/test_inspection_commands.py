@@ -84,6 +84,16 @@ def test_an_error_acts_on_no_terminal(dedup, fill):
     assert said == ("scrapy dedup: the index knows no host 'nothing'; known: evil\\u202e.example\n")
 
 
+def test_a_host_may_be_among_those_counted_together(dedup, fill, server):
+    """Of very many hosts new ones have no count of their own, so that none is refused."""
+    fill(PAGES)
+    assert dedup("sample", "near", "--host", "z.example")[0] == Exit.USAGE
+    server.ask("HSET", "{dedup}:hosts", "(other hosts) unique", 1)
+    code, _, err = dedup("sample", "near", "--host", "z.example")
+    assert code == Exit.NOTHING
+    assert "knows no host" not in err
+
+
 def test_top_sample_and_rethreshold_commands(dedup, fill):
     """Each prints a table and JSON, and tells by its exit code whether there is anything."""
     for words in (["top"], ["sample", "near"], ["rethreshold", "0.9"]):

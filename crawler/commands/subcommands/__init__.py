@@ -127,15 +127,16 @@ def never_saw(url: str) -> None:
 
 
 async def known_host(index: DuplicateIndex, host: str) -> None:
-    """See that the index has counted pages of that host.
+    """See that the index may have pages of that host: of very many, new ones are counted together.
 
     Raises :class:`InputError`, which names the one that was probably meant.
     """
     from ...dedup.errors import InputError
+    from ...dedup.store.keys import OTHER_HOSTS
     from ..arguments import closest
 
     hosts = (await index.store.counters())["hosts"]
     names = sorted({name.rpartition(" ")[0] for name in hosts} - {""})
-    if host not in names:
+    if host not in names and OTHER_HOSTS not in names:
         hint = closest(host, names) if names else "it has seen no page yet"
         raise InputError(f"the index knows no host {host!r}; {hint}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 AGAIN: Final = "again"  # instead of what somebody wanted of a URL: they took it back
+OTHER_HOSTS: Final = "(other hosts)"  # instead of a host's name, see lua/pages.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Keys:
 
     @property
     def hosts(self) -> str:
-        """Hash: host and verdict, a space between → number of checks."""
+        """Hash: host (or :data:`OTHER_HOSTS`) and verdict, a space between → number of checks."""
         return self.prefix + "hosts"
 
     @property
