@@ -264,6 +264,20 @@ async def test_statistics_add_up(index: DuplicateIndex) -> None:
     assert stats.parameters["threshold"] == "0.8"
 
 
+@pytest.mark.parametrize("name", ["hosts", "templates", "overrides"])
+async def test_memory_beside_the_pages(server: Server, redis_url: str, name: str) -> None:
+    """What an index keeps of hosts and of wishes is weighed, and is no page's part."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        await index.check_many([(f"http://a/{n}", text(article(n))) for n in range(20)])
+        before = await index.stats()
+        server.ask("HSET", f"{{dedup}}:{name}", "b" * 1_000_000 + " unique", 1)
+        after = await index.stats()
+        assert before.memory_bytes is not None
+        assert after.memory_bytes is not None
+        assert after.memory_bytes > before.memory_bytes + 1_000_000
+        assert after.bytes_per_page == before.bytes_per_page
+
+
 async def test_of_concurrent_copies_one_survives(index: DuplicateIndex) -> None:
     """Near-duplicates checked at the same moment: exactly one is kept."""
     groups = [[text(changed(article(n), 1, seed=s)) for s in range(6)] for n in range(40)]

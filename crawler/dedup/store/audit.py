@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 
 import xxhash
 
+from .keys import FIXED
 from .reading import MORE, PAGES_IN_BLOCK, Entry, Reader, entries_in, place_of, size_of
 from .records import COPIES, parse_record, split_block
 
 # What the names of an index's keys end with; of buckets and blocks the number is told.
-_OWN = re.compile(
-    r"(?:(page|url|exact|band[0-9]*):(0|[1-9][0-9]*)"
-    r"|params|state|stats|hosts|histogram|overrides|templates|attempts|claims|buried)"
-)
+_OWN = re.compile(r"(?:(page|url|exact|band[0-9]*):(0|[1-9][0-9]*)|" + "|".join(FIXED) + ")")
 
 _LOOKS = 5  # of 10,000 buckets of which each is changed in one look of ten, none is left by then
 _MOST_FAULTS = 100

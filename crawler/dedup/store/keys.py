@@ -8,6 +8,20 @@ from typing import Final
 AGAIN: Final = "again"  # instead of what somebody wanted of a URL: they took it back
 OTHER_HOSTS: Final = "(other hosts)"  # instead of a host's name, see lua/pages.lua
 
+FIXED: Final = (
+    "params",
+    "state",
+    "stats",
+    "hosts",
+    "histogram",
+    "overrides",
+    "templates",
+    "attempts",  # these three are of checks on a cluster: see lua/shard.lua
+    "claims",
+    "buried",
+)
+"""What the names of keys end with that each index, or each shard of one, has once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Keys:
@@ -67,6 +81,11 @@ class Keys:
     def templates(self) -> str:
         """Hash: host → when a page of it was checked, and the log of its sites' template."""
         return self.prefix + "templates"
+
+    @property
+    def fixed(self) -> list[str]:
+        """The keys of :data:`FIXED`, whether they are there or not."""
+        return [self.prefix + name for name in FIXED]
 
     def numbered(self, family: str, number: int) -> str:
         """String: a bucket of the table `family` (url, exact, band0, …), upper bits of table

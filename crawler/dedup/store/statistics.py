@@ -21,8 +21,10 @@ class IndexStats:
     ``verdicts`` maps a kind to the checks that ended with it, ``hosts`` a host to such a map,
     ``histogram`` a similarity, rounded down to hundredths, to the near-duplicates found there.
     ``urls`` are the addresses known and ``kept`` the pages that stand for themselves.
-    ``memory_bytes`` is weighed on a sample of keys, and None where the server forbids that;
-    ``bytes_per_page`` is its share for one kept page.
+    ``memory_bytes`` is all that the index takes in the server: pages, weighed on a sample, and
+    besides them counts, templates, decisions and checks under way. It is None where the server
+    forbids to weigh. ``bytes_per_page`` is what pages take, records of copies included, for each
+    kept one.
     """
 
     namespace: str
@@ -48,7 +50,8 @@ async def read_statistics(store: Reader, *, bands: int) -> IndexStats:
     for name, number in counters["hosts"].items():
         host, _, kind = name.rpartition(" ")
         hosts.setdefault(host, {})[kind] = int(number)
-    memory = await _memory(store, bands)
+    besides = await _besides(store)
+    pages = 0 if besides is None else await _pages(store, bands)
     kept = state.get("kept", 0)
     return IndexStats(
         namespace=store.namespace,
@@ -57,23 +60,25 @@ async def read_statistics(store: Reader, *, bands: int) -> IndexStats:
         histogram={s: int(n) for s, n in sorted(counters["histogram"].items())},
         urls=state.get("url.n", 0),
         kept=kept,
-        memory_bytes=memory,
-        bytes_per_page=round(memory / kept, 1) if memory is not None and kept else None,
+        memory_bytes=None if besides is None else besides + pages,
+        bytes_per_page=round(pages / kept, 1) if pages and kept else None,
         parameters={k: v for k, v in sorted(counters["params"].items()) if k != "digest"},
     )
 
 
-async def _memory(store: Reader, bands: int) -> int | None:
+async def _besides(store: Reader) -> int | None:
+    """Bytes of memory of the keys that hold no pages, None if the server forbids to weigh them."""
+    sizes = await store.memory_usage([name for keys in store.shards for name in keys.fixed])
+    return None if sizes is None else sum(size or 0 for size in sizes)
+
+
+async def _pages(store: Reader, bands: int) -> int:
+    """Bytes of memory of all records and of the entries that find them."""
     states = await store.states()
     chosen = random.sample(range(len(states)), min(_SHARD_SAMPLE, len(states)))
     total = 0.0
     for shard in chosen:
         keys, state = store.shards[shard], states[shard]
-        singles = [keys.params, keys.state, keys.stats, keys.hosts, keys.histogram]
-        sizes = await store.memory_usage(singles)
-        if sizes is None:
-            return None
-        total += sum(size or 0 for size in sizes)
         total += await _records(store, shard) * state.get("url.n", 0)
         families = [(table, state.get(f"{group}.size", 0)) for table, group in store.tables(bands)]
         for family, count in families:
