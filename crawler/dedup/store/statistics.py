@@ -68,7 +68,8 @@ async def read_statistics(store: Reader, *, bands: int) -> IndexStats:
 
 async def _besides(store: Reader) -> int | None:
     """Bytes of memory of the keys that hold no pages, None if the server forbids to weigh them."""
-    sizes = await store.memory_usage([name for keys in store.shards for name in keys.fixed])
+    names = {store.head.params, *(name for keys in store.shards for name in keys.fixed)}
+    sizes = await store.memory_usage(list(names))
     return None if sizes is None else sum(size or 0 for size in sizes)
 
 
