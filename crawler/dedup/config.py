@@ -24,6 +24,17 @@ def _setting(
     return field(default=default, metadata={"parse": parse, "doc": doc}, repr=not is_secret)
 
 
+def function_name(function: Callable[..., Any]) -> str:
+    """What is stored of a setting that is a function: its path, or that of its class.
+
+    >>> from functools import partial
+    >>> function_name(function_name), function_name(partial(print))
+    ('crawler.dedup.config.function_name', 'functools.partial')
+    """
+    named: Any = function if hasattr(function, "__qualname__") else type(function)
+    return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class DedupConfig:
     """All settings of the filter; a field ``x`` is the Scrapy setting ``DEDUP_X``.
@@ -259,10 +270,7 @@ class DedupConfig:
     @property
     def segment_name(self) -> str | None:
         """What the index stores of :attr:`segment`."""
-        if not callable(self.segment):
-            return self.segment
-        named = self.segment if hasattr(self.segment, "__qualname__") else type(self.segment)
-        return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
+        return function_name(self.segment) if callable(self.segment) else self.segment
 
     @property
     def sketch_options(self) -> dict[str, Any]:

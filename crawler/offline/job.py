@@ -18,6 +18,7 @@ from pathlib import PurePosixPath
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from ..dedup.config import DedupConfig, function_name
 from ..dedup.errors import ConfigError, InputError
 from ..dedup.sketches import METHODS, BandedMethod
 from . import columns, copies
@@ -29,8 +30,6 @@ from .session import exists, make_folder, read_text, rows_one_by_one, write_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from ..dedup.config import DedupConfig
 
 # Of the work that a folder can hold; another number makes a run refuse to take it up.
 _LAYOUT: Final = 2
@@ -236,7 +235,7 @@ class Corpus:
 
 
 def _plain(value: Any) -> str:
-    return f"{value.__module__}.{value.__qualname__}" if callable(value) else str(value)
+    return function_name(value) if callable(value) else str(value)
 
 
 def _name(piece: Piece, size: int) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gzip
+import html
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -425,6 +427,16 @@ def test_a_method_without_bands_is_an_error(spark: SparkSession, tmp_path: Path)
     """What the job cannot do it says at the start."""
     with pytest.raises(ConfigError, match="DEDUP_METHOD modulo"):
         Corpus(spark, [], str(tmp_path), DedupConfig(method="modulo"), report=print)
+
+
+@pytest.mark.parametrize(
+    ("extractor", "name"),
+    [(partial(html.escape, quote=False), "functools.partial"), (html.escape, "html.escape")],
+)
+def test_an_extractor_without_a_name(spark: SparkSession, extractor: Any, name: str) -> None:
+    """A run is told from another by the path of a function, or that of its class."""
+    job = Corpus(spark, [], "out", DedupConfig(extractor=extractor), report=print)
+    assert job._parameters()["DEDUP_EXTRACTOR"] == name
 
 
 def test_a_connector_that_is_missing_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
