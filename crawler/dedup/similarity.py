@@ -196,7 +196,8 @@ def estimate(
     Raises
     ------
     ValueError
-        The sketches differ in shape, or *confidence* is not between 0 and 1.
+        The sketches differ in shape, *confidence* is not between 0 and 1, or the values have not
+        so many *bits*.
 
     Examples
     --------
@@ -208,6 +209,8 @@ def estimate(
     """
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"sketches of different shapes do not compare: {a.shape} and {b.shape}")
+    if bits is not None and not 1 <= bits <= 8 * a.itemsize:
+        raise ValueError(f"bits must be from 1 to {8 * a.itemsize}, not {bits}")
     if not a.size:
         return Estimate.certain(1.0)
     if bits is None:

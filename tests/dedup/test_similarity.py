@@ -81,3 +81,13 @@ def test_what_cannot_be_compared_is_refused() -> None:
     for confidence in (0.0, 1.0, 95.0):
         with pytest.raises(ValueError, match="confidence"):
             Estimate.of_proportion(1, 2, confidence)
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_bits_are_those_of_a_value(dtype: type[np.uint32] | type[np.uint64]) -> None:
+    """All of them compare as without, and none or more are refused."""
+    a, most = np.arange(100, dtype=dtype), 8 * np.dtype(dtype).itemsize
+    assert estimate(a, a[::-1].copy(), bits=most).similarity == pytest.approx(0)
+    for bits in (0, -1, most + 1):
+        with pytest.raises(ValueError, match=f"bits must be from 1 to {most}, not {bits}"):
+            estimate(a, a, bits=bits)
