@@ -1,4 +1,4 @@
-"""Every error that the duplicate filter raises by itself."""
+"""The errors of this package. That of an argument of the spider stands beside the spider."""
 
 from __future__ import annotations
 

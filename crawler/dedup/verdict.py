@@ -24,12 +24,13 @@ class Kind(StrEnum):
 class Verdict:
     """The decision about one page and the evidence for it.
 
-    ``similarity`` is the Jaccard resemblance to ``duplicate_of``, from 0 to 1, and
-    ``[low, high]`` its confidence interval of 95 %; all three are 1 for an exact copy and None
-    where there is nothing to compare with. ``cluster`` is the number of the kept page that stands
-    for this one. ``standing`` is the decision that holds for the URL: of an ``unchanged`` page the
-    one it got when its text was first seen, of all others ``kind`` itself. ``replaces`` is the kept
-    page whose place this one took, see ``DEDUP_PREFER``; that is a copy of this one now.
+    ``similarity`` is the Jaccard resemblance to ``duplicate_of``, from 0 to 1; the method `modulo`
+    tells instead how much of this page is contained there, unless its option ``score`` says
+    otherwise. ``[low, high]`` is its confidence interval of 95 %. All three are 1 for an exact copy
+    and None where there is nothing to compare with. ``cluster`` is the number of the kept page that
+    stands for this one. ``standing`` is the decision that holds for the URL: of an ``unchanged``
+    page the one it got when its text was first seen, of all others ``kind`` itself. ``replaces`` is
+    the kept page whose place this one took, see ``DEDUP_PREFER``; that is a copy of this one now.
     ``canonical`` is the other page of the index that this one names as canonical.
     """
 

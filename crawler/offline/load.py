@@ -41,7 +41,11 @@ _SAVED_EVERY = 5.0  # seconds
 
 
 class Loaded(NamedTuple):
-    """What was loaded: numbers of pages by verdict, of records that could not be read."""
+    """What was loaded: numbers of pages by verdict, and of records that could not be read.
+
+    ``damaged`` are the paths of files that end too early or cannot be read on, ``skipped`` is the
+    number of records that were loaded by a run before, ``seconds`` the time that this one took.
+    """
 
     verdicts: Counter[str]
     unreadable: int
