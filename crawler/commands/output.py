@@ -114,13 +114,13 @@ def printable(text: str) -> str:
     return "".join(parts)
 
 
-def shown(value: float | None, digits: int = 4) -> str | None:
+def shown(value: float | None) -> str | None:
     """A similarity or a share as tables show it, None for the dash of what is not known.
 
     >>> shown(0.81234)
     '0.8123'
     """
-    return None if value is None else f"{value:.{digits}f}"
+    return None if value is None else f"{value:.4f}"
 
 
 @contextmanager

@@ -161,12 +161,12 @@ def _plain(page: ClusterPage, titles: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def statements(content: dict[str, Any], survey_of: str = "report") -> Iterator[str]:
+def statements(content: dict[str, Any]) -> Iterator[str]:
     """What a reader must know about what is not shown."""
     clusters, total = len(content["clusters"]), content["clusters_total"]
     if clusters < total:
         yield (
-            f"This {survey_of} lists {clusters:,} of {total:,} clusters, those in doubt first; "
+            f"This report lists {clusters:,} of {total:,} clusters, those in doubt first; "
             "--clusters lists more."
         )
     if content["unlisted_copies"]:
