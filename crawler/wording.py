@@ -1,4 +1,4 @@
-"""Numbers with the words that they count."""
+"""Numbers with the words and units that they count."""
 
 from __future__ import annotations
 
@@ -10,3 +10,20 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     ('1 page', '2,000 pages', '0 stories')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def size_in_words(size: float) -> str:
+    """A number of bytes in the largest unit of which it has one.
+
+    >>> size_in_words(25184), size_in_words(999_980), size_in_words(-1.5e15)
+    ('25.2 kB', '1.0 MB', '-1,500.0 TB')
+    >>> size_in_words(17)
+    '17 bytes'
+    """
+    if abs(size) < 999.5:
+        return f"{size:.0f} bytes"
+    for unit in ("kB", "MB", "GB"):
+        size /= 1000
+        if abs(size) < 999.95:  # which is 1000.0 in the next smaller unit
+            return f"{size:.1f} {unit}"
+    return f"{size / 1000:,.1f} TB"

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ..wording import size_in_words
 from .counted import tables
 from .output import is_terminal, make_table, terminal
 from .subcommands import ask_index
@@ -94,18 +95,7 @@ def _rate(value: float | None) -> str | None:
 
 
 def _size(value: float | None) -> str | None:
-    """Bytes in words.
-
-    >>> _size(25184), _size(999_980)
-    ('25.2 kB', '1.0 MB')
-    """
-    if value is None:
-        return None
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if abs(value) < 999.95:  # which is 1000.0 in the next smaller unit
-            return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:,.1f} TB"
+    return None if value is None else size_in_words(value)
 
 
 def _duration(seconds: float) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..dedup.errors import MissingExtra
-from ..wording import counted
+from ..wording import counted, size_in_words
 from .charts import s_curve
 from .content import statements
 from .survey import KeptPairs
@@ -70,25 +70,11 @@ def environment() -> Environment:
         "number": lambda value: f"{value:,}",
         "counted": counted,
         "percent": lambda share: f"{100 * share:.1f}\N{NO-BREAK SPACE}%",
-        "bytes": _bytes,
+        "bytes": size_in_words,
         "minute": lambda time: f"{time:%Y-%m-%d %H:%M}",
     }
     made.tests["web_address"] = is_link
     return made
-
-
-def _bytes(size: int) -> str:
-    """Bytes in words.
-
-    >>> _bytes(25_184), _bytes(999_700), _bytes(1_234_567_000_000)
-    ('25.2 KB', '1 MB', '1,235 GB')
-    """
-    value = float(size)
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if round(value) < 1000 or unit == "GB":  # three digits of 999.7 would be 1e+03
-            break
-        value /= 1000
-    return f"{value:.3g} {unit}" if round(value) < 1000 else f"{value:,.0f} {unit}"
 
 
 def _hash(path: Path) -> str:
