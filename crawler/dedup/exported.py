@@ -11,7 +11,6 @@ from .store.keys import AGAIN
 from .store.parameters import SECRET, Parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from .portable import Block
@@ -43,10 +42,10 @@ def settle(path: Path, header: dict[str, Any], parameters: Parameters) -> None:
     Raises :class:`ParameterMismatch` naming those that differ.
     """
     values = {k: v for k, v in header["parameters"].items() if k not in _OF_THE_STORE}
-    ours = dict(_pairs(parameters.flat))
+    ours = parameters.values
     if "shards" in ours:
         values["shards"] = ours["shards"]
-    found = dict(_pairs(Parameters(header["namespace"], values).flat))
+    found = Parameters(header["namespace"], values).values
     parameters.adopt_seed(found)
     if parameters.digest != found["digest"]:
         raise ParameterMismatch(
@@ -93,7 +92,3 @@ def records_in(path: Path, block: Block, odd_bytes: int) -> list[PageRecord]:
                 f"{str(path)!r}, block {block.number}, line {number}: {error}"
             ) from None
     return found
-
-
-def _pairs(flat: Sequence[str]) -> list[tuple[str, str]]:
-    return list(zip(flat[::2], flat[1::2], strict=True))

@@ -55,6 +55,11 @@ class Parameters:
         return int(self._values["seed"]) if self._secret is None else self._secret
 
     @property
+    def values(self) -> dict[str, str]:
+        """Names with their values."""
+        return dict(self._values)
+
+    @property
     def flat(self) -> list[str]:
         """Names and values in turn."""
         return [part for item in self._values.items() for part in item]

@@ -90,7 +90,7 @@ class Restorer:
             self._digest = self._mark
             for key in self._params:
                 values = {UNFINISHED: self._mark, "digest": self._mark}
-                values |= {"tables": dict(_pairs(self._parameters.flat))["tables"]}
+                values["tables"] = self._parameters.values["tables"]
                 await commands.hset(key, mapping=values)
             if self.keeps:
                 for keys, number in zip(self._store.shards, next_numbers, strict=True):
@@ -181,7 +181,3 @@ class Restorer:
             len(page.bands),
         )
         return b"".join((head, url, page.bands, page.odd))
-
-
-def _pairs(flat: Sequence[str]) -> list[tuple[str, str]]:
-    return list(zip(flat[::2], flat[1::2], strict=True))
