@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -10,6 +10,7 @@ from ..wording import counted
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
+    from ..dedup.inspection import HostCounts
     from .survey import KeptPairs
 
 # Of the drawing, in its own units.
@@ -118,7 +119,7 @@ def _y(share: float) -> float:
 
 
 class HostRow(NamedTuple):
-    """A host: pages checked, those of them that are copies, by kind, and their share."""
+    """A host: its pages, those of them that are copies now, by kind, and their share."""
 
     host: str
     pages: int
@@ -127,12 +128,9 @@ class HostRow(NamedTuple):
     share: float
 
 
-def host_rows(hosts: Mapping[str, Mapping[str, int]]) -> tuple[list[HostRow], int]:
+def host_rows(hosts: Iterable[HostCounts]) -> tuple[list[HostRow], int]:
     """The hosts with most copies, most first, and how many others there are."""
-    rows = []
-    for host, counts in hosts.items():
-        pages, exact, near = sum(counts.values()), counts.get("exact", 0), counts.get("near", 0)
-        rows.append(HostRow(host, pages, exact, near, (exact + near) / pages if pages else 0.0))
+    rows = [HostRow(one.host, one.pages, one.exact, one.near, one.share) for one in hosts]
     rows.sort(key=lambda row: (-row.exact - row.near, -row.pages, row.host))
     return rows[:_MOST_HOSTS], max(0, len(rows) - _MOST_HOSTS)
 

@@ -50,7 +50,7 @@ async def read_content(index: DuplicateIndex, archive: Archive, limits: Limits) 
         }
         for number in numbers
     ]
-    hosts, other_hosts = host_rows(stats.hosts)
+    hosts, other_hosts = host_rows(survey.hosts.values())
     pairs = await sample_pairs(index)
     return {
         "namespace": visible(stats.namespace),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ..dedup.inspection.clusters import end_of, originals_of
+from ..dedup.inspection.top import HostCounts, count_page
 from ..dedup.store.records import estimate_evidence, read_pages, read_records
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Survey:
     kept page to its near copies, the least similar first, those of pages that became copies of it,
     and its exact copies; ``sizes`` counts the pages of every cluster, the kept one included if it
     is there. ``unlisted`` copies are in ``sizes`` only. ``moved`` leads from the number of a page
-    that became a copy to that of its cluster.
+    that became a copy to that of its cluster. ``hosts`` counts the pages of each host.
     """
 
     near: list[ClusterPage]
@@ -71,6 +72,7 @@ class Survey:
     unlisted: int
     taken: datetime
     moved: dict[int, int] = field(default_factory=dict)
+    hosts: dict[str, HostCounts] = field(default_factory=dict)
 
     def below(self, similarity: float) -> list[ClusterPage]:
         """The near-duplicates that a threshold of `similarity` would keep, most similar first."""
@@ -122,9 +124,11 @@ async def take_survey(index: DuplicateIndex) -> Survey:
     bits = index.config.sketch_bits
     clusters: dict[int, list[ClusterPage]] = {}
     sizes: Counter[int] = Counter()
+    hosts: dict[str, HostCounts] = {}
     kept = array("Q")
     listed = unlisted = 0
     async for record in read_records(index.store, odd_bytes=bits // 8):
+        count_page(hosts, record)
         if record.is_kept:
             kept.append(record.number)
             continue
@@ -147,7 +151,7 @@ async def take_survey(index: DuplicateIndex) -> Survey:
         copies.sort(key=lambda page: (page.kind != "near", page.cluster != number, *_doubt(page)))
     near = [page for copies in clusters.values() for page in copies if page.kind == "near"]
     near.sort(key=_doubt)
-    return Survey(near, clusters, sizes, unlisted, datetime.now(UTC), moved)
+    return Survey(near, clusters, sizes, unlisted, datetime.now(UTC), moved, hosts)
 
 
 async def sample_pairs(index: DuplicateIndex) -> KeptPairs:

@@ -11,7 +11,7 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.archive import Archive
 from crawler.dedup.archive_file import archive_path
-from crawler.dedup.inspection import read_clusters
+from crawler.dedup.inspection import Top, read_clusters, read_top
 from crawler.report import survey as survey_module
 from crawler.report.charts import s_curve
 from crawler.report.content import Limits, read_content, statements
@@ -52,6 +52,24 @@ def test_on_a_server_and_on_a_cluster(index_url: str, tmp_path: Path) -> None:
     assert [[t for t, is_changed in row[2] if is_changed] for row in rows] == [["other0"] * 5]
     assert found["near"][0]["original"] == THREE[0][0]
     assert list(statements(found)) == []
+
+
+def test_hosts_are_those_of_top(index_url: str, tmp_path: Path) -> None:
+    """Copies by host are the decisions that stand: a crawl that comes again changes nothing."""
+    config = DedupConfig(redis_url=index_url, data_dir=tmp_path)
+    fill(config, THREE)
+    once = content(config, Limits())["hosts"]
+    fill(config, THREE)
+    assert content(config, Limits())["hosts"] == once
+
+    async def top() -> Top:
+        async with DuplicateIndex.open(config) as index:
+            return await read_top(index)
+
+    found = {one.host: (one.pages, one.exact, one.near, one.share) for one in run(top()).hosts}
+    rows = {row["host"]: (row["pages"], row["exact"], row["near"], row["share"]) for row in once}
+    assert found.items() <= rows.items()
+    assert sum(exact + near for _, exact, near, _ in rows.values()) == 2
 
 
 def test_limits(config: DedupConfig) -> None:

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.archive import Archive
+from crawler.dedup.inspection import HostCounts
 from crawler.dedup.sketches.odd import OddSketch
 from crawler.dedup.store.statistics import IndexStats
 from crawler.report import content
@@ -179,7 +180,11 @@ def synthetic(copies: int, clusters: int) -> Survey:
         key=lambda page: page.similarity,
     )
     sizes = Counter({number: len(pages) + 1 for number, pages in found.items()})
-    return Survey(near, found, sizes, 0, day)
+    hosts = {
+        name: HostCounts(name, pages=150 + 2 * i, kept=100 + i, exact=50, near=i)
+        for i, name in enumerate(f"host{n}.example" for n in range(500))
+    }
+    return Survey(near, found, sizes, 0, day, hosts=hosts)
 
 
 class SyntheticIndex:
@@ -194,12 +199,9 @@ class SyntheticIndex:
         return []
 
     async def stats(self) -> IndexStats:
-        hosts = {
-            f"host{i}.example": {"unique": 100 + i, "near": i, "exact": 50} for i in range(500)
-        }
         histogram = {f"{0.8 + i / 100:.2f}": 1000 + 37 * i for i in range(20)}
         counts = {"unique": 60_000, "near": 26_000, "exact": 14_000}
-        return IndexStats("large", counts, hosts, histogram, 100_000, 60_000, 10**8, 450.0, {})
+        return IndexStats("large", counts, {}, histogram, 100_000, 60_000, 10**8, 450.0, {})
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -63,7 +63,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
                 one.kept,
                 one.exact,
                 one.near,
-                f"{one.duplicates / one.pages:.1%}",
+                f"{one.share:.1%}",
             ]
             for one in found.hosts
         ]

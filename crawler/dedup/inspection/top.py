@@ -14,7 +14,7 @@ from .records import all_records
 
 if TYPE_CHECKING:
     from ..index import DuplicateIndex
-    from ..store.records import Progress
+    from ..store.records import PageRecord, Progress
 
 
 @dataclass(slots=True)
@@ -43,6 +43,11 @@ class HostCounts:
     def likeness(self) -> float:
         """The share of the host's pages that are near-duplicates within it."""
         return self.near_within / self.pages
+
+    @property
+    def share(self) -> float:
+        """The share of the host's pages that are copies of others."""
+        return self.duplicates / self.pages
 
     def to_dict(self) -> dict[str, Any]:
         """The counts as plain values."""
@@ -78,17 +83,11 @@ async def read_top(
     home: dict[int, str] = {}  # of kept pages
     near: list[tuple[str, int, int]] = []  # host, original and words of near-duplicates
     async for record in all_records(index, progress):
-        name = host_of(record.url)
-        counts = hosts.get(name) or hosts.setdefault(name, HostCounts(name))
-        counts.pages += 1
+        name = count_page(hosts, record)
         if record.is_kept:
-            counts.kept += 1
-            home[record.number] = counts.host
-        elif record.standing == "exact":
-            counts.exact += 1
-        else:
-            counts.near += 1
-            near.append((counts.host, record.representative, record.words))
+            home[record.number] = name
+        elif record.standing != "exact":
+            near.append((name, record.representative, record.words))
     words = defaultdict(list)
     for name, original, length in near:
         if home.get(original) == name:
@@ -107,6 +106,20 @@ async def read_top(
         clusters = [one for one in clusters if host in hosts_of(one)]
     found.clusters = clusters[:count]
     return found
+
+
+def count_page(hosts: dict[str, HostCounts], record: PageRecord) -> str:
+    """Add a page to the counts of its host, which is returned."""
+    name = host_of(record.url)
+    counts = hosts.get(name) or hosts.setdefault(name, HostCounts(name))
+    counts.pages += 1
+    if record.is_kept:
+        counts.kept += 1
+    elif record.standing == "exact":
+        counts.exact += 1
+    else:
+        counts.near += 1
+    return counts.host  # one string for all pages of a host
 
 
 def hosts_of(cluster: IndexCluster) -> Counter[str]:

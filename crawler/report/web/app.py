@@ -70,7 +70,7 @@ class Site:
         """Counts, similarities, hosts and sizes."""
         stats = await self._index.stats()
         survey, pairs = await self._view.surveys()
-        hosts, other_hosts = host_rows(stats.hosts)
+        hosts, other_hosts = host_rows(survey.hosts.values())
         return self._view.show(
             request,
             "overview.html",
