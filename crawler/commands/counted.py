@@ -20,7 +20,7 @@ def tables(stats: IndexStats, most_hosts: int | None) -> list[tuple[str, list[st
     kinds = [str(kind) for kind in Kind if kind in stats.verdicts]
     counts = stats.verdicts
     rows: list[Any] = [[kind, counts[kind], f"{counts[kind] / total:.1%}"] for kind in kinds]
-    found = [("Verdicts", ["verdict", "pages", "share"], rows)]
+    found = [("Verdicts", ["verdict", "checks", "share"], rows)]
 
     hosts = sorted(stats.hosts.items(), key=lambda item: (-sum(item[1].values()), item[0]))
     rows = [[host, *(of_host.get(kind, 0) for kind in kinds)] for host, of_host in hosts]
@@ -31,5 +31,5 @@ def tables(stats: IndexStats, most_hosts: int | None) -> list[tuple[str, list[st
     if stats.histogram:
         most = max(stats.histogram.values())
         rows = [[s, n, Bar(n, most, _BAR)] for s, n in stats.histogram.items()]
-        found.append(("Similarity of near-duplicates", ["from", "pages", ""], rows))
+        found.append(("Similarity of near-duplicates", ["from", "checks", ""], rows))
     return found

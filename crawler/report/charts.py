@@ -141,7 +141,7 @@ def verdict_rows(verdicts: Mapping[str, int]) -> list[dict[str, Any]]:
 
     total = sum(verdicts.values())
     return [
-        {"kind": str(kind), "pages": verdicts[kind], "share": verdicts[kind] / total}
+        {"kind": str(kind), "checks": verdicts[kind], "share": verdicts[kind] / total}
         for kind in Kind
         if verdicts.get(kind)
     ]

@@ -31,13 +31,14 @@ def test_stats(dedup, fill):
     lines = out.splitlines()
     assert (code, err) == (Exit.FOUND, "")
     assert lines[:5] == [
-        "verdict\tpages\tshare",
+        "verdict\tchecks\tshare",
         "unique\t1\t25.0%",
         "exact\t1\t25.0%",
         "near\t1\t25.0%",
         "short\t1\t25.0%",
     ]
     assert "b.example\t0\t1\t1\t1" in lines
+    assert "from\tchecks\t" in lines
     assert "threshold\t0.8" in lines
 
 
@@ -147,7 +148,7 @@ def test_terminal(dedup, fill, monkeypatch):
 
 
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
-@pytest.mark.parametrize(("columns", "longest"), [(40, 21), (100, 40)])
+@pytest.mark.parametrize(("columns", "longest"), [(40, 20), (100, 40)])
 def test_bars(dedup, fill, monkeypatch, columns, longest, term):
     """A bar takes one line, as long as its share of the longest, in a narrow terminal too."""
     monkeypatch.setenv("TERM", term)
