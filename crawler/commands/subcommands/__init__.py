@@ -120,14 +120,40 @@ def nothing_yet(namespace: str) -> Exit:
     return Exit.NOTHING
 
 
+async def has_pages(index: DuplicateIndex) -> bool:
+    """Whether anything was ever checked with an index."""
+    return bool((await index.store.counters())["stats"])
+
+
+def nothing_found(settings: Mapping[str, Any], message: str) -> Exit:
+    """Say on standard error why nothing was found: `message`, unless the index has no page at all,
+    as one whose name is misspelt.
+    """
+    if not ask_index(settings, has_pages):
+        return nothing_yet(index_config(settings).namespace)
+    print(f"scrapy dedup: {message}", file=sys.stderr)
+    return Exit.NOTHING
+
+
+def unseen(url: str) -> str:
+    """In a sentence, that the index has no page of that address.
+
+    >>> unseen("example.com")
+    "the index never saw 'example.com'; does its address begin with https:// or http://?"
+    """
+    hint = "" if "://" in url else "; does its address begin with https:// or http://?"
+    return f"the index never saw {url!r}{hint}"
+
+
 def never_saw(url: str) -> None:
     """Say on standard error that the index has no page of that address."""
-    hint = "" if "://" in url else "; does its address begin with https:// or http://?"
-    print(f"scrapy dedup: the index never saw {url!r}{hint}", file=sys.stderr)
+    print(f"scrapy dedup: {unseen(url)}", file=sys.stderr)
 
 
 async def known_host(index: DuplicateIndex, host: str) -> None:
-    """See that the index may have pages of that host: of very many, new ones are counted together.
+    """See that the index, if it has any page, may have some of that host.
+
+    Of very many hosts new ones are counted together.
 
     Raises :class:`InputError`, which names the one that was probably meant.
     """
@@ -137,6 +163,5 @@ async def known_host(index: DuplicateIndex, host: str) -> None:
 
     hosts = (await index.store.counters())["hosts"]
     names = sorted({name.rpartition(" ")[0] for name in hosts} - {""})
-    if host not in names and OTHER_HOSTS not in names:
-        hint = closest(host, names) if names else "it has seen no page yet"
-        raise InputError(f"the index knows no host {host!r}; {hint}")
+    if names and host not in names and OTHER_HOSTS not in names:
+        raise InputError(f"the index knows no host {host!r}; {closest(host, names)}")

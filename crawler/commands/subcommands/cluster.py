@@ -8,13 +8,12 @@ and with their similarity to the kept page. All records of the index are read fo
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted
 from ..output import print_json, print_table, progress_reporter, shown
-from . import Exit, ask_index
+from . import Exit, ask_index, nothing_found
 
 if TYPE_CHECKING:
     from ...dedup.inspection import IndexCluster
@@ -43,8 +42,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         _print(found)
     if found:
         return Exit.FOUND
-    print(f"scrapy dedup: there is no cluster {name!r}", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing_found(settings, f"there is no cluster {name!r}")
 
 
 def _print(found: IndexCluster) -> None:

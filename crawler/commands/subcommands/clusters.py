@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ..arguments import number, output_file, whole
 from ..index_clusters import CLUSTERS, MEMBERS, print_clusters, print_stories, rows_of
 from ..output import is_terminal, print_table, progress_reporter
-from . import Exit, ask_index
+from . import Exit, ask_index, nothing_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,15 +104,14 @@ def _run_index(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit
     if options.json or options.csv:
         _write(rows_of(clusters), options)
     if not options.json:
-        if options.story is not None:
+        if options.story is not None and stories.pages + stories.too_short:
             print_stories(replace(stories, stories=clusters))
-        elif clusters:
+        elif options.story is None and clusters:
             print_clusters(clusters, "Clusters")
     if clusters:
         return Exit.FOUND
     what = "clusters" if options.story is None else "stories"
-    print(f"scrapy dedup: the index holds no {what} of {least} pages", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing_found(settings, f"the index holds no {what} of {least} pages")
 
 
 def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:

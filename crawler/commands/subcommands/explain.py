@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..changes import change_dicts, print_changes
 from ..output import print_json, print_table, printable, shown
-from . import Exit, ask_index, never_saw
+from . import Exit, ask_index, nothing_found, unseen
 
 if TYPE_CHECKING:
     from ...dedup.comparison import Comparison
@@ -77,8 +77,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         _print(found, page, comparison)
     if found.page:
         return Exit.FOUND
-    never_saw(options.url)
-    return Exit.NOTHING
+    return nothing_found(settings, unseen(options.url))
 
 
 def _source(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ...wording import counted
 from ..arguments import number, one_of, output_file
 from ..output import print_json, print_table, printable, progress_reporter, shown, whole_file
-from . import Exit, ask_index, known_host
+from . import Exit, ask_index, known_host, nothing_found
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -90,8 +90,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print(f"{counted(moved, 'page')} moved, {lost:,} {are} lost: {name}")
     if found:
         return Exit.FOUND
-    print("scrapy dedup: no page of the index is gone", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing_found(settings, "no page of the index is gone")
 
 
 def _print(found: Sequence[Whereabouts], style: str) -> None:

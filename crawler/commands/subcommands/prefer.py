@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..output import print_json, print_table
-from . import Exit, ask_index, never_saw
+from . import Exit, ask_index, nothing_found, unseen
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -66,8 +66,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["field", "value"], list(found.items()))
     if found:
         return Exit.FOUND
-    never_saw(options.url)
-    return Exit.NOTHING
+    return nothing_found(settings, unseen(options.url))
 
 
 def _archived(url: str, settings: Mapping[str, Any], *, is_gone: bool) -> str:

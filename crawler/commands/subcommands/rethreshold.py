@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ...wording import counted
 from ..arguments import number
 from ..output import is_terminal, print_json, print_table, progress_reporter, shown
-from . import Exit, ask_index
+from . import Exit, ask_index, has_pages, nothing_found
 
 if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
     from ...dedup.inspection import Rethreshold
 
 HELP = "What another threshold would have decided"
@@ -35,15 +36,18 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the decisions that would change; exit code 1 if none would."""
     from ...dedup.inspection import rethreshold
 
-    found = ask_index(
-        settings,
-        lambda index: rethreshold(index, options.threshold, progress=progress_reporter()),
-    )
+    async def ask(index: DuplicateIndex) -> tuple[Rethreshold, bool]:
+        found = await rethreshold(index, options.threshold, progress=progress_reporter())
+        return found, await has_pages(index)
+
+    found, is_filled = ask_index(settings, ask)
     if options.json:
         print_json({**found.to_dict(), "unknown": _unknown(found)})
-    else:
+    elif is_filled:
         _print(found)
-    return Exit.FOUND if found.released or found.merged else Exit.NOTHING
+    if found.released or found.merged:
+        return Exit.FOUND
+    return nothing_found(settings, "no decision that the index can tell of would change")
 
 
 def _print(found: Rethreshold) -> None:

@@ -8,14 +8,13 @@ of a pair. All records of the index are read for it.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted
 from ..arguments import one_of, span, whole
 from ..output import print_json, print_table, progress_reporter, shown
-from . import Exit, ask_index, known_host
+from . import Exit, ask_index, known_host, nothing_found
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -75,5 +74,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table(title, ["similarity", "from", "to", "page", "duplicate of"], rows)
     if found.pages:
         return Exit.FOUND
-    print("scrapy dedup: no page of the index fits that", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing_found(settings, "no page of the index fits that")

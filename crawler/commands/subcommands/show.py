@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..output import print_json, print_table
-from . import Exit, ask_index, never_saw
+from . import Exit, ask_index, nothing_found, unseen
 
 HELP = "A page's verdict and what it duplicates"
 
@@ -28,8 +28,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["field", "value"], rows)
     if record:
         return Exit.FOUND
-    never_saw(options.url)
-    return Exit.NOTHING
+    return nothing_found(settings, unseen(options.url))
 
 
 def _plain(value: Any) -> Any:

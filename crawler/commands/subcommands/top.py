@@ -10,13 +10,12 @@ are of checks. All records of the index are read for it.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import whole
 from ..output import print_json, print_table, progress_reporter
-from . import Exit, ask_index, known_host
+from . import Exit, ask_index, known_host, nothing_found
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -80,5 +79,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             )
     if found.hosts:
         return Exit.FOUND
-    print("scrapy dedup: the index holds no duplicates", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing_found(settings, "the index holds no duplicates")

@@ -11,12 +11,11 @@ Exit code 1: the index never saw the page, or it is gone and no page with its te
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from ..output import print_json, print_table, progress_reporter, shown
-from . import Exit, ask_index, never_saw
+from . import Exit, ask_index, nothing_found, unseen
 
 HELP = "Where the text of a page lives now"
 
@@ -54,9 +53,5 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             print_table("", columns, rows)
     if found and found.places:
         return Exit.FOUND
-    if found:
-        message = f"{options.url!r} is gone, and so is every page with its text"
-        print(f"scrapy dedup: {message}", file=sys.stderr)
-    else:
-        never_saw(options.url)
-    return Exit.NOTHING
+    gone = f"{options.url!r} is gone, and so is every page with its text"
+    return nothing_found(settings, gone if found else unseen(options.url))
