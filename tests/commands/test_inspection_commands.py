@@ -253,15 +253,17 @@ def test_explain_of_equal_words_has_no_differences(dedup, redis_url, tmp_path):
 
 
 def test_explain_what_was_never_seen(dedup, fill, tmp_path):
-    """The nearest kept pages of a text are listed; the exit code says that the URL is unknown."""
+    """The nearest kept pages of a text are what was found; without any the page is unknown."""
     fill(PAGES)
     file = tmp_path / "page.txt"
     file.write_text(text(changed(article(2, 400), 4, seed=5)))
     code, out, err = dedup("explain", "http://new/", "--text", str(file))
-    assert (code, err) == (Exit.NOTHING, "scrapy dedup: the index never saw 'http://new/'\n")
+    assert (code, err) == (Exit.FOUND, "")
+    assert "\nkind\tnever seen\n" in out
     assert "http://a.example/2" in out
-    code, out, _ = dedup("explain", "http://new/", "--json")
-    assert (code, json.loads(out)["nearest"]) == (Exit.NOTHING, [])
+    code, out, err = dedup("explain", "http://new/", "--json")
+    assert (code, err) == (Exit.NOTHING, "scrapy dedup: the index never saw 'http://new/'\n")
+    assert json.loads(out)["nearest"] == []
 
 
 @pytest.mark.parametrize("form", ["lines", "json", "terminal"])

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """Print all that is known; exit code 1 for a page that the index never saw."""
+    """Print all that is known; exit code 1 if that is nothing."""
     from ...dedup.inspection import explain
     from ...project import project_config
 
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_json(_to_dict(found, page, comparison))
     else:
         _print(found, page, comparison)
-    if found.page:
+    if found.page or found.nearest:
         return Exit.FOUND
     return nothing_found(settings, unseen(options.url))
 
