@@ -77,10 +77,13 @@ def test_csv_holds_what_json_holds(dedup, jsonl, tmp_path):
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_documents_that_are_all_unlike(dedup, jsonl, form):
-    """No pair found is told by the exit code; clusters of one document each are found."""
+    """The exit code tells that no pair is found, and nothing grouped; --json lists them all."""
     documents = jsonl(*DOCUMENTS[:2])
     assert dedup("clusters", *form, "--pairs", documents)[0] == Exit.NOTHING
-    assert dedup("clusters", *form, documents)[0] == Exit.FOUND
+    code, out, err = dedup("clusters", *form, documents)
+    said = f"scrapy dedup: {documents!r} holds no clusters of 2 documents\n"
+    assert (code, err, "similarity" in out) == (Exit.NOTHING, said, bool(form))
+    assert dedup("clusters", *form, "--min-size", "9", documents)[0] == Exit.NOTHING
 
 
 def test_pairs(dedup, jsonl):

@@ -148,13 +148,16 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         return Exit.NOTHING
     found = cluster(fingerprints, threshold=threshold, bits=bits, rule=rule)
     found.sort(key=lambda one: (-len(one.members), one.representative))
-    least = options.min_size or 1
-    listed = [one for one in found if len(one.members) + 1 >= least]
+    least = options.min_size or 2
     if options.json or options.csv:
+        listed = [one for one in found if len(one.members) + 1 >= (options.min_size or 1)]
         _write(_cluster_rows(listed, names), options)
     if not options.json:
-        _print(found, names, max(2, least))
-    return Exit.FOUND
+        _print(found, names, least)
+    if len(found[0].members) + 1 >= least:
+        return Exit.FOUND
+    print(f"scrapy dedup: {options.file!r} holds no clusters of {least} documents", file=sys.stderr)
+    return Exit.NOTHING
 
 
 def _reported(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -251,7 +254,8 @@ def _print(clusters: list[Cluster], names: list[str], least: int) -> None:
     title = "Clusters"
     if len(large) > shown:
         title += f" ({len(large) - shown} more in --json)"
-    print_table(title, ["cluster", "documents", "similarity", "document"], rows)
+    if large:
+        print_table(title, ["cluster", "documents", "similarity", "document"], rows)
     facts = [
         ["documents", len(names)],
         ["clusters of several", len(several)],
