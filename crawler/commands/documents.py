@@ -88,17 +88,22 @@ def read_main(
     """What `extract`, or else this package, takes from HTML; any other text, or with `raw`, all.
 
     HTML is what its address says is HTML (content type, a name that ends with .html), or what
-    begins like it. Raises :class:`InputError` for what cannot be read, is larger than 50 MB or
-    takes longer than 30 seconds to come.
+    begins like it. Raises :class:`InputError` for what cannot be read, is neither text nor HTML, is
+    larger than 50 MB or takes longer than 30 seconds to come.
     """
-    from ..chrome.encoding import decode
+    from ..chrome.encoding import decode, is_binary
+    from ..dedup.errors import InputError
     from ..extractor import own
 
     body = _read(source, user_agent)
     _, text = decode(body.data, body.content_type)
-    if raw or not _is_html(source, body):
+    if raw:
         return text
-    return (extract or own)(text)
+    if _is_html(source, body):
+        return (extract or own)(text)
+    if is_binary(text.encode("utf-8", "replace")):  # not its own bytes: UTF-16 has such, too
+        raise InputError(f"{source!r} is no text, nor HTML")
+    return text
 
 
 def _read(source: str, user_agent: str | None) -> _Body:

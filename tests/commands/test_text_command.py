@@ -120,6 +120,23 @@ def test_a_file_that_is_not_there(dedup: Dedup) -> None:
     assert "no-such-file" in errors
 
 
+@pytest.mark.parametrize("words", [["text"], ["text", "--blocks"], ["explain", "a", "--text"]])
+def test_a_file_that_is_no_text(dedup: Dedup, words: list[str]) -> None:
+    """A picture is one line of error and exit code 2, and nothing of it is printed."""
+    picture = str(ROOT / "docs" / "pictures" / "report.png")
+    said = f"scrapy dedup: {picture!r} is no text, nor HTML\n"
+    assert dedup(*words, picture) == (2, "", said)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "koi8-r", "utf-8"])
+def test_texts_in_other_encodings_are_texts(dedup: Dedup, tmp_path: Path, encoding: str) -> None:
+    """The bytes of a text may be those of a binary file: in UTF-16 capitals of Russian are."""
+    path = tmp_path / "a.txt"
+    path.write_text("ЧАЙ ПЬЮТ ВО ВСЕХ СТРАНАХ МИРА\n" * 40, encoding)
+    code, output, _ = dedup("text", str(path))
+    assert (code, output.split()[0]) == (0, "ЧАЙ")
+
+
 def test_an_output_that_is_not_utf_8(tmp_path: Path) -> None:
     """Letters that it does not have are question marks."""
     page = tmp_path / "page.html"
