@@ -181,6 +181,20 @@ def test_decisions_are_kept_and_obeyed(browser: Browser, config: DedupConfig, si
         assert seen.complaints == []
 
 
+def test_what_is_said_of_a_wish_to_drop(config: DedupConfig, site: Served, tmp_path: Path) -> None:
+    """A page that no kept one is like is kept though somebody wants it dropped: nothing promises
+    more."""
+    form = {"form": form_token(TOKEN), "url": COPY, "decision": "drop"}
+    answer = site.read("/override", method="POST", form=form, Origin=site.root)
+    write_report(config, tmp_path / "report.html")
+    noted = site.read(answer.headers["location"]).text
+    assert "is a copy, if another kept page shares a band with it." in noted
+    listed, report = site.read("/overrides").text, (tmp_path / "report.html").read_text("utf-8")
+    for said in (noted, listed, report):
+        assert "where no other shares a band with it, it is kept all the same." in said
+    assert '<span class="lead">to be a copy</span>' in listed
+
+
 def test_hostile_pages_do_nothing(browser: Browser, config: DedupConfig) -> None:
     """No text, title, address or search of an attacker runs anywhere, and no request leaves."""
     pages = hostile_pages()
