@@ -235,6 +235,16 @@ def test_explain_names_who_decided(dedup, fill):
     assert "\nbecause\tno other kept page is as similar" in dedup("explain", pages[0][0])[1]
 
 
+def test_explain_says_that_a_page_is_gone(dedup, fill):
+    """And since when, in the words of `where`; of a page that is there it says nothing of it."""
+    fill(PAGES)
+    url = PAGES[0][0]
+    assert "gone" not in dedup("explain", url)[1]
+    dedup("gone", url)
+    since = json.loads(dedup("where", url, "--json")[1])["gone"]
+    assert f"\ngone from the web\t{since}\n" in dedup("explain", url)[1]
+
+
 def test_explain_of_equal_words_has_no_differences(dedup, redis_url, tmp_path):
     """No heading stands above nothing."""
     config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)

@@ -181,6 +181,21 @@ def test_decisions_are_kept_and_obeyed(browser: Browser, config: DedupConfig, si
         assert seen.complaints == []
 
 
+def test_a_page_that_is_gone_is_said_to_be(config: DedupConfig, site: Served) -> None:
+    """Whoever looks at a page sees that it is gone, and since when; of others nothing is said."""
+    path = f"/page?url={THREE[0][0]}"
+    assert "gone from the web" not in site.read(path).text
+
+    async def gone() -> None:
+        async with DuplicateIndex.open(config) as index:
+            await index.gone(THREE[0][0])
+
+    run(gone())
+    said = site.read(path).text
+    assert re.search(r"gone from the web</strong>, since \d{4}-\d\d-\d\d \d\d:\d\d UTC", said)
+    assert "It stands for its copies until" in said
+
+
 def test_what_is_said_of_a_wish_to_drop(config: DedupConfig, site: Served, tmp_path: Path) -> None:
     """A page that no kept one is like is kept though somebody wants it dropped: nothing promises
     more."""

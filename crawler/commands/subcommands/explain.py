@@ -119,6 +119,8 @@ def _print(found: Explanation, page: _Source | None, comparison: Comparison | No
             ["last seen", found.page.last_seen.isoformat(timespec="seconds")],
             ["words", found.page.words],
         ]
+        if found.page.gone:
+            facts.append(["gone from the web", found.page.gone.isoformat(timespec="seconds")])
     if found.override:
         facts.append(["somebody said", found.override])
     if found.met:
