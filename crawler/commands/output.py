@@ -9,14 +9,19 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from rich.console import Console, ConsoleOptions
     from rich.measure import Measurement
     from rich.table import Table
     from rich.text import Text
 
+_SHORT = 12  # characters: numbers, dates and kinds
+_ROOM = 20  # characters for each column of addresses or sentences, if it can be had
 _PROGRESS = 5.0  # seconds between lines of progress
 # What joins letters or keeps them apart in Persian, Hindi or Sinhala, and ends words in Khmer.
 _LETTER = r"[^\x00-\x7f\u2000-\u206f]"
@@ -85,14 +90,65 @@ def make_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title or None, title_justify="left", title_style="bold")
-    for i, name in enumerate(columns):
+    lines = _cells(rows)
+    bars = {i for row in rows for i, value in enumerate(row) if isinstance(value, Bar)}
+    layout = _layout(columns, lines, bars, get_terminal_size().columns)
+    table = Table(
+        title=title or None, title_justify="left", title_style="bold", padding=(0, layout.padding)
+    )
+    for i, name in enumerate(layout.headers):
         is_number = all(isinstance(row[i], (int, float, type(None))) for row in rows)
-        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
-    for row, line in zip(rows, _cells(rows), strict=True):
+        table.add_column(
+            name,
+            justify="right" if is_number else "left",
+            overflow="fold",
+            no_wrap=layout.is_unbroken[i],
+        )
+    for row, line in zip(rows, lines, strict=True):
         cells = zip(row, line, strict=True)  # Text: brackets are not markup
         table.add_row(*(one if isinstance(one, Bar) else Text(cell) for one, cell in cells))
     return table
+
+
+class _Layout(NamedTuple):
+    """Headers, which columns are not to be broken, and the spaces on both sides of each."""
+
+    headers: list[str]
+    is_unbroken: list[bool]
+    padding: int
+
+
+def _layout(
+    columns: Sequence[str], lines: Sequence[Sequence[str]], bars: Set[int], width: int
+) -> _Layout:
+    """How columns share `width`: what is short stays in one line, addresses and sentences fold.
+
+    Where that leaves little to these, columns stand closer and their headers are broken between
+    words. `bars` are columns that take what there is.
+    """
+    from rich.cells import cell_len
+
+    widths = [max((cell_len(line[i]) for line in lines), default=0) for i in range(len(columns))]
+    is_short = [widest <= _SHORT for widest in widths]
+    folded = sum(not short for short in is_short) - len(bars)
+
+    def room(headers: Sequence[str], padding: int) -> int:
+        taken = sum(
+            max(widest, *map(cell_len, header.split("\n")))
+            for header, widest, short in zip(headers, widths, is_short, strict=True)
+            if short
+        )
+        return width - taken - len(headers) * (2 * padding + 1) - 1
+
+    if room(columns, 1) >= _ROOM * folded:
+        return _Layout(list(columns), is_short, 1)
+    headers = [
+        name.replace(" ", "\n") if short else name
+        for name, short in zip(columns, is_short, strict=True)
+    ]
+    if room(headers, 0) < folded:  # nothing would be left to them
+        return _Layout(headers, [False] * len(headers), 0)
+    return _Layout(headers, is_short, 0)
 
 
 def _cells(rows: Sequence[Sequence[Any]]) -> list[list[str]]:
