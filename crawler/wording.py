@@ -1,6 +1,10 @@
-"""Numbers with the words and units that they count."""
+"""Words as people are shown them: numbers with what they count, and words of a bearable length."""
 
 from __future__ import annotations
+
+from typing import Final
+
+LONG: Final = 100  # characters of a word, beyond which nobody reads it
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -27,3 +31,13 @@ def size_in_words(size: float) -> str:
         if abs(size) < 999.95:  # which is 1000.0 in the next smaller unit
             return f"{size:.1f} {unit}"
     return f"{size / 1000:,.1f} TB"
+
+
+def shortened(word: str) -> str:
+    """A word without its middle, if it is very long.
+
+    >>> shortened("tea"), len(shortened("tea" * 1000))
+    ('tea', 100)
+    """
+    half = LONG // 2
+    return word if len(word) <= LONG else f"{word[: half - 1]}…{word[-half:]}"

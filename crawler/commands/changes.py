@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..wording import shortened
 from .output import is_terminal, print_table, printable, terminal
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ def print_changes(changes: list[Change] | None) -> None:
 
     console = terminal(highlight=False)
     for change in changes[:_CHANGES]:
-        parts = [Text(printable(" ".join(["…", *change.before])))]
+        parts = [Text(_plain(["…", *change.before]))]
         if change.removed:
             parts.append(Text(f"[-{_shown(change.removed)}-]", "red"))
         if change.added:
             parts.append(Text(f"{{+{_shown(change.added)}+}}", "green"))
-        parts.append(Text(printable(" ".join([*change.after, "…"]))))
+        parts.append(Text(_plain([*change.after, "…"])))
         console.print(Text(" ").join(parts))
     if len(changes) > _CHANGES:
         console.print(f"{len(changes) - _CHANGES} more in --json")
@@ -41,10 +42,14 @@ def print_changes(changes: list[Change] | None) -> None:
 
 def _shown(words: Sequence[str]) -> str:
     if len(words) <= _WORDS:
-        return printable(" ".join(words))
+        return _plain(words)
     half = _WORDS // 2
     left_out = f"… {len(words) - _WORDS} more words …"
-    return printable(" ".join([*words[:half], left_out, *words[-half:]]))
+    return _plain([*words[:half], left_out, *words[-half:]])
+
+
+def _plain(words: Sequence[str]) -> str:
+    return printable(" ".join(map(shortened, words)))
 
 
 def change_dicts(changes: list[Change] | None) -> list[dict[str, str]] | None:

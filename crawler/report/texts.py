@@ -10,6 +10,7 @@ from ..dedup.characters import ALONE, DROP, MARK, WORD, characters
 from ..dedup.differences import word_changes
 from ..dedup.letters import one_writing
 from ..dedup.text import composed
+from ..wording import LONG, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -100,6 +101,7 @@ class _Text:
             self.spans.append(match.span())
         if not is_whole and self.spans and self.spans[-1][1] == len(text):  # a part of a word
             del self.words[-1], self.spans[-1]
+        self._long = [(start, end) for start, end in self.spans if end - start > LONG]
 
     def segments(self, start: int, end: int, changes: Iterable[tuple[int, int]]) -> list[Segment]:
         """The words from `start` to `end`, of which those in `changes` are marked."""
@@ -114,10 +116,19 @@ class _Text:
                 shown = stop
         pieces.append((shown, self.spans[end - 1][1], False))
         return [
-            Segment(visible(self.text[begin:stop]), changed)
+            Segment(visible(self._shown(begin, stop)), changed)
             for begin, stop, changed in pieces
             if begin < stop
         ]
+
+    def _shown(self, begin: int, stop: int) -> str:
+        """The text from `begin` to `stop`, very long words without their middle."""
+        parts = []
+        for start, end in self._long:
+            if begin <= start and end <= stop:
+                parts += [self.text[begin:start], shortened(self.text[start:end])]
+                begin = end
+        return "".join([*parts, self.text[begin:stop]])
 
 
 def side_by_side(

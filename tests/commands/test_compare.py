@@ -307,6 +307,20 @@ def test_a_terminal_shows_the_words_that_differ(dedup, files, monkeypatch):
     assert "\x1b[31m" not in out
 
 
+def test_a_word_of_thousands_of_characters_floods_no_terminal(dedup, files, monkeypatch):
+    """A person is shown its two ends; a pipe and JSON get all of it."""
+    long = "a" * 5000
+    names = files(f"one two {long}".encode(), f"one two {long}b".encode())
+    assert f"{long}\t{long}b" in dedup("compare", *names)[1]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = dedup("compare", *names)[1]
+    half = "a" * 49
+    assert f"[-{half}…{half}a-] {{+{half}…{half}b+}}" in out
+    assert len(max(out.split(), key=len)) < 500
+
+
 def test_html_is_stripped(dedup, files):
     """Of HTML the main text is compared, whatever the file is called; --raw takes the tags too."""
     content = (ROOT / "examples/demo_site/texts/lighthouse.txt").read_text()

@@ -61,6 +61,15 @@ def test_kinds_of_text(a: str, b: str, expected: list[tuple[list[str], list[str]
     assert marked(side_by_side(a, b, ignore=IGNORE).rows) == expected
 
 
+def test_a_word_of_thousands_of_characters_is_shown_without_its_middle() -> None:
+    """Whether it differs or stands beside what does; where words stand is told as before."""
+    long, other = "a" * 5000, "b" * 3000
+    rows = side_by_side(f"one {long} two", f"one {long} {other}", ignore=IGNORE).rows
+    assert marked(rows) == [(["two"], ["b" * 49 + "…" + "b" * 50])]
+    assert rows is not None
+    assert rows[0].left[0].text == "one " + "a" * 49 + "…" + "a" * 50 + " "
+
+
 def test_case_and_punctuation_where_they_count() -> None:
     """Where the index tells them apart, so does the view."""
     assert marked(side_by_side("Tea!", "tea?", ignore=frozenset()).rows) == [(["Tea!"], ["tea?"])]
