@@ -427,7 +427,13 @@ def test_the_end_of_what_is_archived_is_no_difference(dedup, fill, files, tmp_pa
     assert "\nJaccard of what is archived of the two texts\t0.9" in dedup("explain", second)[1]
     out = dedup("compare", first, file)[1]
     assert "\ncompared\tof A the beginning, all that is archived" in out
-    assert "\ncompared" not in dedup("compare", file, file)[1]
+    assert "\nverdict on B\tunique, of the beginning of A\n" in out
+    out = dedup("compare", first, first)[1]
+    assert "\nverdict on B\texact, of their beginnings\n" in out
+    assert "\nJaccard\t100.00%\t–\t–\texact, of all shingles, of their beginnings\n" in out
+    out = dedup("compare", file, file)[1]
+    assert "\nverdict on B\texact\n" in out
+    assert "\ncompared" not in out
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,8 @@ def _print(
     rows: list[list[Any]] = [list(document) for document in documents]
     print_table("", ["", "document", "text from", "words", "shingles"], rows)
 
+    cut = [name for name, whole in zip("AB", found.whole, strict=True) if not whole]
+    part = ("", f", of the beginning of {''.join(cut)}", ", of their beginnings")[len(cut)]
     lines, smallest = found.lines, found.smallest
     rows = [
         ["lines", lines and _percent(lines.similarity), None, None, lines and _shared(lines)],
@@ -132,9 +134,9 @@ def _print(
             None,
             _shared(smallest),
         ],
-        ["Jaccard", _percent(found.jaccard), None, None, "exact, of all shingles"],
-        ["containment of A in B", _percent(found.a_in_b), None, None, "exact"],
-        ["containment of B in A", _percent(found.b_in_a), None, None, "exact"],
+        ["Jaccard", _percent(found.jaccard), None, None, f"exact, of all shingles{part}"],
+        ["containment of A in B", _percent(found.a_in_b), None, None, f"exact{part}"],
+        ["containment of B in A", _percent(found.b_in_a), None, None, f"exact{part}"],
         *(
             [["hybrid", _percent(found.hybrid), None, None, "exact, B corrected where A differs"]]
             if found.hybrid is not None
@@ -145,12 +147,12 @@ def _print(
     ]
     print_table("Similarity", ["measure", "similarity", "from", "to", "what it is"], rows)
     rows = [
-        ["verdict on B", str(found.verdict)],
+        ["verdict on B", f"{found.verdict}{part}"],
         ["threshold", _percent(config.threshold)],
         ["confidence level", _percent(options.level)],
         ["found by an index with A", _percent(found.found)],
     ]
-    if cut := [name for name, whole in zip("AB", found.whole, strict=True) if not whole]:
+    if cut:
         rows.append(["compared", f"of {' and '.join(cut)} the beginning, all that is archived"])
     print_table("", ["fact", "value"], rows)
     print_changes(found.changes)
