@@ -41,11 +41,15 @@ def read_document(
 ) -> str:
     """The text of a file, of ``-`` (standard input) or of an http(s) address.
 
-    Of HTML it is the main text, unless `raw`; it is taken and raised as :func:`read_main` says.
+    Of HTML it is what `extract` takes, or else this package, unless `raw`. HTML is what its address
+    says is HTML (content type, a name that ends with .html), or what begins like it.
+
+    Raises :class:`InputError` for what cannot be read, is larger than 50 MB or takes longer than
+    30 seconds to come.
     """
     from ..extractor import text_of
 
-    return text_of(read_main(source, extract, raw=raw, user_agent=user_agent))
+    return text_of(_read_main(source, extract, raw, user_agent))
 
 
 def web_address(url: str) -> str:
@@ -79,31 +83,31 @@ def read_page(
 
 
 def read_main(
-    source: str,
-    extract: Extractor | None = None,
-    *,
-    raw: bool = False,
-    user_agent: str | None = None,
+    source: str, extract: Extractor | None = None, *, user_agent: str | None = None
 ) -> MainText | str:
-    """What `extract`, or else this package, takes from HTML; any other text, or with `raw`, all.
+    """The main text of a page, with its blocks if this package takes it; of a text all of it.
 
-    HTML is what its address says is HTML (content type, a name that ends with .html), or what
-    begins like it. Raises :class:`InputError` for what cannot be read, is neither text nor HTML, is
-    larger than 50 MB or takes longer than 30 seconds to come.
+    Reads and raises what :func:`read_document` does, and :class:`InputError` for a binary file.
     """
-    from ..chrome.encoding import decode, is_binary
+    from ..chrome.encoding import is_binary
     from ..dedup.errors import InputError
+
+    found = _read_main(source, extract, False, user_agent)
+    # Not its own bytes: UTF-16 has such, too.
+    if isinstance(found, str) and is_binary(found.encode("utf-8", "replace")):
+        raise InputError(f"{source!r} is no text, nor HTML")
+    return found
+
+
+def _read_main(
+    source: str, extract: Extractor | None, raw: bool, user_agent: str | None
+) -> MainText | str:
+    from ..chrome.encoding import decode
     from ..extractor import own
 
     body = _read(source, user_agent)
     _, text = decode(body.data, body.content_type)
-    if raw:
-        return text
-    if _is_html(source, body):
-        return (extract or own)(text)
-    if is_binary(text.encode("utf-8", "replace")):  # not its own bytes: UTF-16 has such, too
-        raise InputError(f"{source!r} is no text, nor HTML")
-    return text
+    return text if raw or not _is_html(source, body) else (extract or own)(text)
 
 
 def _read(source: str, user_agent: str | None) -> _Body:
