@@ -34,7 +34,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, make_sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.embedded import server_binary
-from crawler.dedup.store.redis_index import CheckRequest
+from crawler.dedup.store.messages import CheckRequest
 
 SHINGLES = 500
 SLOTS = 16_384

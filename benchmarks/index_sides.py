@@ -21,7 +21,8 @@ from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.connect import open_server
-from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
+from crawler.dedup.store.messages import CheckRequest
+from crawler.dedup.store.redis_index import RedisIndex
 
 SHINGLES = 500
 SIMILARITIES = (0.9, 0.85, 0.8)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from .store.messages import CheckRequest, Evidence, StoredPage
 from .store.records import estimate_evidence
-from .store.redis_index import CheckRequest, Evidence, StoredPage
 from .verdict import Kind, Record, Verdict
 
 

@@ -25,7 +25,8 @@ from .store.audit import Audit, audit
 from .store.connect import open_server, server_name
 from .store.keys import AGAIN
 from .store.make import make_store
-from .store.redis_index import CheckRequest, Evidence, Gone, RedisIndex, TemplateNews
+from .store.messages import CheckRequest, Evidence, Gone, TemplateNews
+from .store.redis_index import RedisIndex
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
 from .store.statistics import IndexStats, read_statistics
@@ -148,7 +149,7 @@ class DuplicateIndex:
         """
         fingerprint = await self._fingerprinted(text, whole)
         request = self._request(url, fingerprint)
-        other = identity(canonical or url, canonical=self._config.canonical_urls)
+        other = self._identity(canonical or url)
         by_date = date is not None and "earlier" in self._config.prefer
         request = request._replace(
             canonical=other if other != request.url else "",
@@ -168,7 +169,7 @@ class DuplicateIndex:
 
         Else that comes with the answers to its first pages. Without an answer nothing is known.
         """
-        site = host(identity(url, canonical=self._config.canonical_urls))
+        site = host(self._identity(url))
         question = partial(self._store.template, site)
         with suppress(ServerError):
             pairs = await self._exchange.ask(question)
@@ -225,8 +226,12 @@ class DuplicateIndex:
             return await asyncio.to_thread(self._fingerprint, text, whole)
         return self._fingerprint(text, whole)
 
+    def _identity(self, url: str) -> str:
+        """What a URL is known by."""
+        return identity(url, canonical=self._config.canonical_urls)
+
     def _request(self, url: str, fingerprint: Fingerprint) -> CheckRequest:
-        known = identity(url, canonical=self._config.canonical_urls)
+        known = self._identity(url)
         return CheckRequest(known, host(known), secrets.token_bytes(4), fingerprint)
 
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
@@ -272,7 +277,7 @@ class DuplicateIndex:
 
     async def show(self, url: str) -> Record | None:
         """What the index knows of a URL, or None if it never saw it."""
-        known = identity(url, canonical=self._config.canonical_urls)
+        known = self._identity(url)
         page = await self._store.show(known) if await self._is_there() else None
         return record_of(known, page, self._config.sketch_bits) if page is not None else None
 
@@ -291,7 +296,7 @@ class DuplicateIndex:
         self._exchange.keep([self._gone(url, since) for url, since in found])
 
     def _gone(self, url: str, since: int | None) -> Gone:
-        known = identity(url, canonical=self._config.canonical_urls)
+        known = self._identity(url)
         return Gone(known, _within(time.time() if since is None else since))
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
@@ -302,7 +307,7 @@ class DuplicateIndex:
         """
         if not await self._is_there():
             raise InputError(f"there is no index {self._config.namespace!r}; see DEDUP_NAMESPACE")
-        known = identity(url, canonical=self._config.canonical_urls)
+        known = self._identity(url)
         await self._store.override(known, decision)
 
     async def overrides(self) -> dict[str, str]:
@@ -315,7 +320,7 @@ class DuplicateIndex:
 
         False if the index never saw the URL.
         """
-        known = identity(url, canonical=self._config.canonical_urls)
+        known = self._identity(url)
         bits = self._config.sketch_bits
         return await self._is_there() and await self._store.forget(known, bits=bits)
 

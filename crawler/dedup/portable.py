@@ -23,9 +23,9 @@ from typing import IO, Any, Final, NamedTuple
 
 from .errors import InputError
 from .fingerprint import EXACT_BYTES
+from .store.messages import KINDS
 from .store.reading import NO_KEY
 from .store.records import COPIES, STANDING, PageRecord
-from .store.redis_index import KINDS
 
 FORMAT: Final = "scrapy-neardup index"
 VERSION: Final = 1

@@ -8,7 +8,8 @@ from contextlib import closing
 from itertools import groupby
 
 from .spool import Spool
-from .store.redis_index import CheckRequest, Evidence, Gone, RedisIndex
+from .store.messages import CheckRequest, Evidence, Gone
+from .store.redis_index import RedisIndex
 from .store.spread_index import SpreadIndex
 
 

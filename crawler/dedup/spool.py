@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, TypeAlias
 
 from .fingerprint import EXACT_BYTES, Fingerprint
 from .sketches.odd import OddSketch
-from .store.redis_index import CheckRequest, Gone
+from .store.messages import CheckRequest, Gone
 
 _NAME = "unchecked"
 _LONGEST_TEXT: Final = 4096  # addresses that pages are known by, and hosts, are shorter by far

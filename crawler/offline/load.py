@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..dedup.errors import InputError
 from ..dedup.fingerprint import Fingerprint, Fingerprinter
 from ..dedup.identity import host, identity
-from ..dedup.store.redis_index import CheckRequest
+from ..dedup.store.messages import CheckRequest
 from .ctrl_c import ctrl_c_held_back
 from .files import DAMAGED, UNITS, File, Format, known_format, pieces
 from .records import Page, PageReader, Raw, records

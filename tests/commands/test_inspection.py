@@ -14,8 +14,8 @@ from crawler.dedup.inspection import clusters
 from crawler.dedup.shingles import shingle_hashes
 from crawler.dedup.similarity import jaccard
 from crawler.dedup.sketches import METHODS
+from crawler.dedup.store.messages import KINDS
 from crawler.dedup.store.records import COPIES, parse_record, read_pages, read_records
-from crawler.dedup.store.redis_index import KINDS
 from tests.texts import article, changed, text
 
 LONG = "http://a.example/" + "long/" * 40

@@ -19,7 +19,8 @@ from crawler.dedup.lsh import choose_bands, fewest_bands
 from crawler.dedup.sketches.odd import OddSketch, estimate_odd, odd_sketch
 from crawler.dedup.store.connect import open_server
 from crawler.dedup.store.make import index_parameters
-from crawler.dedup.store.redis_index import CheckRequest, RedisIndex
+from crawler.dedup.store.messages import CheckRequest
+from crawler.dedup.store.redis_index import RedisIndex
 from crawler.dedup.tuning import choices, pair_similarities
 from tests.conftest import wait_until
 from tests.texts import article, changed, text

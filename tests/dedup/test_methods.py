@@ -16,7 +16,7 @@ from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
 from crawler.dedup.sketches import METHODS, SmallestN
 from crawler.dedup.sketches.odd import odd_sketch
 from crawler.dedup.sketches.simhash import estimate_simhash
-from crawler.dedup.store.redis_index import CheckRequest
+from crawler.dedup.store.messages import CheckRequest
 from tests.texts import article, changed, text
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
-from crawler.dedup.store.redis_index import Gone
+from crawler.dedup.store.messages import Gone
 from tests.texts import article, changed, text
 
 COPY, ORIGINAL = "http://copy/", "http://original/"

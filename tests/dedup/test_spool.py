@@ -18,8 +18,8 @@ from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.odd import SIMHASH, OddSketch
 from crawler.dedup.spool import Spool
+from crawler.dedup.store.messages import CheckRequest, Gone
 from crawler.dedup.store.namespaces import copy_index
-from crawler.dedup.store.redis_index import CheckRequest, Gone
 from tests.conftest import Server
 from tests.texts import article, changed, text
 

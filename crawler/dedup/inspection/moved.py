@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..identity import host
 from ..similarity import Estimate
-from ..store.redis_index import BY_KEYS
+from ..store.messages import BY_KEYS
 from ..verdict import plain
 from .records import all_records, records_of
 

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ..similarity import Estimate
 from ..sketches.odd import OddSketch, estimate_odd
+from .messages import BY_KEYS, KINDS, Evidence
 from .reading import NO_KEY, PAGES_IN_BLOCK, Reader, all_blocks
-from .redis_index import BY_KEYS, KINDS, Evidence
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
 

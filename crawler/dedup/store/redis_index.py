@@ -2,110 +2,28 @@
 
 from __future__ import annotations
 
-import struct
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from redis.exceptions import NoScriptError
 
 from ..candidates import Rule
-from ..errors import ServerError
-from ..fingerprint import Fingerprint
 from .connect import Client
-from .faults import DAMAGED
 from .keys import Keys
+from .messages import (
+    CheckRequest,
+    Evidence,
+    Gone,
+    StoredPage,
+    pack_gone,
+    pack_request,
+    unpack_answer,
+    unpack_evidence,
+)
 from .parameters import Parameters
-from .reading import NO_KEY, Entry, Reader, table_key
+from .reading import Entry, Reader
 from .scripts import explained, load_script
-
-_REQUEST = struct.Struct(">4s4sI12sII4sBHHHHHH")  # these three as in the scripts
-_ODD = struct.Struct(">BH")
-# Stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared.
-BY_KEYS = 255
-_EVIDENCE = struct.Struct(">ccIHHHBB")
-EVIDENCE_BYTES = _EVIDENCE.size
-NO_TEMPLATE = 65_535  # stands for the length where nothing is asked
-_CANONICAL_KNOWN, _REPLACES, _GONE = 1, 2, 4
-_PREFERRED, _YIELDS = 1, 2
-KINDS = {
-    b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
-}  # fmt: skip
-
-
-class TemplateNews(NamedTuple):
-    """What a worker knows of a host's template: so many entries of the shared log, and ``pairs``, 4
-    bytes each, to be added to it. In an answer the entries from number ``length`` on.
-    """
-
-    length: int
-    pairs: bytes
-
-
-class CheckRequest(NamedTuple):
-    """A page to check. The same `token` again is the same check, tried again.
-
-    ``canonical`` is the other URL that the page names as canonical, if it does; ``yields`` says
-    that it gives its place in the index to that. ``date`` is its text's, in seconds since 1970, 0
-    if unknown: of two copies the earlier takes the place. ``preferred`` takes it in any case. With
-    ``template`` the answer tells what is new in the template of the page's host. ``since`` is when
-    it was kept for later, in seconds since 1970, 0 if it was not. ``whole`` gives the fingerprint
-    of its text before the template of its site was cut, if that is another.
-    """
-
-    url: str
-    host: str
-    token: bytes
-    fingerprint: Fingerprint
-    canonical: str = ""
-    yields: bool = False
-    date: int = 0
-    preferred: bool = False
-    since: int = 0
-    template: TemplateNews | None = None
-    whole: Callable[[], Awaitable[Fingerprint]] | None = None
-
-
-class Gone(NamedTuple):
-    """A URL that is gone from the web, and since when, in seconds since 1970."""
-
-    url: str
-    since: int
-
-
-class Evidence(NamedTuple):
-    """What the server says of a page: its kind, the decision that stands, and what they rest on.
-
-    ``page`` is the number of the kept page that stands for it, ``duplicate_of`` that page's URL if
-    it is another. ``odd_bits`` of the two odd sketches differ; ``sampled`` and ``other_sampled``
-    are the shingles sampled at ``level``. ``replaces`` is the URL of the page whose place it took;
-    ``canonical_known`` tells that the index has the URL that it names as canonical, ``gone`` that
-    it was reported gone. ``template`` is what the worker did not know of the host's template.
-    """
-
-    kind: str
-    standing: str
-    duplicate_of: str | None
-    page: int
-    odd_bits: int
-    sampled: int
-    other_sampled: int
-    level: int
-    canonical_known: bool = False
-    gone: bool = False
-    replaces: str | None = None
-    template: TemplateNews | None = None
-
-
-class StoredPage(NamedTuple):
-    """What the index holds of one URL; times are seconds since 1970, `gone` is 0 if it is not."""
-
-    evidence: Evidence
-    first_seen: int
-    last_seen: int
-    words: int
-    gone: int
-    exact: bytes
 
 
 class RedisIndex(Reader):
@@ -207,81 +125,3 @@ class RedisIndex(Reader):
                 return await self._client.evalsha(script.digest, 1, self.keys.params, *arguments)
             except NoScriptError:  # a new server, or one that was restarted
                 return await self._client.eval(script.text, 1, self.keys.params, *arguments)
-
-
-def pack_request(request: CheckRequest, seed: int) -> bytes:
-    """A page as the scripts read it, see lua/pages.lua."""
-    page = request.fingerprint
-    url, host, canonical = (
-        part.encode() for part in (request.url, request.host, request.canonical)
-    )
-    words = min(page.words, 0xFFFFFFFF)
-    pairs = request.template.pairs if request.template is not None else b""
-    parts = [
-        _REQUEST.pack(
-            table_key(request.url, seed),
-            request.token,
-            words,
-            page.exact,
-            request.date,
-            request.since,
-            table_key(request.canonical, seed) if canonical else NO_KEY,
-            _PREFERRED * request.preferred + _YIELDS * request.yields,
-            NO_TEMPLATE if request.template is None else request.template.length,
-            len(pairs),
-            len(url),
-            len(host),
-            len(page.bands),
-            len(canonical),
-        ),
-        url,
-        host,
-        page.bands,
-        canonical,
-        pairs,
-    ]
-    for level, members, sketch in page.odd:
-        parts += (_ODD.pack(level, members), sketch)
-    return b"".join(parts)
-
-
-def pack_gone(report: Gone, key: bytes) -> bytes:
-    """A URL that is gone and its table key as the scripts read them, see lua/gone.lua."""
-    return report.since.to_bytes(4) + key + report.url.encode()
-
-
-def unpack_answer(reply: bytes | list[bytes]) -> Evidence:
-    """The evidence in an answer of lua/check.lua."""
-    if isinstance(reply, bytes):
-        return unpack_evidence(reply)
-    evidence, news = reply
-    return unpack_evidence(evidence)._replace(template=unpack_news(news))
-
-
-def unpack_news(reply: bytes) -> TemplateNews | None:
-    """What is new in a host's template, see lua/pages.lua."""
-    return TemplateNews(int.from_bytes(reply[:2]), reply[2:]) if reply else None
-
-
-def unpack_evidence(reply: bytes) -> Evidence:
-    """The evidence that a script returned, see lua/records.lua.
-
-    Raises :class:`ServerError` if the record that it is from holds no verdict.
-    """
-    kind, standing, page, odd_bits, sampled, other, level, flags = _EVIDENCE.unpack_from(reply)
-    if kind not in KINDS or standing not in KINDS:
-        raise ServerError(DAMAGED.sentence)
-    url = reply[_EVIDENCE.size :].decode("utf-8", "replace") or None
-    return Evidence(
-        KINDS[kind],
-        KINDS[standing],
-        None if flags & _REPLACES else url,
-        page,
-        odd_bits,
-        sampled,
-        other,
-        level,
-        bool(flags & _CANONICAL_KNOWN),
-        bool(flags & _GONE),
-        url if flags & _REPLACES else None,
-    )

@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 
 from ..errors import InputError, ParameterMismatch
 from .connect import Client
+from .messages import KINDS
 from .parameters import UNFINISHED, Parameters, not_whole
 from .reading import Reader
 from .records import PageRecord
-from .redis_index import KINDS
 from .scripts import explained, load_script
 from .spread_claims import Place
 from .spread_index import SpreadIndex

@@ -12,16 +12,10 @@ from redis.asyncio import RedisCluster
 
 from ..candidates import Rule
 from .keys import Keys
+from .messages import CheckRequest, Evidence, Gone, StoredPage, pack_gone
 from .namespaces import slots_at_rest
 from .parameters import Parameters
 from .reading import Entry, Reader
-from .redis_index import (
-    CheckRequest,
-    Evidence,
-    Gone,
-    StoredPage,
-    pack_gone,
-)
 from .scripts import explained, load_script
 from .shards import Call, Shards, Terms
 from .spread_check import SpreadCheck

@@ -14,7 +14,7 @@ import xxhash
 from ..candidates import Rule
 from ..fingerprint import Fingerprint
 from ..sketches.odd import estimate_odd
-from .redis_index import BY_KEYS, CheckRequest, Evidence, TemplateNews
+from .messages import BY_KEYS, CheckRequest, Evidence, TemplateNews
 from .spread_claims import MAX_PAGES, Batch, Place
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
