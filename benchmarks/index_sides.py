@@ -158,12 +158,7 @@ class Ours(Side):
         found = []
         with self.timed(len(pages)):
             for start in range(0, len(pages), EXCHANGE):
-                found += await self.store.check(
-                    pages[start : start + EXCHANGE],
-                    threshold=self.config.threshold,
-                    bits=self.config.verify_bits,
-                    ttl=None,
-                )
+                found += await self.store.check(pages[start : start + EXCHANGE])
         duplicate = [evidence.duplicate_of is not None for evidence in found]
         self.kept += duplicate.count(False)
         return duplicate
@@ -219,7 +214,12 @@ async def opened(socket: str, client: redis.Redis) -> AsyncIterator[Ours]:
     async with open_server(config) as connection:
         for namespace in ("warm", "bench"):
             parameters = {"seed": 1, "tables": config.banding.bands}
-            store = RedisIndex(connection, namespace, parameters, Rule())
+            terms: dict[str, Any] = {
+                "threshold": config.threshold,
+                "bits": config.verify_bits,
+                "ttl": None,
+            }
+            store = RedisIndex(connection, namespace, parameters, Rule(), **terms)
             await store.open()
             ours = Ours(client, store, config)
             if namespace == "warm":

@@ -152,7 +152,7 @@ async def measure(config: DedupConfig, pages: int) -> list[dict[str, Any]]:
                 url = f"https://www.example.com/articles/{number:027d}"
                 waiting.append(CheckRequest(url, "", web.rng.bytes(4), page))
                 if len(waiting) == store.exchange:
-                    await store.check(waiting, threshold=0.8, bits=config.verify_bits, ttl=None)
+                    await store.check(waiting)
                     waiting = []
                 if number in marks:
                     seconds = time.perf_counter() - start
@@ -204,7 +204,7 @@ async def _check(store: RedisIndex, pages: list[Fingerprint], config: Any, name:
             CheckRequest(f"https://{name}.example/{start + i}".ljust(60, "x"), "", b"tokn", page)
             for i, page in enumerate(pages[start : start + store.exchange])
         ]
-        await store.check(requests, threshold=0.8, bits=config.verify_bits, ttl=None)
+        await store.check(requests)
 
 
 def _used(client: Any) -> tuple[float, float, float]:

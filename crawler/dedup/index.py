@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from .config import DedupConfig
 from .errors import InputError, ServerError
 from .evidence import record_of, verdict_of
-from .exchange import Answers, Exchange
+from .exchange import Exchange
 from .fingerprint import Fingerprint, Fingerprinter, make_corrector, make_sketcher
 from .identity import host, identity
 from .replay import replayed
@@ -69,7 +69,7 @@ class DuplicateIndex:
             Spool(config.data_dir, spool_name, self._fingerprint.fits) if spool_name else None
         )
         self._exchange = Exchange(
-            self._answers,
+            self._store.start,
             self._noted,
             limit=store.exchange,
             timeout=config.timeout,
@@ -240,15 +240,7 @@ class DuplicateIndex:
 
     async def check_requests(self, requests: list[CheckRequest]) -> list[Evidence]:
         """Check pages, fingerprinted with :attr:`seed`, in one exchange; answers in their order."""
-        config = self._config
-        if isinstance(self._store, SpreadIndex):
-            return await self._store.check(requests)
-        return await self._store.check(
-            requests,
-            threshold=config.threshold,
-            bits=config.sketch_bits,
-            ttl=config.ttl,
-        )
+        return await self._store.check(requests)
 
     async def replay(
         self, told: Callable[[str], object] = lambda url: None
@@ -321,8 +313,7 @@ class DuplicateIndex:
         False if the index never saw the URL.
         """
         known = self._identity(url)
-        bits = self._config.sketch_bits
-        return await self._is_there() and await self._store.forget(known, bits=bits)
+        return await self._is_there() and await self._store.forget(known)
 
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory in bytes and parameters."""
@@ -339,11 +330,6 @@ class DuplicateIndex:
         if await self._is_there():
             await self._store.mend()
         return await audit(self._store, odd_bytes=self._config.sketch_bits // 8)
-
-    async def _answers(self, requests: list[CheckRequest]) -> Answers:
-        if isinstance(self._store, SpreadIndex):  # each page has its answer at its own time
-            return await self._store.start(requests)
-        return await self.check_requests(requests)
 
     async def _noted(self, reports: list[Gone]) -> list[bool]:
         if not await self._is_there():

@@ -13,14 +13,12 @@ import pytest
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, jaccard, shingle_hashes
-from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.lsh import choose_bands, fewest_bands
 from crawler.dedup.sketches.odd import OddSketch, estimate_odd, odd_sketch
 from crawler.dedup.store.connect import open_server
-from crawler.dedup.store.make import index_parameters
+from crawler.dedup.store.make import make_store
 from crawler.dedup.store.messages import CheckRequest
-from crawler.dedup.store.redis_index import RedisIndex
 from crawler.dedup.tuning import choices, pair_similarities
 from tests.conftest import wait_until
 from tests.texts import article, changed, text
@@ -207,7 +205,7 @@ async def _fill_with_unlike(config: DedupConfig, pages: int) -> None:
     rng = np.random.default_rng(1)
     bands, odd = config.banding.bands, config.verify_bits // 8
     async with open_server(config) as client:
-        store = RedisIndex(client, config.namespace, index_parameters(config), Rule())
+        store = make_store(client, config)
         await store.open()
         for start in range(0, pages, 500):
             requests = []
@@ -216,4 +214,4 @@ async def _fill_with_unlike(config: DedupConfig, pages: int) -> None:
                 sketch = OddSketch(0, 500, rng.bytes(odd))
                 page = Fingerprint(rng.bytes(EXACT_BYTES), 500, rng.bytes(4 * bands), (sketch,))
                 requests.append(CheckRequest(url, "www.example.com", rng.bytes(4), page))
-            await store.check(requests, threshold=0.8, bits=config.verify_bits, ttl=None)
+            await store.check(requests)

@@ -50,13 +50,13 @@ async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> 
         store: RedisIndex = index._store
         for start in range(0, len(requests), 100):
             some = requests[start : start + 100]
-            for evidence in await store.check(some, threshold=0.8, bits=BITS, ttl=None):
+            for evidence in await store.check(some):
                 assert evidence.kind == "unique"
         state = (await store.counters())["state"]
         assert int(state["band.size"]) > 256 + 100
         assert (await index.verify()).faults == []
         again = [page._replace(token=b"anew") for page in requests[::50]]
-        for evidence in await store.check(again, threshold=0.8, bits=BITS, ttl=None):
+        for evidence in await store.check(again):
             assert evidence.kind == "unchanged"
         for family in ("url", "exact", "band0", "band1"):
             names = [store.keys.numbered(family, n) for n in range(int(state["band.size"]))]

@@ -22,16 +22,19 @@ def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
     """The index that `config` names on the server of `client`, not yet opened."""
     rule = Rule.of(make_sketcher(config, seed=1).method)
     parameters = index_parameters(config)
+    terms: dict[str, Any] = {
+        "threshold": config.threshold,
+        "bits": config.sketch_bits,
+        "ttl": config.ttl,
+    }
     if not is_cluster(client):
-        return RedisIndex(client, config.namespace, parameters, rule, secret=config.seed)
+        return RedisIndex(client, config.namespace, parameters, rule, **terms, secret=config.seed)
     return SpreadIndex(
         client,
         config.namespace,
         parameters,
         rule,
-        threshold=config.threshold,
-        bits=config.sketch_bits,
-        ttl=config.ttl,
+        **terms,
         timeout=config.timeout,
         shards=config.shards,
         secret=config.seed,

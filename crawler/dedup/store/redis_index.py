@@ -38,6 +38,9 @@ class RedisIndex(Reader):
         parameters: Mapping[str, Any],
         rule: Rule,
         *,
+        threshold: float,
+        bits: int,
+        ttl: float | None,
         secret: int | None = None,
     ) -> None:
         self.keys = Keys(namespace)
@@ -45,6 +48,9 @@ class RedisIndex(Reader):
         super().__init__(client, namespace, [self.keys], self.keys, agreed)
         self._tables = int(parameters["tables"])
         self._rule = rule
+        self._threshold = max(threshold, rule.least_similarity)
+        self._bits = bits
+        self._ttl = ttl
 
     async def open(self, *, make: bool = True) -> dict[str, str]:
         """Make the index, or see that the one that is there has these parameters; return them.
@@ -55,21 +61,20 @@ class RedisIndex(Reader):
         asked = self._parameters.flat if make else []
         return self._parameters.agree(await self._run("open", asked))
 
-    async def check(
-        self, requests: Sequence[CheckRequest], *, threshold: float, bits: int, ttl: float | None
-    ) -> list[Evidence]:
-        """Check pages in order, all in one atomic step and one exchange.
-
-        Pages not seen for `ttl` seconds count no more; None: they count for ever.
-        """
-        threshold = max(threshold, self._rule.least_similarity)
+    async def check(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
+        """Check pages in order, all in one atomic step and one exchange."""
         now = int(time.time())
-        oldest = 0 if ttl is None else now - int(ttl)
-        rule = (self._rule.min_matches, "keys" if self._rule.by_keys else "sketch")
-        arguments: list[Any] = [self._parameters.digest, now, threshold, bits, oldest, *rule]
+        oldest = 0 if self._ttl is None else now - int(self._ttl)
+        terms = self._threshold, self._bits, oldest
+        rule = self._rule.min_matches, "keys" if self._rule.by_keys else "sketch"
+        arguments: list[Any] = [self._parameters.digest, now, *terms, *rule]
         seed = self._parameters.seed
         arguments += [pack_request(request, seed) for request in requests]
         return [unpack_answer(reply) for reply in await self._run("check", arguments)]
+
+    async def start(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
+        """The same: no page's evidence is still to come."""
+        return await self.check(requests)
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
@@ -92,9 +97,9 @@ class RedisIndex(Reader):
         """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""
         await self.write_override(self.keys, url, decision)
 
-    async def forget(self, url: str, *, bits: int) -> bool:
+    async def forget(self, url: str) -> bool:
         """Take a URL out of the index; False if it was not there."""
-        return bool(await self._run("forget", [url, self.url_key(url), bits]))
+        return bool(await self._run("forget", [url, self.url_key(url), self._bits]))
 
     def home(self, url: str) -> int:
         """See :meth:`Reader.home`."""

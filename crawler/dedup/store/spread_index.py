@@ -154,7 +154,7 @@ class SpreadIndex(SpreadCheck, Reader):
         """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""
         await self.write_override(self._shards.keys[self._spread.home(url)], url, decision)
 
-    async def forget(self, url: str, *, bits: int) -> bool:
+    async def forget(self, url: str) -> bool:
         """Take a URL out of the index; False if it was not there."""
         if not self._shards.digest:
             return False
