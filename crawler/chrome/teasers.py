@@ -7,13 +7,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import LIMIT, TAG_CODES, Flat
+from .blocks import LIMIT, TAG_CODES, TAGS, Flat, Ints
 from .features import Wide
 from .pairs import PROSE
 from .phrases import KINDS, READ, said
 
 _RELATED: Final = 1 << KINDS.index("related")
-_LEVELS: Final = {TAG_CODES[f"h{level}"]: level for level in range(1, 5)}
+_NONE: Final = 5  # the level of what is no heading
+_LEVELS: Final = np.full(len(TAGS), _NONE)
+_LEVELS[[TAG_CODES[f"h{level}"] for level in range(1, 5)]] = range(1, 5)
 _LEAST_LINKED: Final = 1 / 3  # of a section's text: forums have "Recommended posts" above all posts
 
 
@@ -25,28 +27,26 @@ def teasers(flat: Flat, known: NDArray[np.bool_], sizes: Wide) -> NDArray[np.boo
     its container does, at a heading as high, and at running text.
     """
     found = np.zeros(len(known), bool)
+    levels = _LEVELS[flat.codes[flat.around]]
+    prose = (sizes >= PROSE) & (3 * flat.linked < sizes)
     for at in np.flatnonzero(known[:-1] & ~known[1:])[:LIMIT].tolist():
         text = flat.texts[at]
         if len(text) > READ or 2 * flat.linked[at] >= len(text) or not said(text)[0] & _RELATED:
             continue
-        section = slice(at + 1, _end(flat, at, sizes))
+        section = slice(at + 1, _end(flat, at, levels, prose))
         if flat.linked[section].sum() > _LEAST_LINKED * sizes[section].sum():
             found[section] = True
     return found
 
 
-def _end(flat: Flat, at: int, sizes: Wide) -> int:
+def _end(flat: Flat, at: int, levels: Ints, prose: NDArray[np.bool_]) -> int:
     """Return the number of the block after the section whose heading is block `at`."""
     container = int(flat.within[at])
     while container and flat.ends[container] <= at + 1:  # which the heading ends
         container = int(flat.parents[container])
-    codes = flat.codes[flat.around]
-    level = _LEVELS.get(int(codes[at]))
-    if level is None and flat.firsts[container] < at:
+    if levels[at] == _NONE and flat.firsts[container] < at:
         return at  # a line like any other: nobody can tell how far it reaches
-    for block in range(at + 1, int(flat.ends[container])):
-        if level is not None and _LEVELS.get(int(codes[block]), level + 1) <= level:
-            return block
-        if sizes[block] >= PROSE and 3 * flat.linked[block] < sizes[block]:
-            return block
-    return int(flat.ends[container])
+    end = int(flat.ends[container])
+    inside = slice(at + 1, end)
+    stops = np.flatnonzero(prose[inside] | (levels[inside] <= min(levels[at], _NONE - 1)))
+    return at + 1 + int(stops[0]) if len(stops) else end

@@ -28,8 +28,9 @@ def function_name(function: Callable[..., Any]) -> str:
     """What is stored of a setting that is a function: its path, or that of its class.
 
     >>> from functools import partial
-    >>> function_name(function_name), function_name(partial(print))
-    ('crawler.dedup.config.function_name', 'functools.partial')
+    >>> from html import escape
+    >>> function_name(escape), function_name(partial(escape))
+    ('html.escape', 'functools.partial')
     """
     named: Any = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
