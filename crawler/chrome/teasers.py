@@ -44,9 +44,10 @@ def _end(flat: Flat, at: int, levels: Ints, prose: NDArray[np.bool_]) -> int:
     container = int(flat.within[at])
     while container and flat.ends[container] <= at + 1:  # which the heading ends
         container = int(flat.parents[container])
-    if levels[at] == _NONE and flat.firsts[container] < at:
+    is_heading = levels[at] < _NONE
+    if not is_heading and flat.firsts[container] < at:
         return at  # a line like any other: nobody can tell how far it reaches
     end = int(flat.ends[container])
     inside = slice(at + 1, end)
-    stops = np.flatnonzero(prose[inside] | (levels[inside] <= min(levels[at], _NONE - 1)))
+    stops = np.flatnonzero(prose[inside] | (is_heading & (levels[inside] <= levels[at])))
     return at + 1 + int(stops[0]) if len(stops) else end
