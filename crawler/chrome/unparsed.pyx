@@ -184,6 +184,9 @@ def seen_since(bytes data not None, Py_ssize_t since):
     cdef int64_t unseen = 0
     cdef Text found = Text()
     while at < end and unseen < UNSEEN:
+        at = <const char*>memchr(at, b"<", end - at)
+        if at == NULL:
+            break
         name = hidden_name(at, end)
         if name == NULL:
             at += 1
@@ -204,9 +207,7 @@ def seen_since(bytes data not None, Py_ssize_t since):
 
 
 cdef inline const char* hidden_name(const char* at, const char* end) noexcept:
-    """Return the name of what begins there and is not seen, NULL if nothing does."""
-    if at[0] != b"<":
-        return NULL
+    """Return the name of what begins there with "<" and is not seen, NULL if nothing does."""
     if is_there(at + 1, end, COMMENT):
         return COMMENT
     if is_there(at + 1, end, SCRIPT):

@@ -1,11 +1,15 @@
 """Teasers below a heading of the site's template are no part of a page, whichever they are."""
 
 import re
+import time
 from collections.abc import Callable, Iterable
 
+import numpy as np
 import pytest
 
-from crawler.chrome import SiteTemplate, block_hash, strip_chrome
+from crawler.chrome import SiteTemplate, block_hash, parse, strip_chrome
+from crawler.chrome.features import lengths
+from crawler.chrome.teasers import teasers
 
 NAMES = (
     "Owls",
@@ -109,3 +113,17 @@ def test_the_section_may_be_named_in_a_line_of_its_own_element() -> None:
     assert "in winter" not in strip_chrome(page(3, 2, line), template=template).text
     unwrapped = page(3, 2, line).replace("<section>", "").replace("</section>", "")
     assert "in winter" in strip_chrome(unwrapped, template=template).text
+
+
+def test_thousands_of_such_headings_take_linear_time() -> None:
+    """Also where each of them is in the section of all before it."""
+    seconds = []
+    for number in (200, 1600):
+        nested = "".join(f"<p>tea<div>Related articles<p>page {i}" for i in range(number))
+        flat = parse(nested).flat
+        known = np.array([text == "Related articles" for text in flat.texts])
+        assert known.sum() == number
+        start = time.process_time()
+        teasers(flat, known, lengths(flat.texts))
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < 20 * seconds[0] + 0.05
