@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import re
 import shutil
 import signal
 import stat
@@ -113,6 +114,16 @@ def is_running(pid: int) -> bool:
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_running(pid))
+
+
+def read_of(pid: int, name: str) -> str:
+    """What the system shows of a process."""
+    return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+
+
+def gives_large_pages() -> bool:
+    setting = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    return setting.exists() and "[never]" not in setting.read_text()
 
 
 def parent(pid: int) -> int:
@@ -241,6 +252,26 @@ def test_what_a_user_leaves_running_does_not_keep_it(folder, start_user, start):
     wait_until(lambda: is_gone(folder))
     assert parent(int(pid))  # or it has shown nothing
     os.kill(int(pid), signal.SIGKILL)
+
+
+@pytest.mark.skipif(not gives_large_pages(), reason="this system has no large pages")
+async def test_its_memory_comes_in_large_pages(folder, monkeypatch):
+    """A large index is read anywhere in its memory, which must be found first."""
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    async with open_server(DedupConfig(data_dir=folder)) as client:
+        fill = "for i = 1, 50000 do redis.call('SET', i, string.rep('x', 500)) end"
+        await client.eval(fill, 0)
+        memory = read_of((await client.info("server"))["process_id"], "smaps_rollup")
+    (large,) = re.findall(r"AnonHugePages: +(\d+) kB", memory)
+    assert int(large) > 20_000
+
+
+async def test_what_was_set_for_glibc_stays(folder, monkeypatch):
+    """Somebody may know better what this machine's memory is good for."""
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.check=0")
+    async with open_server(DedupConfig(data_dir=folder)) as client:
+        variables = read_of((await client.info("server"))["process_id"], "environ").split("\0")
+    assert "GLIBC_TUNABLES=glibc.malloc.check=0" in variables
 
 
 async def test_a_path_too_long_for_a_socket(tmp_path):
