@@ -1,30 +1,15 @@
-"""What a Scrapy project tells the filter, and what a crawl knows of the templates of its sites."""
+"""What a Scrapy project tells the filter."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, WeakMethod
+from typing import Any
 
 from scrapy.utils.conf import closest_scrapy_cfg
 
-from .chrome import SharedTemplate, SiteTemplates
 from .dedup.config import DedupConfig
-from .dedup.identity import host
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
-Ask = Callable[[str, SharedTemplate], Awaitable[None]]
-"""Takes in what others know of the template of an address's site."""
-
-_templates: WeakKeyDictionary[Crawler, SiteTemplates | None] = WeakKeyDictionary()
-# Weakly, for whoever is asked may hold the crawler, which would then never be collected.
-_asks: WeakKeyDictionary[Crawler, WeakMethod[Ask]] = WeakKeyDictionary()
-_asking: WeakKeyDictionary[SharedTemplate, asyncio.Lock] = WeakKeyDictionary()
 
 
 def project_config(settings: Mapping[str, Any]) -> DedupConfig:
@@ -35,30 +20,3 @@ def project_config(settings: Mapping[str, Any]) -> DedupConfig:
     """
     config = DedupConfig.from_settings(settings)
     return replace(config, data_dir=Path(closest_scrapy_cfg()).parent / config.data_dir)
-
-
-def ask_of_templates(crawler: Crawler, ask: Ask) -> None:
-    """Have `ask` look what others know of a site's template before its first page is read."""
-    _asks[crawler] = WeakMethod(ask)
-
-
-async def site_template(crawler: Crawler, url: str) -> SharedTemplate | None:
-    """What a crawl knows of the template of a page's site; None if ``DEDUP_TEMPLATES`` is off.
-
-    A spider that takes main texts itself and the pipeline share it.
-    """
-    if crawler not in _templates:
-        on = project_config(crawler.settings).templates
-        _templates[crawler] = SiteTemplates() if on else None
-    templates = _templates[crawler]
-    if templates is None:
-        return None
-    template = templates[host(url)]
-    if not template.asked and crawler in _asks and (ask := _asks[crawler]()) is not None:
-        # Pages of the host that come meanwhile wait for one answer.
-        async with _asking.setdefault(template, asyncio.Lock()):
-            if not template.asked:
-                await ask(url, template)
-                template.asked = True
-        _asking.pop(template, None)
-    return template

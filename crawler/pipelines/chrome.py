@@ -14,10 +14,10 @@ from ..chrome import Document, MainText
 from ..chrome.document import COMPILED
 from ..dedup.config import DedupConfig
 from ..extractor import Extractor, Tree, extractor, own
-from ..long_pages import LONG_PAGE, parse
 from ..project import project_config
 from ..start_errors import speak_plainly
 from .failures import Failures
+from .long_pages import LONG_PAGE, parse
 from .page import PageFields
 from .reading import PagesRead
 

@@ -24,7 +24,7 @@ from ..dedup.index import DuplicateIndex
 from ..dedup.store.connect import server_name
 from ..dedup.verdict import Kind, Verdict
 from ..extractor import extractor
-from ..project import ask_of_templates, project_config, site_template
+from ..project import project_config
 from ..start_errors import speak_plainly
 from ..wording import counted
 from .chrome import main_text
@@ -34,6 +34,7 @@ from .gone import GoneAddresses
 from .page import PageFields
 from .reading import PagesRead
 from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_start
+from .templates import ask_of_templates, site_template
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -19,8 +19,8 @@ from scrapy.spiders import CrawlSpider
 from ..chrome import Document, parse
 from ..chrome.document import COMPILED
 from ..chrome.encoding import as_builtin
-from ..long_pages import LONG_PAGE
 from ..project import project_config
+from .long_pages import LONG_PAGE
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

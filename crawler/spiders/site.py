@@ -20,8 +20,9 @@ from w3lib.url import safe_url_string
 from .. import chrome
 from ..dedup.identity import resolved
 from ..items import Page
-from ..long_pages import LONG_PAGE, parse
-from ..project import project_config, site_template
+from ..pipelines.long_pages import LONG_PAGE, parse
+from ..pipelines.templates import site_template
+from ..project import project_config
 from ..start_errors import naming, speak_plainly
 from .arguments import Arguments, host_of
 from .failures import Failures

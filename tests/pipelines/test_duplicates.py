@@ -22,8 +22,8 @@ from scrapy.http import Request, Response
 
 from crawler.chrome import SharedTemplate, SiteTemplates, strip_chrome
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
-from crawler.long_pages import LONG_PAGE, parse
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone
+from crawler.pipelines.long_pages import LONG_PAGE, parse
 from tests.texts import article
 from tests.texts import text as text_of
 

@@ -10,7 +10,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.chrome import SharedTemplate
 from crawler.pipelines import DuplicatePipeline
-from crawler.project import ask_of_templates, site_template
+from crawler.pipelines.templates import ask_of_templates, site_template
 
 
 class Others:
