@@ -1,12 +1,14 @@
-"""The item of the site spider: one HTML page."""
+"""The item of the site spider, one HTML page, and what items of any type have in a field."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .chrome import MainText
+from itemadapter import ItemAdapter
+
+from .chrome import MainText
+from .chrome.encoding import as_builtin
 
 
 @dataclass
@@ -31,3 +33,17 @@ class Page:
 
     def __post_init__(self) -> None:
         self.main: MainText | None = None
+
+
+def value_of(item: Any, name: str) -> Any:
+    """What an item has in a field, None if nothing; a :class:`~collections.defaultdict` gets none.
+
+    Of an instance of a class derived from str or bytes, its text.
+
+    >>> from collections import defaultdict
+    >>> value_of(item := defaultdict(list, url="/"), "text"), dict(item)
+    (None, {'url': '/'})
+    """
+    fields = ItemAdapter(item)
+    value = fields.get(name) if name in fields.field_names() else None
+    return as_builtin(value) if isinstance(value, (str, bytes)) else value

@@ -16,7 +16,8 @@ from ..chrome.document import TREES
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
 from ..extractor import Tree
-from .reading import PagesRead, value_of
+from ..items import value_of
+from .reading import PagesRead
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from scrapy.spiders import CrawlSpider
 
 from ..chrome import Document, parse
 from ..chrome.document import COMPILED
-from ..chrome.encoding import as_builtin
+from ..items import value_of
 from ..project import project_config
 from .long_pages import LONG_PAGE
 
@@ -101,20 +101,6 @@ class ResponseReader(BaseSpiderMiddleware):
         if html is (response.body if isinstance(html, bytes) else response.text):
             page, text = (response.body, response.text) if _is_plain(response) else (html, None)
             pages.put(html, parse(page, text=text, tree=partial(_tree, response)))
-
-
-def value_of(item: Any, name: str) -> Any:
-    """What an item has in a field, None if nothing; a :class:`~collections.defaultdict` gets none.
-
-    Of an instance of a class derived from str or bytes, its text.
-
-    >>> from collections import defaultdict
-    >>> value_of(item := defaultdict(list, url="/"), "text"), dict(item)
-    (None, {'url': '/'})
-    """
-    fields = ItemAdapter(item)
-    value = fields.get(name) if name in fields.field_names() else None
-    return as_builtin(value) if isinstance(value, (str, bytes)) else value
 
 
 def _is_plain(response: HtmlResponse) -> bool:
