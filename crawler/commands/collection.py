@@ -6,12 +6,10 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from ..extractor import Extractor
-
-_LIMIT: Final = 100 * 1024 * 1024  # bytes of a line
 
 
 class Fields(NamedTuple):
@@ -31,12 +29,13 @@ def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator
     """
     from ..dedup.errors import InputError
     from ..offline.files import UNREADABLE, open_lines, refuse_array
+    from ..offline.records import LINE
 
     stdin = nullcontext(sys.stdin.buffer)
     try:
         with stdin if source == "-" else open_lines(source) as file:
             number, begun = 0, False
-            while line := file.readline(_LIMIT + 1):
+            while line := file.readline(LINE):
                 number += 1
                 if not begun:
                     refuse_array(source, line)
@@ -53,17 +52,11 @@ def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator
 
 def _document(line: bytes, fields: Fields, extract: Extractor) -> tuple[str, str] | None:
     from ..extractor import text_of
+    from ..offline.records import json_in
 
-    if len(line) > _LIMIT:
-        raise ValueError(f"longer than {_LIMIT >> 20} MB")
     if not line.strip():
         return None
-    try:
-        item = json.loads(line)
-    except RecursionError:
-        raise ValueError("not JSON that can be read: nested too deep") from None
-    except ValueError as error:
-        raise ValueError(f"not JSON: {error}") from None
+    item = json_in(line)
     if not isinstance(item, dict):
         raise ValueError("not a JSON object")
     found = [item[field] for field in fields.names if item.get(field) is not None]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .outputs import Output
 
 LIMIT: Final = 50 << 20  # bytes of a page, as of one that is fetched
-_LINE: Final = 2 * LIMIT  # bytes of a line: JSON can write a byte in several
+LINE: Final = 2 * LIMIT  # bytes of a line: JSON can write a byte in several
 _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
 _SAID: Final = 200  # characters of an error, which may hold the page that it is about
 _HTML: Final = ("text/html", "application/xhtml+xml")
@@ -78,7 +78,7 @@ class PageReader:
         try:
             if kind is Format.WARC:
                 return self._of_warc(raw)
-            return self._of_item(_json(raw) if isinstance(raw, bytes) else raw)
+            return self._of_item(json_in(raw) if isinstance(raw, bytes) else raw)
         except ValueError:
             raise
         except Exception as error:  # whatever a page does to a parser, the others go on
@@ -175,6 +175,23 @@ def _said(error: Exception) -> str:
     return (str(error) or type(error).__name__).encode(errors="replace").decode()
 
 
+def json_in(line: bytes) -> Any:
+    """What a line holds, of which no more than :data:`LINE` bytes were read; None if it is empty.
+
+    Raises ValueError, in a few words, for what is no JSON or too long.
+    """
+    if not line.strip():
+        return None
+    if len(line) == LINE and not line.endswith(b"\n"):
+        raise ValueError(f"longer than {LINE >> 20} MB")
+    try:
+        return json.loads(line)
+    except RecursionError:
+        raise ValueError("not JSON that can be read: nested too deep") from None
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
+
+
 def grouped(found: Iterable[Found]) -> Iterator[list[Found]]:
     """Pages in groups that are worth to be fingerprinted together and do not fill the memory."""
     group: list[Found] = []
@@ -220,19 +237,6 @@ def copy_records(
     return written
 
 
-def _json(line: bytes) -> Any:
-    if not line.strip():
-        return None
-    if len(line) == _LINE and not line.endswith(b"\n"):
-        raise ValueError(f"longer than {_LINE >> 20} MB")
-    try:
-        return json.loads(line)
-    except RecursionError:
-        raise ValueError("not JSON that can be read: nested too deep") from None
-    except ValueError as error:
-        raise ValueError(f"not JSON: {error}") from None
-
-
 def _lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
     """Lines that begin in the piece, each with the place of its first byte.
 
@@ -246,14 +250,14 @@ def _lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
     # A compressed file is one piece, whose end says nothing of what is in it.
     end = piece.end if is_plain_lines(piece.path) else sys.maxsize
     line = b"\n"
-    while (place < end or not line.endswith(b"\n")) and (line := stream.readline(_LINE)):
+    while (place < end or not line.endswith(b"\n")) and (line := stream.readline(LINE)):
         yield place, line
         place += len(line)
 
 
 def _skip_line(stream: IO[bytes]) -> int:
     skipped = 0
-    while part := stream.readline(_LINE):
+    while part := stream.readline(LINE):
         skipped += len(part)
         if part.endswith(b"\n"):
             break

@@ -229,7 +229,7 @@ def test_a_line_that_is_too_long_is_one_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """It is no page, counts once, however often it exceeds the limit, and stays in the output."""
-    monkeypatch.setattr("crawler.offline.records._LINE", 100)
+    monkeypatch.setattr("crawler.offline.records.LINE", 100)
     path = tmp_path / "a.jsonl"
     good = json.dumps({"url": "https://e.example/", "text": "words"}).encode()
     path.write_bytes(good + b"\n" + good.ljust(450, b"x") + b"\n" + good)
