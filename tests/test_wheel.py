@@ -38,7 +38,7 @@ def test_contents(wheel: Path) -> None:
 
 def test_what_is_compiled(wheel: Path, installed: str) -> None:
     """Where there is a compiler, the wheel has all compiled modules and names its platform."""
-    pytest.importorskip("crawler.chrome.walk", reason="not compiled here: python hatch_build.py")
+    pytest.importorskip("crawler.chrome._reader", reason="not compiled here: python hatch_build.py")
     sources = (path.relative_to(ROOT / "crawler") for path in (ROOT / "crawler").rglob("*.pyx"))
     names = [".".join(("scrapy_neardup", *path.with_suffix("").parts)) for path in sources]
     code = f"from importlib import import_module as m; print(*(m(n).__file__ for n in {names}))"

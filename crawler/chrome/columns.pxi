@@ -1,4 +1,4 @@
-"""What a walk gathers: numbers that become arrays, and the text of a block; part of `walk.pyx`."""
+"""What a walk gathers: numbers that become arrays, and the text of a block; for `_reader.pyx`."""
 
 cdef class Column:
     """Numbers, one after another."""

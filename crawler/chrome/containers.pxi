@@ -1,4 +1,4 @@
-"""Sums over ranges of blocks, and what the containers around a block hold; part of `describe.pyx`."""
+"""Sums over ranges of blocks, and what the containers around a block hold; part of `_features.pyx`."""
 
 cdef enum:
     WORDS, PROSE, LINKED, LENGTH, LINKS, BLOCKS, HEADS, SUMS  # columns

@@ -16,17 +16,10 @@ from .encoding import as_builtin, decode, is_binary
 from .head import Head, directives, words
 from .mojibake import mend
 from .reader import Reader
+from .twins import COMPILED, count, walk
 
-try:
-    from .crowded import count, is_crowded
-    from .walk import walk
-
-    COMPILED = True
-except ImportError:  # then the reader listens to the parser, which takes more time
-    from .counting import count
-    from .reader import walk
-
-    COMPILED = False
+if COMPILED:
+    from ._counting import is_crowded
 
 # libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
 # takes hours.  Such tags lose their attributes before they are parsed.

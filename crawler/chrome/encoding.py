@@ -15,11 +15,7 @@ from w3lib.encoding import (
 )
 
 from .sniffing import BEYOND, FEW, count_beyond, is_foreign, likelihoods, sniff
-
-try:
-    from .crowded import count
-except ImportError:
-    from .counting import count
+from .twins import count
 
 _HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
 # Hebrew in the order in which it is read, as all of it is now: to Python the same encoding.

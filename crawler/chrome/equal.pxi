@@ -1,4 +1,4 @@
-"""What is equal among many numbers; part of `describe.pyx` and `choices.pyx`."""
+"""What is equal among many numbers; part of `_features.pyx` and `_choice.pyx`."""
 
 
 cdef int64_t[::1] first_equal(const int64_t[::1] numbers):

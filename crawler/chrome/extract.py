@@ -19,15 +19,7 @@ from .linked import in_body, with_body
 from .main_text import MainText
 from .pairs import LEAST_OWN
 from .teasers import teasers
-
-try:
-    from .choices import choose, inside, settle
-    from .describe import describe, lengths
-    from .paired import pair_hashes, templated
-except ImportError:
-    from .choice import choose, inside, settle
-    from .features import describe, lengths
-    from .pairs import pair_hashes, templated
+from .twins import choose, describe, inside, lengths, pair_hashes, settle, templated
 
 _DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likelihood
 # Of what a page alone keeps, and its template has not, so much stays: with less, pages that differ

@@ -1,4 +1,4 @@
-"""A page as columns; part of `walk.pyx`."""
+"""A page as columns; part of `_reader.pyx`."""
 
 cdef object flat(Walk found, bint too_deep):
     """Return the page; containers are the elements of several blocks."""

@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 from .blocks import Flat
 from .features import Floats
 from .pairs import Pairs
-
-try:
-    from .paired import lesson, pair_hashes
-    from .reasoned import reasons
-except ImportError:
-    from .pairs import lesson, pair_hashes
-    from .reasons import reasons
+from .twins import lesson, pair_hashes, reasons
 
 
 class Block(NamedTuple):

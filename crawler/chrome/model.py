@@ -10,12 +10,8 @@ import numpy as np
 
 from .features import Floats
 from .forest import Forest
+from .twins import likelihoods
 from .vocabulary import AnyWords, look_up
-
-try:
-    from .votes import likelihoods
-except ImportError:
-    from .forest import likelihoods
 
 # Larger matrix products make OpenBLAS wake all its threads, which then spin for longer than they
 # help.

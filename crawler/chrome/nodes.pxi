@@ -1,4 +1,4 @@
-"""What is asked of the nodes of a tree; part of `walk.pyx`."""
+"""What is asked of the nodes of a tree; part of `_reader.pyx`."""
 
 cdef inline bint is_text(xmlNode* node) noexcept:
     return node.type == XML_TEXT_NODE or node.type == XML_CDATA_SECTION_NODE

@@ -4,7 +4,7 @@ The beginning of a page and its end are neighbours of its first and last block, 
 of blocks `i - 1` and `i`: else a footer of one block, below another text on each page, would be in
 no pair that comes back.
 
-Where it is compiled, `paired.pyx` does the same without an object of Python's for each step.
+Where it is compiled, `_pairs.pyx` does the same without an object of Python's for each step.
 """
 
 from __future__ import annotations
@@ -103,7 +103,9 @@ def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
     return hashes
 
 
-def count(counts: dict[int, int], pairs: Mapping[int, bool], again: NDArray[np.bool_]) -> None:
+def count_pairs(
+    counts: dict[int, int], pairs: Mapping[int, bool], again: NDArray[np.bool_]
+) -> None:
     """Count those pairs of a lesson that came before, which `again` says; the last go to the end.
 
     What is kept counts by itself, with `KEPT`.

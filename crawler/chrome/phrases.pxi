@@ -1,4 +1,4 @@
-"""What phrases tell of each block, as `phrases.columns` does; part of `describe.pyx`."""
+"""What phrases tell of each block, as `phrases.columns` does; part of `_features.pyx`."""
 
 cdef int KINDS = len(phrases.KINDS), PHRASED = 4 * KINDS
 cdef Py_ssize_t READ = phrases.READ, MOST_WORDS = phrases.MOST_WORDS, FAR = phrases.FAR

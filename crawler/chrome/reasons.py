@@ -1,6 +1,6 @@
 """Why a block was kept or cut, in a word or two.
 
-Where it is compiled, `reasoned.pyx` does the same without numpy's price for each call.
+Where it is compiled, `_reasons.pyx` does the same without numpy's price for each call.
 """
 
 from __future__ import annotations

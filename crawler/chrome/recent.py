@@ -7,10 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-try:
-    from .seen import look_up
-except ImportError:
-    from .bloom import look_up
+from .twins import look_up
 
 _BITS: Final = 16  # for each number of a generation
 

@@ -1,4 +1,4 @@
-"""What is remembered of the tags of a page; part of `walk.pyx`."""
+"""What is remembered of the tags of a page; part of `_reader.pyx`."""
 
 # Of each tag that means something.
 cdef dict MEANT = {

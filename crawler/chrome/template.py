@@ -10,11 +10,7 @@ import numpy as np
 
 from .pairs import KEPT
 from .recent import Recent
-
-try:
-    from .paired import count
-except ImportError:
-    from .pairs import count
+from .twins import count_pairs
 
 LEAST_PAGES: Final = 3  # two would do for most sites, but for those with two versions of each page
 LEAST_SHARE: Final = 0.1
@@ -79,7 +75,7 @@ class SiteTemplate:
             return
         self.contents += 1
         again = self._once.add(np.fromiter(pairs, np.uint64, len(pairs)))
-        count(self._counts, pairs, again)
+        count_pairs(self._counts, pairs, again)
         _forget(self._counts, self.max_pairs)
 
     def known(self) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""What is hidden within text, as `unseen.py` has it; part of `walk.pyx`."""
+"""What is hidden within text, as `unseen.py` has it; part of `_reader.pyx`."""
 
 cdef int look(Walk found, xmlNode* node) except -1:
     """Take note of an element within text that is hidden."""

@@ -10,12 +10,7 @@ from typing import Final
 
 from .blocks import squeeze
 from .reader import INLINE, LINK, READING, TAGS, TIME
-
-try:
-    from .unparsed import anchors, outside, seen_since
-except ImportError:
-    from .anchors import anchors
-    from .outside import outside, seen_since
+from .twins import anchors, outside, seen_since
 
 _MOST_ENTITIES: Final = 20_000  # of a piece; beyond that they stay as they are
 _PIECE: Final = 1 << 20  # characters

@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from . import words
+    from . import _vocabulary
 
 SIGNS: Final = (
     # said by tags and roles
@@ -167,16 +167,16 @@ class Words:
         return sum(map(self.values.get, words, repeat(0.0))) / len(words) if words else 0.0
 
 
-AnyWords: TypeAlias = "Words | words.Words"
+AnyWords: TypeAlias = "Words | _vocabulary.Words"
 
 
 def look_up(values: Mapping[str, float]) -> AnyWords:
     """Return the compiled words of these values, where they can be had."""
     try:
-        from . import words
+        from . import _vocabulary
     except ImportError:
         return Words(values)
-    return words.Words(values)
+    return _vocabulary.Words(values)
 
 
 NAMES: Final = look_up(_WORDS)

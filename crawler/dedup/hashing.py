@@ -1,6 +1,6 @@
 """Hashes of words, of characters and of runs of them; numpy does all the work at once.
 
-Where it is compiled, `hashes.pyx` does the same without numpy's price for each call.
+Where it is compiled, `_hashing.pyx` does the same without numpy's price for each call.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import xxhash
 from numpy.typing import NDArray
 
 try:
-    from . import hashes
+    from . import _hashing
 
     COMPILED = True
 except ImportError:  # then a page's hashes take several times as long
@@ -56,7 +56,7 @@ _29: Final = np.uint64(29)
 def word_hashes(encoded: bytes, seed: int) -> tuple[ShingleArray, NDArray[np.intp]]:
     """Hashes of the words of *encoded*, and where in it each word begins."""
     if COMPILED:
-        return hashes.word_hashes(encoded, seed, _salt(seed))
+        return _hashing.word_hashes(encoded, seed, _salt(seed))
     padded = b" " + encoded + b" " * 8
     space = np.frombuffer(padded, np.uint8) == _SPACE
     edges = np.flatnonzero(space[1:] != space[:-1])
@@ -97,7 +97,7 @@ def runs(tokens: ShingleArray, size: int) -> ShingleArray:
     collide here, and 2 * log2(size) operations do.
     """
     if COMPILED and tokens.ndim == 1:
-        return hashes.runs(tokens, size)
+        return _hashing.runs(tokens, size)
     block, width = tokens, 1
     joined, covered = tokens[..., :0], 0
     level = 0
@@ -131,7 +131,7 @@ def _stir(values: ShingleArray) -> ShingleArray:
 def mixed(values: ShingleArray) -> ShingleArray:
     """Spread every bit over all 64 (a finaliser in the manner of splitmix64). In place."""
     if COMPILED:
-        hashes.mix(values)
+        _hashing.mix(values)
         return values
     values ^= values >> _32
     values *= _MIX_1
@@ -145,7 +145,7 @@ def sorted_unique(values: ShingleArray) -> ShingleArray:
     """*values* in order, each once. Sorts in place; numpy.unique takes ten times as long."""
     values.sort()
     if COMPILED:
-        return values[: hashes.unite(values)]
+        return values[: _hashing.unite(values)]
     new = np.ones(values.size, np.bool_)
     np.not_equal(values[1:], values[:-1], out=new[1:])
     return values if new.all() else values[new]

@@ -10,7 +10,7 @@ import numpy as np
 from . import hashing
 
 if hashing.COMPILED:
-    from . import hashes
+    from . import _hashing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -252,7 +252,7 @@ def band_keys(sketch: NDArray[np.unsignedinteger], bands: int, rows: int) -> NDA
             f"{sketch.shape[-1]}"
         )
     if hashing.COMPILED and sketch.ndim == 1 and sketch.dtype == np.uint32:
-        return hashes.band_keys(np.ascontiguousarray(sketch, np.uint32), bands, rows)
+        return _hashing.band_keys(np.ascontiguousarray(sketch, np.uint32), bands, rows)
     low = sketch[..., : bands * rows].astype(np.uint32) & np.uint32((1 << bits) - 1)
     shifts = np.arange((rows - 1) * bits, -1, -bits, dtype=np.uint32)
     placed = low.reshape(*low.shape[:-1], bands, rows) << shifts

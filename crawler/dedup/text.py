@@ -14,7 +14,7 @@ from .letters import one_writing
 from .unspaced import segmented
 
 try:
-    from .encode import encode, has_gaps
+    from ._text import encode, has_gaps
 
     COMPILED = True
 except ImportError:  # then texts that are not all ASCII take some ten times as long

@@ -11,7 +11,7 @@ from itemadapter import ItemAdapter
 from scrapy.utils.asyncio import run_in_thread
 
 from ..chrome import Document, MainText
-from ..chrome.document import COMPILED
+from ..chrome.twins import COMPILED
 from ..dedup.config import DedupConfig
 from ..extractor import Extractor, Tree, extractor, own
 from ..project import project_config

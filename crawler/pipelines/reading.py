@@ -17,7 +17,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spiders import CrawlSpider
 
 from ..chrome import Document, parse
-from ..chrome.document import COMPILED
+from ..chrome.twins import COMPILED
 from ..items import value_of
 from ..project import project_config
 from .long_pages import LONG_PAGE

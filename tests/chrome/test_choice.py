@@ -9,15 +9,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crawler.chrome import choice, document, extract, features
+from crawler.chrome import choice, document, features, twins
 from crawler.chrome.blocks import LIMIT
 from tests.chrome.test_hostile import SOUP
 
 WAYS: dict[str, Any] = {"numpy": choice}
-if extract.choose is not choice.choose:
-    from crawler.chrome import choices
+if twins.COMPILED:
+    from crawler.chrome import _choice
 
-    WAYS["compiled"] = choices
+    WAYS["compiled"] = _choice
 
 CHANCES = st.lists(
     st.tuples(st.floats(0, 1, width=32), st.integers(1, 10_000), st.booleans(), st.integers(0, 3)),

@@ -10,13 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawler.chrome import choice, document, extract, features, forest, model, strip_chrome
+from crawler.chrome import (
+    choice,
+    document,
+    extract,
+    features,
+    forest,
+    model,
+    strip_chrome,
+    twins,
+)
 from crawler.chrome.blocks import LIMIT, TAGS, flat_lines
 from tests.chrome.test_hostile import HOSTILE, SOUP
 
-if extract.describe is features.describe:
+if not twins.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.chrome.describe import describe, lengths
+from crawler.chrome._features import describe, lengths
 
 PAGE = """<title>The wreck that nobody raised, and why</title><body class="page home">
 <ul class=menu><li><a href=/1>News</a><li class=on><a href=/2>Sport</a><li><a href=/3>More</a></ul>

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crawler.chrome import forest, model
+from crawler.chrome import forest, model, twins
 from crawler.chrome.forest import Forest
 
 BOTH = {"numpy": forest.votes}
-if model.likelihoods is not forest.likelihoods:
-    from crawler.chrome import votes as compiled
+if twins.COMPILED:
+    from crawler.chrome import _forest
 
-    BOTH["compiled"] = compiled.votes
+    BOTH["compiled"] = _forest.votes
 Votes = Callable[..., Any]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crawler.chrome import block_hash, pairs
 from crawler.chrome.pairs import KEPT
 
-paired = pytest.importorskip("crawler.chrome.paired")
+compiled = pytest.importorskip("crawler.chrome._pairs")
 
 TEXTS = st.lists(
     st.one_of(
@@ -33,7 +33,7 @@ def said(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> list[str]:
     return [str(what) if numbers else "abcde"[what] for what, *_ in blocks]
 
 
-@pytest.fixture(params=[pairs, paired], ids=["python", "compiled"])
+@pytest.fixture(params=[pairs, compiled], ids=["python", "compiled"])
 def way(request: pytest.FixtureRequest) -> ModuleType:
     return request.param
 
@@ -42,7 +42,7 @@ def way(request: pytest.FixtureRequest) -> ModuleType:
 @given(texts=TEXTS)
 def test_hashes_of_pairs(texts: list[str]) -> None:
     """Both give the same, for any text, and one list where there are no digits."""
-    found, wanted = paired.pair_hashes(texts), pairs.pair_hashes(texts)
+    found, wanted = compiled.pair_hashes(texts), pairs.pair_hashes(texts)
     assert found == wanted
     assert (found.same is found.alike) == (wanted.same is wanted.alike)
     hashes = [pairs.EDGE, *map(block_hash, texts), pairs.EDGE]
@@ -55,10 +55,10 @@ def test_hashes_of_pairs(texts: list[str]) -> None:
 @given(blocks=BLOCKS, numbers=st.booleans())
 def test_lessons(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> None:
     """Both learn the same of a page, in the same order."""
-    found = paired.pair_hashes(said(blocks, numbers))
+    found = compiled.pair_hashes(said(blocks, numbers))
     alone = np.array([block[1] for block in blocks])
     wanted = pairs.lesson(found, alone)
-    assert list(paired.lesson(found, alone).items()) == list(wanted.items())
+    assert list(compiled.lesson(found, alone).items()) == list(wanted.items())
 
 
 @settings(deadline=None)
@@ -73,8 +73,8 @@ def test_counts(lessons: list[dict[int, tuple[bool, bool]]]) -> None:
     for lesson in lessons:
         kept = {pair: kept for pair, (kept, _) in lesson.items()}
         again = np.array([came for _, came in lesson.values()], bool)
-        paired.count(found, kept, again)
-        pairs.count(wanted, kept, again)
+        compiled.count_pairs(found, kept, again)
+        pairs.count_pairs(wanted, kept, again)
         assert list(found.items()) == list(wanted.items())
 
 
@@ -92,7 +92,7 @@ def test_what_is_templated(
     linked = np.array([block[3] for block in blocks])
     heading = np.array([data.draw(st.booleans()) for _ in blocks], bool)
     answers = [
-        one.templated(found, kept, linked, sizes, heading, template) for one in (paired, pairs)
+        one.templated(found, kept, linked, sizes, heading, template) for one in (compiled, pairs)
     ]
     if answers[1] is None:
         assert answers[0] is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.chrome import extract, features, model, phrases
+from crawler.chrome import extract, features, model, phrases, twins
 from crawler.chrome.blocks import flat_lines
 from crawler.chrome.phrases import KINDS, MOST_WORDS, PHRASES, READ, said, words
 
@@ -112,7 +112,7 @@ def test_the_nearest() -> None:
     assert np.allclose(np.expm1(after), [1, 0, none, none, none])
 
 
-@pytest.mark.skipif(extract.describe is features.describe, reason="not compiled here")
+@pytest.mark.skipif(not twins.COMPILED, reason="not compiled here")
 @given(
     st.lists(
         st.lists(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from crawler.chrome import parse, reasons
 from tests.chrome.test_hostile import SOUP
 
-reasoned = pytest.importorskip("crawler.chrome.reasoned")
+compiled = pytest.importorskip("crawler.chrome._reasons")
 
 PAGE = """<nav>a</nav><footer>b</footer><div hidden>c</div><p><a href=/>d</a> e<p>f
 <div class="menu comments">g</div><div class=related-links><ul><li><a href=/>h</a></ul></div>"""
@@ -29,8 +29,8 @@ def test_reasons(html: str) -> None:
     for numbers in (np.arange(n), np.flatnonzero(~kept)[:3]):
         for template in (None, known):
             wanted = reasons.reasons(flat, numbers, kept, template)
-            assert reasoned.reasons(flat, numbers, kept, template) == wanted
+            assert compiled.reasons(flat, numbers, kept, template) == wanted
     cut = np.zeros(n, bool)
-    assert reasoned.reasons(flat, np.arange(6), cut, None) == [
+    assert compiled.reasons(flat, np.arange(6), cut, None) == [
         "navigation", "footer", "hidden", "outside main text", "outside main text", "navigation"
     ]  # fmt: skip

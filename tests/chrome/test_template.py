@@ -150,17 +150,17 @@ def test_what_was_not_seen_is_hardly_ever_known() -> None:
 
 def test_the_compiled_filters_find_the_same() -> None:
     """Of numbers new and old, and of those that only seem to be old."""
-    seen = pytest.importorskip("crawler.chrome.seen")
+    compiled = pytest.importorskip("crawler.chrome._bloom")
     filters, shift = np.zeros((2, 64), np.uint8), 64 - 9
-    compiled = filters.copy()
+    others = filters.copy()
     pages = np.random.default_rng(1).integers(0, 300, (40, 8), np.uint64)
     for turn, numbers in enumerate(pages):
         known = bloom.look_up(filters, numbers, shift)
-        assert (seen.look_up(compiled, numbers, shift) == known).all()
-        assert (compiled == filters).all()
+        assert (compiled.look_up(others, numbers, shift) == known).all()
+        assert (others == filters).all()
         if turn % 10 == 9:  # the older generation is not empty, either
-            filters[1], compiled[1] = filters[0], compiled[0]
-            filters[0] = compiled[0] = 0
+            filters[1], others[1] = filters[0], others[0]
+            filters[0] = others[0] = 0
 
 
 def test_nobody_can_have_the_text_of_others_cut() -> None:

@@ -12,14 +12,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawler.chrome import anchors, counting, document, outside, reader, strip_chrome
+from crawler.chrome import anchors, counting, document, outside, reader, strip_chrome, twins
 from tests.chrome.test_hostile import HOSTILE, SOUP
 
-if not document.COMPILED:
+if not twins.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.chrome import unparsed
-from crawler.chrome.crowded import count, is_crowded
-from crawler.chrome.walk import walk
+from crawler.chrome import _anchors, _outside
+from crawler.chrome._counting import count, is_crowded
+from crawler.chrome._reader import walk
 
 PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
 <meta property="article:published_time" content=2026-05-01>
@@ -224,7 +224,7 @@ def test_anchors_are_those_of_the_expression(pieces: list[str], most: int) -> No
     """Whatever stands in a tag, and however little of it is right."""
     data = "".join(pieces).encode("utf-8", "replace")
     for page in data, b"<a " + data + b"><a href=/y rel=z>":
-        assert unparsed.anchors(page, most) == anchors.anchors(page, most)
+        assert _anchors.anchors(page, most) == anchors.anchors(page, most)
 
 
 HIDING = (
@@ -248,14 +248,14 @@ def test_what_is_seen_is_that_of_the_expressions(pieces: list[str], since: int) 
     """Whatever begins and does not end, and wherever the part begins that is not parsed."""
     data = "".join(pieces).encode()
     since = min(since, len(data))
-    assert unparsed.seen_since(data, since) == outside.seen_since(data, since)
+    assert _outside.seen_since(data, since) == outside.seen_since(data, since)
 
 
 def test_so_many_are_left_out() -> None:
     """Later scripts are taken for text, and those before the part are not counted."""
     page = b"<script>a</script>" * (outside.MOST_UNSEEN + 2)
     for since in 0, 18 * 5:
-        found = unparsed.seen_since(page, since)
+        found = _outside.seen_since(page, since)
         assert found == outside.seen_since(page, since)
         assert found.count(b"<script>a") == 2 - bool(since) * 2
 
@@ -265,7 +265,7 @@ def test_an_anchor_of_very_many_attributes_is_none(attributes: int) -> None:
     """As the expression has it: the address is one of them."""
     page = b"<a " + b"x " * (attributes - 1) + b"href=/y>"
     expected = [("/y", None)] * (attributes <= anchors.MOST_ATTRIBUTES)
-    assert unparsed.anchors(page, 9) == anchors.anchors(page, 9) == expected
+    assert _anchors.anchors(page, 9) == anchors.anchors(page, 9) == expected
 
 
 @pytest.mark.parametrize("name", HOSTILE)

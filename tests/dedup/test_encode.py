@@ -16,7 +16,7 @@ from tests.dedup.test_text import TRICKY
 
 if not rules.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.dedup.encode import encode
+from crawler.dedup._text import encode
 
 POINTS = range(0x1FFF0)  # nearly all that are remembered
 # Most of what pages are written in, and what is next to it: tables end, letters compose, fold,

@@ -24,7 +24,7 @@ from tests.dedup.test_typos import CLEAN, MISREAD, MISTYPED
 
 if not table.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.dedup.spelling.search import Search
+from crawler.dedup.spelling._choices import Search
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzéßñşдж中𝒜0"
 LONGEST = 64

@@ -13,7 +13,7 @@ from .base import BandedMethod, SketchArray
 from .draw import multipliers
 
 if hashing.COMPILED:
-    from .. import hashes
+    from .. import _hashing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class FastSimilaritySketch(BandedMethod):
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         if hashing.COMPILED:
-            return hashes.fast(np.ascontiguousarray(shingles), self._multipliers)
+            return _hashing.fast(np.ascontiguousarray(shingles), self._multipliers)
         return self.sketch_batch(shingles, np.array([0, shingles.size]))[0]
 
     def sketch_batch(self, shingles: ShingleArray, offsets: NDArray[np.intp]) -> list[SketchArray]:

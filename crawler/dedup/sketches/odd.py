@@ -23,7 +23,7 @@ from ..similarity import Estimate, z_score
 from .simhash import estimate_simhash
 
 if hashing.COMPILED:
-    from ..hashes import odd as members_and_bits
+    from .._hashing import odd as members_and_bits
 
 # The error is smallest where the difference at the threshold fills this part of the bits: fewer
 # members are a smaller sample, more of them collide (section 3.2, minimised numerically).

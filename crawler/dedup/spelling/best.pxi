@@ -1,4 +1,4 @@
-"""The best words of those that are compared, and the most frequent; part of `search.pyx`."""
+"""The best words of those that are compared, and the most frequent; part of `_choices.pyx`."""
 
 cdef enum:
     FEW = 16  # no fewer than the most that are compared

@@ -147,7 +147,7 @@ class Dictionary:
 
     @cached_property
     def _compiled_gain(self) -> Callable[..., NDArray[np.float64]]:
-        from .lookup import Gains, gain
+        from ._table import Gains, gain
 
         return partial(gain, Gains(self))
 

@@ -29,7 +29,7 @@ class Choices:
     def __init__(self, dictionary: Dictionary) -> None:
         self._found: Callable[[list[str]], Choice] = Finder(dictionary)
         if table.COMPILED:
-            from .search import Search
+            from ._choices import Search
 
             self._found = Search(self._found)
         self._kept = _Kept()

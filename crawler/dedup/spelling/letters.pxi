@@ -1,4 +1,4 @@
-"""What is asked of the letters of words; part of `search.pyx`."""
+"""What is asked of the letters of words; part of `_choices.pyx`."""
 
 cdef enum:
     LETTERS = 64  # of a word that is looked for: a bit for each

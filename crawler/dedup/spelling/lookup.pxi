@@ -1,4 +1,4 @@
-"""A table of which one key after another is asked; part of `lookup.pyx` and `search.pyx`."""
+"""A table of which one key after another is asked; part of `_table.pyx` and `_choices.pyx`."""
 
 cdef extern from *:
     """

@@ -127,7 +127,7 @@ class Shapes:
     def __call__(self, text: str) -> str:
         text = text.lower()
         if table.COMPILED:
-            from .draw import draw
+            from ._shape import draw
 
             return draw(text, self._blurred)
         parted = _WORD.split(text)

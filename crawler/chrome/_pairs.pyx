@@ -94,7 +94,7 @@ def lesson(pairs, alone):
     return found
 
 
-def count(dict counts not None, pairs, again):
+def count_pairs(dict counts not None, pairs, again):
     cdef const unsigned char[::1] came = again.view(np.uint8)
     cdef Py_ssize_t i = 0
     for pair, kept in pairs.items():
