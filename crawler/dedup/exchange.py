@@ -12,8 +12,8 @@ from .errors import ServerError
 from .patience import Patience
 from .spool import Kept, Spool
 from .store.batch import Batcher
+from .store.faults import explained
 from .store.messages import CheckRequest, Evidence, Gone
-from .store.scripts import explained
 
 logger = logging.getLogger(__name__)
 

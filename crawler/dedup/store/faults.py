@@ -7,11 +7,12 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from redis import exceptions as redis_errors
 
-from ..errors import DedupError
+from ..errors import DedupError, ServerError
 
 
 class Fault(NamedTuple):
@@ -130,6 +131,9 @@ NO_STATE = Fault(
     "noeviction, then clear the index and import an export, or crawl again",
     False,
 )
+_REPLACED = Fault(
+    "the index was deleted or replaced while it was in use: start the crawl again", False
+)
 _NO_REPLICAS = Fault(
     "the server has too few replicas to take anything (min-replicas-to-write); wait if a failover "
     "is under way, else see whether its replicas run",
@@ -184,6 +188,7 @@ _TEXTS = {
     "data string too short": DAMAGED,
     "numbers of pages have come to an end": _NO_NUMBERS,
     "state of the index is lost": NO_STATE,
+    "parameters the index": _REPLACED,  # as scripts say it
     "db index is out of range": _NO_DATABASE,
     f"errno {errno.ECONNREFUSED}]": _REFUSED,
     # All that the client keeps of the cause where it found its connection closed.
@@ -229,6 +234,15 @@ def explain(error: BaseException) -> str:
     'the server is a read-only replica'
     """
     return _diagnose(error).sentence
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turns what the client library raises into a :class:`ServerError` that says what to do."""
+    try:
+        yield
+    except (redis_errors.RedisError, redis_errors.RedisClusterException, OSError) as error:
+        raise ServerError(explain(error)) from error
 
 
 def is_passing(error: BaseException) -> bool:

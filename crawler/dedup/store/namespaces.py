@@ -20,9 +20,10 @@ from redis.exceptions import TryAgainError
 from ..config import DedupConfig
 from ..errors import InputError
 from .connect import Client, open_server
+from .faults import explained
 from .keys import Keys
 from .parameters import UNFINISHED, not_whole
-from .scripts import explained, load_script
+from .scripts import load_script
 from .shards import shard_tags
 
 _BATCH = 200  # keys in one exchange

@@ -18,10 +18,10 @@ from redis.exceptions import ResponseError
 
 from ..errors import ServerError
 from .connect import Client
-from .faults import FOREIGN, NO_STATE
+from .faults import FOREIGN, NO_STATE, explained
 from .keys import AGAIN, Keys
 from .parameters import Parameters
-from .scripts import explained, load_script
+from .scripts import load_script
 
 PAGES_IN_BLOCK: Final = 48  # this and the following as in layout.lua and records.lua
 _KEYS: Final = 1 << 27

@@ -10,6 +10,7 @@ from redis.exceptions import NoScriptError
 
 from ..candidates import Rule
 from .connect import Client
+from .faults import explained
 from .keys import Keys
 from .messages import (
     CheckRequest,
@@ -23,7 +24,7 @@ from .messages import (
 )
 from .parameters import Parameters
 from .reading import Entry, Reader
-from .scripts import explained, load_script
+from .scripts import load_script
 
 
 class RedisIndex(Reader):

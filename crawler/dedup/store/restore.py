@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple
 
 from ..errors import InputError, ParameterMismatch
 from .connect import Client
+from .faults import explained
 from .messages import KINDS
 from .parameters import UNFINISHED, Parameters, not_whole
 from .reading import Reader
 from .records import PageRecord
-from .scripts import explained, load_script
+from .scripts import load_script
 from .spread_claims import Place
 from .spread_index import SpreadIndex
 

@@ -1,18 +1,11 @@
-"""The server's scripts, and its errors in our words."""
+"""The server's scripts."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
-
-from redis.exceptions import RedisClusterException, RedisError
-
-from ..errors import ServerError
-from .faults import explain
 
 # What stands in front of a script; those not named here stand alone.
 _OWN = ("layout", "records")
@@ -46,19 +39,3 @@ def load_script(name: str) -> Script:
         (folder / f"{part}.lua").read_text("utf-8") for part in (*_PARTS.get(name, ()), name)
     )
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Turns what the client library raises into a :class:`ServerError` that says what to do."""
-    try:
-        yield
-    except (RedisError, RedisClusterException, OSError) as error:
-        raise ServerError(sentence(error)) from error
-
-
-def sentence(error: BaseException) -> str:
-    """What is wrong with the server or the index in it, and what to do."""
-    if "PARAMETERS the index" in str(error):
-        return "the index was deleted or replaced while it was in use: start the crawl again"
-    return explain(error)

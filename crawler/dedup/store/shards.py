@@ -18,9 +18,9 @@ from redis.exceptions import NoScriptError, RedisClusterException, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from ..errors import ServerError
-from .faults import is_passing
+from .faults import explain, is_passing
 from .keys import Keys
-from .scripts import load_script, sentence
+from .scripts import load_script
 
 _SLOTS = 16_384
 _EXCHANGE = 512  # calls in one exchange with a node
@@ -110,7 +110,7 @@ class Shards:
                     if is_passing(reply) and loop.time() + pause < deadline:
                         failed.append(place)
                     else:
-                        replies[place] = ServerError(sentence(reply))
+                        replies[place] = ServerError(explain(reply))
             places = failed
             if places:
                 await asyncio.sleep(pause)

@@ -11,12 +11,13 @@ from typing import Any
 from redis.asyncio import RedisCluster
 
 from ..candidates import Rule
+from .faults import explained
 from .keys import Keys
 from .messages import CheckRequest, Evidence, Gone, StoredPage, pack_gone
 from .namespaces import slots_at_rest
 from .parameters import Parameters
 from .reading import Entry, Reader
-from .scripts import explained, load_script
+from .scripts import load_script
 from .shards import Call, Shards, Terms
 from .spread_check import SpreadCheck
 from .spread_claims import Place
