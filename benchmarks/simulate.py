@@ -38,8 +38,8 @@ from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import compare_odd, odd_sketches
 from crawler.dedup.store.connect import open_server
 from crawler.dedup.store.embedded import server_binary
+from crawler.dedup.store.layout import Entry
 from crawler.dedup.store.messages import CheckRequest
-from crawler.dedup.store.reading import Entry
 from crawler.dedup.store.records import read_pages
 from crawler.dedup.store.redis_index import RedisIndex
 

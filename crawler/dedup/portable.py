@@ -23,8 +23,8 @@ from typing import IO, Any, Final, NamedTuple
 
 from .errors import InputError
 from .fingerprint import EXACT_BYTES
+from .store.layout import NO_KEY
 from .store.messages import KINDS
-from .store.reading import NO_KEY
 from .store.records import COPIES, STANDING, PageRecord
 
 FORMAT: Final = "scrapy-neardup index"

@@ -19,8 +19,8 @@ from .index import DuplicateIndex
 from .portable import FORMAT, VERSION, Writer, read_blocks, read_header
 from .store.audit import Audit
 from .store.connect import open_server
+from .store.layout import all_blocks
 from .store.make import make_store
-from .store.reading import all_blocks
 from .store.records import PageRecord
 from .store.records import read_blocks as read_records
 from .store.restore import Restorer

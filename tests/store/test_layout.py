@@ -14,8 +14,8 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches.odd import OddSketch
+from crawler.dedup.store.layout import PAGES_IN_BLOCK, entries_in
 from crawler.dedup.store.messages import CheckRequest
-from crawler.dedup.store.reading import PAGES_IN_BLOCK, entries_in
 from crawler.dedup.store.records import split_block
 from crawler.dedup.store.redis_index import RedisIndex
 from crawler.dedup.transfer import export_index

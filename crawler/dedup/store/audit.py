@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 import xxhash
 
+from .base import Store
 from .keys import FIXED
-from .reading import MORE, PAGES_IN_BLOCK, Entry, Reader, entries_in, place_of, size_of
+from .layout import MORE, PAGES_IN_BLOCK, Entry, entries_in, place_of, size_of
 from .records import COPIES, parse_record, split_block
 
 # What the names of an index's keys end with; of buckets and blocks the number is told.
@@ -35,7 +36,7 @@ class Audit:
     unsettled: int = 0
 
 
-async def audit(store: Reader, *, odd_bytes: int) -> Audit:
+async def audit(store: Store, *, odd_bytes: int) -> Audit:
     """Hold records, tables and counters of an index against each other.
 
     Pages that are checked, or expire, meanwhile show as faults. So it looks again until nothing is
@@ -61,7 +62,7 @@ async def audit(store: Reader, *, odd_bytes: int) -> Audit:
     return found
 
 
-async def _look(store: Reader, odd_bytes: int) -> tuple[Audit, dict[str, int], bool]:
+async def _look(store: Store, odd_bytes: int) -> tuple[Audit, dict[str, int], bool]:
     """Look once; was nothing written meanwhile?"""
     claimed = await store.claimed()
     states = await store.states()
@@ -72,7 +73,7 @@ async def _look(store: Reader, odd_bytes: int) -> tuple[Audit, dict[str, int], b
 
 
 async def _audit(
-    store: Reader, odd_bytes: int, claimed: list[Entry], states: list[dict[str, int]]
+    store: Store, odd_bytes: int, claimed: list[Entry], states: list[dict[str, int]]
 ) -> tuple[Audit, dict[str, int], dict[str, int]]:
     """Read all of it once; tell of faults, with the difference of a bucket's sums, and of counters.
 
@@ -153,7 +154,7 @@ def _entry(table: str, tag: bytes, page: int) -> int:
 
 
 def _places(
-    store: Reader, names: Iterable[str], faults: dict[str, int]
+    store: Store, names: Iterable[str], faults: dict[str, int]
 ) -> list[tuple[int, str, int]]:
     """Shards, families and numbers of those of these keys that are numbered."""
     shards = {keys.prefix: shard for shard, keys in enumerate(store.shards)}

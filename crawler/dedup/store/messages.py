@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..errors import ServerError
 from ..fingerprint import Fingerprint
 from .faults import DAMAGED
-from .reading import NO_KEY, table_key
+from .layout import NO_KEY, table_key
 
 _REQUEST = struct.Struct(">4s4sI12sII4sBHHHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")

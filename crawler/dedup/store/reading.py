@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-import struct
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from os.path import commonprefix
@@ -19,43 +16,13 @@ from redis.exceptions import ResponseError
 from ..errors import ServerError
 from .connect import Client
 from .faults import FOREIGN, NO_STATE, explained
-from .keys import AGAIN, Keys
-from .parameters import Parameters
+from .keys import Keys
+from .layout import LEAST_BUCKETS, MORE, Entry, entries_in, place_of, size_of
 from .scripts import load_script
 
-PAGES_IN_BLOCK: Final = 48  # this and the following as in layout.lua and records.lua
-_KEYS: Final = 1 << 27
-_LEAST_BUCKETS: Final = 8
-_ENTRY: Final = struct.Struct(">3sI")
-_FREE: Final = 0xFFFFFFFF
-NO_KEY: Final = bytes(4)  # instead of a table key, where there is none
-MORE: Final = 0xFEFFFFFF  # stands for the pages that were left out under a key
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
-_MET: Final = 4  # bytes that say when a host was met, before the log of its template
 _NUMBER: Final = re.compile(rb"-?[0-9]{1,18}")
 _COUNTS = ("state", "stats", "hosts", "histogram")
-
-
-def all_blocks(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Shard and number of each block of records, given the number of each shard's next page.
-
-    Not a list: numbers are never given twice, so that an old index has far more blocks than pages.
-    """
-    for shard, number in enumerate(numbers):
-        for block in range(number // PAGES_IN_BLOCK + 1):
-            yield shard, block
-
-
-class Entry(NamedTuple):
-    """An entry of a table: shard, table, the group that the table's size is counted in, table key
-    and the number of the page.
-    """
-
-    shard: int
-    table: str
-    group: str
-    key: bytes
-    page: int
 
 
 class ServerMemory(NamedTuple):
@@ -65,92 +32,22 @@ class ServerMemory(NamedTuple):
     limit: int
 
 
-def table_key(url: str, seed: int) -> bytes:
-    """The key of a URL in the table of URLs.
-
-    Without the seed nobody can prepare addresses that all come into one bucket.
-    """
-    return hashlib.blake2b(url.encode(), digest_size=4, key=seed.to_bytes(8)).digest()
-
-
-def size_of(state: Mapping[str, int], group: str) -> int:
-    """How many buckets each table of a group has."""
-    return max(state.get(f"{group}.size", 0), _LEAST_BUCKETS)
-
-
-def place_of(key: bytes, size: int) -> tuple[int, bytes]:
-    """The bucket of a table key in a table of `size` buckets, and what of the key stands there."""
-    number = int.from_bytes(key) % _KEYS
-    weight = 1 << size.bit_length() - 1
-    if number % weight + weight < size:
-        weight *= 2
-    return number % weight, (number // _LEAST_BUCKETS).to_bytes(3)
-
-
-def entries_in(bucket: bytes) -> Iterator[tuple[bytes, int]]:
-    """The entries of a bucket: what stands there of a key, and the number of a page or MORE."""
-    for tag, page in _ENTRY.iter_unpack(bucket[: len(bucket) // _ENTRY.size * _ENTRY.size]):
-        if page == _FREE:
-            return
-        yield tag, page
-
-
-class Reader(ABC):
+class Reader:
     """The keys of an index, in one shard or in many.
 
     ``shards`` are the keys of each shard, ``namespace`` is the index's name.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        namespace: str,
-        shards: Sequence[Keys],
-        head: Keys,
-        parameters: Parameters,
-    ) -> None:
+    def __init__(self, client: Client, namespace: str, shards: Sequence[Keys], head: Keys) -> None:
         self.namespace = namespace
         self.shards = shards
         self._client = client
         self._head = head  # the keys whose params were written first
-        self._parameters = parameters
 
     @property
     def head(self) -> Keys:
         """The keys whose parameters are written first: they tell whether there is an index."""
         return self._head
-
-    @property
-    def parameters(self) -> Parameters:
-        """The parameters asked for, or those that the index has when it is open."""
-        return self._parameters
-
-    async def is_replaced(self) -> bool:
-        """Whether there is another index under this name than the one that was opened, or none."""
-        with explained():
-            client: Any = self._client
-            digest = await client.hget(self._head.params, "digest")
-        return bool(digest != self._parameters.digest.encode())
-
-    def url_key(self, url: str) -> bytes:
-        """The key of a URL in the table of URLs."""
-        return table_key(url, self._parameters.seed)
-
-    @abstractmethod
-    def home(self, url: str) -> int:
-        """The shard where the record of a URL lies."""
-
-    @abstractmethod
-    def tables(self, bands: int) -> list[tuple[str, str]]:
-        """The tables of a shard, each with the group that its size is counted in."""
-
-    async def write_override(self, keys: Keys, url: str, decision: str | None) -> None:
-        """Note what somebody wants of a URL of the shard with these `keys`."""
-        with explained():
-            client: Any = self._client
-            # What was decided by a wish that is taken back has to be decided anew, once.
-            if decision is not None or await client.hexists(keys.overrides, url):
-                await client.hset(keys.overrides, url, decision or AGAIN)
 
     async def overrides(self) -> dict[str, str]:
         """What somebody wants of URLs, or took back: see :attr:`Keys.overrides`."""
@@ -160,31 +57,6 @@ class Reader(ABC):
                 listing: Any = await self._client.hgetall(keys.overrides)
                 found |= {_text(url): _text(wish) for url, wish in listing.items()}
         return found
-
-    async def template(self, host: str) -> bytes:
-        """The log of a host's template, 4 bytes an entry: see lua/pages.lua."""
-        keys = self.shards[self.home(host)]
-        with explained():
-            client: Any = self._client
-            packed = await client.hget(keys.templates, host)
-        log = (packed or b"")[_MET:]
-        return log[: len(log) // 4 * 4]
-
-    @abstractmethod
-    def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
-        """The entries of a kept page, beside that of its URL."""
-
-    async def claimed(self) -> list[Entry]:
-        """The entries of pages that are being checked and have no records yet."""
-        return []
-
-    @abstractmethod
-    async def mend(self) -> None:
-        """Finish what workers that died have left behind."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """End what goes on in the background."""
 
     async def states(self) -> list[dict[str, int]]:
         """The hash ``state`` of each shard; :class:`ServerError` if one with pages has lost it."""
@@ -201,7 +73,7 @@ class Reader(ABC):
 
     async def _see_that_it_is_new(self, keys: Keys) -> None:
         """As in layout.lua."""
-        names = [keys.numbered("url", bucket) for bucket in range(_LEAST_BUCKETS)]
+        names = [keys.numbered("url", bucket) for bucket in range(LEAST_BUCKETS)]
         if any(await self.read_buckets(names)):
             client: Any = self._client
             with explained():

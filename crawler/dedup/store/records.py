@@ -9,8 +9,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ..similarity import Estimate
 from ..sketches.odd import OddSketch, estimate_odd
+from .layout import NO_KEY, PAGES_IN_BLOCK, all_blocks
 from .messages import BY_KEYS, KINDS, Evidence
-from .reading import NO_KEY, PAGES_IN_BLOCK, Reader, all_blocks
+from .reading import Reader
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
 

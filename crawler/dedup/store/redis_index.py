@@ -9,9 +9,11 @@ from typing import Any
 from redis.exceptions import NoScriptError
 
 from ..candidates import Rule
+from .base import Store
 from .connect import Client
 from .faults import explained
 from .keys import Keys
+from .layout import Entry
 from .messages import (
     CheckRequest,
     Evidence,
@@ -23,11 +25,10 @@ from .messages import (
     unpack_evidence,
 )
 from .parameters import Parameters
-from .reading import Entry, Reader
 from .scripts import load_script
 
 
-class RedisIndex(Reader):
+class RedisIndex(Store):
     """The tables and records of one namespace on one server."""
 
     exchange = 32  # pages in one: the server does nothing else for about 0.1 ms a page meanwhile
@@ -94,24 +95,20 @@ class RedisIndex(Reader):
         replies = await self._run("gone", [self._parameters.digest, *items])
         return [bool(known) for known in replies]
 
-    async def override(self, url: str, decision: str | None) -> None:
-        """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""
-        await self.write_override(self.keys, url, decision)
-
     async def forget(self, url: str) -> bool:
         """Take a URL out of the index; False if it was not there."""
         return bool(await self._run("forget", [url, self.url_key(url), self._bits]))
 
     def home(self, url: str) -> int:
-        """See :meth:`Reader.home`."""
+        """See :meth:`Store.home`."""
         return 0
 
     def tables(self, bands: int) -> list[tuple[str, str]]:
-        """See :meth:`Reader.tables`."""
+        """See :meth:`Store.tables`."""
         return [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]
 
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
-        """See :meth:`Reader.entries`."""
+        """See :meth:`Store.entries`."""
         found = [Entry(shard, "exact", "exact", exact[:4], page)] if words else []
         for band in range(len(bands) // 4):
             key = bands[band * 4 : band * 4 + 4]

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..errors import InputError, ParameterMismatch
+from .base import Store
 from .connect import Client
 from .faults import explained
 from .messages import KINDS
 from .parameters import UNFINISHED, Parameters, not_whole
-from .reading import Reader
 from .records import PageRecord
 from .scripts import load_script
 from .spread_claims import Place
@@ -45,7 +45,7 @@ class Restorer:
     """
 
     def __init__(
-        self, client: Client, store: Reader, parameters: Parameters, mark: str, *, shards: int
+        self, client: Client, store: Store, parameters: Parameters, mark: str, *, shards: int
     ) -> None:
         self._client = client
         self._store = store

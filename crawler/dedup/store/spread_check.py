@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from ..candidates import Rule
 from ..errors import ServerError
+from .layout import table_key
 from .messages import BY_KEYS, EVIDENCE_BYTES, Evidence, pack_request, unpack_evidence, unpack_news
 from .parameters import Parameters
-from .reading import table_key
 from .shards import Call, Shards, Terms
 from .spread_care import SpreadCare
 from .spread_claims import Batch, claims_of

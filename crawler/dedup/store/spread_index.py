@@ -11,12 +11,13 @@ from typing import Any
 from redis.asyncio import RedisCluster
 
 from ..candidates import Rule
+from .base import Store
 from .faults import explained
 from .keys import Keys
+from .layout import Entry
 from .messages import CheckRequest, Evidence, Gone, StoredPage, pack_gone
 from .namespaces import slots_at_rest
 from .parameters import Parameters
-from .reading import Entry, Reader
 from .scripts import load_script
 from .shards import Call, Shards, Terms
 from .spread_check import SpreadCheck
@@ -28,7 +29,7 @@ _TABLES = {b"e": "exact", b"b": "band"}
 _FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
 
 
-class SpreadIndex(SpreadCheck, Reader):
+class SpreadIndex(SpreadCheck, Store):
     """The tables and records of one namespace, in shards on the nodes of a cluster.
 
     Every page is checked by itself, those that come together in common exchanges. What a page
@@ -59,7 +60,7 @@ class SpreadIndex(SpreadCheck, Reader):
         SpreadCheck.__init__(
             self, parts, terms, spread, rule, agreed, threshold=least, timeout=timeout
         )
-        Reader.__init__(self, client, namespace, parts.keys, Keys(f"{namespace}/"), agreed)
+        Store.__init__(self, client, namespace, parts.keys, Keys(f"{namespace}/"), agreed)
 
     async def open(self, *, make: bool = True) -> dict[str, str]:
         """Make the index, or see that the one that is there has these parameters; return them.
@@ -151,10 +152,6 @@ class SpreadIndex(SpreadCheck, Reader):
         ]
         return [bool(known) for known in await self._all(calls)]
 
-    async def override(self, url: str, decision: str | None) -> None:
-        """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""
-        await self.write_override(self._shards.keys[self._spread.home(url)], url, decision)
-
     async def forget(self, url: str) -> bool:
         """Take a URL out of the index; False if it was not there."""
         if not self._shards.digest:
@@ -165,20 +162,20 @@ class SpreadIndex(SpreadCheck, Reader):
         return bool(reply)
 
     def home(self, url: str) -> int:
-        """See :meth:`Reader.home`."""
+        """See :meth:`Store.home`."""
         return self._spread.home(url)
 
     def tables(self, bands: int) -> list[tuple[str, str]]:
-        """See :meth:`Reader.tables`."""
+        """See :meth:`Store.tables`."""
         return [("url", "url"), ("exact", "exact"), ("band", "band")]
 
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
-        """See :meth:`Reader.entries`."""
+        """See :meth:`Store.entries`."""
         number = self.number(shard, page)
         return [_entry(place, number) for place in self._spread.places(exact, words, bands)]
 
     async def claimed(self) -> list[Entry]:
-        """See :meth:`Reader.claimed`."""
+        """See :meth:`Store.claimed`."""
         if not self._shards.digest:
             return []
         return [_entry(place, number) for number, place in await self._mend()]

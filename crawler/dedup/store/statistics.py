@@ -6,7 +6,8 @@ import random
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .reading import PAGES_IN_BLOCK, Reader
+from .base import Store
+from .layout import PAGES_IN_BLOCK
 from .records import split_block
 from .sample import drawn_pages
 
@@ -42,7 +43,7 @@ class IndexStats:
         return asdict(self)
 
 
-async def read_statistics(store: Reader, *, bands: int) -> IndexStats:
+async def read_statistics(store: Store, *, bands: int) -> IndexStats:
     """Read the counters of an index and weigh a sample of its keys."""
     counters = await store.counters()
     state = {name: int(value) for name, value in counters["state"].items()}
@@ -66,14 +67,14 @@ async def read_statistics(store: Reader, *, bands: int) -> IndexStats:
     )
 
 
-async def _besides(store: Reader) -> int | None:
+async def _besides(store: Store) -> int | None:
     """Bytes of memory of the keys that hold no pages, None if the server forbids to weigh them."""
     names = {store.head.params, *(name for keys in store.shards for name in keys.fixed)}
     sizes = await store.memory_usage(list(names))
     return None if sizes is None else sum(size or 0 for size in sizes)
 
 
-async def _pages(store: Reader, bands: int) -> int:
+async def _pages(store: Store, bands: int) -> int:
     """Bytes of memory of all records and of the entries that find them."""
     states = await store.states()
     chosen = random.sample(range(len(states)), min(_SHARD_SAMPLE, len(states)))
@@ -90,7 +91,7 @@ async def _pages(store: Reader, bands: int) -> int:
     return round(total * len(states) / len(chosen))
 
 
-async def _records(store: Reader, shard: int) -> float:
+async def _records(store: Store, shard: int) -> float:
     """Bytes of memory for each record of a shard: those of its block, shared among those in it."""
     pages: list[tuple[int, int]] = []
     async for some in drawn_pages(store, [shard], random.Random()):

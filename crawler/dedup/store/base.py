@@ -1,0 +1,89 @@
+"""What is the same of an index on one server and of one in shards."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Final
+
+from .connect import Client
+from .faults import explained
+from .keys import AGAIN, Keys
+from .layout import Entry, table_key
+from .parameters import Parameters
+from .reading import Reader
+
+_MET: Final = 4  # bytes that say when a host was met, before the log of its template
+
+
+class Store(Reader, ABC):
+    """An index by its parameters: where a page has its place, and what is known of single URLs."""
+
+    def __init__(
+        self,
+        client: Client,
+        namespace: str,
+        shards: Sequence[Keys],
+        head: Keys,
+        parameters: Parameters,
+    ) -> None:
+        super().__init__(client, namespace, shards, head)
+        self._parameters = parameters
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters asked for, or those that the index has when it is open."""
+        return self._parameters
+
+    async def is_replaced(self) -> bool:
+        """Whether there is another index under this name than the one that was opened, or none."""
+        with explained():
+            client: Any = self._client
+            digest = await client.hget(self._head.params, "digest")
+        return bool(digest != self._parameters.digest.encode())
+
+    def url_key(self, url: str) -> bytes:
+        """The key of a URL in the table of URLs."""
+        return table_key(url, self._parameters.seed)
+
+    @abstractmethod
+    def home(self, url: str) -> int:
+        """The shard where the record of a URL lies."""
+
+    @abstractmethod
+    def tables(self, bands: int) -> list[tuple[str, str]]:
+        """The tables of a shard, each with the group that its size is counted in."""
+
+    @abstractmethod
+    def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
+        """The entries of a kept page, beside that of its URL."""
+
+    async def claimed(self) -> list[Entry]:
+        """The entries of pages that are being checked and have no records yet."""
+        return []
+
+    async def override(self, url: str, decision: str | None) -> None:
+        """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""
+        keys = self.shards[self.home(url)]
+        with explained():
+            client: Any = self._client
+            # What was decided by a wish that is taken back has to be decided anew, once.
+            if decision is not None or await client.hexists(keys.overrides, url):
+                await client.hset(keys.overrides, url, decision or AGAIN)
+
+    async def template(self, host: str) -> bytes:
+        """The log of a host's template, 4 bytes an entry: see lua/pages.lua."""
+        keys = self.shards[self.home(host)]
+        with explained():
+            client: Any = self._client
+            packed = await client.hget(keys.templates, host)
+        log = (packed or b"")[_MET:]
+        return log[: len(log) // 4 * 4]
+
+    @abstractmethod
+    async def mend(self) -> None:
+        """Finish what workers that died have left behind."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End what goes on in the background."""

@@ -1,0 +1,68 @@
+"""How an index lies in the server: tables, their buckets and entries, and blocks of records."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+PAGES_IN_BLOCK: Final = 48  # this and the following as in layout.lua and records.lua
+LEAST_BUCKETS: Final = 8
+_KEYS: Final = 1 << 27
+_ENTRY: Final = struct.Struct(">3sI")
+_FREE: Final = 0xFFFFFFFF
+NO_KEY: Final = bytes(4)  # instead of a table key, where there is none
+MORE: Final = 0xFEFFFFFF  # stands for the pages that were left out under a key
+
+
+def all_blocks(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Shard and number of each block of records, given the number of each shard's next page.
+
+    Not a list: numbers are never given twice, so that an old index has far more blocks than pages.
+    """
+    for shard, number in enumerate(numbers):
+        for block in range(number // PAGES_IN_BLOCK + 1):
+            yield shard, block
+
+
+class Entry(NamedTuple):
+    """An entry of a table: shard, table, the group that the table's size is counted in, table key
+    and the number of the page.
+    """
+
+    shard: int
+    table: str
+    group: str
+    key: bytes
+    page: int
+
+
+def table_key(url: str, seed: int) -> bytes:
+    """The key of a URL in the table of URLs.
+
+    Without the seed nobody can prepare addresses that all come into one bucket.
+    """
+    return hashlib.blake2b(url.encode(), digest_size=4, key=seed.to_bytes(8)).digest()
+
+
+def size_of(state: Mapping[str, int], group: str) -> int:
+    """How many buckets each table of a group has."""
+    return max(state.get(f"{group}.size", 0), LEAST_BUCKETS)
+
+
+def place_of(key: bytes, size: int) -> tuple[int, bytes]:
+    """The bucket of a table key in a table of `size` buckets, and what of the key stands there."""
+    number = int.from_bytes(key) % _KEYS
+    weight = 1 << size.bit_length() - 1
+    if number % weight + weight < size:
+        weight *= 2
+    return number % weight, (number // LEAST_BUCKETS).to_bytes(3)
+
+
+def entries_in(bucket: bytes) -> Iterator[tuple[bytes, int]]:
+    """The entries of a bucket: what stands there of a key, and the number of a page or MORE."""
+    for tag, page in _ENTRY.iter_unpack(bucket[: len(bucket) // _ENTRY.size * _ENTRY.size]):
+        if page == _FREE:
+            return
+        yield tag, page
