@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.index_sides import server
 from crawler.dedup import DedupConfig
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
-from crawler.dedup.lsh import row_bits
+from crawler.dedup.lsh import TABLE_KEY_BITS, row_bits
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import compare_odd, odd_sketches
 from crawler.dedup.store.connect import open_server
@@ -43,7 +43,6 @@ from crawler.dedup.store.messages import CheckRequest
 from crawler.dedup.store.records import read_pages
 from crawler.dedup.store.redis_index import RedisIndex
 
-KEY_BITS = 27
 LISTED = 16  # pages under one key, at most
 SHINGLES = 500
 SITE = 200  # kept pages of a site
@@ -55,7 +54,7 @@ SIZES = [10**4, 10**5, 10**6, 10**7, 10**8, 10**9, 10**10]
 
 def by_chance(kept: float, bands: int) -> float:
     """Kept pages that a page meets though they share nothing with it."""
-    return kept * bands / 2**KEY_BITS
+    return kept * bands / 2**TABLE_KEY_BITS
 
 
 def by_resemblance(similarity: float, bands: int, rows: int, listed: float = 1) -> float:
@@ -64,7 +63,8 @@ def by_resemblance(similarity: float, bands: int, rows: int, listed: float = 1) 
     `listed` is the probability that a page still stands in the list of a key.
     """
     bits = row_bits(rows)
-    cut = max(0, bits * rows - KEY_BITS)  # bits that the key has less than its values together
+    # Bits that the key has less than its values together.
+    cut = max(0, bits * rows - TABLE_KEY_BITS)
     agree = 1.0
     for value in range(rows):
         # The first value stands highest in the key and loses bits first.
@@ -75,7 +75,7 @@ def by_resemblance(similarity: float, bands: int, rows: int, listed: float = 1) 
 
 def listed(kept: float) -> float:
     """Share of the pages under one key that its list has room for, Poisson many of them."""
-    mean = kept / 2**KEY_BITS
+    mean = kept / 2**TABLE_KEY_BITS
     probability, below, expected = np.exp(-mean), 0.0, 0.0
     for count in range(LISTED):
         below += probability
@@ -95,7 +95,7 @@ def expectation(config: DedupConfig) -> list[dict[str, Any]]:
         {
             "kept": kept,
             "by chance": by_chance(kept, bands),
-            "under one key": kept / 2**KEY_BITS,
+            "under one key": kept / 2**TABLE_KEY_BITS,
             "of which listed": listed(kept),
             "found at 0.9": found_at(0.9, bands, rows, kept),
             "at 0.8": found_at(0.8, bands, rows, kept),
@@ -123,7 +123,7 @@ class Web:
             offsets = np.arange(len(drawn) + 1) * SHINGLES
             sketches = self.sketcher.method.sketch_batch(hashes, offsets)
             for (shingles, in_site), sketch in zip(drawn, sketches, strict=True):
-                keys = self.sketcher.keys(sketch) & np.uint32((1 << KEY_BITS) - 1)
+                keys = self.sketcher.keys(sketch) & np.uint32((1 << TABLE_KEY_BITS) - 1)
                 odd = odd_sketches(shingles, self.config.verify_bits, self.config.threshold)
                 bands = keys.astype(">u4").tobytes()
                 yield Fingerprint(self.rng.bytes(EXACT_BYTES), SHINGLES + 4, bands, odd), in_site

@@ -11,6 +11,7 @@ import numpy as np
 import xxhash
 
 from .hashing import sorted_unique
+from .lsh import TABLE_KEY_BITS
 from .sketches import Method, Sketcher, TwoStage
 from .sketches.odd import LEVELS, SIMHASH, OddSketch, odd_sketches
 from .text import Normaliser, single_spaced
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 # Among a billion different texts any two have equal ones with a chance of 6 in a trillion.
 EXACT_BYTES = 12
-_KEY_BITS = np.uint32((1 << 27) - 1)  # of a table key, see store/lua/layout.lua
+_KEY_MASK = np.uint32((1 << TABLE_KEY_BITS) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ class Fingerprinter:
         known = {SIMHASH} if isinstance(method, TwoStage) else set(LEVELS)
         return bool(
             in_order
-            and keys.max() <= _KEY_BITS
+            and keys.max() <= _KEY_MASK
             and 0 < len(levels) == len(known.intersection(levels))
             and all(len(sketch.bits) * 8 == self._bits for sketch in page.odd)
         )
@@ -162,7 +163,7 @@ class Fingerprinter:
     def _sketched(
         self, page: Fingerprint, shingles: ShingleArray, sketch: SketchArray
     ) -> Fingerprint:
-        keys = self._sketcher.keys(sketch) & _KEY_BITS
+        keys = self._sketcher.keys(sketch) & _KEY_MASK
         if self._sketcher.method.tables is None:
             keys = np.unique(keys)  # in one table, no key may stand there twice
         if not keys.size:

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 KEY_BITS: Final = 32
-_TABLE_BITS: Final = 27  # of a key that the tables of an index tell apart, see store/lua/layout.lua
+TABLE_KEY_BITS: Final = 27  # of a key that the tables of an index tell apart: see lua/layout.lua
 # More tables cost more memory than a low threshold is worth.
 _MOST_BANDS: Final = 32
 # Points of the similarity axis at which the S-curve is summed to an area.
@@ -212,7 +212,7 @@ def table_bits(rows: int) -> tuple[int, ...]:
     ((3, 6, 6, 6, 6), (0, 3, 4, 4, 4, 4, 4, 4))
     """
     bits = row_bits(rows)
-    return tuple(max(0, min(bits, _TABLE_BITS - bits * after)) for after in range(rows)[::-1])
+    return tuple(max(0, min(bits, TABLE_KEY_BITS - bits * after)) for after in range(rows)[::-1])
 
 
 def band_keys(sketch: NDArray[np.unsignedinteger], bands: int, rows: int) -> NDArray[np.uint32]:

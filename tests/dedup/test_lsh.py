@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.dedup.fingerprint import _KEY_BITS
 from crawler.dedup.lsh import (
+    TABLE_KEY_BITS,
     Bands,
     band_keys,
     choose_bands,
@@ -59,7 +59,8 @@ def test_the_tables_find_as_often_as_their_curve_says(
     draw = np.random.default_rng(4)
     a, b = draw.integers(0, 2**32, (2, 5000, bands * rows), dtype=np.uint32)
     b = np.where(draw.random(a.shape) < similarity, a, b)
-    differ = (band_keys(a, bands, rows) ^ band_keys(b, bands, rows)) & _KEY_BITS
+    differ = band_keys(a, bands, rows) ^ band_keys(b, bands, rows)
+    differ &= np.uint32((1 << TABLE_KEY_BITS) - 1)
     expected = float(collision_probability(similarity, bands, rows, bits=table_bits(rows)))
     found = (differ == 0).any(axis=1).mean()
     assert found == pytest.approx(expected, abs=4 * np.sqrt(0.25 / 5000))

@@ -13,11 +13,15 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
+from crawler.dedup.lsh import TABLE_KEY_BITS
 from crawler.dedup.sketches.odd import OddSketch
+from crawler.dedup.store.connect import open_server
+from crawler.dedup.store.keys import Keys
 from crawler.dedup.store.layout import PAGES_IN_BLOCK, entries_in
 from crawler.dedup.store.messages import CheckRequest
 from crawler.dedup.store.records import split_block
 from crawler.dedup.store.redis_index import RedisIndex
+from crawler.dedup.store.scripts import load_script
 from crawler.dedup.transfer import export_index
 
 BITS = 512
@@ -65,6 +69,14 @@ async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> 
             assert entries == len(requests)
             assert max(map(len, buckets)) < 7 * 4 * entries / len(buckets)
             assert sum(map(len, buckets)) < 7 * 1.25 * entries
+
+
+async def test_scripts_tell_as_many_keys_apart(redis_url: str) -> None:
+    """As sketches and bands count on: an entry and the number of its bucket say which key it is."""
+    config = DedupConfig(redis_url=redis_url)
+    async with open_server(config) as client:
+        text = load_script("layout").text + "return ALL_KEYS"
+        assert await client.eval(text, 1, Keys("dedup").params) == 1 << TABLE_KEY_BITS
 
 
 async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> None:

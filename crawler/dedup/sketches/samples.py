@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from ..hashing import sorted_unique
+from ..lsh import TABLE_KEY_BITS
 from ..similarity import Estimate, Interval, jaccard
 from .base import Method, SketchArray
 from .draw import multipliers
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ModuloSample", "SmallestN"]
 
 _32: Final = np.uint64(32)
-_KEY_BITS: Final = 27  # that the tables of an index tell apart, see store/lua/layout.lua
-_KEY: Final = np.uint64((1 << _KEY_BITS) - 1)
+_KEY: Final = np.uint64((1 << TABLE_KEY_BITS) - 1)
 
 
 class SmallestN(Method):
@@ -165,7 +165,7 @@ class ModuloSample(Method):
     ) -> Estimate:
         """The score of the page with sketch *b* for the text with sketch *a*."""
         for modulus in (int(a[0]), int(b[0])):
-            if modulus not in (self.modulus << times for times in range(_KEY_BITS + 1)):
+            if modulus not in (self.modulus << times for times in range(TABLE_KEY_BITS + 1)):
                 raise ValueError(f"a sample modulo {modulus} is none of {self.modulus}, doubled")
         doublings = (max(int(a[0]), int(b[0])) // self.modulus).bit_length() - 1
         ours, theirs = _halved(a[1:], doublings), _halved(b[1:], doublings)
@@ -177,4 +177,4 @@ class ModuloSample(Method):
 
 
 def _halved(hashes: NDArray[np.uint64], times: int) -> NDArray[np.uint64]:
-    return np.asarray(hashes[(hashes & _KEY) >> np.uint64(_KEY_BITS - times) == 0], np.uint64)
+    return np.asarray(hashes[(hashes & _KEY) >> np.uint64(TABLE_KEY_BITS - times) == 0], np.uint64)

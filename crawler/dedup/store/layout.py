@@ -7,9 +7,11 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from ..lsh import TABLE_KEY_BITS
+
 PAGES_IN_BLOCK: Final = 48  # this and the following as in layout.lua and records.lua
 LEAST_BUCKETS: Final = 8
-_KEYS: Final = 1 << 27
+_KEYS: Final = 1 << TABLE_KEY_BITS
 _ENTRY: Final = struct.Struct(">3sI")
 _FREE: Final = 0xFFFFFFFF
 NO_KEY: Final = bytes(4)  # instead of a table key, where there is none

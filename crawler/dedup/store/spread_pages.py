@@ -13,12 +13,13 @@ import xxhash
 
 from ..candidates import Rule
 from ..fingerprint import Fingerprint
+from ..lsh import TABLE_KEY_BITS
 from ..sketches.odd import estimate_odd
 from .messages import BY_KEYS, CheckRequest, Evidence, TemplateNews
 from .spread_claims import MAX_PAGES, Batch, Place
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
-_KEY_BITS = (1 << 27) - 1  # of a table key, see lua/layout.lua
+_KEY_MASK = (1 << TABLE_KEY_BITS) - 1
 _VIEW = struct.Struct(">cI8sI12sBHI4sBH")  # as in lua/look.lua
 
 
@@ -39,13 +40,13 @@ class Spread:
         """
         if not words:
             return []
-        number = int.from_bytes(exact[:4]) & _KEY_BITS
+        number = int.from_bytes(exact[:4]) & _KEY_MASK
         found = [Place(int.from_bytes(exact[4:8]) % self.shards, b"e" + number.to_bytes(4))]
         for band in range(len(bands) // 4):
             # A shard has one table for all bands, so the band's number is part of the key.
             key, seed = bands[band * 4 : band * 4 + 4], 0 if self.one_table else band
             mixed = xxhash.xxh3_64_intdigest(key, seed=seed)
-            number = mixed & _KEY_BITS
+            number = mixed & _KEY_MASK
             found.append(Place((mixed >> 32) % self.shards, b"b" + number.to_bytes(4)))
         return list(dict.fromkeys(found))  # two keys may happen to have one place
 

@@ -87,8 +87,8 @@ end
 -- tables -----------------------------------------------------------------------------------------
 
 local GROUP_SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}
-local ALL_KEYS = 2 ^ 27
 local ENTRY, TAG = 7, 3 -- bytes of an entry, and of the key in it
+local ALL_KEYS = 256 ^ TAG * MIN_BUCKETS -- that an entry and its bucket tell apart
 local FREE = string.rep('\255', ENTRY)
 local HEADER = 6 -- bytes that the server needs for a string besides what is in it
 
