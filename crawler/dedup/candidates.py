@@ -1,19 +1,46 @@
-"""Which pages are candidates by their keys: the same in an index and in a collection."""
+"""Which pages are candidates, and how they compare: the same in an index and in a collection."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from operator import eq
-from typing import Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from .similarity import Estimate
 from .sketches import Method, ModuloSample
+from .sketches.odd import difference, estimate_odd
 
-__all__ = ["Rule"]
+if TYPE_CHECKING:
+    from .fingerprint import Fingerprint
+
+__all__ = ["BY_KEYS", "Grounds", "Rule"]
+
+# Stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared.
+BY_KEYS: Final = 255
 
 # As in store/lua/similarity.lua: so many keys are all small by design, not by chance; and so many
 # are the fewest to judge by, if they are not all of a page's.
 _CERTAIN: Final = 16
 _FEWEST: Final = 8
+
+
+class Grounds(NamedTuple):
+    """What the similarity of a page to a kept one rests on, as an index stores it.
+
+    ``odd_bits`` of the two odd sketches differ; ``sampled`` and ``other_sampled`` are the shingles
+    sampled at ``level``. At :data:`BY_KEYS` they are keys.
+    """
+
+    odd_bits: int
+    level: int
+    sampled: int
+    other_sampled: int
+
+    def estimate(self, bits: int) -> Estimate:
+        """The similarity, with odd sketches of so many `bits`."""
+        if self.level == BY_KEYS:
+            return Estimate.of_proportion(self.odd_bits, self.sampled)
+        return estimate_odd(self.odd_bits, self.sampled, self.other_sampled, self.level, bits=bits)
 
 
 class Rule(NamedTuple):
@@ -66,3 +93,17 @@ class Rule(NamedTuple):
         a, b = memoryview(ours).cast("I"), memoryview(theirs).cast("I")
         shared = len(set(a) & set(b)) if self.one_table else sum(map(eq, a, b))
         return shared if shared >= min(self.min_matches, len(a), len(b)) else 0
+
+    def compare(self, page: Fingerprint, known: Fingerprint, shared: int) -> Grounds | None:
+        """What the similarity of a page to a kept one with other words rests on, if they have so
+        many keys in common. None where it cannot be told: they differ too much in length, or have
+        too few keys.
+        """
+        if not known.odd:
+            return None
+        kept = known.odd[0]
+        if self.by_keys:
+            available = self.comparable(page.bands, known.bands)
+            return Grounds(shared, BY_KEYS, available, kept.members) if available else None
+        found = difference(kept, page.odd)
+        return Grounds(found[0], kept.level, found[1], kept.members) if found else None

@@ -12,7 +12,6 @@ import numpy as np
 
 from .candidates import Rule
 from .similarity import Estimate
-from .sketches.odd import compare_odd
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -159,12 +158,8 @@ def _estimate(known: Fingerprint, new: Fingerprint, rule: Rule, bits: int) -> Es
     if known.exact == new.exact:
         return Estimate.certain(1.0)
     shared = rule.matches(new.bands, known.bands)
-    if not shared:
-        return None
-    if rule.by_keys:
-        available = rule.comparable(new.bands, known.bands)
-        return Estimate.of_proportion(shared, available) if available else None
-    return compare_odd(known.odd[0], new.odd, bits=bits)
+    grounds = rule.compare(new, known, shared) if shared else None
+    return grounds.estimate(bits) if grounds else None
 
 
 def _groups(fingerprints: Sequence[Fingerprint], *, one_table: bool) -> Iterator[list[int]]:

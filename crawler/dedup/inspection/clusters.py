@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..candidates import Rule
 from ..clusters import cluster
-from ..fingerprint import Fingerprint, make_sketcher
+from ..fingerprint import make_sketcher
 from ..lsh import collision_probability, table_bits
 from ..sketches import BandedMethod
 from ..tuning import floor_of_odd
@@ -174,7 +174,7 @@ async def read_stories(
             rule.by_keys or floor_of_odd(sketch.members, config.sketch_bits) < threshold
         ):
             numbers.append(record.number)
-            fingerprints.append(Fingerprint(record.exact, record.words, record.bands, (sketch,)))
+            fingerprints.append(record.fingerprint)
         elif record.is_kept:
             too_short += sketch is None
             too_long += sketch is not None

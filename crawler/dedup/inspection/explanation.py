@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..candidates import Rule
-from ..fingerprint import Fingerprint, make_sketcher
+from ..fingerprint import make_sketcher
 from ..identity import identity
 from ..similarity import Estimate
-from ..sketches.odd import compare_odd
 from ..verdict import plain
 from .records import records_of, to_record
 
 if TYPE_CHECKING:
+    from ..fingerprint import Fingerprint
     from ..index import DuplicateIndex
     from ..store.records import PageRecord
     from ..verdict import Record
@@ -85,7 +85,7 @@ async def explain(
     if record is None:
         return Explanation(known, shown, None, None, [], override)
     if record.url == known:  # a kept page
-        near = await nearest(index, _fingerprint(record), count + 1)
+        near = await nearest(index, record.fingerprint, count + 1)
         near = [one for one in near if one.page.url != known][:count]
         return Explanation(known, shown, None, None, near, override)
     met = _neighbour(index, record, fingerprint) if fingerprint and record.is_kept else None
@@ -108,20 +108,12 @@ async def nearest(
     return found[:count]
 
 
-def _fingerprint(record: PageRecord) -> Fingerprint:
-    own = (record.sketch,) if record.sketch else ()
-    return Fingerprint(record.exact, record.words, record.bands, own)
-
-
 def _neighbour(index: DuplicateIndex, record: PageRecord, fingerprint: Fingerprint) -> Neighbour:
     rule = Rule.of(make_sketcher(index.config, seed=1).method)._replace(min_matches=1)
-    met = rule.matches(fingerprint.bands, record.bands)
-    estimate = None
-    if record.exact == fingerprint.exact:
+    known, estimate = record.fingerprint, None
+    met = rule.matches(fingerprint.bands, known.bands)
+    if known.exact == fingerprint.exact:
         estimate = Estimate.certain(1.0)
-    elif rule.by_keys:
-        available = rule.comparable(fingerprint.bands, record.bands)
-        estimate = Estimate.of_proportion(met, available) if available else None
-    elif record.sketch is not None:
-        estimate = compare_odd(record.sketch, fingerprint.odd, bits=index.config.sketch_bits)
+    elif grounds := rule.compare(fingerprint, known, met):
+        estimate = grounds.estimate(index.config.sketch_bits)
     return Neighbour(to_record(record, None, None), estimate, met, len(fingerprint.bands) // 4)

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from ..candidates import BY_KEYS
 from ..identity import host
 from ..similarity import Estimate
-from ..store.messages import BY_KEYS
 from ..verdict import plain
 from .records import all_records, records_of
 

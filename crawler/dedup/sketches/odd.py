@@ -140,6 +140,17 @@ def _resemblance(odd: float, both: int, bits: int) -> tuple[float, float]:
     return max(0.0, (both - difference) / (both + difference)), difference
 
 
+def difference(known: OddSketch, other: Iterable[OddSketch]) -> tuple[int, int] | None:
+    """In how many bits one sketch of a set differs from that of another, given at several levels;
+    and the members of this. None where they have no level in common.
+    """
+    for sketch in other:
+        if sketch.level == known.level:
+            odd = (int.from_bytes(known.bits) ^ int.from_bytes(sketch.bits)).bit_count()
+            return odd, sketch.members
+    return None
+
+
 def compare_odd(
     known: OddSketch, other: Iterable[OddSketch], *, bits: int, confidence: float = 0.95
 ) -> Estimate | None:
@@ -147,9 +158,7 @@ def compare_odd(
 
     None where they have no level in common: sets of such different sizes are not similar.
     """
-    for sketch in other:
-        if sketch.level == known.level:
-            odd = (int.from_bytes(known.bits) ^ int.from_bytes(sketch.bits)).bit_count()
-            members = sketch.members, known.members
-            return estimate_odd(odd, *members, known.level, bits=bits, confidence=confidence)
-    return None
+    found = difference(known, other)
+    if found is None:
+        return None
+    return estimate_odd(*found, known.members, known.level, bits=bits, confidence=confidence)

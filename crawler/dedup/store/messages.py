@@ -13,8 +13,6 @@ from .layout import NO_KEY, table_key
 
 _REQUEST = struct.Struct(">4s4sI12sII4sBHHHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
-# Stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared.
-BY_KEYS = 255
 _EVIDENCE = struct.Struct(">ccIHHHBB")
 EVIDENCE_BYTES = _EVIDENCE.size
 NO_TEMPLATE = 65_535  # stands for the length where nothing is asked

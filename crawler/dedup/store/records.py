@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
+from ..candidates import Grounds
+from ..fingerprint import Fingerprint
 from ..similarity import Estimate
-from ..sketches.odd import OddSketch, estimate_odd
+from ..sketches.odd import OddSketch
 from .layout import NO_KEY, PAGES_IN_BLOCK, all_blocks
-from .messages import BY_KEYS, KINDS, Evidence
+from .messages import KINDS, Evidence
 from .reading import Reader
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
@@ -74,6 +76,12 @@ class PageRecord(NamedTuple):
         """The odd sketch of a kept page that is long enough to have one."""
         return OddSketch(self.level, self.sampled, self.odd) if self.odd else None
 
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What is compared of a kept page."""
+        sketch = self.sketch
+        return Fingerprint(self.exact, self.words, self.bands, (sketch,) if sketch else ())
+
     def estimate(self, bits: int) -> Estimate | None:
         """The similarity to the representative; None for a kept page."""
         return estimate_evidence(self, bits)
@@ -87,11 +95,8 @@ def estimate_evidence(evidence: Evidence | PageRecord, bits: int) -> Estimate | 
         return Estimate.certain(1.0)
     if evidence.standing != "near":
         return None
-    if evidence.level == BY_KEYS:
-        return Estimate.of_proportion(evidence.odd_bits, evidence.sampled)
-    return estimate_odd(
-        evidence.odd_bits, evidence.sampled, evidence.other_sampled, evidence.level, bits=bits
-    )
+    grounds = Grounds(evidence.odd_bits, evidence.level, evidence.sampled, evidence.other_sampled)
+    return grounds.estimate(bits)
 
 
 def split_block(packed: bytes) -> Iterator[tuple[int, bytes]]:

@@ -8,10 +8,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..candidates import Rule
+from ..candidates import BY_KEYS, Rule
 from ..errors import ServerError
 from .layout import table_key
-from .messages import BY_KEYS, EVIDENCE_BYTES, Evidence, pack_request, unpack_evidence, unpack_news
+from .messages import EVIDENCE_BYTES, Evidence, pack_request, unpack_evidence, unpack_news
 from .parameters import Parameters
 from .shards import Call, Shards, Terms
 from .spread_care import SpreadCare
@@ -182,7 +182,7 @@ class SpreadCheck(SpreadCare):
             return True
         whole = attempt.request.whole
         return whole is not None and bool(
-            likeness(await whole(), view, self._threshold, self._rule)
+            likeness(await whole(), view, self._threshold, self._rule, 8 * self._terms.odd_bytes)
         )
 
     async def _decide(self, attempt: Attempt) -> Evidence | None:
@@ -228,7 +228,8 @@ class SpreadCheck(SpreadCare):
 
     def _likeness(self, attempt: Attempt, view: View) -> Likeness | None:
         least = 0.0 if attempt.wish == "drop" else self._threshold
-        return likeness(attempt.request.fingerprint, view, least, self._rule)
+        bits = 8 * self._terms.odd_bytes
+        return likeness(attempt.request.fingerprint, view, least, self._rule, bits)
 
     def _age(self, number: int, view: View) -> tuple[bytes, int]:
         """The age of the attempt that a page is, or that is about to replace it."""
@@ -260,7 +261,7 @@ class SpreadCheck(SpreadCare):
     ) -> None:
         own = like.sampled if like.level == BY_KEYS else like.other_sampled
         loss = _DEPOSED.pack(
-            number // self._count, view.exact, like.standing, winner, like.odd_bits,
+            number // self._count, view.page.exact, like.standing, winner, like.odd_bits,
             like.level, own, like.sampled,
         )  # fmt: skip
         home = number % self._count

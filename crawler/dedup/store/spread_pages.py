@@ -14,8 +14,8 @@ import xxhash
 from ..candidates import Rule
 from ..fingerprint import Fingerprint
 from ..lsh import TABLE_KEY_BITS
-from ..sketches.odd import estimate_odd
-from .messages import BY_KEYS, CheckRequest, Evidence, TemplateNews
+from ..sketches.odd import OddSketch
+from .messages import CheckRequest, Evidence, TemplateNews
 from .spread_claims import MAX_PAGES, Batch, Place
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
@@ -56,22 +56,18 @@ class View(NamedTuple):
 
     ``state`` is ``g`` (gone), ``c`` (a copy), ``k`` (kept) or ``p`` (pending). ``other`` is the
     local number of the attempt that is about to replace it, ``born`` of that or of its own.
-    ``canonical`` is the table key of the URL that it gives its place to.
+    ``page`` is what is compared of it, ``canonical`` the table key of the URL that it gives its
+    place to.
     """
 
     state: bytes
     other: int = 0
     born: bytes = b""
-    words: int = 0
-    exact: bytes = b""
-    level: int = 0
-    sampled: int = 0
+    page: Fingerprint = Fingerprint(b"", 0)
     date: int = 0
     canonical: bytes = b""
     gone: bool = False
     url: str = ""
-    bands: bytes = b""
-    odd: bytes = b""
 
 
 def read_view(reply: bytes, odd_bytes: int) -> View:
@@ -87,21 +83,9 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
     bands, odd = sketch[:cut], sketch[cut:]
     if len(bands) % 4:  # somebody cut it
         bands = odd = b""
-    return View(
-        state,
-        other,
-        born,
-        words,
-        exact,
-        level,
-        sampled,
-        date,
-        canonical,
-        bool(gone),
-        url,
-        bands,
-        odd,
-    )
+    sketches = (OddSketch(level, sampled, odd),) if odd else ()
+    page = Fingerprint(exact, words, bands, sketches)
+    return View(state, other, born, page, date, canonical, bool(gone), url)
 
 
 class Likeness(NamedTuple):
@@ -115,29 +99,26 @@ class Likeness(NamedTuple):
     other_sampled: int
 
 
-def likeness(page: Fingerprint, view: View, threshold: float, rule: Rule) -> Likeness | None:
-    """How `page` is a copy of the page seen; None if it is none, by the rules of lua/check.lua."""
+def likeness(
+    page: Fingerprint, view: View, threshold: float, rule: Rule, bits: int
+) -> Likeness | None:
+    """How `page` is a copy of the page seen; None if it is none, by the rules of lua/check.lua.
+
+    Odd sketches are of so many `bits`.
+    """
     if view.state not in b"kp" or not page.words:
         return None
-    if page.exact == view.exact and view.words:
+    known = view.page
+    if page.exact == known.exact and known.words:
         level, sampled = page.odd[0][:2] if page.odd else (0, 0)
-        return Likeness(b"e", 1.0, 0, level, sampled, view.sampled)
-    shared = rule.matches(page.bands, view.bands)
-    if not shared:
+        other_sampled = known.odd[0].members if known.odd else 0
+        return Likeness(b"e", 1.0, 0, level, sampled, other_sampled)
+    shared = rule.matches(page.bands, known.bands)
+    grounds = rule.compare(page, known, shared) if shared else None
+    if grounds is None:
         return None
-    if rule.by_keys:
-        available = rule.comparable(page.bands, view.bands)
-        if not available or shared / available < threshold:
-            return None
-        return Likeness(b"n", shared / available, shared, BY_KEYS, available, view.sampled)
-    for level, sampled, bits in page.odd:
-        if level == view.level:
-            odd = (int.from_bytes(bits) ^ int.from_bytes(view.odd)).bit_count()
-            estimate = estimate_odd(odd, sampled, view.sampled, level, bits=8 * len(bits))
-            if estimate.similarity < threshold:
-                return None
-            return Likeness(b"n", estimate.similarity, odd, level, sampled, view.sampled)
-    return None  # no size in common: no near-duplicate
+    similarity = grounds.estimate(bits).similarity
+    return Likeness(b"n", similarity, *grounds) if similarity >= threshold else None
 
 
 @dataclass(slots=True, eq=False)
@@ -226,6 +207,6 @@ class Attempt:
 
     def is_seen_by(self, number: int, view: View, spread: Spread) -> bool:
         """Whether a pending page meets this one's claims, or met them."""
-        theirs = set(spread.places(view.exact, view.words, view.bands))
+        theirs = set(spread.places(view.page.exact, view.page.words, view.page.bands))
         shared = {index for index, place in enumerate(self.places) if place in theirs}
         return not shared <= self.found_at(number)
