@@ -94,11 +94,6 @@ class Archive:
         """The archive of the index that `config` names, as :meth:`open` gives it."""
         return cls.open(archive_path(config), canonical=config.canonical_urls)
 
-    def text(self, url: str) -> str | None:
-        """The main text of a URL, None if it is not in the archive."""
-        page = self.page(url)
-        return page.text if page else None
-
     def whole_text(self, url: str) -> str:
         """The main text of a URL; raises :class:`InputError` if not all of it is in the archive."""
         page = self.page(url)
@@ -111,7 +106,10 @@ class Archive:
     def page(self, url: str) -> ArchivedPage | None:
         """What the archive holds of a URL, None if nothing."""
         known = identity(url, canonical=self._canonical)
-        return next(iter(self._select("WHERE url = ?", known)), None)
+        query = f"SELECT {', '.join(_COLUMNS)} FROM page WHERE url = ?"
+        with explained(self._path):
+            row = self._connection.execute(query, [known]).fetchone()
+            return _page(row) if row else None
 
     def titles(self, urls: Sequence[str]) -> dict[str, str]:
         """The titles of those of the URLs, as the index has them, that are in the archive."""
@@ -136,24 +134,10 @@ class Archive:
             rows = self._connection.execute(query, [words.casefold(), count])
             return [url for (url,) in rows]
 
-    def latest(self, count: int) -> list[ArchivedPage]:
-        """Up to `count` pages, the one checked last first."""
-        return self._select("ORDER BY checked DESC, used DESC LIMIT ?", count)
-
-    def cluster(self, number: int, count: int = 1000) -> list[ArchivedPage]:
-        """Up to `count` pages of a cluster (:attr:`Verdict.cluster`), the first checked first."""
-        return self._select("WHERE cluster = ? ORDER BY checked, used LIMIT ?", number, count)
-
     def __len__(self) -> int:
         with explained(self._path):
             count: int = self._connection.execute("SELECT count(*) FROM page").fetchone()[0]
         return count
-
-    def _select(self, condition: str, *values: Any) -> list[ArchivedPage]:
-        with explained(self._path):
-            names = ", ".join(_COLUMNS)
-            rows = self._connection.execute(f"SELECT {names} FROM page {condition}", values)
-            return [_page(row) for row in rows]
 
 
 def _unpacked(data: bytes) -> bytes:

@@ -42,7 +42,6 @@ CREATE TABLE IF NOT EXISTS page (
     duplicate_of TEXT, similarity REAL, low REAL, high REAL, cluster INTEGER, checked REAL NOT NULL
 );
 CREATE INDEX IF NOT EXISTS page_used ON page (used);
-CREATE INDEX IF NOT EXISTS page_cluster ON page (cluster);
 COMMIT;
 """
 
