@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .unspaced import Segmenter
 
-__all__ = ["Normaliser", "composed", "normalise", "single_spaced", "words"]
+__all__ = ["Normaliser", "composed", "single_spaced"]
 
 _SPACE: Final = ord(" ")
 
@@ -90,6 +90,8 @@ class Normaliser:
     'seen 0 times last on 0 at 0'
     >>> Normaliser(drop_reposts=True, drop_urls=True)("RT @phpnw09: 1 Week 'til http://t.co/x")
     '1 week til'
+    >>> Normaliser().words("東京 & Füße")
+    ['東', '京', 'füsse']
     """
 
     fold_case: bool = True
@@ -144,26 +146,6 @@ class Normaliser:
         text = one_writing(unicodedata.normalize("NFKC", text))
         text = unicodedata.normalize("NFKC", text.casefold() if self.fold_case else text)
         return known.spaced(text)
-
-
-def normalise(text: str) -> str:
-    """The words of *text* as the default :class:`Normaliser` sees them, one space between them.
-
-    >>> normalise("  To be, or NOT to be?  ")
-    'to be or not to be'
-    >>> normalise("東京タワー is a tower")
-    '東 京 タ ワ ー is a tower'
-    """
-    return Normaliser()(text)
-
-
-def words(text: str) -> list[str]:
-    """The words of *text*, in order, as the default :class:`Normaliser` sees them.
-
-    >>> words("Füße & Hände")
-    ['füsse', 'hände']
-    """
-    return Normaliser().words(text)
 
 
 def composed(text: str) -> str:

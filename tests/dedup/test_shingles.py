@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.dedup.shingles import Shingler, shingle_hashes
-from crawler.dedup.text import Normaliser, normalise, words
+from crawler.dedup.text import Normaliser
 
 SPARSE_WORDS = st.lists(
     st.text(st.sampled_from("aab東é_1"), min_size=1, max_size=12)
@@ -27,7 +27,7 @@ SHINGLERS = st.builds(
 
 
 def tokens(text: str, unit: str) -> list[str]:
-    return words(text) if unit == "word" else list(normalise(text))
+    return Normaliser().words(text) if unit == "word" else list(Normaliser()(text))
 
 
 def readable(text: str, shingler: Shingler) -> list[tuple[str, ...]]:

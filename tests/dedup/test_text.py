@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from crawler.dedup.letters import one_writing
-from crawler.dedup.text import Normaliser, normalise, single_spaced, words
+from crawler.dedup.text import Normaliser, single_spaced
 from crawler.dedup.unspaced import make_segmenter
+
+normalise, words = Normaliser(), Normaliser().words
 
 # Every kind of character the tables tell apart, mixed more densely than chance would.
 TRICKY = st.text(

@@ -26,8 +26,10 @@ from crawler.dedup.spelling.kept import Choices
 from crawler.dedup.spelling.nearby import Nearby
 from crawler.dedup.spelling.phonetic import PhoneticRepair
 from crawler.dedup.spelling.shape import Shapes
-from crawler.dedup.text import normalise
+from crawler.dedup.text import Normaliser
 from crawler.dedup.typos import NAMES, corrector, hybrid, parsed, versioned
+
+normalise = Normaliser()
 
 CLEAN = """Four score and seven years ago our fathers brought forth on this continent, a new nation,
 conceived in Liberty, and dedicated to the proposition that all men are created equal. Now we are
