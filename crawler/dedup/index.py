@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -19,6 +17,7 @@ from .exchange import Exchange
 from .fingerprint import Fingerprint, Fingerprinter, make_corrector, make_sketcher
 from .identity import host, identity
 from .replay import replayed
+from .request import gone_of, request_of
 from .sketches.odd import OddSketch
 from .spool import Spool
 from .store.audit import Audit, audit
@@ -38,20 +37,6 @@ if TYPE_CHECKING:
 # Characters from which a text is fingerprinted in a thread: it would hold the event loop for more
 # than a few milliseconds.
 _LONG_TEXT = 200_000
-
-
-def _seconds(date: datetime) -> int:
-    """A date as the index stores it."""
-    try:
-        seconds = date.timestamp()
-    except (OverflowError, ValueError, OSError):  # local time knows no date before the year 1
-        seconds = date.replace(tzinfo=UTC).timestamp()
-    return _within(seconds)
-
-
-def _within(seconds: float) -> int:
-    """The nearest time that four bytes hold, of which 0 stands for none."""
-    return min(max(1, int(seconds)), 0xFFFFFFFF)
 
 
 class DuplicateIndex:
@@ -148,13 +133,8 @@ class DuplicateIndex:
         with other workers through `template`.
         """
         fingerprint = await self._fingerprinted(text, whole)
-        request = self._request(url, fingerprint)
-        other = self._identity(canonical or url)
-        by_date = date is not None and "earlier" in self._config.prefer
+        request = request_of(self._config, url, fingerprint, canonical=canonical, date=date)
         request = request._replace(
-            canonical=other if other != request.url else "",
-            yields=other != request.url and "canonical" in self._config.prefer,
-            date=_seconds(date) if date and by_date else 0,
             preferred=preferred,
             template=TemplateNews(template.length, template.offer()) if template else None,
             whole=partial(self._fingerprinted, whole) if whole not in (None, text) else None,
@@ -182,7 +162,7 @@ class DuplicateIndex:
         It keeps the exact hash that the index has, so that :meth:`check` finds it unchanged later:
         that hash is of the page's whole text, which may be another than `text`.
         """
-        request = self._request(url, await self._fingerprinted(text))
+        request = request_of(self._config, url, await self._fingerprinted(text))
         page = await self._store.show(request.url)
         if page is not None:
             fingerprint = replace(request.fingerprint, exact=page.exact)
@@ -199,7 +179,7 @@ class DuplicateIndex:
         try:
             for url, text in pages:
                 # One after the other: a long text takes longer, and is not to come after the next.
-                request = self._request(url, await self._fingerprinted(text))
+                request = request_of(self._config, url, await self._fingerprinted(text))
                 waiting.append(asyncio.create_task(self._decided(url, request)))
                 if len(waiting) == self._store.exchange:
                     verdicts += await asyncio.gather(*waiting)
@@ -229,10 +209,6 @@ class DuplicateIndex:
     def _identity(self, url: str) -> str:
         """What a URL is known by."""
         return identity(url, canonical=self._config.canonical_urls)
-
-    def _request(self, url: str, fingerprint: Fingerprint) -> CheckRequest:
-        known = self._identity(url)
-        return CheckRequest(known, host(known), secrets.token_bytes(4), fingerprint)
 
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
         evidence = await self._exchange.check(request)
@@ -281,15 +257,11 @@ class DuplicateIndex:
         If it stood for copies, the first of them that is checked again, or a new one, takes its
         place: :attr:`Verdict.replaces` says so.
         """
-        return await self._exchange.report(self._gone(url, since))
+        return await self._exchange.report(gone_of(self._config, url, since))
 
     def keep_gone(self, found: Iterable[tuple[str, int]]) -> None:
         """Keep URLs for which :meth:`gone` had no answer, and since when, for :meth:`replay`."""
-        self._exchange.keep([self._gone(url, since) for url, since in found])
-
-    def _gone(self, url: str, since: int | None) -> Gone:
-        known = self._identity(url)
-        return Gone(known, _within(time.time() if since is None else since))
+        self._exchange.keep([gone_of(self._config, url, since) for url, since in found])
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
         """Say what shall become of a URL at its next checks, whatever it resembles; None: nothing.

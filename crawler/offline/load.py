@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import os
-import secrets
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -20,8 +19,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..dedup.errors import InputError
-from ..dedup.fingerprint import Fingerprint, Fingerprinter
-from ..dedup.identity import host, identity
+from ..dedup.fingerprint import Fingerprinter
+from ..dedup.request import request_of
 from ..dedup.store.messages import CheckRequest
 from .ctrl_c import ctrl_c_held_back
 from .files import DAMAGED, UNITS, File, Format, known_format, pieces
@@ -279,10 +278,8 @@ def _requests(batch: Batch) -> Chunk:
         if page is not None:
             pages.append(page)
     fingerprints = _fingerprinter.many(page.text for page in pages)
-    requests = [_request(*one) for one in zip(pages, fingerprints, strict=True)]
+    requests = [
+        request_of(_reader.config, page.url, fingerprint)
+        for page, fingerprint in zip(pages, fingerprints, strict=True)
+    ]
     return Chunk(batch.path, batch.last, requests, unreadable, fault)
-
-
-def _request(page: Page, fingerprint: Fingerprint) -> CheckRequest:
-    url = identity(page.url, canonical=_reader.config.canonical_urls)
-    return CheckRequest(url, host(url), secrets.token_bytes(4), fingerprint)

@@ -16,6 +16,7 @@ from redis.exceptions import ResponseError
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
 from crawler.dedup.errors import InputError
+from crawler.dedup.request import request_of
 from crawler.dedup.store import namespaces
 from crawler.dedup.store.audit import Audit
 from crawler.dedup.store.namespaces import clear_index, copy_index
@@ -117,7 +118,9 @@ def test_a_replay_that_breaks_off_lists_what_it_has_checked(
         config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
         async with DuplicateIndex.open(config, spool=True) as index:
             page = index.fingerprint(text(article(1)))
-            index._exchange.keep([index._request(f"http://b/{i}", page) for i in range(40)])
+            index._exchange.keep(
+                [request_of(index.config, f"http://b/{i}", page) for i in range(40)]
+            )
 
     asyncio.run(keep())
     check, answers = DuplicateIndex.check_requests, iter((True, False))
@@ -143,7 +146,7 @@ def test_a_replay_passes_over_lines_that_no_index_can_take(dedup, fill, redis_ur
         config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
         async with DuplicateIndex.open(config, spool=True) as index:
             pages = [(f"http://b/{i}", index.fingerprint(text(article(i)))) for i in (1, 2)]
-            index._exchange.keep([index._request(*page) for page in pages])
+            index._exchange.keep([request_of(index.config, *page) for page in pages])
 
     asyncio.run(keep())
     path = tmp_path / "unchecked.jsonl"

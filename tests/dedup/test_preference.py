@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from crawler.dedup.request import request_of
 from crawler.dedup.store.messages import Gone
 from tests.texts import article, changed, text
 
@@ -383,7 +384,7 @@ async def test_an_answer_that_was_lost_tells_of_the_replaced_page_again(index_ur
     """The same check tried again says again whose place the page took."""
     async with opened(index_url, prefer="earlier") as index:
         await index.check(COPY, FIRST, date=NEWS)
-        request = index._request(ORIGINAL, index.fingerprint(SECOND))._replace(date=1)
+        request = request_of(index.config, ORIGINAL, index.fingerprint(SECOND))._replace(date=1)
         for _ in range(2):
             (answer,) = await index.check_requests([request])
             assert (answer.kind, answer.replaces) == ("unique", COPY)

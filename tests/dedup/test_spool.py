@@ -15,6 +15,7 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
+from crawler.dedup.request import request_of
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.odd import SIMHASH, OddSketch
 from crawler.dedup.spool import Spool
@@ -314,7 +315,7 @@ async def test_a_page_that_was_seen_with_another_text_since_is_passed_over(
         old, new, same = (text(article(n)) for n in range(3))
         await index.check("http://other/", old)
         for url, words in (("http://a/", old), ("http://b/", same), ("http://c/", same)):
-            kept = index._request(url, index.fingerprint(words))
+            kept = request_of(index.config, url, index.fingerprint(words))
             index._spool.add([kept._replace(since=int(time.time()) - 60)])
         earlier = time.time() - 30
         with monkeypatch.context() as patch:
@@ -335,7 +336,7 @@ async def test_of_two_texts_that_were_kept_of_a_page_the_last_counts(
     async with DuplicateIndex.open(config, spool=True) as index:
         monkeypatch.setattr(index.store, "exchange", 1)
         for words in (text(article(0)), text(article(1))):
-            kept = index._request("http://a/", index.fingerprint(words))
+            kept = request_of(index.config, "http://a/", index.fingerprint(words))
             index._spool.add([kept._replace(since=int(time.time()) - 60)])
         assert [verdict.kind async for verdict in index.replay()] == [Kind.UNIQUE, Kind.UPDATED]
 
@@ -352,7 +353,7 @@ async def test_a_page_that_was_seen_in_the_second_in_which_the_replay_begins(
         first, second, new = (text(article(n)) for n in range(3))
         for url in ("http://a/", "http://b/"):
             for words in (first, second):
-                kept = index._request(url, index.fingerprint(words))
+                kept = request_of(index.config, url, index.fingerprint(words))
                 index._spool.add([kept._replace(since=int(clock) - 60)])
         await index.check("http://a/", new)
         found = []
@@ -378,7 +379,7 @@ async def test_a_page_that_is_gone_since_its_visit(
         await index.check("http://a/", third if changes else one)
         clock += 10
         visits = [
-            index._request(url, index.fingerprint(words))
+            request_of(index.config, url, index.fingerprint(words))
             for url, words in (("http://a/", one), ("http://b/", other))
         ]
         index._exchange.keep(visits)
@@ -409,7 +410,7 @@ async def test_two_replays_at_once(redis_url: str, tmp_path: Path) -> None:
                 ("http://first/", article(7 * number)),
                 ("http://a/", article(number)),
             ):
-                kept = index._request(url, index.fingerprint(text(words)))
+                kept = request_of(index.config, url, index.fingerprint(text(words)))
                 index._spool.add([kept._replace(since=int(time.time()) - age)])
             replays.append(index.replay())
             await anext(replays[-1])
