@@ -284,9 +284,9 @@ async def test_an_overruled_page_is_taken_for_a_copy(index_url: str) -> None:
         assert (await index.stats()).kept == 3
 
 
-async def test_a_page_that_no_other_is_like_keeps_its_number_and_its_copies(redis_url: str) -> None:
+async def test_a_page_that_no_other_is_like_keeps_its_number_and_its_copies(index_url: str) -> None:
     """A `drop` that cannot be obeyed waits: who reads clusters by their numbers sees no change."""
-    async with opened(redis_url) as index:
+    async with opened(index_url) as index:
         number = (await index.check(ORIGINAL, FIRST)).cluster
         await index.check(COPY, SECOND)
         await index.override(ORIGINAL, "drop")

@@ -141,6 +141,69 @@ async def test_every_call_may_come_twice(cluster_url: str) -> None:
         assert (await index.verify()).faults == []
 
 
+async def test_a_drop_that_cannot_be_obeyed_changes_nothing_at_whatever_call(
+    cluster_url: str,
+) -> None:
+    """The page keeps its number and its copies though calls come twice, or its worker dies."""
+    config = configured(cluster_url, timeout=0.6)
+    pages = [(f"http://{s}/1", text(changed(article(1), 1, seed=s))) for s in range(2)]
+    async with DuplicateIndex.open(config) as index:
+        number = (await index.check(*pages[0])).cluster
+        await index.check(*pages[1])
+        await index.override(pages[0][0], "drop")
+        for dies, last in itertools.product((False, True), range(6)):
+            async with DuplicateIndex.open(config) as doomed:
+                await doomed._store.rest()
+                made, ask = itertools.count(), doomed._store._shards.ask
+
+                async def disturbed(calls, patience, ask=ask, made=made, dies=dies, last=last):
+                    now = next(made)
+                    if dies and now >= last:
+                        await asyncio.Event().wait()
+                    if not dies and now == last:
+                        await ask(calls, patience)
+                    return await ask(calls, patience)
+
+                doomed._store._shards.ask = disturbed
+                check = asyncio.create_task(doomed.check(*pages[0]))
+                await asyncio.wait([check], timeout=0.05)
+                if not dies:
+                    assert (await check).cluster == number
+                for one in (check, *doomed._store._tasks):
+                    one.cancel()
+                await asyncio.gather(check, *doomed._store._tasks, return_exceptions=True)
+            before = (await index.stats()).verdicts
+            for _ in range(2):
+                verdicts = [await index.check(*page) for page in pages]
+                assert [(v.kind, v.cluster) for v in verdicts] == [(Kind.UNCHANGED, number)] * 2
+            counted = (await index.stats()).verdicts
+            assert counted == {**before, Kind.UNCHANGED: before[Kind.UNCHANGED] + 4}
+            assert (await index.verify()).faults == []
+
+
+async def test_copies_of_a_page_that_cannot_be_dropped_find_it(cluster_url: str) -> None:
+    """It is visited at the moment when new copies come: they are its copies, and it stays."""
+    config = configured(cluster_url)
+    async with DuplicateIndex.open(config) as index:
+        ask, chooser = index._store._shards.ask, random.Random(7)
+
+        async def delayed(calls, patience):
+            await asyncio.sleep(chooser.random() * 0.01)
+            return await ask(calls, patience)
+
+        index._store._shards.ask = delayed
+        for n in range(15):
+            pages = [(f"http://{s}/{n}", text(changed(article(n), 1, seed=s))) for s in range(5)]
+            number = (await index.check(*pages[0])).cluster
+            await index.override(pages[0][0], "drop")
+            verdicts = await asyncio.gather(
+                *(index.check(*pages[s]) for s in chooser.sample(range(5), 5))
+            )
+            assert {v.cluster for v in verdicts} == {number}
+            assert sum(v.duplicate_of is None for v in verdicts) == 1
+        assert (await index.verify()).faults == []
+
+
 async def test_a_worker_that_sleeps_past_its_time_finds_out(cluster_url: str) -> None:
     """One that is stopped in the middle of a check, and goes on later, yields to who came since."""
     config = configured(cluster_url, timeout=2)

@@ -153,14 +153,13 @@ class SpreadCheck(SpreadCare):
         """The evidence of an unchanged page; None if others have to be looked at first."""
         if attempt.answer is None or len(attempt.answer) > _UNCHANGED_BYTES:
             return None
-        local, packed = int.from_bytes(attempt.answer[:4]), attempt.answer[4:]
-        evidence = self._evidence(attempt.shard, local, packed)
+        evidence = self._evidence(attempt.shard, attempt.answer[4:])
         return None if evidence.standing in ("exact", "near") else attempt.told(evidence)
 
     async def _confirm(self, attempt: Attempt, answer: bytes) -> Evidence | None:
         """The evidence of an unchanged page; None if it is the copy of one that is gone."""
-        local, packed = int.from_bytes(answer[:4]), answer[4:]
-        evidence = self._evidence(attempt.shard, local, packed)
+        packed = answer[4:]
+        evidence = self._evidence(attempt.shard, packed)
         if evidence.standing not in ("exact", "near"):
             other = int.from_bytes(packed[EVIDENCE_BYTES:])
             view = (await self._look([other], attempt.deadline))[other]
@@ -301,20 +300,19 @@ class SpreadCheck(SpreadCare):
     def _settled(self, attempt: Attempt, reply: bytes, *, is_kept: bool = True) -> Evidence | None:
         """The evidence of an attempt; None if somebody has ended it."""
         batch = attempt.batch
-        if not reply:
+        evidence = self._evidence(attempt.shard, reply[:EVIDENCE_BYTES]) if reply else None
+        if evidence is None:
             batch.ended[attempt.number] = attempt.places
-        elif is_kept:
+        elif is_kept and evidence.page == attempt.number:
             batch.crowded |= attempt.crowded()
-        else:
+        else:  # a copy, or a page that stays what it was, under the number that it had
             batch.copies.append((attempt.number, attempt.places))
         batch.undecided -= 1
         if batch.undecided == 0:
             self._later(self._finish(batch))
-        if not reply:
-            return None
         if len(reply) > EVIDENCE_BYTES:
             self._later(self._unearth(attempt.shard, reply[EVIDENCE_BYTES:]))
-        return self._evidence(attempt.shard, attempt.local, reply[:EVIDENCE_BYTES])
+        return evidence
 
     async def _pause(self, attempt: Attempt, pause: float) -> float:
         if asyncio.get_running_loop().time() + pause > attempt.deadline:
@@ -324,8 +322,8 @@ class SpreadCheck(SpreadCare):
         await asyncio.sleep(pause)
         return min(2 * pause, _LONGEST_PAUSE)
 
-    def _evidence(self, shard: int, local: int, packed: bytes) -> Evidence:
+    def _evidence(self, shard: int, packed: bytes) -> Evidence:
         evidence = unpack_evidence(packed)
         if evidence.standing in ("exact", "near"):
             return evidence
-        return evidence._replace(page=self.number(shard, local))
+        return evidence._replace(page=self.number(shard, evidence.page))

@@ -130,8 +130,8 @@ class SpreadIndex(SpreadCheck, Store):
         reply = await self._only(Call("find", shard, self.url_key(url) + url.encode()))
         if not reply:
             return None
-        local, *rest = _FOUND.unpack_from(reply)
-        evidence = self._evidence(shard, local, reply[_FOUND.size :])
+        _, *rest = _FOUND.unpack_from(reply)
+        evidence = self._evidence(shard, reply[_FOUND.size :])
         if evidence.standing in ("exact", "near"):
             view = (await self._look([evidence.page]))[evidence.page]
             stands = view.state == b"k"

@@ -20,17 +20,6 @@ if refused then return refused end
 local clock = milliseconds()
 local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
 
-local function touch(meta, page)
-  if meta.token == page.token then return end
-  meta.last, meta.last_seen, meta.token = '=', later(page.seen, meta), page.token
-  meta.gone = still_gone(page, meta)
-  if not meta.rep then
-    meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
-  end
-  rewrite_record(meta)
-  count(page, meta)
-end
-
 -- The check was counted as one of an unchanged page, and is none.
 local function uncount(meta, page)
   if meta.token ~= page.token or meta.last ~= '=' then return end

@@ -8,7 +8,10 @@
 --
 -- Returns for each attempt its evidence without the URL; then, if it replaces a kept page, that
 -- page's local number (4), exact hash (12) and band keys, to be taken out of other shards. '' if
--- the attempt was ended by another: nothing is decided. The same again gets the same evidence.
+-- the attempt was ended by another: nothing is decided. The same again gets the same evidence. A
+-- kept page that somebody wants dropped and that is like no other stays what it is, its copies with
+-- it: the evidence has the number of its record, and the attempt's stands for nothing; the same
+-- again gets ''.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
@@ -25,6 +28,13 @@ local function settle(item)
   local copy = standing == 'e' or standing == 'n'
   local known, same_text = attempt.replaces > 0, attempt.same_text
   local old = known and read_record(attempt.replaces, 0)
+  -- Of kept pages with the text that they had, begin.lua makes attempts only where a drop is wanted,
+  -- or was taken back.
+  if same_text and old and not old.rep and not copy and not attempt.anew then
+    touch(old, page)
+    end_attempt(attempt)
+    return packed_evidence(old)
+  end
   local meta = {id = id, standing = standing, first_seen = attempt.first_seen,
     last_seen = later(page.seen, old), gone = old and still_gone(page, old) or nil, token = token, url = page.url, url_key = page.url_key,
     words = page.words, exact = page.exact, level = level, sampled = sampled, sketch = ''}
