@@ -16,6 +16,18 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def left_unchecked(pages: int, gone: int) -> str:
+    """What an index gave no answer for: pages, and addresses that are gone.
+
+    >>> left_unchecked(2, 1), left_unchecked(0, 3)
+    ('2 pages passed unchecked and 1 address was found gone', '3 addresses were found gone')
+    """
+    said = [f"{counted(pages, 'page')} passed unchecked"] if pages or not gone else []
+    if gone:
+        said.append(counted(gone, "address was", "addresses were") + " found gone")
+    return " and ".join(said)
+
+
 def size_in_words(size: float) -> str:
     """A number of bytes in the largest unit of which it has one.
 

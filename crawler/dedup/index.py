@@ -19,7 +19,7 @@ from .identity import host, identity
 from .replay import replayed
 from .request import gone_of, request_of
 from .sketches.odd import OddSketch
-from .spool import Spool
+from .spool import Spool, Waiting
 from .store.audit import Audit, audit
 from .store.connect import open_server, server_name
 from .store.keys import AGAIN
@@ -228,7 +228,7 @@ class DuplicateIndex:
         An index that was deleted meanwhile is made again, for a new one would draw another seed,
         and could not check them. Raises :class:`ParameterMismatch` if somebody else has made it.
         """
-        if self._spool is None or not self.waiting()[0]:
+        if self._spool is None or not any(self.spooled()[0]):
             return
         await self._store.open()
         bits = self._config.sketch_bits
@@ -238,10 +238,15 @@ class DuplicateIndex:
                 yield verdict_of(request.url, evidence, bits, request=request)
 
     def waiting(self) -> tuple[int, int]:
-        """What is in the spool: pages of this index, and what it cannot check: pages of others and
-        damaged lines.
+        """Pages in the spool: of this index, and those that it cannot check: of others, and damaged
+        lines.
         """
-        return self._spool.count() if self._spool is not None else (0, 0)
+        own, others = self.spooled()
+        return own.pages, others.pages
+
+    def spooled(self) -> tuple[Waiting, Waiting]:
+        """All that is in the spool, in the same order as :meth:`waiting`."""
+        return self._spool.count() if self._spool is not None else (Waiting(), Waiting())
 
     async def show(self, url: str) -> Record | None:
         """What the index knows of a URL, or None if it never saw it."""

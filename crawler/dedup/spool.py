@@ -5,11 +5,12 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
 
 from .fingerprint import EXACT_BYTES, Fingerprint
 from .sketches.odd import OddSketch
@@ -21,6 +22,13 @@ _TOKEN_BYTES: Final = 4
 
 
 Kept: TypeAlias = CheckRequest | Gone
+
+
+class Waiting(NamedTuple):
+    """How many pages wait in a spool, and how many reports of addresses that are gone."""
+
+    pages: int = 0
+    gone: int = 0
 
 
 class Spool:
@@ -48,20 +56,23 @@ class Spool:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._append(self._line(request) for request in requests)
 
-    def count(self) -> tuple[int, int]:
-        """How many requests of this index wait, and how many that it cannot answer.
+    def count(self) -> tuple[Waiting, Waiting]:
+        """What of this index waits, and what it cannot answer.
 
-        These are of an index that has been deleted, or lines that are damaged.
+        That is of another index, or of one that has been deleted, or lines that are damaged, which
+        count as pages.
         """
-        own = others = 0
+        found: Counter[tuple[bool, bool]] = Counter()
         for path in self._files(f"{_NAME}*.jsonl"):
             # Another process may have worked it off meanwhile.
             with suppress(FileNotFoundError), path.open("rb") as file:
                 for line in file:
-                    if self._request(line) is None:
-                        others += 1
-                    else:
-                        own += 1
+                    request = self._request(line)
+                    is_report = isinstance(request or _report(line), Gone)
+                    found[request is not None, is_report] += 1
+        own, others = (
+            Waiting(found[is_own, False], found[is_own, True]) for is_own in (True, False)
+        )
         return own, others
 
     def drain(self, limit: int) -> Generator[list[Kept]]:
@@ -246,6 +257,14 @@ _REQUEST: Final[_Fields] = {
     "preferred": _boolean,
     "since": _number(4),
 }
+
+
+def _report(line: bytes) -> Gone | None:
+    """The report in a line of any index; None if it holds none."""
+    try:
+        return Gone(*_read(json.loads(line), _REPORT))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def _renamed(line: bytes, source: str, target: str) -> bytes:

@@ -26,7 +26,7 @@ from ..dedup.verdict import Kind, Verdict
 from ..extractor import extractor
 from ..project import project_config
 from ..start_errors import speak_plainly
-from ..wording import counted
+from ..wording import counted, left_unchecked
 from .chrome import main_text
 from .dropping import describe, drop_reason
 from .failures import Failures
@@ -92,7 +92,7 @@ class DuplicatePipeline:
         self._idle = asyncio.Event()  # no item is
         self._idle.set()
         self._closing: asyncio.Future[None] | None = None
-        self._foreign = 0  # pages in the spool that only another index can check, as far as said
+        self._foreign = 0  # lines of the spool that are for another index, as far as said
         self._resources = AsyncExitStack()
         self._index: DuplicateIndex | None = None
         self._archive = ArchiveWriter.of(config)
@@ -251,26 +251,27 @@ class DuplicatePipeline:
     async def _replay(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""
         try:
-            waiting, foreign = index.waiting()
+            waiting, foreign = index.spooled()
         except OSError as error:
             logger.error(
                 "Pages that passed unchecked cannot be read from DEDUP_DATA_DIR: %s", error
             )
             return
-        if foreign > self._foreign:
-            self._foreign = foreign
+        if sum(foreign) > self._foreign:
+            self._foreign = sum(foreign)
             logger.warning(
-                "%s passed unchecked in crawls with another index, and wait in unchecked.jsonl "
+                "%s in crawls with another index, and wait in unchecked.jsonl "
                 "(DEDUP_DATA_DIR). A crawl with that index (DEDUP_NAMESPACE, DEDUP_REDIS_URL) "
                 "checks them. If it is deleted, or their lines are damaged, crawl them again and "
                 "remove the file",
-                counted(foreign, "page"),
+                left_unchecked(*foreign),
             )
-        if not waiting:
+        if not any(waiting):
             return
         checked = copies = 0
+        told: list[str] = []
         try:
-            async for verdict in index.replay():
+            async for verdict in index.replay(told.append):
                 checked += 1
                 self._count(f"dedup/replayed/{verdict.kind}")
                 if verdict.duplicate_of is not None:
@@ -278,15 +279,15 @@ class DuplicatePipeline:
                     logger.info("Passed unchecked, but %s", describe(verdict, verdict.standing))
         except ParameterMismatch:
             logger.error(
-                "%s passed unchecked, and the index was replaced by another: crawl again and "
+                "%s, and the index was replaced by another: crawl again and "
                 "remove unchecked.jsonl, which names what is missing, from DEDUP_DATA_DIR",
-                counted(waiting, "page"),
+                left_unchecked(*waiting),
             )
             return
         except Exception as error:  # nothing that happens here may undo the crawl
             logger.error(
-                "%s passed unchecked (%s); `scrapy dedup replay` checks that later",
-                counted(waiting - checked, "page"),
+                "%s (%s); `scrapy dedup replay` checks that later",
+                left_unchecked(waiting.pages - checked, waiting.gone - len(told)),
                 error,
             )
             return

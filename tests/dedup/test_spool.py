@@ -40,9 +40,9 @@ def test_what_is_added_is_drained_once(tmp_path: Path) -> None:
     requests = [request(n) for n in range(10)]
     spool.add(requests[:4])
     spool.add(requests[4:])
-    assert spool.count() == (10, 0)
+    assert spool.count() == ((10, 0), (0, 0))
     assert drained(spool) == requests
-    assert (drained(spool), spool.count()) == ([], (0, 0))
+    assert (drained(spool), spool.count()) == ([], ((0, 0), (0, 0)))
 
 
 def test_reports_of_gone_pages_are_kept_too(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_reports_of_gone_pages_are_kept_too(tmp_path: Path) -> None:
     spool = Spool(tmp_path, "index digest")
     kept = [request(1), Gone("http://host/\n", 1_700_000_000), request(2)]
     spool.add(kept)
-    assert spool.count() == (3, 0)
+    assert spool.count() == ((2, 1), (0, 0))
     Spool.rename(tmp_path, "index", "other")
     assert drained(Spool(tmp_path, "other digest")) == kept
 
@@ -80,7 +80,7 @@ def test_a_long_spool_is_no_load(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < size / 20
-    assert spool.count() == (20_000, 0)
+    assert spool.count() == ((20_000, 0), (0, 0))
 
 
 def test_requests_of_other_indexes_are_left(tmp_path: Path) -> None:
@@ -88,9 +88,20 @@ def test_requests_of_other_indexes_are_left(tmp_path: Path) -> None:
     Spool(tmp_path, "other").add([request(1)])
     spool = Spool(tmp_path, "index")
     spool.add([request(2)])
-    assert spool.count() == (1, 1)
+    assert spool.count() == ((1, 0), (1, 0))
     assert drained(spool) == [request(2)]
     assert drained(Spool(tmp_path, "other")) == [request(1)]
+
+
+def test_reports_are_counted_apart_from_pages(tmp_path: Path) -> None:
+    """Of this index and of others; a line that says what no report says counts as a page."""
+    kept = [request(1), Gone("http://host/", 7), Gone("http://host/2", 8)]
+    Spool(tmp_path, "other").add([*kept, request(2)])
+    with (tmp_path / "unchecked.jsonl").open("ab") as file:
+        file.write(b'{"index": "other", "gone": 5}\n')
+    spool = Spool(tmp_path, "index")
+    spool.add(kept)
+    assert spool.count() == ((1, 2), (3, 2))
 
 
 def test_requests_go_along_with_a_renamed_index(tmp_path: Path) -> None:
@@ -105,7 +116,11 @@ def test_requests_go_along_with_a_renamed_index(tmp_path: Path) -> None:
     with (tmp_path / "unchecked.jsonl").open("ab") as file:
         file.write(b"[" * 100_000 + b'\n[]\n{"index": 7}\n{"index": "old dig')
     Spool.rename(tmp_path, "old", "new")
-    assert [spool.count() for spool in spools] == [(0, 7), (2, 5), (1, 6)]
+    assert [[found.pages for found in spool.count()] for spool in spools] == [
+        [0, 7],
+        [2, 5],
+        [1, 6],
+    ]
     assert drained(spools[1]) == [request(0), request(1)]
     assert drained(spools[2]) == [request(2)]
 
@@ -127,7 +142,7 @@ def test_a_damaged_line_is_no_obstacle(tmp_path: Path, line: str) -> None:
     spool = Spool(tmp_path, "index")
     spool.add([request(1)])
     assert drained(spool) == [request(1)]
-    assert spool.count() == (0, 1)
+    assert spool.count() == ((0, 0), (1, 0))
 
 
 def replaced(record: dict[str, Any], values: dict[str, Any]) -> bytes:
@@ -167,7 +182,7 @@ def test_a_page_that_no_index_can_take_is_no_obstacle(
     line = path.read_bytes()
     bad = replaced(json.loads(line), values)
     path.write_bytes(bad + line + line)
-    assert spool.count() == (2, 1)
+    assert spool.count() == ((2, 0), (1, 0))
     assert drained(spool) == [wanted, wanted]
     assert path.read_bytes() == bad
 
@@ -186,7 +201,7 @@ def test_a_report_that_no_index_can_take_is_no_obstacle(
     path.write_bytes(bad)
     spool = Spool(tmp_path, "index")
     spool.add([Gone("http://host/", 7)])
-    assert spool.count() == (1, 1)
+    assert spool.count() == ((0, 1), (1, 0))
     assert drained(spool) == [Gone("http://host/", 7)]
     assert path.read_bytes() == bad
 
@@ -233,12 +248,12 @@ def test_a_line_cut_off_takes_no_other_with_it(tmp_path: Path) -> None:
     path = tmp_path / "unchecked.jsonl"
     path.write_bytes(path.read_bytes() * 2 + b'{"index": "ind\xc3')
     spool.add([request(2)])
-    assert spool.count() == (3, 1)
+    assert spool.count() == ((3, 0), (1, 0))
     path.write_bytes(path.read_bytes() + b"{")
     batches = spool.drain(9)
     next(batches)
     batches.close()
-    assert spool.count() == (3, 2)
+    assert spool.count() == ((3, 0), (2, 0))
 
 
 def test_what_another_process_has_done_is_passed_over(
@@ -247,7 +262,7 @@ def test_what_another_process_has_done_is_passed_over(
     """A file that another process works off, and removes meanwhile, is no error and not read."""
     spool = Spool(tmp_path, "index")
     (tmp_path / "unchecked-0.jsonl").symlink_to(tmp_path / "removed")
-    assert (spool.count(), drained(spool)) == ((0, 0), [])
+    assert (spool.count(), drained(spool)) == (((0, 0), (0, 0)), [])
     lock = fcntl.flock
 
     def late(file: IO[bytes], how: int) -> None:

@@ -550,7 +550,7 @@ async def test_more_addresses_gone_than_are_remembered_are_kept(bench, monkeypat
         bench.pipeline.gone.note(
             Response(f"http://a/{number}", status=410), Request(f"http://a/{number}")
         )
-    assert (len(bench.pipeline.gone.waiting), bench.pipeline._index.waiting()) == (122, (128, 0))
+    assert (len(bench.pipeline.gone.waiting), bench.pipeline._index.spooled()[0]) == (122, (0, 128))
 
 
 def redirected(gone, old: str, new: str) -> None:
@@ -737,6 +737,22 @@ async def test_pages_of_another_index_are_told_once(open_bench, start_server, ca
     await second.pipeline.close_spider()
     assert caplog.text.count("2 pages passed unchecked in crawls with another index") == 1
     server.process.send_signal(signal.SIGCONT)
+
+
+async def test_addresses_gone_are_not_told_as_pages(open_bench, start_server, caplog, tmp_path):
+    """What waits at a crawl's end, and for another index, are pages and addresses, each counted."""
+    server = start_server()
+    bench = await open_bench(redis_url=server.url, timeout=0.2, seed=8)
+    await keep_and_lose(bench)
+    server.process.send_signal(signal.SIGSTOP)
+    await bench.process({"url": "http://a/1", "text": OTHER})
+    await bench.pipeline.close_spider()
+    what = "1 page passed unchecked and 1 address was found gone"
+    assert f"{what} (" in caplog.text
+    await open_bench()
+    assert f"{what} in crawls with another index" in caplog.text
+    server.process.send_signal(signal.SIGCONT)
+    (tmp_path / "unchecked.jsonl").unlink()
 
 
 async def test_pages_of_an_earlier_crawl_are_checked_first(open_bench, start_server):

@@ -104,7 +104,7 @@ async def test_a_hanging_node_is_waited_for_once_at_the_end_of_a_crawl(
             assert [page async for page in index.replay()] == []
         assert loop.time() - started < 2
         nodes[2].process.send_signal(signal.SIGCONT)
-        assert index.waiting() == (1, 0)
+        assert index.spooled() == ((0, 1), (0, 0))
 
 
 async def test_a_hanging_node_is_asked_no_more_when_another_has_its_slots(

@@ -12,12 +12,13 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...wording import counted
+from ...wording import counted, left_unchecked
 from ..output import print_json, print_table
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
+    from ...dedup.spool import Waiting
     from ...dedup.verdict import Verdict
 
 HELP = "Check the pages that passed unchecked"
@@ -38,10 +39,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     verdicts: list[Verdict] = []
     gone: list[str] = []
 
-    async def replay(index: DuplicateIndex) -> int:
+    async def replay(index: DuplicateIndex) -> Waiting:
         async for verdict in index.replay(gone.append):
             verdicts.append(verdict)
-        return index.waiting()[1]
+        return index.spooled()[1]
 
     try:
         foreign = ask_index(settings, replay, spool=True)
@@ -53,10 +54,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         raise InputError(
             f"the pages that wait in DEDUP_DATA_DIR cannot be worked off: {error}"
         ) from None
-    if foreign:
+    if any(foreign):
         print(
-            f"scrapy dedup: {counted(foreign, 'page')} passed unchecked in crawls with another "
-            "index, or lines are damaged: name it with DEDUP_NAMESPACE; if it is deleted, or lines "
+            f"scrapy dedup: {left_unchecked(*foreign)} in crawls with another index, "
+            "or lines are damaged: name it with DEDUP_NAMESPACE; if it is deleted, or lines "
             "are damaged, crawl them again and remove unchecked.jsonl, which names them, from "
             "DEDUP_DATA_DIR",
             file=sys.stderr,
