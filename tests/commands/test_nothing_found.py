@@ -16,9 +16,11 @@ URL = "http://a.example/1"
         ["clusters"],
         ["clusters", "--story", "0.5"],
         ["cluster", URL],
+        ["export", "index.jsonl.gz"],
         ["explain", URL],
         ["moved"],
         ["moved", "--to", "a.example"],
+        ["moved", "-o", "moved.json", "--json"],
         ["rethreshold", "0.9"],
         ["sample", "near"],
         ["sample", "near", "--host", "a.example"],
@@ -26,19 +28,46 @@ URL = "http://a.example/1"
         ["stats"],
         ["top"],
         ["top", "--host", "a.example"],
+        ["tune", "--sample", "5"],
         ["where", URL],
     ],
     ids=" ".join,
 )
-def test_a_name_of_no_index_is_said(dedup, fill, words):
+def test_a_name_of_no_index_is_said(dedup, fill, words, tmp_path):
     """A misspelt name is no healthy index without results: all commands say the same of it."""
     fill([(URL, text(article(1)))])
+    words = [str(tmp_path / word) if "json" in word.partition(".")[2] else word for word in words]
     code, out, err = dedup(*words, "-s", "DEDUP_NAMESPACE=misspelt")
     assert (code, err) == (
         Exit.NOTHING,
         "scrapy dedup: nothing yet in the index 'misspelt'; crawl first\n",
     )
-    assert not out or words[0] == "explain"  # which says all the same that it never saw the page
+    # The one says all the same that it never saw the page, the other shows the curve.
+    assert not out or words[0] == "explain" or (words[0] == "tune" and "in the index" not in out)
+    assert not list(tmp_path.iterdir())
+
+
+def test_redirects_that_are_there_outlive_a_misspelt_name(dedup, fill, tmp_path):
+    """A map that a web server obeys is not replaced by an empty one; of an index of pages it is."""
+    fill([(URL, text(article(1)))])
+    file = tmp_path / "moved.map"
+    file.write_text("as it was")
+    words = ["moved", "--format", "nginx", "-o", str(file)]
+    assert dedup(*words, "-s", "DEDUP_NAMESPACE=misspelt")[0] == Exit.NOTHING
+    assert file.read_text() == "as it was"
+    assert dedup(*words)[0] == Exit.NOTHING
+    assert file.read_text().startswith("# 0 pages that moved")
+
+
+def test_an_index_without_pages_is_exported(dedup, fill, tmp_path):
+    """It is there, with its parameters, though all of its pages are forgotten."""
+    fill([(URL, text(article(1)))])
+    dedup("forget", URL)
+    file = tmp_path / "index.jsonl.gz"
+    code, out, err = dedup("export", str(file))
+    assert (code, err) == (Exit.NOTHING, "scrapy dedup: the index holds no pages\n")
+    assert out.startswith("0 pages are in ")
+    assert file.exists()
 
 
 @pytest.mark.parametrize(
@@ -46,10 +75,12 @@ def test_a_name_of_no_index_is_said(dedup, fill, words):
     [
         (["clusters"], "the index holds no clusters of 2 pages"),
         (["moved"], "no page of the index is gone"),
+        (["moved", "-o", "/dev/null"], "no page of the index is gone"),
         (["rethreshold", "0.9"], "no decision that the index can tell of would change"),
         (["sample", "near"], "no page of the index fits that"),
         (["show", "a.example"], "does its address begin with https:// or http://?"),
         (["top"], "the index holds no duplicates"),
+        (["tune", "--sample", "5"], "the index holds no near-duplicates, and no two pages to"),
     ],
     ids=lambda one: " ".join(one) if isinstance(one, list) else None,
 )

@@ -8,14 +8,16 @@ where it was. The index must not change meanwhile: stop its crawls first.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...wording import counted
 from ..arguments import output_file
 from ..output import print_json, progress_reporter
-from . import Exit, ask_index
+from . import Exit, ask_index, index_config, nothing_found, nothing_yet
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
 
 HELP = "Write the index to a file"
 
@@ -32,14 +34,18 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Write the file."""
     from ...dedup.transfer import export_index
 
-    pages = ask_index(
-        settings, lambda index: export_index(index, options.file, progress=progress_reporter())
-    )
+    async def export(index: DuplicateIndex) -> int | None:
+        if not (await index.store.counters())["params"]:  # a file of no index could not be read
+            return None
+        return await export_index(index, options.file, progress=progress_reporter())
+
+    pages = ask_index(settings, export)
+    if pages is None:
+        return nothing_yet(index_config(settings).namespace)
     if options.json:
         print_json({"file": str(options.file), "pages": pages})
     else:
         print(f"{counted(pages, 'page is', 'pages are')} in {options.file}.")
     if pages:
         return Exit.FOUND
-    print("scrapy dedup: the index holds no pages", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing_found(settings, "the index holds no pages")

@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, Any
 from ...wording import counted
 from ..arguments import number, one_of, output_file
 from ..output import print_json, print_table, printable, progress_reporter, shown, whole_file
-from . import Exit, ask_index, known_host, nothing_found
+from . import (
+    Exit,
+    ask_index,
+    has_pages,
+    index_config,
+    known_host,
+    nothing_found,
+    nothing_yet,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -78,6 +86,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         )
 
     found = ask_index(settings, ask)
+    if options.output is not None and not found and not ask_index(settings, has_pages):
+        return nothing_yet(index_config(settings).namespace)  # redirects that are there stay
     if options.output is None:
         _print(found, options.format)
     else:

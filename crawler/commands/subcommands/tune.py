@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import number, whole
 from ..output import Bar, is_terminal, print_json, print_table
-from . import Exit, ask_index
+from . import Exit, ask_index, nothing_found
 
 if TYPE_CHECKING:
     from ...dedup.config import DedupConfig
@@ -91,13 +91,17 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if options.plot:
         save_plot(options.plot, found, config.threshold)
     bins = _sample(options.sample, found[0], config, settings) if options.sample else []
+    if not any(one.near_duplicates or one.pairs for one in bins):
+        bins = []
     if options.json:
         print_json(_to_dict(config, found, bins))
     else:
         _print(config, found, bins)
-    if options.sample and not any(one.near_duplicates or one.pairs for one in bins):
-        return Exit.NOTHING
-    return Exit.FOUND
+    if bins or not options.sample:
+        return Exit.FOUND
+    return nothing_found(
+        settings, "the index holds no near-duplicates, and no two pages to compare"
+    )
 
 
 def _similarities(threshold: float) -> list[float]:
