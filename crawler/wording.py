@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_FLOOR, Decimal
 from typing import Final
 
 LONG: Final = 100  # characters of a word, beyond which nobody reads it
@@ -26,6 +27,49 @@ def left_unchecked(pages: int, gone: int) -> str:
     if gone:
         said.append(counted(gone, "address was", "addresses were") + " found gone")
     return " and ".join(said)
+
+
+def floored(similarity: float, digits: int = 4) -> float:
+    """A similarity rounded down: what is below a threshold shall not seem to reach it.
+
+    >>> floored(0.79998), floored(0.8), floored(0.29, 2)
+    (0.7999, 0.8, 0.29)
+    """
+    return float(_floored(similarity, digits))
+
+
+def similarity_in_words(similarity: float, digits: int = 4) -> str:
+    """A similarity as it is shown, rounded down.
+
+    >>> similarity_in_words(0.79998), similarity_in_words(0.9, 3)
+    ('0.7999', '0.900')
+    """
+    return str(_floored(similarity, digits))
+
+
+def percent_similar(similarity: float, digits: int = 1) -> str:
+    """A similarity in percent, rounded down, without the sign.
+
+    >>> percent_similar(0.7998), percent_similar(0.8), percent_similar(1, 2)
+    ('79.9', '80.0', '100.00')
+    """
+    return str(_floored(similarity, digits + 2).scaleb(2))
+
+
+def threshold_in_percent(threshold: float, digits: int = 1) -> str:
+    """A threshold in percent, without the sign: all of its digits, and so many at least.
+
+    >>> threshold_in_percent(0.8), threshold_in_percent(0.85125)
+    ('80.0', '85.125')
+    """
+    whole = Decimal(repr(float(threshold))).scaleb(2)
+    return f"{whole:.{digits}f}" if whole == round(whole, digits) else f"{whole:f}"
+
+
+def _floored(similarity: float, digits: int) -> Decimal:
+    # By its decimal digits: 0.29 * 100 is less than 29.
+    step = Decimal(1).scaleb(-digits)
+    return Decimal(repr(float(similarity))).quantize(step, ROUND_FLOOR)
 
 
 def size_in_words(size: float) -> str:

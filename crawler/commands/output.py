@@ -12,6 +12,8 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+from ..wording import similarity_in_words
+
 if TYPE_CHECKING:
     from collections.abc import Set
 
@@ -171,12 +173,12 @@ def printable(text: str) -> str:
 
 
 def shown(value: float | None) -> str | None:
-    """A similarity or a share as tables show it, None for the dash of what is not known.
+    """A similarity as tables show it, None for the dash of what is not known.
 
-    >>> shown(0.81234)
-    '0.8123'
+    >>> shown(0.79998)
+    '0.7999'
     """
-    return None if value is None else f"{value:.4f}"
+    return None if value is None else similarity_in_words(value)
 
 
 @contextmanager

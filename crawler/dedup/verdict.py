@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from ..wording import floored
+
 
 class Kind(StrEnum):
     """The kinds of verdict, in the order in which people read them."""
@@ -90,5 +92,5 @@ def plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
     if isinstance(value, float):
-        return round(value, 4)
+        return floored(value)
     return str(value) if isinstance(value, Kind) else value

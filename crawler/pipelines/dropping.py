@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from scrapy.exceptions import DropItem
 
 from ..dedup.verdict import Kind, Verdict
+from ..wording import similarity_in_words
 
 
 class DroppedPage(DropItem):
@@ -59,5 +60,7 @@ def describe(verdict: Verdict, kind: Kind | None) -> str:
     if verdict.duplicate_of is not None:
         line += f" of {verdict.duplicate_of!r}"
     if kind is Kind.NEAR and verdict.similarity is not None:
-        line += f", similarity {verdict.similarity:.3f} ({verdict.low:.3f} to {verdict.high:.3f})"
+        measured = (verdict.similarity, verdict.low or 0.0, verdict.high or 0.0)
+        similarity, low, high = (similarity_in_words(value, 3) for value in measured)
+        line += f", similarity {similarity} ({low} to {high})"
     return line

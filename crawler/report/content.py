@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..wording import counted
+from ..wording import counted, floored
 from .charts import host_rows, verdict_rows
 from .survey import kept_pages, sample_pairs, take_survey
 from .texts import MOST_WORDS, side_by_side, visible
@@ -152,9 +152,9 @@ def _plain(page: ClusterPage, titles: dict[str, str]) -> dict[str, Any]:
         "url": visible(page.url),
         "title": visible(titles.get(page.url, "")),
         "kind": page.kind,
-        "similarity": round(page.similarity, 4),
-        "low": round(page.low, 4),
-        "high": round(page.high, 4),
+        "similarity": floored(page.similarity),
+        "low": floored(page.low),
+        "high": floored(page.high),
         "words": page.words,
         "first_seen": page.first_seen.date().isoformat(),
         "last_seen": page.last_seen.date().isoformat(),

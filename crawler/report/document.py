@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..dedup.errors import MissingExtra
-from ..wording import counted, size_in_words
+from ..wording import counted, percent_similar, size_in_words, threshold_in_percent
 from .charts import s_curve
 from .content import statements
 from .survey import KeptPairs
@@ -70,6 +70,8 @@ def environment() -> Environment:
         "number": lambda value: f"{value:,}",
         "counted": counted,
         "percent": lambda share: f"{100 * share:.1f}\N{NO-BREAK SPACE}%",
+        "similar": lambda value: f"{percent_similar(value)}\N{NO-BREAK SPACE}%",
+        "threshold": lambda value: f"{threshold_in_percent(value)}\N{NO-BREAK SPACE}%",
         "bytes": size_in_words,
         "minute": lambda time: f"{time:%Y-%m-%d %H:%M}",
     }

@@ -28,6 +28,7 @@ from crawler.dedup.archive_writer import ArchiveWriter
 from crawler.dedup.comparison import compare, smallest_shingles
 from crawler.dedup.shingles import Shingler
 from crawler.dedup.sketches import METHODS
+from crawler.wording import percent_similar
 from tests.commands.conftest import ROOT
 from tests.texts import article, changed, text
 
@@ -151,7 +152,7 @@ def test_compare_says_what_the_library_says(dedup, files):
         word for word, other in zip(a.split(), b.split(), strict=True) if word != other
     ]
     lines = dedup("compare", *files(a, b))[1].splitlines()
-    assert f"Jaccard\t{jaccard(*sets):.2%}\t–\t–\texact, of all shingles" in lines
+    assert f"Jaccard\t{percent_similar(jaccard(*sets), 2)}%\t–\t–\texact, of all shingles" in lines
     assert "verdict on B\tnear" in lines
     assert sum("\tother0\t" in line for line in lines) == 5
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
-from crawler.commands.output import print_table
+from crawler.commands.output import print_table, shown
+from crawler.dedup import Kind, Record, Verdict
+from crawler.pipelines.dropping import describe
+from crawler.report.document import environment
 
 URL = "http://localhost:8901/archive/2026/the-keeper-of-the-lighthouse-and-the-wreck"
 COLUMNS = ["cluster", "pages", "similarity", "first seen", "last seen", "page"]
@@ -44,3 +49,18 @@ def test_a_terminal_too_narrow_for_that_breaks_all(
     assert max(map(len, lines)) <= 30
     assert "".join(line.split("│")[6].strip() for line in lines) == 2 * URL
     assert "2026-11-23" in "".join(line.split("│")[4].strip() for line in lines)
+
+
+@pytest.mark.parametrize("similarity", [0.7998, 0.79998, 0.8 - 2**-50])
+def test_what_is_below_a_threshold_is_not_shown_at_it(similarity: float) -> None:
+    """Wherever a similarity is shown it is rounded down, and a threshold has all of its digits."""
+    now = datetime(2026, 11, 23, tzinfo=UTC)
+    record = Record(URL, Kind.NEAR, Kind.NEAR, URL, similarity, 0.7, 0.9, 1, now, now, 9, None)
+    verdict = Verdict(Kind.NEAR, URL, URL, similarity, 0.7, 0.9)
+    filters = environment().filters
+    assert str(record.to_dict()["similarity"]).startswith("0.799")
+    assert str(shown(similarity)).startswith("0.799")
+    assert "similarity 0.799 (0.700 to 0.900)" in describe(verdict, Kind.NEAR)
+    assert filters["similar"](similarity) == "79.9\N{NO-BREAK SPACE}%"
+    assert filters["threshold"](0.80125) == "80.125\N{NO-BREAK SPACE}%"
+    assert (shown(0.8), filters["similar"](0.8)) == ("0.8000", "80.0\N{NO-BREAK SPACE}%")

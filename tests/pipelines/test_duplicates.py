@@ -24,6 +24,7 @@ from crawler.chrome import SharedTemplate, SiteTemplates, strip_chrome
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone
 from crawler.pipelines.long_pages import LONG_PAGE, parse
+from crawler.wording import similarity_in_words
 from tests.texts import article
 from tests.texts import text as text_of
 
@@ -130,7 +131,8 @@ async def test_near_duplicates_are_dropped(bench):
     assert 0.8 <= verdict.low <= verdict.similarity <= verdict.high <= 1
     assert str(caught.value) == (
         "near: 'https://b.example/' of 'https://a.example/', similarity "
-        f"{verdict.similarity:.3f} ({verdict.low:.3f} to {verdict.high:.3f})"
+        f"{similarity_in_words(verdict.similarity, 3)} "
+        f"({similarity_in_words(verdict.low, 3)} to {similarity_in_words(verdict.high, 3)})"
     )
     assert caught.value.log_level == "DEBUG"
 

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...wording import floored, similarity_in_words
 from ..arguments import number, output_file, whole
 from ..index_clusters import CLUSTERS, MEMBERS, print_clusters, print_stories, rows_of
 from ..output import is_terminal, print_table, progress_reporter
@@ -192,7 +193,7 @@ def _cluster_rows(clusters: list[Cluster], names: list[str]) -> Iterator[dict[st
 
 
 def _rounded(estimate: Estimate) -> dict[str, float]:
-    return {name: round(getattr(estimate, name), 4) for name in ("similarity", "low", "high")}
+    return {name: floored(getattr(estimate, name)) for name in ("similarity", "low", "high")}
 
 
 def _pair_rows(pairs: Iterable[Pair], names: list[str]) -> Iterator[dict[str, Any]]:
@@ -248,7 +249,7 @@ def _print(clusters: list[Cluster], names: list[str], least: int) -> None:
     for place, one in enumerate(large[:shown], 1):
         rows.append([place, len(one.members) + 1, None, names[one.representative]])
         for member, estimate in one.members[:members]:
-            rows.append([place, None, f"{estimate.similarity:.4f}", names[member]])
+            rows.append([place, None, similarity_in_words(estimate.similarity), names[member]])
         if len(one.members) > members:
             rows.append([place, None, None, f"({len(one.members) - members} more)"])
     title = "Clusters"

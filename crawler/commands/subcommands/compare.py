@@ -16,6 +16,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...wording import percent_similar, threshold_in_percent
 from ..arguments import number, whole
 from ..changes import change_dicts, print_changes
 from ..output import print_json, print_table
@@ -148,8 +149,8 @@ def _print(
     print_table("Similarity", ["measure", "similarity", "from", "to", "what it is"], rows)
     rows = [
         ["verdict on B", f"{found.verdict}{part}"],
-        ["threshold", _percent(config.threshold)],
-        ["confidence level", _percent(options.level)],
+        ["threshold", f"{threshold_in_percent(config.threshold, 2)}%"],
+        ["confidence level", f"{threshold_in_percent(options.level, 2)}%"],
         ["found by an index with A", _percent(found.found)],
     ]
     if cut:
@@ -173,7 +174,7 @@ def _source(config: DedupConfig) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.2%}"
+    return f"{percent_similar(share, 2)}%"
 
 
 def _shared(overlap: Any) -> str:

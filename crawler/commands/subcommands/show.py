@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from ..output import print_json, print_table
+from ..output import print_json, print_table, shown
 from . import Exit, ask_index, nothing_found, unseen
 
 HELP = "A page's verdict and what it duplicates"
@@ -32,4 +32,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _plain(value: Any) -> Any:
-    return f"{value:.4f}" if isinstance(value, float) else value
+    return shown(value) if isinstance(value, float) else value

@@ -15,7 +15,8 @@
 
   const counted = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
 
-  const percent = (share) => (100 * share).toFixed(1) + "\u00a0%";
+  // Of a similarity, which has four decimals: rounded down, as all others are.
+  const percent = (share) => (Math.floor(Math.round(share * 1e4) / 10) / 10).toFixed(1) + "\u00a0%";
 
   const address = (url) => {
     const holder = make("bdi", "url");
