@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..dedup.inspection import Change
 
 _HOSTS = 10  # rows of the live view
+_ESTIMATES = frozenset(("memory of the index", "growth a day", "full in"))  # from a sample of keys
 
 
 def watch(settings: Mapping[str, Any], interval: float, *, as_json: bool) -> None:
@@ -51,7 +52,11 @@ def _display(*, as_json: bool) -> Iterator[Callable[[Change], None]]:
         with Live(console=terminal(), auto_refresh=False) as live:
 
             def show(change: Change) -> None:
-                parts = [make_table("Now", ["fact", "value"], list(_facts(change).items()))]
+                rows = [
+                    [f"{name} (estimate)" if name in _ESTIMATES else name, value]
+                    for name, value in _facts(change).items()
+                ]
+                parts = [make_table("Now", ["fact", "value"], rows)]
                 if change.stats.verdicts:
                     parts += [make_table(*table) for table in tables(change.stats, _HOSTS)]
                 live.update(Group(*parts), refresh=True)

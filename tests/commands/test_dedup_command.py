@@ -64,6 +64,15 @@ def test_stats_json(dedup, fill):
     assert sum(stats["histogram"].values()) == 1
 
 
+def test_memory_is_told_as_an_estimate(dedup, fill):
+    """A sample of keys is weighed; the keys of the JSON stay what they are."""
+    fill(PAGES)
+    _, out, _ = dedup("stats")
+    rows = dict(line.split("\t", 1) for line in out.splitlines() if line.count("\t") == 1)
+    assert int(rows["memory, bytes (estimate)"]) > 0
+    assert float(rows["bytes per page kept (estimate)"]) > 0
+
+
 def test_show(dedup, fill):
     """A page is shown with what it duplicates, how similar and since when."""
     fill(PAGES)

@@ -332,6 +332,9 @@ def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
         assert looks[-1]["memory_used"] > 0
     elif form == "lines":
         assert all(line.startswith("time=") for line in seen.decode().splitlines())
+        assert b" memory_of_the_index=" in seen
+    else:
+        assert b"memory of the index (estimate)" in seen
 
 
 def test_ctrl_c_is_no_traceback():

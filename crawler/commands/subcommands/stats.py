@@ -3,7 +3,8 @@
 --watch shows it again and again, with rates and with what these let expect, until Ctrl-C, which
 ends it with exit code 0: in a terminal as tables, in a pipe as one line each time, with --json as
 one JSON object a line. Growth is the pages kept at the rate of the last minute times the bytes of
-one; the server is full when its maxmemory is reached.
+one; the server is full when its maxmemory is reached. Memory of the index is an estimate: a sample
+of its keys is weighed, and that may be a tenth more or less than all of them.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def _print(stats: IndexStats) -> None:
         "namespace": stats.namespace,
         "addresses known": stats.urls,
         "pages kept": stats.kept,
-        "memory, bytes": stats.memory_bytes,
-        "bytes per page kept": stats.bytes_per_page,
+        "memory, bytes (estimate)": stats.memory_bytes,
+        "bytes per page kept (estimate)": stats.bytes_per_page,
         **stats.parameters,
     }
     print_table("Index", ["fact", "value"], [[name, value] for name, value in facts.items()])
