@@ -18,11 +18,13 @@ import json
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from .errors import InputError
 from .fingerprint import EXACT_BYTES
+from .no_export import see_that_it_is_export
 from .store.layout import NO_KEY
 from .store.messages import KINDS
 from .store.records import COPIES, STANDING, PageRecord
@@ -131,6 +133,7 @@ def read_blocks(path: Path) -> Iterator[Block]:
     blocks = pages = 0
     expected = -1
     with _opened(path) as file:
+        see_that_it_is_export(path, file.peek(_CHUNK), FORMAT)
         for start, end, text in _members(path, file):
             where = f"{str(path)!r}, block {_name(expected)} (from byte {start:,})"
             *rows, last = _lines(where, text)
@@ -170,7 +173,7 @@ def read_header(path: Path, block: Block) -> dict[str, Any]:
     return header
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _opened(path: Path) -> BufferedReader:
     try:
         return path.open("rb")
     except OSError as error:

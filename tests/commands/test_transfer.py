@@ -449,9 +449,52 @@ def test_lines_that_are_no_pages_are_refused(config, server, tmp_path):
         asyncio.run(import_index(target, crafted(good, counters={})))
     assert not server.ask("EXISTS", "{new}:params")
     bomb = tmp_path / "bomb.gz"
-    bomb.write_bytes(gzip.compress(bytes(300 << 20), 1))
+    bomb.write_bytes(gzip.compress(b'{"format":"scrapy-neardup index"' + bytes(300 << 20), 1))
     with pytest.raises(InputError, match="no end"):
         asyncio.run(import_index(target, bomb))
+
+
+@pytest.mark.parametrize(
+    ("begins", "seems", "do"),
+    [
+        (b"", "is empty, and no exported index", "`scrapy dedup export`"),
+        (b'{"url": "http://a/", "text": "x"}\n', "looks like JSON lines, as a feed", "dedup load`"),
+        (b'\xef\xbb\xbf\n[\n{"url": ', "looks like a JSON array", "-O feed.jsonl"),
+        (b"WARC/1.0\r\nWARC-Type: warcinfo\r\n", "looks like a WARC file", "dedup load`"),
+        (b"PAR1\x15\x04", "looks like a Parquet file", "dedup load`"),
+        (b"REDIS0011\xfa", "looks like a snapshot of a Redis or Valkey server", "start a server"),
+        (b"*2\r\n$6\r\nSELECT\r\n", "looks like the append-only file of a", "start a server"),
+        (b"SQLite format 3\0", "looks like a database, as the archive of texts", "dedup export`"),
+        (b"\x28\xb5\x2f\xfd\x24", "looks like a file compressed by zstd", "dedup load`"),
+        (b"<!doctype html>", "looks like an HTML or XML file", "dedup export`"),
+        (b"some words", "or damaged at its beginning", "dedup export`"),
+        (bytes(1000), "or damaged at its beginning", "another copy"),
+    ],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_what_is_no_export_is_told_what_it_seems(config, server, tmp_path, begins, seems, do, pack):
+    """The error says in one line what was taken for an export, and what can be done with it."""
+    path = tmp_path / "pages"
+    path.write_bytes(pack(begins))
+    if not begins and pack is gzip.compress:
+        seems = "or damaged at its beginning"  # there is something, but nothing in it
+    keys = server.ask("DBSIZE")
+    with pytest.raises(InputError) as caught:
+        asyncio.run(import_index(config, path))
+    said = str(caught.value)
+    assert said.startswith(f"{str(path)!r} is")
+    assert seems in said
+    assert do in said
+    assert "\n" not in said
+    assert server.ask("DBSIZE") == keys
+
+
+def test_an_export_that_was_unpacked_is_told_so(config, tmp_path):
+    """What `zcat` makes of an export has no members to check; it is no feed either."""
+    path = tmp_path / "index.jsonl"
+    path.write_bytes(gzip.decompress(written(config, tmp_path / "x.gz").read_bytes()))
+    with pytest.raises(InputError, match="looks like an export that was unpacked: name it as"):
+        asyncio.run(import_index(config, path))
 
 
 def test_exact_hashes_of_earlier_exports_are_longer(config, tmp_path):

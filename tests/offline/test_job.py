@@ -419,7 +419,7 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
             config,
             submitted=True,
         )
-    with pytest.raises(InputError, match="damaged"):
+    with pytest.raises(InputError, match="looks like JSON lines"):
         open_export(path, config)
 
 
