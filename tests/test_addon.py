@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -43,6 +45,19 @@ class Links(CrawlSpider):
         yield {"url": response.url, "html": response.text}
         if response._cached_selector is not None:
             self.crawler.stats.inc_value("parsed")
+"""
+
+
+SCRIPT = """
+from scrapy import Spider
+from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+
+process = KIND({"ADDONS": {"crawler.Addon": 500}, "DEDUP_THRESHOLD": 7})
+crawl = process.crawl(type("Empty", (Spider,), {"name": "empty"}))
+if KIND is CrawlerProcess:
+    crawl.addErrback(lambda failure: print(failure.getErrorMessage()))
+process.start()
+raise SystemExit(process.bootstrap_failed)
 """
 
 
@@ -228,6 +243,22 @@ async def test_failing_start(
     assert len([line for line in run.log.splitlines() if "ERROR" in line and message in line]) == 1
     assert "Traceback" not in run.log
     assert web.seen == []
+
+
+@pytest.mark.parametrize("kind", ["AsyncCrawlerProcess", "CrawlerProcess"])
+def test_a_script_with_a_wrong_setting(kind: str) -> None:
+    """It is told in one line: by the log, or by the Deferred of who crawls with Twisted's."""
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT.replace("KIND", kind)],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    said = run.stdout + run.stderr
+    assert run.returncode == 1
+    assert said.count("DEDUP_THRESHOLD expects a number above 0 and up to 1, not 7") == 1
+    assert "Traceback" not in said
 
 
 def test_contracts_need_no_index(project: Project, web: Web) -> None:
