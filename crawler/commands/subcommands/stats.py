@@ -4,7 +4,7 @@
 ends it with exit code 0: in a terminal as tables, in a pipe as one line each time, with --json as
 one JSON object a line. Growth is the pages kept at the rate of the last minute times the bytes of
 one; the server is full when its maxmemory is reached. Memory of the index is an estimate: a sample
-of its keys is weighed, and that may be a tenth more or less than all of them.
+of its keys is weighed, which is some percent off, and on a cluster a tenth.
 """
 
 from __future__ import annotations
