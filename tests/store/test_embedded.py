@@ -231,6 +231,18 @@ async def test_server_and_keeper_killed_together_are_back_at_the_next_question(f
         assert await client.get("key") == b"value"
 
 
+async def test_what_one_that_was_killed_had_written_anew_does_not_stay(folder):
+    """It may be as large as the index each time, and the server itself never removes it."""
+    async with opened(folder) as client:
+        await client.mset({f"key{n}": n for n in range(1000)})
+        await client.config_set("rdb-key-save-delay", 100_000)  # as if there were very many
+        await client.execute_command("BGREWRITEAOF")
+        wait_until(lambda: list(folder.glob("temp-*")))
+        kill(await process_id(client))
+        assert await client.get("key999") == b"999"
+        assert not list(folder.glob("temp-*"))
+
+
 def test_the_terminal_cannot_interrupt_it(start_user):
     server = start_user().server()
     assert os.getsid(server) != os.getsid(0)

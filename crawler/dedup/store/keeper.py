@@ -49,6 +49,7 @@ def main(binary: str) -> None:
     with contextlib.suppress(BlockingIOError):
         fcntl.flock(server, fcntl.LOCK_EX | fcntl.LOCK_NB)
         options = [word for name, value in SERVER_OPTIONS.items() for word in ("--" + name, value)]
+        _remove_remains()
         environment = LARGE_PAGES | os.environ
         child = subprocess.Popen([binary, *options], pass_fds=(server,), env=environment)
     os.close(server)
@@ -58,6 +59,14 @@ def main(binary: str) -> None:
     if child is not None:
         child.wait()
     os._exit(0)  # The server is gone, and with this process all its locks.
+
+
+def _remove_remains() -> None:
+    """Remove what servers that were killed while they wrote their data anew had written of them."""
+    for entry in os.scandir():
+        if entry.name.startswith("temp-rewriteaof-"):
+            with contextlib.suppress(OSError):
+                os.unlink(entry.name)  # noqa: PTH108 pathlib would take long to import
 
 
 def _every_second() -> None:
