@@ -292,6 +292,10 @@ class DuplicateIndex:
         known = self._identity(url)
         return await self._is_there() and await self._store.forget(known)
 
+    async def leave_out(self, url: str) -> bool:
+        """The same for a page of a crawl: a server that hangs is not waited for time and again."""
+        return await self._exchange.ask(partial(self.forget, url))
+
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory in bytes and parameters."""
         return await read_statistics(

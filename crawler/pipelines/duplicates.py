@@ -31,6 +31,7 @@ from .chrome import main_text
 from .dropping import describe, drop_reason
 from .failures import Failures
 from .gone import GoneAddresses
+from .left_out import LeftOut
 from .page import PageFields
 from .reading import PagesRead
 from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_start
@@ -97,6 +98,7 @@ class DuplicatePipeline:
         self._index: DuplicateIndex | None = None
         self._archive = ArchiveWriter.of(config)
         self.gone = GoneAddresses(partial(identity, canonical=config.canonical_urls), count)
+        self.left_out = LeftOut(count)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -115,6 +117,7 @@ class DuplicatePipeline:
             pages=PagesRead.of(crawler),
         )
         pipeline.gone.watch(crawler)
+        pipeline.left_out.watch(crawler)
         # Scrapy closes no pipeline whose neighbour fails to close.
         crawler.signals.connect(pipeline.close_spider, signal=signals.spider_closed)
         ask_of_templates(crawler, pipeline.meet)
@@ -157,6 +160,7 @@ class DuplicatePipeline:
         if self._index is None:
             return
         await self._idle.wait()  # `scrapy parse` does not wait for its items
+        await self.left_out.report(self._index)
         await self.gone.close()
         await self._replay(self._index)
         if self._archive is not None:
@@ -219,6 +223,7 @@ class DuplicatePipeline:
                     template.observe(found, url)
                 self.gone.came(url)
                 await self.gone.report()
+                await self.left_out.report(self._index)
                 verdict = await self._index.check(
                     url,
                     text,

@@ -20,6 +20,7 @@ from w3lib.url import safe_url_string
 from .. import chrome
 from ..dedup.identity import resolved
 from ..items import Page
+from ..pipelines.left_out import LEFT_OUT
 from ..pipelines.long_pages import LONG_PAGE, parse
 from ..pipelines.templates import site_template
 from ..project import project_config
@@ -165,6 +166,7 @@ class SiteSpider(Spider):
         noindex, nofollow = self._forbidden(response, document)
         if noindex:
             self.stats.inc_value("site/noindex")
+            self.crawler.signals.send_catch_log(LEFT_OUT, url=response.url)
         else:
             template = await site_template(self.crawler, response.url)
             known = template.known if template is not None else None

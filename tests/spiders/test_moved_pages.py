@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 from crawler.addon import Addon
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.items import Page
+from crawler.pipelines.left_out import LeftOut
+from tests.conftest import Server
 from tests.spiders.webserver import Answer, Result, Web
 from tests.texts import article, text
 
@@ -39,6 +43,49 @@ async def test_a_page_that_moved_for_good_is_kept_at_its_new_address(
     assert by_path(again)["/new"]["replaces"] == f"{web.url}/old"
     assert again.stats["dedup/gone"] == 1
     assert again.stats["dedup/replaced"] == 1
+
+
+async def test_a_page_that_says_noindex_by_now_stands_for_no_copies(
+    web: Web, crawl: Crawl, redis_url: str
+) -> None:
+    """Its text would be in no feed, as it is left out and its copies were dropped."""
+    web.page("/", "/copy", "/page", text=HOME)
+    web.page("/page", text=STORY)
+    first = await crawled(crawl, redis_url)
+    web.page("/copy", text=STORY)
+    second = await crawled(crawl, redis_url)
+    assert first.paths == second.paths == ["/", "/page"]
+    web.page("/page", text=STORY, head='<meta name="robots" content="noindex">')
+    one_by_one = {"CONCURRENT_REQUESTS": 1}
+    third = await crawled(crawl, redis_url, **one_by_one)
+    assert third.stats["dedup/left_out"] == 1
+    fourth = await crawled(crawl, redis_url, **one_by_one)
+    assert by_path(fourth)["/copy"]["standing"] == "unique"
+    assert "dedup/left_out" not in fourth.stats
+    web.page("/page", text=STORY)
+    assert (await crawled(crawl, redis_url, **one_by_one)).paths == ["/", "/copy"]
+
+
+async def test_what_is_left_out_while_the_server_hangs_is_told_later(
+    start_server: Callable[..., Server],
+) -> None:
+    """Nobody waits for it twice, and it is no error."""
+    server = start_server()
+    told: list[str] = []
+    config = DedupConfig(redis_url=server.url, timeout=0.5)
+    async with DuplicateIndex.open(config) as index:
+        await index.check_many([("http://a/", STORY), ("http://b/", HOME)])
+        left_out = LeftOut(told.append)
+        left_out.note("http://a/")
+        server.process.send_signal(signal.SIGSTOP)
+        await left_out.report(index)
+        await left_out.report(index)
+        server.process.send_signal(signal.SIGCONT)
+        await asyncio.sleep(1)
+        await left_out.report(index)
+        assert await index.show("http://a/") is None
+        assert await index.show("http://b/") is not None
+    assert told == ["dedup/left_out"]
 
 
 @pytest.mark.parametrize("to", ["/new", "http://127.0.0.1:{}/new", "/new unfollowed"])
