@@ -18,7 +18,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from ..chrome import MainText, SharedTemplate
 from ..dedup.archive_writer import MOST_BLOCKS, ArchiveWriter
 from ..dedup.config import DedupConfig
-from ..dedup.errors import DedupError, ParameterMismatch, ServerError
+from ..dedup.errors import DedupError, ServerError
 from ..dedup.identity import identity
 from ..dedup.index import DuplicateIndex
 from ..dedup.store.connect import server_name
@@ -26,9 +26,9 @@ from ..dedup.verdict import Kind, Verdict
 from ..extractor import extractor
 from ..project import project_config
 from ..start_errors import speak_plainly
-from ..wording import counted, left_unchecked
+from ..wording import counted
 from .chrome import main_text
-from .dropping import describe, drop_reason
+from .dropping import drop_reason
 from .failures import Failures
 from .gone import GoneAddresses
 from .left_out import LeftOut
@@ -36,6 +36,7 @@ from .page import PageFields
 from .reading import PagesRead
 from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_start
 from .templates import ask_of_templates, site_template
+from .unchecked import Unchecked
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -93,7 +94,7 @@ class DuplicatePipeline:
         self._idle = asyncio.Event()  # no item is
         self._idle.set()
         self._closing: asyncio.Future[None] | None = None
-        self._foreign = 0  # lines of the spool that are for another index, as far as said
+        self._unchecked = Unchecked(count)
         self._resources = AsyncExitStack()
         self._index: DuplicateIndex | None = None
         self._archive = ArchiveWriter.of(config)
@@ -138,7 +139,8 @@ class DuplicatePipeline:
             place = server_name(self.config)
             logger.info("Index %r, %s: %s", self.config.namespace, place, counted(kept, "page"))
         self.gone.open(self._index)
-        await self._replay(self._index)  # an earlier crawl's texts do not come after this one's
+        # Now, for an earlier crawl's texts do not come after this one's.
+        await self._unchecked.replay(self._index)
 
     async def meet(self, url: str, template: SharedTemplate) -> None:
         """Take in what the index knows of the template of a page's site."""
@@ -162,7 +164,7 @@ class DuplicatePipeline:
         await self._idle.wait()  # `scrapy parse` does not wait for its items
         await self.left_out.report(self._index)
         await self.gone.close()
-        await self._replay(self._index)
+        await self._unchecked.replay(self._index)
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
         try:
@@ -252,56 +254,6 @@ class DuplicatePipeline:
             self._archive.add(text, title, verdict, cut)
         except Exception as error:  # the verdict stands, whatever a report will lack
             self._archive.warn(repr(error))
-
-    async def _replay(self, index: DuplicateIndex) -> None:
-        """Check the pages that passed unchecked, if the server answers by now."""
-        try:
-            waiting, foreign = index.spooled()
-        except OSError as error:
-            logger.error(
-                "Pages that passed unchecked cannot be read from DEDUP_DATA_DIR: %s", error
-            )
-            return
-        if sum(foreign) > self._foreign:
-            self._foreign = sum(foreign)
-            logger.warning(
-                "%s in crawls with another index, and wait in unchecked.jsonl "
-                "(DEDUP_DATA_DIR). A crawl with that index (DEDUP_NAMESPACE, DEDUP_REDIS_URL) "
-                "checks them. If it is deleted, or their lines are damaged, crawl them again and "
-                "remove the file",
-                left_unchecked(*foreign),
-            )
-        if not any(waiting):
-            return
-        checked = copies = 0
-        told: list[str] = []
-        try:
-            async for verdict in index.replay(told.append):
-                checked += 1
-                self._count(f"dedup/replayed/{verdict.kind}")
-                if verdict.duplicate_of is not None:
-                    copies += 1
-                    logger.info("Passed unchecked, but %s", describe(verdict, verdict.standing))
-        except ParameterMismatch:
-            logger.error(
-                "%s, and the index was replaced by another: crawl again and "
-                "remove unchecked.jsonl, which names what is missing, from DEDUP_DATA_DIR",
-                left_unchecked(*waiting),
-            )
-            return
-        except Exception as error:  # nothing that happens here may undo the crawl
-            logger.error(
-                "%s (%s); `scrapy dedup replay` checks that later",
-                left_unchecked(waiting.pages - checked, waiting.gone - len(told)),
-                error,
-            )
-            return
-        if checked:
-            logger.info(
-                "Checked %s that had passed unchecked: %s",
-                counted(checked, "page"),
-                counted(copies, "copy", "copies"),
-            )
 
     def _unanswered(self, error: DedupError) -> None:
         stopping = self.config.on_error == "stop"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import signal
 import time
@@ -22,6 +23,7 @@ from scrapy.http import Request, Response
 
 from crawler.chrome import SharedTemplate, SiteTemplates, strip_chrome
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from crawler.dedup.spool import Spool
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone
 from crawler.pipelines.long_pages import LONG_PAGE, parse
 from crawler.wording import similarity_in_words
@@ -755,6 +757,28 @@ async def test_addresses_gone_are_not_told_as_pages(open_bench, start_server, ca
     assert f"{what} in crawls with another index" in caplog.text
     server.process.send_signal(signal.SIGCONT)
     (tmp_path / "unchecked.jsonl").unlink()
+
+
+async def test_a_full_disk_when_all_have_been_checked(
+    open_bench, start_server, caplog, monkeypatch, tmp_path
+):
+    """What has been checked is told; only that its lines stay is an error."""
+    caplog.set_level(logging.INFO)
+    server = start_server()
+    bench = await open_bench(redis_url=server.url, timeout=0.2)
+    server.process.send_signal(signal.SIGSTOP)
+    await bench.process({"url": "http://a/1", "text": OTHER})
+    server.process.send_signal(signal.SIGCONT)
+    await asyncio.sleep(1)
+
+    def fail(*arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Spool, "_append", fail)
+    await bench.pipeline.close_spider()
+    assert "What has been checked stays in unchecked.jsonl" in caplog.text
+    assert "Checked 1 page that had passed unchecked: 0 copies" in caplog.text
+    assert "0 pages passed" not in caplog.text
 
 
 async def test_pages_of_an_earlier_crawl_are_checked_first(open_bench, start_server):
