@@ -506,6 +506,16 @@ async def test_a_secret_seed_is_not_stored(index_url: str) -> None:
             pass
 
 
+async def test_a_seed_that_was_drawn_stands_in_no_error(index_url: str) -> None:
+    """Errors are logged, and who knows the seed can prepare pages that collide."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=8)) as index:
+        seed = str((await index.stats()).parameters["seed"])
+    with pytest.raises(ParameterMismatch, match="seed: index drawn:") as refused:
+        async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=8, seed=1)):
+            pass
+    assert seed not in str(refused.value)
+
+
 async def test_an_index_deleted_in_use_is_an_error(index_url: str) -> None:
     """Nothing is decided against an index whose keys somebody has deleted."""
     async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=8)) as index:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from typing import TYPE_CHECKING, Any
 
 from ..candidates import Rule
 from ..fingerprint import make_sketcher
 from .connect import is_cluster
-from .parameters import SECRET
+from .parameters import SECRET, seed_digest
 from .redis_index import RedisIndex
 from .spread_index import SpreadIndex
 
@@ -62,8 +61,7 @@ def index_parameters(config: DedupConfig) -> dict[str, Any]:
     if config.seed is None:
         parameters["seed"] = draw_seed()  # for a new index; an old one has its own
     else:
-        digest = hashlib.sha256(b"scrapy-neardup seed %d" % config.seed).hexdigest()
-        parameters["seed"] = SECRET + digest[:16]
+        parameters["seed"] = SECRET + seed_digest(config.seed)
     return parameters
 
 

@@ -104,10 +104,21 @@ class Parameters:
         """In which parameters an index with those `found` differs, in words; '' if in none."""
         names = (found.keys() | self._values.keys()) - {"digest"}
         return "; ".join(
-            f"{name}: index {found.get(name, '–')}, settings {self._values.get(name, '–')}"
+            f"{name}: index {_told(name, found)}, settings {_told(name, self._values)}"
             for name in sorted(names, key=lambda name: (name in _FOLLOWING, name))
             if found.get(name) != self._values.get(name)
         )
+
+
+def seed_digest(seed: int) -> str:
+    """What stands for a seed where it may be read; a seed of 63 bits cannot be found by it."""
+    return hashlib.sha256(b"scrapy-neardup seed %d" % seed).hexdigest()[:16]
+
+
+def _told(name: str, values: Mapping[str, str]) -> str:
+    """A parameter as errors tell it, which stand in logs: of a seed that was drawn its digest."""
+    value = values.get(name, "–")
+    return f"drawn:{seed_digest(int(value))}" if name == "seed" and value.isdecimal() else value
 
 
 def not_whole(namespace: str, doing: str) -> str:
