@@ -22,7 +22,7 @@ from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.connect import open_server
-from crawler.dedup.store.keeper import LARGE_PAGES
+from crawler.dedup.store.keeper import MEMORY
 from crawler.dedup.store.messages import CheckRequest
 from crawler.dedup.store.redis_index import RedisIndex
 
@@ -65,11 +65,11 @@ class Pages:
 
 @contextmanager
 def server(program: str) -> Iterator[tuple[str, redis.Redis]]:
-    """A server without a file, that asks for large pages of memory as the private one does."""
+    """A server without a file, that asks for its memory as the private one does."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         socket = f"{folder}/s"
         command = [program, "--unixsocket", socket, "--port", "0", "--save", ""]
-        env = LARGE_PAGES | os.environ
+        env = MEMORY | os.environ
         with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, env=env) as run:
             client = redis.Redis(unix_socket_path=socket)
             while not Path(socket).exists():

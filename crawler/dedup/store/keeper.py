@@ -35,8 +35,9 @@ SERVER_OPTIONS = {
     # A check reads ten buckets anywhere in memory, which the processor has to find by its pages.
     "disable-thp": "no",
 }
-# Makes glibc ask for large pages, where the system gives them to who asks; others ignore it.
-LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+# Has glibc ask for large pages, where the system gives them to who asks, and keep at hand, of each
+# size, some of the memory that scripts give back: to look for it is to read what lies beside it.
+MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.tcache_count=50"}
 
 
 def main(binary: str) -> None:
@@ -50,7 +51,7 @@ def main(binary: str) -> None:
         fcntl.flock(server, fcntl.LOCK_EX | fcntl.LOCK_NB)
         options = [word for name, value in SERVER_OPTIONS.items() for word in ("--" + name, value)]
         _remove_remains()
-        environment = LARGE_PAGES | os.environ
+        environment = MEMORY | os.environ
         child = subprocess.Popen([binary, *options], pass_fds=(server,), env=environment)
     os.close(server)
     threading.Thread(target=_stop_when_alone, args=(users, child), daemon=True).start()
