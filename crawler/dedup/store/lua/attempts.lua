@@ -47,18 +47,6 @@ local function end_attempt(attempt)
   redis.call('HDEL', ATTEMPTS, string.format('%d', attempt.id), url_field(attempt.page.url_key))
 end
 
--- Notes that a page came again with the text that it has: what was decided about it stands.
-local function touch(meta, page)
-  if meta.token == page.token then return end
-  meta.last, meta.last_seen, meta.token = '=', later(page.seen, meta), page.token
-  meta.gone = still_gone(page, meta)
-  if not meta.rep then
-    meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
-  end
-  rewrite_record(meta)
-  count(page, meta)
-end
-
 -- Notes that a page is kept no more; says what has to be taken out of other shards, '' if nothing.
 local function keep_no_more(meta)
   state.kept = state.kept - 1

@@ -234,15 +234,8 @@ local function check(page)
     return decide(page, nil, false)
   end
   local same_text = meta.exact == page.exact
-  if same_text and meta.token == page.token then return meta end
-  if same_text and stands(page, meta) then
-    meta.last, meta.last_seen, meta.token = '=', later(page.seen, meta), page.token
-    meta.gone = still_gone(page, meta)
-    if not meta.rep then
-      meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
-    end
-    rewrite_record(meta)
-    count(page, meta)
+  if same_text and (meta.token == page.token or stands(page, meta)) then
+    touch(meta, page)
     return meta
   end
   forget(page, meta)

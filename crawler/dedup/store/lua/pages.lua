@@ -56,6 +56,18 @@ local function count(page, meta, similarity, times)
   end
 end
 
+-- Notes that a page came again with the text that it has: what was decided about it stands.
+local function touch(meta, page)
+  if meta.token == page.token then return end
+  meta.last, meta.last_seen, meta.token = '=', later(page.seen, meta), page.token
+  meta.gone = still_gone(page, meta)
+  if not meta.rep then
+    meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
+  end
+  rewrite_record(meta)
+  count(page, meta)
+end
+
 local function save_counts()
   if redis.call('HLEN', PREFIX .. 'hosts') > MAX_HOST_COUNTS then
     local bounded = {}
