@@ -243,6 +243,16 @@ async def test_what_one_that_was_killed_had_written_anew_does_not_stay(folder):
         assert not list(folder.glob("temp-*"))
 
 
+def test_a_folder_that_cannot_be_listed_is_left_as_it_is(monkeypatch):
+    """A server runs in it all the same, so that its keeper must not end there."""
+
+    def refuse() -> None:
+        raise PermissionError  # which nobody can make root meet
+
+    monkeypatch.setattr(keeper.os, "scandir", refuse)
+    assert keeper._remove_remains() is None
+
+
 def test_the_terminal_cannot_interrupt_it(start_user):
     server = start_user().server()
     assert os.getsid(server) != os.getsid(0)

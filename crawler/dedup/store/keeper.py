@@ -64,9 +64,9 @@ def main(binary: str) -> None:
 
 def _remove_remains() -> None:
     """Remove what servers that were killed while they wrote their data anew had written of them."""
-    for entry in os.scandir():
-        if entry.name.startswith("temp-rewriteaof-"):
-            with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # a server runs in a folder that cannot be listed, too
+        for entry in os.scandir():
+            if entry.name.startswith("temp-rewriteaof-"):
                 os.unlink(entry.name)  # noqa: PTH108 pathlib would take long to import
 
 
