@@ -5,8 +5,8 @@ And tags of so many attributes that to build a tree would take hours: libxml2's 
 quadratic in the attributes of a tag.  Where nothing is compiled, no tree is built.
 """
 
-from libc.stdint cimport int64_t
-from libc.string cimport memchr
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memchr, memcpy
 
 # The zero that stands behind every page is one, too.
 cdef bint[256] is_mark = [code in b"<>=/'\" \t\n\v\f\r\0" for code in range(256)]
@@ -96,3 +96,49 @@ def count(bytes page not None, unsigned char first, unsigned char last):
         found += some
         at += 1
     return found
+
+
+def utf8_errors(bytes page not None):
+    """Count what Python would put a replacement for, and the characters beyond ASCII."""
+    cdef const unsigned char* at = page
+    cdef const unsigned char* end = at + len(page)
+    cdef Py_ssize_t errors = 0, beyond = 0
+    cdef uint64_t word
+    cdef unsigned char first, low, high
+    cdef int left  # bytes that the character still lacks
+    while at < end:
+        if end - at >= 8:
+            memcpy(&word, at, 8)
+            if not word & <uint64_t>0x8080808080808080:
+                at += 8
+                continue
+        first = at[0]
+        at += 1
+        if first < 0x80:
+            continue
+        beyond += 1
+        left, low, high = 0, 0x80, 0xbf
+        if 0xc2 <= first <= 0xdf:
+            left = 1
+        elif 0xe0 <= first <= 0xef:
+            left = 2
+            if first == 0xe0:
+                low = 0xa0  # else two bytes would do
+            elif first == 0xed:
+                high = 0x9f  # else half of a pair of UTF-16
+            elif first == 0xef and end - at >= 2 and at[0] == 0xbf and at[1] == 0xbd:
+                errors += 1  # the replacement itself
+        elif 0xf0 <= first <= 0xf4:
+            left = 3
+            if first == 0xf0:
+                low = 0x90
+            elif first == 0xf4:
+                high = 0x8f  # else beyond Unicode
+        else:
+            errors += 1
+            continue
+        while left and at < end and low <= at[0] <= high:
+            left, low, high = left - 1, 0x80, 0xbf
+            at += 1
+        errors += left > 0
+    return errors, beyond

@@ -1,8 +1,10 @@
-"""How often bytes are in a page: beginnings of tags, and what is in no text."""
+"""How often bytes are in a page: beginnings of tags, what is in no text, and what is no UTF-8."""
 
 from __future__ import annotations
 
 import numpy as np
+
+from .sniffing import count_beyond
 
 
 def count(page: bytes, first: int, last: int) -> int:
@@ -13,3 +15,13 @@ def count(page: bytes, first: int, last: int) -> int:
     """
     chars = np.frombuffer(page, np.uint8)
     return int(np.count_nonzero(chars - np.uint8(first) <= np.uint8(last - first)))
+
+
+def utf8_errors(page: bytes) -> tuple[int, int]:
+    """Count the replacements in a page read as UTF-8, and all of its characters beyond ASCII.
+
+    >>> utf8_errors("naïve caf".encode() + b"\xe9")
+    (1, 2)
+    """
+    text = page.decode("utf-8", "replace")
+    return text.count("\ufffd"), count_beyond(text)

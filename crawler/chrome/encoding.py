@@ -15,7 +15,7 @@ from w3lib.encoding import (
 )
 
 from .sniffing import BEYOND, FEW, count_beyond, is_foreign, likelihoods, sniff
-from .twins import count
+from .twins import count, utf8_errors
 
 _HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
 # Hebrew in the order in which it is read, as all of it is now: to Python the same encoding.
@@ -84,14 +84,11 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
         except UnicodeDecodeError:
             if is_binary(body) and all(map(_has_ascii, declared)):
                 return "ascii", body.decode("ascii", "ignore")
-            text = body.decode("utf-8", "replace")
         first = BEYOND.search(body)
     at = max(first.start() - _BEFORE, 0) if first else 0
     sample = body[at : at + _SNIFFED]
-    if first and (
-        text.count("\ufffd") < _BROKEN * count_beyond(text) or _has_words_of_utf8(sample, declared)
-    ):
-        return "utf-8", text
+    if first and (_is_broken_utf8(body) or _has_words_of_utf8(sample, declared)):
+        return "utf-8", body.decode("utf-8", "replace")
     for name in _ordered(declared, sample):
         text = body.decode(name, "replace")
         if _fits(text):
@@ -148,6 +145,12 @@ def _wide(beginning: bytes, declared: list[str]) -> str | None:
         if (found and name in declared) or found > max(2 * other, _SOME_MARKUP * len(pairs)):
             return name
     return None
+
+
+def _is_broken_utf8(body: bytes) -> bool:
+    """Whether hardly any of the characters beyond ASCII are none in UTF-8."""
+    wrong, beyond = utf8_errors(body)
+    return wrong < _BROKEN * beyond
 
 
 def _has_words_of_utf8(sample: bytes, declared: list[str]) -> bool:

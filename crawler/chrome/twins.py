@@ -11,7 +11,7 @@ try:
     from ._anchors import anchors
     from ._bloom import look_up
     from ._choice import choose, inside, settle
-    from ._counting import count
+    from ._counting import count, utf8_errors
     from ._features import describe, lengths
     from ._forest import likelihoods
     from ._outside import outside, seen_since
@@ -24,7 +24,7 @@ except ImportError:  # then pages take several times as long
     from .anchors import anchors
     from .bloom import look_up
     from .choice import choose, inside, settle
-    from .counting import count
+    from .counting import count, utf8_errors
     from .features import describe, lengths
     from .forest import likelihoods
     from .outside import outside, seen_since
@@ -52,5 +52,6 @@ __all__ = [
     "seen_since",
     "settle",
     "templated",
+    "utf8_errors",
     "walk",
 ]

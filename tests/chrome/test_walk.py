@@ -18,7 +18,7 @@ from tests.chrome.test_hostile import HOSTILE, SOUP
 if not twins.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
 from crawler.chrome import _anchors, _outside
-from crawler.chrome._counting import count, is_crowded
+from crawler.chrome._counting import count, is_crowded, utf8_errors
 from crawler.chrome._reader import walk
 
 PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
@@ -213,6 +213,20 @@ def test_frequent_characters_are_counted(page: bytes, times: int, one: int, othe
     first, last = sorted((one, other))
     found = sum(first <= char <= last for char in page)
     assert count(page, first, last) == counting.count(page, first, last) == found
+
+
+# What begins a character of UTF-8, goes on in one, or may not stand where it does.
+UNITS = b"a", "é".encode(), "茶".encode(), "🍵".encode(), "\ufffd".encode(), b" " * 9
+ODD = "7f 80 8f 90 9f a0 bd bf c1 c2 df e0 e1 ed ef f0 f1 f4 f5 ff"
+BYTES = *UNITS, *(bytes.fromhex(code) for code in ODD.split())
+
+
+@settings(max_examples=500)
+@given(st.lists(st.sampled_from(BYTES) | st.binary(max_size=6)))
+def test_errors_are_those_of_python(pieces: list[bytes]) -> None:
+    """However a character is cut, and whatever comes in between."""
+    page = b"".join(pieces)
+    assert utf8_errors(page) == counting.utf8_errors(page)
 
 
 PIECES = "<a", "<area", "href", "HREF", "rel", "x", "=", "'", '"', " ", "/", "\n", "<", ">", "é"
