@@ -40,51 +40,57 @@ if type(counted) == 'table' then
   return counted -- what has expired makes room for the next
 end
 local tables -- the names of all tables of the group band
+local families -- those of the keys of the page that is being checked
 local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
 
--- Reads the buckets of the page's exact hash, the first, and of its keys.
+-- Of the page that is being compared, of its exact hash, the first, and of its keys: the names of their
+-- buckets, what of them stands there, the buckets, and the numbers of the pages that have them. The
+-- tables are the same for all pages, for others would have to grow with each.
+local names, tags, buckets, pages = {}, {}, nil, {}
+
 local function look(page)
-  local names, tags = page.bucket_names, page.tags
   names[1], tags[1] = locate('exact', 'exact', (unpack_at('>I4', page.exact)))
-  for i, family in ipairs(page.families) do
+  for i, family in ipairs(families) do
     names[i + 1], tags[i + 1] = locate('band', family, (unpack_at('>I4', page.bands, i * 4 - 3)))
   end
-  page.buckets = redis.call('MGET', unpack(names))
+  buckets = redis.call('MGET', unpack(names, 1, #families + 1))
 end
 
 -- The numbers of the pages that have the key i of those.
-local function pages_at(page, i)
-  page.ids[i] = pages_in(page.buckets[i] or '', page.tags[i])
-  return page.ids[i] or NONE
+local function pages_at(i)
+  pages[i] = pages_in(buckets[i] or '', tags[i])
+  return pages[i] or NONE
 end
 
 -- Adds a page that is kept to its keys, once all of them have been looked at.
-local function list(page, id)
-  local is_shared = TABLES and #page.families > TABLES -- then keys of the page may have one bucket
-  for i, name in ipairs(page.bucket_names) do
-    local bucket, tag = page.buckets[i] or '', page.tags[i]
-    if is_shared then bucket = redis.call('GET', name) or '' end
-    add(id, page.ids[i], name, tag, bucket)
+local function list(id)
+  local is_shared = TABLES and #families > TABLES -- then keys of the page may have one bucket
+  for i = 1, #families + 1 do
+    local bucket = buckets[i] or ''
+    if is_shared then bucket = redis.call('GET', names[i]) or '' end
+    add(id, pages[i], names[i], tags[i], bucket)
   end
 end
 
 local function candidates(page)
   local hits, ids = {}, {}
-  for i = 2, #page.tags do
-    for _, id in ipairs(pages_at(page, i)) do
+  for i = 2, #families + 1 do
+    for _, id in ipairs(pages_at(i)) do
       if not hits[id] then ids[#ids + 1] = id end
       hits[id] = (hits[id] or 0) + 1
     end
   end
-  table.sort(ids, function(x, y)
-    return hits[x] > hits[y] or hits[x] == hits[y] and x < y
-  end)
+  if #ids > 1 then
+    table.sort(ids, function(x, y)
+      return hits[x] > hits[y] or hits[x] == hits[y] and x < y
+    end)
+  end
   return ids, hits
 end
 
 -- Whether so many matches make a page a candidate.
 local function are_enough(matches, page, meta)
-  return matches >= math.min(min_matches, #page.families)
+  return matches >= math.min(min_matches, #families)
     or matches >= (#meta.sketch - odd_size) / 4
 end
 
@@ -99,7 +105,7 @@ end
 -- A kept page with the words of a page of so many sampled shingles, among those whose places it
 -- does not take; adds others with these words to the list `beaten`.
 local function exact_copy(page, sampled, beaten)
-  for _, id in ipairs(pages_at(page, 1)) do
+  for _, id in ipairs(pages_at(1)) do
     local meta = read_record(id, oldest)
     if meta and meta.exact == page.exact and meta.url ~= page.url then
       meta.odd_bits, meta.other_sampled = 0, sampled
@@ -146,36 +152,39 @@ end
 -- Level of the page's own odd sketch and how many of its shingles are sampled there, 0 where it is too
 -- short for one.
 local function own_sketch(page)
-  if #page.families == 0 then return 0, 0 end
+  if #families == 0 then return 0, 0 end
   return string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
 end
 
 -- The kept page that a page is a copy of, nil if of none, how similar it is and what kind of copy that
 -- makes of the page; the kept pages whose places it takes. A page without any word is like no other.
 local function compare(page)
-  page.bucket_names, page.tags, page.ids = {}, {}, {}
   local similarity, standing, beaten = 1, 'e', {}
   if page.words == 0 then return nil, similarity, standing, beaten end
   look(page)
   local _, sampled = own_sketch(page)
   local original = exact_copy(page, sampled, beaten)
-  if #page.families > 0 and (not original or page.wish == 'keep') then
+  if #families > 0 and (not original or page.wish == 'keep') then
     original, similarity = near_copy(page, beaten)
     if not original or original.exact ~= page.exact then standing = 'n' end
   end
   return original, similarity, standing, beaten
 end
 
+-- Ids of the pages that have the key of the page's URL, and of its bucket the name, what of the key
+-- stands there, and the bucket.
+local url_ids, url_name, url_tag, url_bucket
+
 local function decide(page, known, same_text)
   if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
+  local level, sampled = own_sketch(page)
   local meta = {id = new_number(#page.url + #page.bands + odd_size),
     first_seen = known and known.first_seen or page.seen, last_seen = later(page.seen, known),
-    gone = known and still_gone(page, known) or nil,
     token = page.token, url = page.url, url_key = page.url_key, words = page.words,
-    exact = page.exact, sketch = '',
-    date = page.date, canonical = page.yields and page.canonical or nil}
-  meta.level, meta.sampled = own_sketch(page)
-  local long_enough = #page.families > 0
+    exact = page.exact, sketch = '', level = level, sampled = sampled, date = page.date}
+  if known then meta.gone = still_gone(page, known) end
+  if page.yields_to then meta.canonical = page.yields_to end
+  local long_enough = #families > 0
   local original, similarity, standing, beaten = compare(page)
   if page.wish == 'keep' then original = nil end
   if original or page.wish == 'keep' and not page.preferred then beaten = {} end
@@ -188,21 +197,21 @@ local function decide(page, known, same_text)
     meta.standing = long_enough and 'u' or 's'
     local as_before = same_text and not known.rep
     meta.last = as_before and '=' or known and '!' or meta.standing
-    meta.replaces = beaten[1] and beaten[1].id
+    if beaten[1] then meta.replaces = beaten[1].id end
     if long_enough then meta.sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size) end
   end
   write_record(meta) -- first, for it fails where somebody wrote under its key: an entry would have no record
-  add(meta.id, unpack(page.url_place, 1, 4))
+  add(meta.id, url_ids, url_name, url_tag, url_bucket)
   grow('url', URLS)
   if not original then
-    list(page, meta.id)
+    if page.words > 0 then list(meta.id) end
     for _, loser in ipairs(beaten) do
       depose(loser, meta, loser.exact == page.exact and 'e' or 'n')
     end
     state.kept = state.kept + 1
     if page.words > 0 then grow('exact', EXACT) end
     if long_enough then
-      for _ = 1, rounds(#page.families) do grow('band', tables) end
+      for _ = 1, rounds(#families) do grow('band', tables) end
     end
   end
   count(page, meta, similarity)
@@ -211,7 +220,7 @@ end
 
 local function forget(page, meta)
   release(meta, odd_size)
-  page.url_place = {find('url', 'url', page.url_key)}
+  url_ids, url_name, url_tag, url_bucket = find('url', 'url', page.url_key)
 end
 
 -- Whether what was decided about a page's text still holds. A copy whose original is no longer kept,
@@ -226,8 +235,8 @@ local function stands(page, meta)
 end
 
 local function check(page)
-  local meta, ids, name, tag, bucket = find_url(page.url, page.url_key)
-  page.url_place = {ids, name, tag, bucket}
+  local meta
+  meta, url_ids, url_name, url_tag, url_bucket = find_url(page.url, page.url_key)
   if not meta then return decide(page, nil, false) end
   if meta.last_seen < oldest then
     forget(page, meta)
@@ -244,7 +253,7 @@ end
 
 -- Whether the page names another page of the index as canonical.
 local function knows_canonical(page)
-  local meta = #page.canonical_url > 0 and find_url(page.canonical_url, page.canonical)
+  local meta = page.named and find_url(page.named.url, page.named.key)
   return meta and meta.last_seen >= oldest
 end
 
@@ -259,10 +268,11 @@ local function check_all()
     local keys = #page.bands / 4
     names_of[keys] = names_of[keys] or band_names(keys)
     tables = tables or keys > 0 and band_names(TABLES or keys) or nil
-    page.families = names_of[keys]
-    page.wish = wishes and redis.call('HGET', OVERRIDES, page.url) or nil
+    families = names_of[keys]
+    page.wish = wishes and redis.call('HGET', OVERRIDES, page.url)
     local said = evidence(check(page), knows_canonical(page) and CANONICAL_KNOWN)
-    local news = share_template(page.host, page.template_length, page.pairs)
+    local template = page.template
+    local news = template and share_template(page.host, template.length, template.pairs)
     replies[#replies + 1] = news and {said, news} or said
   end
   if oldest > 0 then give_back(math.ceil((#ARGV - 7) / 8)) end

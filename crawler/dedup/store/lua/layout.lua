@@ -202,6 +202,8 @@ local function remove(id, ids, name, tag, bucket)
   end
 end
 
+local staying, moving = {}, {} -- entries; the same tables for all buckets, for others would have to grow
+
 -- Moves from one bucket of a table to the new bucket `size` what belongs there: the keys in which
 -- the bit that now counts is set.
 local function split(family, size)
@@ -210,13 +212,19 @@ local function split(family, size)
   local bucket = redis.call('GET', from) or ''
   local unit, at = half / 8, TAG -- of that bit, in which byte of an entry
   while unit > 128 do unit, at = unit / 256, at - 1 end
-  local lists = {[0] = {}, {}}
+  local stay, move = 0, 0
   for i = 0, used(bucket) - ENTRY, ENTRY do
-    local list = lists[floor(byte(bucket, i + at) / unit) % 2]
-    list[#list + 1] = string.sub(bucket, i + 1, i + ENTRY)
+    local entry = string.sub(bucket, i + 1, i + ENTRY)
+    if floor(byte(bucket, i + at) / unit) % 2 == 0 then
+      stay = stay + 1
+      staying[stay] = entry
+    else
+      move = move + 1
+      moving[move] = entry
+    end
   end
-  write_bucket(from, table.concat(lists[0]))
-  write_bucket(bucket_name(family, size), table.concat(lists[1]))
+  write_bucket(from, table.concat(staying, '', 1, stay))
+  write_bucket(bucket_name(family, size), table.concat(moving, '', 1, move))
 end
 
 -- Counts one more entry in each table of a group; splits a bucket of each when they are full.

@@ -19,10 +19,14 @@
 --     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
 
 local MAX_HOST_COUNTS = 100000 -- beyond so many, new hosts are counted together
+local NO_TEMPLATE = 65535 -- stands for the entries known of a log that is not asked for
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
   ['!'] = 'updated'}
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
 
+-- What is known of a page that is to be checked. Its table has 16 fields, the wish that somebody has of
+-- it included, and others here no more: larger ones are made in 1,280 bytes, which takes glibc far
+-- longer than it takes to make small ones, and one that grows is made several times.
 local function read_page(packed)
   local url_key, token, words, exact, date, seen, canonical, flags, template_length, pairs_size, url_size,
     host_size, bands_size, canonical_size, at = struct.unpack('>c4c4I4c12I4I4c4BI2I2I2I2I2I2', packed)
@@ -31,12 +35,14 @@ local function read_page(packed)
     at = at + size
     return string.sub(packed, at - size, at - 1)
   end
+  local url, host, bands, canonical_url, pairs =
+    take(url_size), take(host_size), take(bands_size), take(canonical_size), take(pairs_size)
   return {url_key = url_key, token = token, words = words, exact = exact, date = date,
     is_late = seen > 0, seen = seen > 0 and math.min(seen, now) or now,
-    canonical = canonical, preferred = flags % 2 == 1, yields = flags >= 2,
-    template_length = template_length, url = take(url_size), host = take(host_size),
-    bands = take(bands_size), canonical_url = take(canonical_size), pairs = take(pairs_size),
-    odd = string.sub(packed, at)}
+    preferred = flags % 2 == 1, yields_to = flags >= 2 and canonical,
+    named = canonical_url ~= '' and {url = canonical_url, key = canonical},
+    template = template_length ~= NO_TEMPLATE and {length = template_length, pairs = pairs},
+    url = url, host = host, bands = bands, odd = string.sub(packed, at), wish = false}
 end
 
 -- Since when a page is gone that has been seen, nil if it is not: it may have been found gone between
@@ -62,7 +68,7 @@ local function touch(meta, page)
   meta.last, meta.last_seen, meta.token = '=', later(page.seen, meta), page.token
   meta.gone = still_gone(page, meta)
   if not meta.rep then
-    meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
+    meta.date, meta.canonical = page.date, page.yields_to or nil
   end
   rewrite_record(meta)
   count(page, meta)
@@ -93,7 +99,6 @@ savers[#savers + 1] = save_counts
 -- (crawler/chrome/template.py), 4 bytes each. The log only grows, up to MAX_PAIRS.
 
 local TEMPLATES = PREFIX .. 'templates'
-local NO_TEMPLATE = 65535 -- stands for the length where nothing is asked
 local MAX_PAIRS = 512
 local MAX_HOSTS = 10000 -- then one not met for long is forgotten; whoever meets it still tells again
 local DRAWN = '8' -- hosts, of which that is the one met longest ago
@@ -125,7 +130,6 @@ end
 -- Adds pairs to a host's log. Returns what is new for who knows `length` entries: number of the
 -- first (2 bytes), the pairs; false if nothing is.
 local function share_template(host, length, pairs)
-  if length == NO_TEMPLATE then return false end
   local now = tonumber(ARGV[2])
   local met, old = read_template(redis.call('HGET', TEMPLATES, host))
   local log = old

@@ -55,18 +55,19 @@ end
 -- What a record says; an error if somebody cut it.
 local function unpack_record(id, packed)
   local size, url_size, at = struct.unpack(SIZES, packed)
-  local beginning = floor(size / 64)
-  local meta, url_at = {id = id}, at + size % 64
+  local beginning, url_at = floor(size / 64), at + size % 64
   assert(#packed >= url_at + url_size - 1)
-  meta.url = (BEGINNINGS[beginning] or '') .. string.sub(packed, url_at, url_at + url_size - 1)
-  meta.sketch = string.sub(packed, url_at + url_size)
-  meta.standing, meta.last, meta.first_seen, meta.last_seen, meta.token, meta.url_key, meta.words,
-    meta.exact, meta.level, meta.sampled, at = struct.unpack(BASE, packed, at)
-  if IS_COPY[meta.standing] then
-    meta.rep, meta.odd_bits, meta.rep_sampled, at = struct.unpack(COPY, packed, at)
+  local url = (BEGINNINGS[beginning] or '') .. string.sub(packed, url_at, url_at + url_size - 1)
+  local standing, last, first_seen, last_seen, token, url_key, words, exact, level, sampled, more =
+    struct.unpack(BASE, packed, at)
+  local meta = {id = id, url = url, sketch = string.sub(packed, url_at + url_size), standing = standing,
+    last = last, first_seen = first_seen, last_seen = last_seen, token = token, url_key = url_key,
+    words = words, exact = exact, level = level, sampled = sampled}
+  if IS_COPY[standing] then
+    meta.rep, meta.odd_bits, meta.rep_sampled, at = struct.unpack(COPY, packed, more)
     if at < url_at then meta.gone = struct.unpack(COPY_MORE, packed, at) end
-  elseif at < url_at then
-    meta.date, meta.canonical, meta.gone, meta.replaces = struct.unpack(KEPT_MORE, packed, at)
+  elseif more < url_at then
+    meta.date, meta.canonical, meta.gone, meta.replaces = struct.unpack(KEPT_MORE, packed, more)
   end
   return meta
 end

@@ -36,15 +36,16 @@ local function settle(item)
     return packed_evidence(old)
   end
   local meta = {id = id, standing = standing, first_seen = attempt.first_seen,
-    last_seen = later(page.seen, old), gone = old and still_gone(page, old) or nil, token = token, url = page.url, url_key = page.url_key,
-    words = page.words, exact = page.exact, level = level, sampled = sampled, sketch = ''}
+    last_seen = later(page.seen, old), gone = old and still_gone(page, old) or nil, token = token,
+    url = page.url, url_key = page.url_key, words = page.words, exact = page.exact, level = level,
+    sampled = sampled, sketch = ''}
   if copy then
     meta.rep, meta.odd_bits, meta.rep_sampled = rep, odd_bits, rep_sampled
     meta.last = same_text and '=' or standing
   else
     local as_before = same_text and old and not old.rep
     meta.last = as_before and '=' or known and '!' or standing
-    meta.date, meta.canonical = page.date, page.yields and page.canonical or nil
+    meta.date, meta.canonical = page.date, page.yields_to or nil
     meta.replaces = replaces
     meta.sketch = page.bands .. string.sub(page.odd, 4)
   end

@@ -54,7 +54,7 @@ end
 -- below 2^26, 2^25, … only (see ModuloSample). Keys are sorted. nil if those are too few to tell.
 local function comparable_keys(page, meta, bits)
   local keys = string.sub(meta.sketch, 1, -bits / 8 - 1)
-  local count, all = 0, #page.families
+  local count, all = 0, #page.bands / 4
   if #keys < 4 * CERTAIN then return all end
   local _, exponent = math.frexp((struct.unpack('>I4', keys, #keys - 3)))
   for at = 1, #page.bands, 4 do
