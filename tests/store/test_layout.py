@@ -18,7 +18,7 @@ from crawler.dedup.sketches.odd import OddSketch
 from crawler.dedup.store.connect import open_server
 from crawler.dedup.store.keys import Keys
 from crawler.dedup.store.layout import PAGES_IN_BLOCK, entries_in
-from crawler.dedup.store.messages import CheckRequest
+from crawler.dedup.store.messages import CheckRequest, TemplateNews, pack_request
 from crawler.dedup.store.records import split_block
 from crawler.dedup.store.redis_index import RedisIndex
 from crawler.dedup.store.scripts import load_script
@@ -77,6 +77,19 @@ async def test_scripts_tell_as_many_keys_apart(redis_url: str) -> None:
     async with open_server(config) as client:
         text = load_script("layout").text + "return ALL_KEYS"
         assert await client.eval(text, 1, Keys("dedup").params) == 1 << TABLE_KEY_BITS
+
+
+async def test_what_a_script_knows_of_a_page_is_a_small_table(redis_url: str) -> None:
+    """Whatever the page says of itself; a larger one takes the server far longer to make."""
+    template = TemplateNews(3, b"pair")
+    everything = pages(1, bands=8)[0]._replace(
+        canonical="http://host/a", yields=True, date=9, preferred=True, since=5, template=template
+    )
+    scripts = "".join(load_script(name).text for name in ("layout", "records", "pages"))
+    count = "local n = 0 for _ in pairs(read_page(ARGV[3])) do n = n + 1 end return n"
+    async with open_server(DedupConfig(redis_url=redis_url)) as client:
+        arguments = [Keys("dedup").params, "", "9", pack_request(everything, 1)]
+        assert await client.eval(scripts + count, 1, *arguments) == 16
 
 
 async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> None:
