@@ -20,7 +20,7 @@ def count(page: bytes, first: int, last: int) -> int:
 def utf8_errors(page: bytes) -> tuple[int, int]:
     """Count the replacements in a page read as UTF-8, and all of its characters beyond ASCII.
 
-    >>> utf8_errors("naïve caf".encode() + b"\xe9")
+    >>> utf8_errors("naïve caf".encode() + bytes([233]))
     (1, 2)
     """
     text = page.decode("utf-8", "replace")
