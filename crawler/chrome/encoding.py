@@ -148,7 +148,7 @@ def _wide(beginning: bytes, declared: list[str]) -> str | None:
 
 
 def _is_broken_utf8(body: bytes) -> bool:
-    """Whether hardly any of the characters beyond ASCII are none in UTF-8."""
+    """Whether few enough of the characters beyond ASCII are none in UTF-8 for it to be that."""
     wrong, beyond = utf8_errors(body)
     return wrong < _BROKEN * beyond
 

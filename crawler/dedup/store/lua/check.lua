@@ -72,7 +72,7 @@ local function list(id)
   end
 end
 
-local function candidates(page)
+local function candidates()
   local hits, ids = {}, {}
   for i = 2, #families + 1 do
     for _, id in ipairs(pages_at(i)) do
@@ -89,7 +89,7 @@ local function candidates(page)
 end
 
 -- Whether so many matches make a page a candidate.
-local function are_enough(matches, page, meta)
+local function are_enough(matches, meta)
   return matches >= math.min(min_matches, #families)
     or matches >= (#meta.sketch - odd_size) / 4
 end
@@ -122,12 +122,12 @@ local function near_copy(page, beaten)
   local least = page.wish == 'drop' and 0 or threshold -- then whatever is most like it will do
   local best, best_similarity, known = nil, least, {}
   for _, meta in ipairs(beaten) do known[meta.id] = true end -- for their words are the same
-  local ids, hits = candidates(page)
+  local ids, hits = candidates()
   for i = 1, math.min(#ids, MAX_VERIFIED) do
     local meta = read_record(ids[i], oldest)
     local matches = hits[ids[i]]
     local is_own = meta and meta.url == page.url -- whose entry was lost, or left out
-    if meta and not is_own and not known[meta.id] and are_enough(matches, page, meta) then
+    if meta and not is_own and not known[meta.id] and are_enough(matches, meta) then
       local similarity = similarity_of(page, meta, bits, matches)
       if similarity and similarity >= least and wins(page, meta) then
         beaten[#beaten + 1] = meta
@@ -171,7 +171,7 @@ local function compare(page)
   return original, similarity, standing, beaten
 end
 
--- Ids of the pages that have the key of the page's URL, and of its bucket the name, what of the key
+-- Numbers of the pages that have the key of the page's URL, and of its bucket the name, what of the key
 -- stands there, and the bucket.
 local url_ids, url_name, url_tag, url_bucket
 

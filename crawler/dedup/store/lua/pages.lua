@@ -25,8 +25,8 @@ local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unch
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
 
 -- What is known of a page that is to be checked. Its table has 16 fields, the wish that somebody has of
--- it included, and others here no more: larger ones are made in 1,280 bytes, which takes glibc far
--- longer than it takes to make small ones, and one that grows is made several times.
+-- it included: a larger one takes 1,280 bytes, for which glibc looks far longer than for those of small
+-- ones, and one that grows is made several times.
 local function read_page(packed)
   local url_key, token, words, exact, date, seen, canonical, flags, template_length, pairs_size, url_size,
     host_size, bands_size, canonical_size, at = struct.unpack('>c4c4I4c12I4I4c4BI2I2I2I2I2I2', packed)
