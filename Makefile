@@ -11,6 +11,8 @@
 
 VENV ?= .venv
 BIN = $(VENV)/bin
+# Python compiles what is imported; the rest, most of what tests install, need not be.
+INSTALL = install --quiet --disable-pip-version-check --no-compile
 ARGS ?=
 export URL ?=
 # One more than there are processors, for many tests wait for servers and crawls.
@@ -35,7 +37,7 @@ test: $(VENV)/test.stamp $(VENV)/compiled.stamp
 # pip looks at all of it each time, for the oldest versions change with pyproject.toml.
 min: $(VENV)-min/bin/pip
 	@$(VENV)-min/bin/python tests/lowest.py > $(VENV)-min/lowest.txt
-	@$(VENV)-min/bin/pip install --quiet --disable-pip-version-check -r $(VENV)-min/lowest.txt \
+	@$(VENV)-min/bin/pip $(INSTALL) -r $(VENV)-min/lowest.txt \
 		attrs hypothesis pytest pytest-asyncio pytest-rerunfailures pytest-timeout pytest-xdist \
 		hatchling
 	$(VENV)-min/bin/python -m pytest $(SIDE_BY_SIDE) tests/pipelines tests/test_addon.py tests/store/test_connect.py
@@ -44,7 +46,7 @@ pythons: $(VENV)/test.stamp
 	$(BIN)/python -m tests.pythons
 
 fuzz: $(VENV)/test.stamp
-	@$(BIN)/pip install --quiet --disable-pip-version-check "atheris>=3.0"
+	@$(BIN)/pip $(INSTALL) "atheris>=3.0"
 	$(BIN)/python -m tests.chrome.fuzz_chrome -max_total_time=300 -timeout=5 -max_len=20000 $(ARGS)
 
 docs: $(VENV)/test.stamp
@@ -55,12 +57,12 @@ clean:
 
 $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 	@echo "Installing what a crawl needs into $(VENV) (once) …"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(BIN)/pip $(INSTALL) -r requirements.txt
 	@touch $@
 
 $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
 	@echo "Installing what the tests need into $(VENV) (once) …"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(BIN)/pip $(INSTALL) -r requirements-dev.txt
 	@touch $@ $(VENV)/crawl.stamp
 
 # Without a compiler all works, and pages take longer.

@@ -1,7 +1,8 @@
 """Compiles the package's `.pyx` modules; where there is no compiler, it does without them.
 
 For a clone, `python hatch_build.py` puts the compiled modules beside their sources. Wheels are
-built with them for one platform, or with NEARDUP_PURE=1 without them for all.
+built with them for one platform, or with NEARDUP_PURE=1 without them for all.  NEARDUP_IN_PLACE=1
+has a wheel take those beside the sources, so that a clone compiles each only once.
 """
 
 from __future__ import annotations
@@ -55,7 +56,11 @@ class Compiled(BuildHookInterface[Any]):
         if os.environ.get("NEARDUP_PURE"):
             return
         try:
-            made = compiled(SOURCES, Path(self._folder.name))
+            if os.environ.get("NEARDUP_IN_PLACE"):
+                in_place()
+                made = {place: ROOT / place for place in map(beside, SOURCES)}
+            else:
+                made = compiled(SOURCES, Path(self._folder.name))
         except Exception as error:  # no compiler, or none that works: of many kinds
             self.app.display_warning(f"Nothing is compiled, pages take longer: {error}")
             return
@@ -69,11 +74,16 @@ class Compiled(BuildHookInterface[Any]):
         self._folder.cleanup()
 
 
+def beside(source: Path) -> Path:
+    """Return the place of a source's compiled module beside it."""
+    return source.with_suffix(EXTENSION_SUFFIXES[0])
+
+
 def in_place() -> list[Path]:
     """Put compiled modules beside those sources that have changed since, and return these."""
     old = []
     for source in SOURCES:
-        place = ROOT / source.with_suffix(EXTENSION_SUFFIXES[0])
+        place = ROOT / beside(source)
         parts = [ROOT / source, *place.parent.glob("*.pxi")]
         newest = max(part.stat().st_mtime for part in parts)
         if not place.exists() or place.stat().st_mtime < newest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import venv
@@ -13,7 +14,8 @@ ROOT = Path(__file__).parents[1]
 def build_wheel(folder: Path) -> Path:
     """Build the wheel into `folder`."""
     words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    once = {**os.environ, "NEARDUP_IN_PLACE": "1"}  # the tests have compiled all, if they could
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True, env=once)
     return next(folder.glob("*.whl"))
 
 

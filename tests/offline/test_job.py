@@ -18,7 +18,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from scrapy.settings import Settings
 
 from crawler.commands.subcommands import corpus
@@ -48,6 +48,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(300)]
 ROOT = Path(__file__).parents[2]
 CONFIG = DedupConfig(seed=7)
 SUBMIT = ROOT / "crawler" / "offline" / "submit.py"
+REFUSED = "An error occurred while calling o68.parquet"  # as py4j says it
 QUIET = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -248,6 +249,7 @@ def test_a_killed_java_is_one_error(tmp_path: Path) -> None:
     assert said.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended, as if killed")
 
 
+@pytest.mark.usefixtures("spark")
 def test_a_java_that_dies_in_the_middle_of_a_word(tmp_path: Path) -> None:
     """Its last call then fails without any reason, as one that Java refuses."""
     path = corpora.write(tmp_path / "a.jsonl", corpora.pages(3))
@@ -256,18 +258,32 @@ def test_a_java_that_dies_in_the_middle_of_a_word(tmp_path: Path) -> None:
         "from crawler.offline.job import Corpus\n"
         "def run(self):\n"
         "    java = self._spark.sparkContext._gateway.proc\n"
-        "    if sys.argv[-1] == 'dead': java.kill(); java.wait()\n"
-        "    raise Py4JError('An error occurred while calling o68.parquet')\n"
+        "    java.kill(); java.wait()\n"
+        f"    raise Py4JError({REFUSED!r})\n"
         "Corpus.run = run\n"
-        "execute(['scrapy', 'dedup', 'corpus', *sys.argv[1:-1]])"
+        "execute(['scrapy', 'dedup', 'corpus', *sys.argv[1:], '--master', 'local[1]'])"
     )
-    for state, said in (("dead", "the Java of Spark ended"), ("alive", "Spark gave up: An error")):
-        command = [sys.executable, "-c", words, str(path), "-o", str(tmp_path / state)]
-        found = subprocess.run(
-            [*command, "--master", "local[1]", state], cwd=ROOT, capture_output=True, text=True
-        )
-        assert found.returncode == 2
-        assert found.stderr.splitlines()[-1].startswith(f"scrapy dedup: {said}")
+    command = [sys.executable, "-c", words, str(path), "-o", str(tmp_path / "out")]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == 2
+    assert found.stderr.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended")
+
+
+def test_what_java_refuses(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It lives on, and no memory is said to lack."""
+
+    def refused(self: Corpus) -> Result:
+        raise Py4JError(REFUSED)
+
+    monkeypatch.setattr(Corpus, "run", refused)
+    path = corpora.write(tmp_path / "a.jsonl", corpora.pages(1))
+    parser = argparse.ArgumentParser()
+    cli.add_arguments(parser)
+    words = parser.parse_args([str(path), "-o", str(tmp_path / "out")])
+    with pytest.raises(InputError, match=f"^Spark gave up: {REFUSED}"):
+        cli.run(words, CONFIG, submitted=True)
 
 
 def _job(folder: Path) -> subprocess.Popen[str]:

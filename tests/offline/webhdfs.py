@@ -37,6 +37,7 @@ class WebHdfs:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer waits 40 ms to be acknowledged
     hdfs: WebHdfs
 
     def do_GET(self) -> None:
