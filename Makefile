@@ -28,6 +28,9 @@ else
 	@$(BIN)/scrapy crawl site -a url="$$URL" -O pages.jsonl $(ARGS)
 endif
 
+# Hundreds of processes import the same: what Python has compiled of it stays.
+test min: export PYTHONDONTWRITEBYTECODE =
+
 test: $(VENV)/test.stamp $(VENV)/compiled.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
