@@ -33,6 +33,7 @@ from benchmarks import chrome_first, chrome_snippets, chrome_swap
 from benchmarks.chrome_data import Page, load_manuals, load_pages, score
 from benchmarks.chrome_marked import load_marked
 from benchmarks.compiled import as_shipped
+from benchmarks.folders import folder_with
 from crawler.chrome import strip_chrome
 
 Tool = Callable[[str], str]
@@ -174,8 +175,8 @@ def pairs(near: set[frozenset[str]], texts: dict[str, str]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--manuals", type=Path)
+    parser.add_argument("--data", type=folder_with("gold.jsonl"), required=True)
+    parser.add_argument("--manuals", type=folder_with("pages.jsonl"))
     parser.add_argument("--marked", type=Path)
     parser.add_argument("--limit", type=int)
     parser.add_argument("--only-ours", action="store_true")

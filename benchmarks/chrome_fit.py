@@ -31,6 +31,7 @@ from benchmarks.chrome_learn import Sample, fit
 from benchmarks.chrome_marked import load_marked
 from benchmarks.chrome_names import Names
 from benchmarks.chrome_swap import Swapped
+from benchmarks.folders import folder_with
 from crawler.chrome import document, model, strip_chrome
 from crawler.chrome.blocks import LIMIT
 from crawler.chrome.choice import siblings
@@ -92,8 +93,8 @@ def fold(site: str, folds: int) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--manuals", type=Path)
+    parser.add_argument("--data", type=folder_with("gold.jsonl"), required=True)
+    parser.add_argument("--manuals", type=folder_with("pages.jsonl"))
     parser.add_argument("--marked", type=Path)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0, help="of the fits")

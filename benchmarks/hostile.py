@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.chrome_data import load_pages
 from benchmarks.compiled import as_shipped
+from benchmarks.folders import folder_with
 from crawler.chrome import strip_chrome
 from tests.chrome.test_hostile import HOSTILE
 
@@ -78,7 +79,9 @@ def best(times: list[float | None], megabytes: float) -> float | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--seconds", type=float, default=20, help="that a page may take")
-    parser.add_argument("--data", type=Path, help="folder of ordinary pages, for the floor")
+    parser.add_argument(
+        "--data", type=folder_with("gold.jsonl"), help="folder of ordinary pages, for the floor"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     as_shipped()

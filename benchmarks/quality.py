@@ -275,6 +275,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--svg", type=Path, help="draw precision and recall over the threshold")
     options = parser.parse_args()
+    if missing := [name for name in options.sets if not (options.data / name).exists()]:
+        parser.error(f"argument --data: there is no {missing[0]} in {str(options.data)!r}")
     results, pictures = [], {}
     if not options.json:
         print(" · ".join(f"{name} {version}" for name, version in environment().items()))

@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import typos_paper
 from benchmarks.compiled import as_shipped
+from benchmarks.folders import folder_with
 from benchmarks.quality import Texts, exactly, load, rows, score
 from benchmarks.sketch import environment
 from benchmarks.typos_noise import mistyped, scanned
@@ -256,7 +257,7 @@ def lines(report: dict[str, Any]) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=folder_with("typo_pairs"), required=True)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--svg", type=Path, help="draw how close the pairs come")
     options = parser.parse_args()

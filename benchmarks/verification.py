@@ -25,6 +25,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.folders import folder_with
 from benchmarks.quality import Scores, Texts, load, score
 from benchmarks.sketch import environment
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, estimate, jaccard
@@ -123,7 +124,7 @@ STREAMS = {"this index": by_index, "datasketch, 256 values": by_datasketch}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=folder_with("licenses"), required=True)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
