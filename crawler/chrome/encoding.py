@@ -73,10 +73,10 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
         body = body[len(mark or b"") :]
     elif wide := _wide(body[:_BEFORE], declared):
         return wide, body.decode(wide, "replace")
-    in_japanese = any(name.startswith("iso2022") for name in declared)
-    if not (bom or in_japanese) and body.isascii() and _TO_JAPANESE.search(body):
-        in_japanese = True
-        declared.insert(0, "iso2022_jp")
+    in_japanese = next((name for name in declared if name.startswith("iso2022")), None)
+    if not bom and body.isascii() and _TO_JAPANESE.search(body):
+        in_japanese = in_japanese or "iso2022_jp"
+        declared.insert(0, in_japanese)  # ASCII fits whatever the header names
     first = None
     if not (in_japanese and body.isascii()):
         try:

@@ -316,6 +316,14 @@ def test_a_wider_iso_2022_jp_is_read_as_declared() -> None:
     assert decode(body) == ("iso2022_jp_1", "<meta charset=iso-2022-jp-1>日本語のページ丂")
 
 
+@pytest.mark.parametrize("header", ["utf-8", "iso-8859-1", "shift_jis"])
+def test_japanese_of_seven_bits_under_a_wrong_header(header: str) -> None:
+    """What the page says of itself does not make its marks count less than if it said nothing."""
+    page = f"<meta charset=iso-2022-jp><p>{TEXTS['shift_jis']}"
+    found = decode(page.encode("iso2022_jp"), f"text/html; charset={header}")
+    assert found == ("iso2022_jp", page)
+
+
 def test_no_character_counts_twice() -> None:
     """Shares of an encoding are counted character by character of its table."""
     for name, (_, common) in _COMMON.items():
