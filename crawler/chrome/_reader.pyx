@@ -24,6 +24,7 @@ from .blocks import LIMIT, OTHER, TAG_CODES, Flat
 from .elements import DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, hides, is_hidden
 from .head import RECORD, Head, is_data
 from .unseen import BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, numbers
+from .unseen import UNQUOTED as UNQUOTED_NAME
 from .vocabulary import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
 
 include "nodes.pxi"
@@ -35,6 +36,8 @@ cdef int BREAK = reader.BREAK, TIME = reader.TIME, HEAD = reader.HEAD
 cdef int PRE = reader.PRE, BLOCK = reader.BLOCK, CUSTOM = reader.CUSTOM
 cdef bytes BASE_TAG = reader.BASE.encode()
 cdef const char* BASE = BASE_TAG
+cdef bytes UNQUOTED_BYTES = UNQUOTED_NAME.encode()
+cdef const char* UNQUOTED = UNQUOTED_BYTES
 cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST, KINDS = MOST_KINDS
 cdef int64_t HIDDEN_BIT = HIDDEN, UNSEEN = MOST_UNSEEN
 cdef int64_t GUTTER_BITS = BESIDE
@@ -127,6 +130,8 @@ cdef class Walk:
         elif action == READING:
             self.reading, self.reading_from = node, self.text.size
         elif action == LINK:
+            if self.pre and self.unseen == NULL:
+                look(self, node, link=True)
             if not self.link_depth:
                 if self.link_end and self.link_end == self.text.size and not self.pre:
                     self.text.add(b" ")

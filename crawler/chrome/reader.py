@@ -201,6 +201,9 @@ class Reader:
             elif kind == READING:
                 reading, reading_from = 1, len(pieces)
             elif kind == LINK:
+                if pre and not unseen and instead(attributes, code=True) == NUMBER:
+                    unseen, unseen_from, place = depth, len(pieces), NUMBER
+                    unseen_chars, unseen_count = link_chars, link_count
                 if not link_depth:
                     # So do lists of links with the space between these.
                     if link_end and link_end == len(pieces) and not pre:

@@ -1,7 +1,7 @@
 """What is hidden within text, as `unseen.py` has it; part of `_reader.pyx`."""
 
-cdef int look(Walk found, xmlNode* node) except -1:
-    """Take note of an element within text that is hidden."""
+cdef int look(Walk found, xmlNode* node, bint link=False) except -1:
+    """Take note of an element within text that is hidden; of a link, if it numbers a line."""
     cdef xmlAttr* attribute = node.properties
     cdef const char* name
     cdef bint unseen = False, apart = False, number = False
@@ -15,10 +15,13 @@ cdef int look(Walk found, xmlNode* node) except -1:
                 number |= is_unselected(text_of(attribute.children))
         elif strcmp(name, b"aria-hidden") == 0:
             apart |= text_of(attribute.children) == "true"
-        elif found.pre and strcmp(name, b"class") == 0 and may_hold(attribute, b"ln", b"line"):
-            number |= numbers(text_of(attribute.children))
+        elif strcmp(name, b"class") == 0:
+            if may_hold(attribute, b"ln", b"ine"):
+                number |= numbers(text_of(attribute.children), found.pre > 0)
+        elif found.pre and strcmp(name, UNQUOTED) == 0:
+            number = True
         attribute = attribute.next
-    if unseen or apart or number:
+    if (number and not (unseen or apart)) if link else (unseen or apart or number):
         found.unseen, found.unseen_from = node, found.text.size
         found.apart, found.number = apart, number and not (unseen or apart)
         found.unseen_chars, found.unseen_count = found.link_chars, found.link_count

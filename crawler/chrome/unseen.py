@@ -12,8 +12,10 @@ from .vocabulary import BIT, HIDDEN
 
 MOST_UNSEEN: Final = 200  # characters; more may be what a "read more" shows
 NUMBER: Final = "0"  # stands for the number of a line of code
+UNQUOTED: Final = "data-nosnippet"  # an attribute that such numbers have in Rust's manuals
 BESIDE: Final = HIDDEN | BIT["table"]  # signs of where the numbers of lines may stand
-_NUMBERS: Final = re.compile(r"(?<![a-z])(?:linenos?|line-?number|lnt?)(?![a-z])")
+_NUMBERS: Final = re.compile(r"(?:(?<![a-z])(?:line-?(?:nos?|number)|lnt?)|LineNo)(?![a-z])")
+_OF_CODE: Final = re.compile(r"(?<![a-z])linenos?(?![a-z])")  # the others may be those of buses
 _DIGITS: Final = 9  # no code has more lines
 
 
@@ -23,8 +25,8 @@ def instead(attributes: Mapping[str, str], code: bool = False) -> str | None:
     What assistive technology is not to read are icons whose names are letters, and copies of a
     text or formula for the eye.  It is seen, so that it parts words.  All of it is read after all
     if a block has nothing else: scripts may show it.  The attribute `hidden` is no sign within
-    text: they choose one of several such to show.  In code, elements that number its lines are
-    `NUMBER`, if a number is all that they hold.
+    text: they choose one of several such to show.  Elements that number lines of code are `NUMBER`,
+    if a number is all that they hold.
 
     >>> instead({"style": "display:none"}), instead({"aria-hidden": "true"}), instead({})
     ('', ' ', None)
@@ -34,18 +36,22 @@ def instead(attributes: Mapping[str, str], code: bool = False) -> str | None:
     style = attributes.get("style", "")
     if hides(style):
         return ""
-    if code and (numbers(attributes.get("class", "")) or is_unselected(style)):
+    if numbers(attributes.get("class", ""), code):
+        return NUMBER
+    if code and (is_unselected(style) or UNQUOTED in attributes):
         return NUMBER
     return None
 
 
-def numbers(names: str) -> bool:
-    """Whether a class is that of a line's number in code.
+def numbers(names: str, code: bool = True) -> bool:
+    """Whether a class is that of a line's number; where nothing says that this is code, if sure.
 
     >>> numbers("linenos"), numbers("hljs ln"), numbers("language-css line-numbers")
     (True, True, False)
+    >>> numbers("lineno", code=False), numbers("line-number", code=False)
+    (True, False)
     """
-    return _NUMBERS.search(names[:NAME_READ]) is not None
+    return (_NUMBERS if code else _OF_CODE).search(names[:NAME_READ]) is not None
 
 
 def is_unselected(style: str) -> bool:

@@ -306,12 +306,33 @@ GUTTER = "\n".join(f"<span>{number:2}</span>" for number, _ in NUMBERED)
         "<span class=line><span class=ln> {}</span><span class=cl>{}</span></span>",  # Hugo
         "<span style='white-space:pre;user-select: none'>{}</span><span>{}</span>",
         "<span class='linenumber react-syntax-highlighter-line-number'>{}</span>{}",
+        "<span class=sourceLineNo>{:03}</span><a name=line></a>{}",  # javadoc
+        "<span class=source-line-no>{:03}</span><span>{}</span>",
+        "<a href=#{0} id={0} data-nosnippet>{0}</a>{1}",  # rustdoc
+        "<a href=#L{0} class='line-number'>{0}</a>{1}",
     ],
 )
 def test_numbers_of_lines_are_no_code(html: str) -> None:
     """Code is the same with numbers before its lines."""
     code = "\n".join(html.format(number, line) for number, line in NUMBERED)
     assert strip_chrome(f"<pre><code>{code}</code></pre>").text == "\n".join(CODE)
+
+
+def test_numbers_of_lines_of_their_own() -> None:
+    """Doxygen has an element for each line of code; a bus line's number is another matter."""
+    lines = "".join(
+        f"<div class=line><a name=l{number:05}></a><span class=lineno>{number:5}</span>&#160;{line}"
+        f"</div>"
+        for number, line in NUMBERED
+    )
+    assert strip_chrome(f"<div class=fragment>{lines}</div>").text.split() == " ".join(CODE).split()
+    assert strip_chrome("<p><b class=line-number>9</b> to Ayr").text == "9 to Ayr"
+
+
+def test_linked_numbers_of_code_are_code() -> None:
+    """But for those that are said to be of lines; what else is linked there is, too."""
+    code = "<a href=#1>1</a> <a href=/x data-nosnippet>tea</a> <a href=/x class=ln>2 cups</a>"
+    assert strip_chrome(f"<pre>{code}</pre>").text == "1 tea 2 cups"
 
 
 @pytest.mark.parametrize(
