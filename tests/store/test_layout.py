@@ -252,6 +252,15 @@ async def test_an_audit_during_a_crawl_without_a_pause(index_url: str, same: boo
         assert audit.unsettled == 0
 
 
+async def test_an_audit_of_an_index_with_a_backslash_in_its_name(index_url: str) -> None:
+    """All keys are found under a name that means something in a pattern."""
+    config = DedupConfig(redis_url=index_url, namespace=r"news\en", shards=3)
+    async with DuplicateIndex.open(config) as index:
+        await index.check("http://a/1", "one two three four five six seven")
+        found = await index.verify()
+    assert (found.urls, found.faults) == (1, [])
+
+
 @pytest.mark.parametrize("name", ["foo:bar", "url:bar", "foo:1", "url:01", "foo", "url:1:2"])
 async def test_a_foreign_key_is_a_fault(index_url: str, name: str) -> None:
     """A key among those of the index that is none of its own is named; the rest is looked at."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -92,3 +93,12 @@ class Keys:
         keys and page numbers; or with family `page` a list with the records of 48 pages.
         """
         return f"{self.prefix}{family}:{number}"
+
+
+def literal(text: str) -> str:
+    r"""A pattern of names of keys that `text` alone fits.
+
+    >>> print(literal(r"{a\b}"))
+    {a\\b}
+    """
+    return re.sub(r"([\\*?\[\]])", r"\\\1", text)

@@ -21,7 +21,7 @@ from ..config import DedupConfig
 from ..errors import InputError
 from .connect import Client, open_server
 from .faults import explained
-from .keys import Keys
+from .keys import Keys, literal
 from .parameters import UNFINISHED, not_whole
 from .scripts import load_script
 from .shards import shard_tags
@@ -220,7 +220,7 @@ def _tag(key: str) -> str:
 
 async def _keys(client: Client, namespace: str, name: str) -> AsyncIterator[list[str]]:
     """The keys of an index that end as `name` says, some hundreds at a time."""
-    glob, tag = re.sub(r"([\\*?\[\]])", r"\\\1", namespace), re.escape(namespace)
+    glob, tag = literal(namespace), re.escape(namespace)
     if isinstance(client, RedisCluster):
         glob, tag = f"{glob}/*", rf"{tag}/(\d+\.\d+)?"  # not another index whose name has a slash
     prefix = re.compile(rf"\{{{tag}\}}:")

@@ -16,7 +16,7 @@ from redis.exceptions import ResponseError
 from ..errors import ServerError
 from .connect import Client
 from .faults import FOREIGN, NO_STATE, explained
-from .keys import Keys
+from .keys import Keys, literal
 from .layout import LEAST_BUCKETS, MORE, Entry, entries_in, place_of, size_of
 from .scripts import load_script
 
@@ -115,7 +115,7 @@ class Reader:
     async def scan(self) -> AsyncIterator[list[str]]:
         """The names of all keys of the index, some hundreds at a time; one may come twice."""
         prefixes = {self._head.prefix, *(keys.prefix for keys in self.shards)}
-        pattern = commonprefix(list(prefixes)) + "*"  # noqa: RUF071 (no paths)
+        pattern = literal(commonprefix(list(prefixes))) + "*"  # noqa: RUF071 (no paths)
         seen: set[int] = set()
         batch: list[str] = []
         with explained():
