@@ -107,13 +107,18 @@ def clear_archive(path: Path) -> None:
 
 
 def copy_archive(source: Path, target: Path) -> None:
-    """Copy an archive over another. Raises :class:`InputError` if that cannot be done."""
+    """Copy an archive over another; of no archive, nothing is left there.
+
+    Raises :class:`InputError` if that cannot be done.
+    """
     with explained(source, "copied"):
         connection = existing(source)
         if connection is not None:
             with closing(connection):
                 target.unlink(missing_ok=True)
                 connection.execute("VACUUM INTO ?", [str(target)])
+    if connection is None:
+        clear_archive(target)  # of an index that had that name before
 
 
 def existing(path: Path) -> sqlite3.Connection | None:

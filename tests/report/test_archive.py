@@ -439,6 +439,14 @@ def test_copied_and_cleared(path: Path) -> None:
     copy_archive(path.with_name("none.sqlite"), target)
 
 
+def test_a_copy_of_no_archive(path: Path) -> None:
+    """Where an index has no texts its copy has none, though an index of that name had some."""
+    write(path, [("http://a/", "text of another index", None)])
+    copy_archive(path.with_name("none.sqlite"), path)
+    with Archive.open(path) as archive:
+        assert archive.page("http://a/") is None
+
+
 def test_settings(tmp_path: Path) -> None:
     """Each index has a file of its own; 0 is none."""
     one, two = (DedupConfig(data_dir=tmp_path, namespace=name) for name in ("a/b", "a-b"))
