@@ -471,6 +471,21 @@ async def test_an_index_that_is_made_while_it_is_read(index_url: str, seed: int 
                 assert await getattr(index, first)(url)
 
 
+async def test_an_index_that_was_made_anew_forgets_nothing_for_who_had_the_old_one(
+    index_url: str,
+) -> None:
+    """Its addresses are looked up by another seed: that a page is not there would be wrong."""
+    config, url = DedupConfig(redis_url=index_url, shards=8), "http://a/"
+    async with DuplicateIndex.open(config) as old:
+        for keys in (old.store.head, *old.store.shards):  # all that there is of one without pages
+            await old.store._client.delete(keys.params)
+        async with DuplicateIndex.open(config) as new:
+            await new.check(url, text(article(1)))
+            with pytest.raises(ServerError, match="deleted or replaced"):
+                await old.forget(url)
+            assert await new.show(url) is not None
+
+
 async def test_an_index_that_is_made_otherwise_while_it_is_read(index_url: str) -> None:
     """It is refused, as when it is opened."""
     asked = DedupConfig(redis_url=index_url, shards=8, threshold=0.7)

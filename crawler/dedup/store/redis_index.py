@@ -97,7 +97,8 @@ class RedisIndex(Store):
 
     async def forget(self, url: str) -> bool:
         """Take a URL out of the index; False if it was not there."""
-        return bool(await self._run("forget", [url, self.url_key(url), self._bits]))
+        arguments = [self._parameters.digest, url, self.url_key(url), self._bits]
+        return bool(await self._run("forget", arguments))
 
     def home(self, url: str) -> int:
         """See :meth:`Store.home`."""

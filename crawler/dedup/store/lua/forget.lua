@@ -1,15 +1,19 @@
 -- Forgets one URL. Pages that were its copies are decided anew when they are seen again.
 --
 -- KEYS[1]  "{namespace}:params"
--- ARGV[1]  the URL
--- ARGV[2]  its 4-byte table key
--- ARGV[3]  bits of an odd sketch
+-- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
+-- ARGV[2]  the URL
+-- ARGV[3]  its 4-byte table key
+-- ARGV[4]  bits of an odd sketch
 --
 -- Returns 1, or 0 for a URL never seen.
 
+if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
+  return redis.error_reply('PARAMETERS the index is gone or has other parameters')
+end
 load_state()
-local meta = find_url(ARGV[1], ARGV[2])
+local meta = find_url(ARGV[2], ARGV[3])
 if not meta then return 0 end
 write_if_full()
-saving(function() release(meta, tonumber(ARGV[3]) / 8) end)
+saving(function() release(meta, tonumber(ARGV[4]) / 8) end)
 return 1
