@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy import Spider
+from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.settings import Settings
 
 from crawler import Addon
@@ -197,6 +200,31 @@ def test_a_neighbour_that_fails_to_close(project: Project, web: Web, redis_url: 
         run = project.scrapy(*crawl(web), DEDUP_REDIS_URL=redis_url, ITEM_PIPELINES=added)
         assert "AttributeError: 'Clumsy' object has no attribute 'file'" in run.log
         assert run.log.count(f"Pages: {COUNT} ") == 1
+
+
+class Late:
+    """A pipeline that cannot open its database, which takes it a moment to find out."""
+
+    async def open_spider(self) -> None:
+        await asyncio.sleep(0)
+        raise RuntimeError("no database")
+
+
+async def test_a_neighbour_that_fails_to_open(server: Server, redis_url: str) -> None:
+    """The index, which is being opened meanwhile, is closed, be its process there for long."""
+    settings = {
+        "ADDONS": {Addon: 500},
+        "ITEM_PIPELINES": {Late: 300},
+        "DEDUP_REDIS_URL": redis_url,
+        # Scrapy leaves the sessions of a crawl that cannot begin open.
+        "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https")),
+        "REMOTE_CONTROL_ENABLED": False,
+        "TWISTED_REACTOR_ENABLED": False,
+    }
+    with pytest.raises(RuntimeError, match="no database"):
+        await AsyncCrawlerRunner(settings).crawl(type("Empty", (Spider,), {"name": "empty"}))
+    await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
+    wait_until(lambda: len(server.ask("CLIENT", "LIST").splitlines()) == 1)  # who asks
 
 
 def test_parse_checks_the_page(project: Project, web: Web, redis_url: str) -> None:

@@ -90,8 +90,8 @@ class DuplicatePipeline:
         self._template = template
         self._stopped = False
         self._failures = Failures(count)
-        self._under_way = 0  # items
-        self._idle = asyncio.Event()  # no item is
+        self._under_way = 0  # items, and the opening of the index
+        self._idle = asyncio.Event()  # none of them is
         self._idle.set()
         self._closing: asyncio.Future[None] | None = None
         self._unchecked = Unchecked(count)
@@ -126,6 +126,10 @@ class DuplicatePipeline:
 
     async def open_spider(self) -> None:
         """Open the index; without it the crawl ends before it began, with what to do in the log."""
+        with self._working():
+            await self._open()
+
+    async def _open(self) -> None:
         try:
             opening = DuplicateIndex.open(self.config, spool=True)
             self._index = await self._resources.enter_async_context(opening)
@@ -159,9 +163,11 @@ class DuplicatePipeline:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
+        # `scrapy parse` does not wait for its items, nor does a crawl that ends as another pipeline
+        # fails to open wait for this one.
+        await self._idle.wait()
         if self._index is None:
             return
-        await self._idle.wait()  # `scrapy parse` does not wait for its items
         await self.left_out.report(self._index)
         await self.gone.close()
         await self._unchecked.replay(self._index)
@@ -201,7 +207,7 @@ class DuplicatePipeline:
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        """Take note that an item is under way, for whoever waits for all of them."""
+        """Take note that something is under way, for whoever waits for all that is."""
         self._under_way += 1
         self._idle.clear()
         try:
