@@ -25,17 +25,17 @@ def base_of(response: Response, document: chrome.Document) -> str:
     return base if base and host_of(base) else response.url
 
 
-def page_of(response: Response, document: chrome.Document, content: chrome.MainText) -> Page:
-    """The item of a page that was parsed."""
+def page_of(response: Response, document: chrome.Document, content: chrome.MainText | None) -> Page:
+    """The item of a page that was parsed; without `content` its text is still to be found."""
     base, named = base_of(response, document), chrome.canonical(document)
     page = Page(
         url=response.url,
         fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
         status=response.status,
-        title=content.title,
+        title=chrome.title(document),
         canonical=resolved(base, encoded(named, document.encoding)) if named else None,
         date=chrome.published(document),
-        text=content.text,
+        text=content.text if content is not None else "",
         html=response.body.decode(document.encoding, "replace"),
     )
     page.main = content

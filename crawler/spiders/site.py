@@ -70,6 +70,7 @@ class SiteSpider(Spider):
     failures: Failures
     job: JobLock
     obeys_tags = True
+    takes_text = True
     agent = ""
 
     def __init__(self, name: str | None = None, **arguments: Any) -> None:
@@ -105,7 +106,8 @@ class SiteSpider(Spider):
             crawler.settings.set("CONCURRENT_REQUESTS", most, "cmdline")
         agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
         spider.agent = product(agent)
-        project_config(crawler.settings)  # says now, not at each page, which setting cannot be used
+        # What DEDUP_EXTRACTOR names works in the pipeline, where a page that it fails with passes.
+        spider.takes_text = project_config(crawler.settings).extractor is None
         spider.failures = Failures(crawler, spider.arguments.urls)
         spider.job = JobLock(crawler)
         crawler.signals.connect(spider.opened, signal=signals.spider_opened)
@@ -168,17 +170,19 @@ class SiteSpider(Spider):
             self.stats.inc_value("site/noindex")
             self.crawler.signals.send_catch_log(LEFT_OUT, url=response.url)
         else:
-            template = await site_template(self.crawler, response.url)
-            known = template.known if template is not None else None
-            strip = partial(chrome.strip_chrome, document, template=known)
-            is_short = len(response.body) < LONG_PAGE
-            content = strip() if is_short else await run_in_thread(strip)
+            content = await self._main_text(response, document) if self.takes_text else None
             yield page_of(response, document, content)
         if not nofollow and self._leads_on(response):
             for url in self._new_links(response, document):
                 yield self._page(url)
         if self.pages == self.arguments.max_pages:
             raise CloseSpider("max_pages")
+
+    async def _main_text(self, response: Response, document: chrome.Document) -> chrome.MainText:
+        template = await site_template(self.crawler, response.url)
+        known = template.known if template is not None else None
+        strip = partial(chrome.strip_chrome, document, template=known)
+        return strip() if len(response.body) < LONG_PAGE else await run_in_thread(strip)
 
     def _is_html(self, response: Response) -> bool:
         kind = media_type(header_of(response.headers, b"Content-Type"))

@@ -11,6 +11,7 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 
+from crawler.addon import Addon
 from crawler.spiders.site import SiteSpider
 from tests.spiders.webserver import Answer, Result, Web
 
@@ -29,6 +30,20 @@ async def test_an_item_says_where_when_and_what(web: Web, crawl: Crawl) -> None:
     assert page.html.startswith("<html>")
     assert page.status == 200
     assert (datetime.now(UTC) - datetime.fromisoformat(page.fetched_at)).total_seconds() < 60
+
+
+async def test_another_extractor_takes_the_text(web: Web, crawl: Crawl, redis_url: str) -> None:
+    """DEDUP_EXTRACTOR holds for the spider's pages, and costs none where it fails."""
+
+    def first_word(html: str) -> str:
+        return html.partition("<p>")[2].partition("</p>")[0].split()[0]
+
+    web.page("/", "/tea", head="<title>A title</title>", text="Words that come first, and others.")
+    web.page("/tea", text="")
+    settings = {"ADDONS": {Addon: 500}, "DEDUP_REDIS_URL": redis_url}
+    result = await crawl(DEDUP_EXTRACTOR=first_word, **settings)
+    assert {page.title: page.text for page in result.items} == {"A title": "Words", "": ""}
+    assert result.stats["dedup/errors/IndexError"] == 1
 
 
 async def test_the_log_shows_neither_html_nor_text(web: Web, crawl: Crawl) -> None:
