@@ -246,8 +246,18 @@ def _may_be_crowded(data: bytes) -> bool:
 
 
 def read_tree(root: Any, url: str | None = None) -> Document:
-    """Read a page that is an lxml tree already: an element, or a tree of them."""
-    flat, head = walk(root.getroot() if hasattr(root, "getroot") else root)
+    """Read a page that is an lxml tree already: an element, or a tree of them.
+
+    Raises :class:`TypeError` for what is neither, as a tree of BeautifulSoup.
+    """
+    if not isinstance(root, TREES):
+        kind = f"{type(root).__module__}.{type(root).__qualname__}"
+        raise TypeError(f"a page is a str, bytes, a Document or a tree of lxml, not a {kind}")
+    if isinstance(root, etree._ElementTree):
+        root = root.getroot()
+    if root is None or not isinstance(root.tag, str):  # an empty tree, or a comment
+        return parse("", url=url)
+    flat, head = walk(root)
     return Document(flat, head, "utf-8", url)
 
 

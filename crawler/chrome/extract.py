@@ -41,7 +41,8 @@ def strip_chrome(
     `html` may be text, bytes (then `content_type`, the HTTP header, helps to decode them), a
     `Document` or an lxml tree that is parsed already.  `url` is that of the page; nothing is
     decided by it.  `template` is what `SiteTemplate.known` has learnt of this site.  Never raises
-    for what stands in the page; a page without text has an empty one.
+    for what stands in the page; a page without text has an empty one.  Raises :class:`TypeError`
+    for what is none of these.
 
     >>> menu = "<nav><ul><li><a href=/>Home</a><li><a href=/shop>Shop</a></ul></nav>"
     >>> page = f"{menu}<main><h1>Tea</h1><p>An aromatic drink, and much loved.</p></main>"

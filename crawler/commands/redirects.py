@@ -14,6 +14,8 @@ from urllib.parse import quote, urlsplit
 
 from w3lib.url import safe_url_string
 
+from ..wording import counted
+
 if TYPE_CHECKING:
     from ..dedup.inspection.moved import Whereabouts
 
@@ -26,12 +28,12 @@ _NGINX_LONGEST: Final = 4_000  # bytes of a parameter; nginx takes less than 4,0
 _APACHE_LONGEST: Final = 1_000  # bytes of a line; Apache takes those beyond 1,024 for another line
 
 _NGINX_HEAD: Final = """\
-# {entries} pages that moved. Include this in the block http, and in the server of the pages write
+# {pages} that moved. Include this in the block http, and in the server of the pages write
 #     if ($moved_to) {{ return 301 $moved_to; }}
 # nginx compares the addresses on the left ignoring case, but for those that begin with ~.
 """
 _APACHE_HEAD: Final = """\
-# {entries} pages that moved. In the virtual host of the pages write
+# {pages} that moved. In the virtual host of the pages write
 #     RewriteEngine on
 #     RewriteMap moved "txt:/path/of/this/file"
 #     RewriteCond %{{THE_REQUEST}} "^\\S+ (\\S+)"
@@ -71,7 +73,7 @@ def nginx_map(moved: Iterable[Whereabouts]) -> RedirectMap:
             longest = max(longest, len(old))
     # A bucket holds the longest address with some pointers; the size of all is a guess at speed.
     bucket = 1 << max(6, (longest + 32 - 1).bit_length())
-    head = _NGINX_HEAD.format(entries=len(entries))
+    head = _NGINX_HEAD.format(pages=counted(len(entries), "page"))
     if bucket > 64:
         head += f"map_hash_bucket_size {bucket};\n"
     if len(lines) > 1024:
@@ -88,7 +90,7 @@ def apache_map(moved: Iterable[Whereabouts]) -> RedirectMap:
 
     entries, left_out = _entries(moved, fits)
     lines = [f"{old} {new}\n" for old, new in entries.items()]
-    head = _APACHE_HEAD.format(entries=len(entries))
+    head = _APACHE_HEAD.format(pages=counted(len(entries), "page"))
     return RedirectMap("".join([head, *lines]), len(entries), left_out)
 
 

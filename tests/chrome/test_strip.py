@@ -1,6 +1,9 @@
 """What is kept and what is cut of small pages, and what the answer says about it."""
 
+from typing import Any
+
 import pytest
+from bs4 import BeautifulSoup
 from lxml import etree
 
 from crawler.chrome import MainText, links, parse, parse_in_steps, read_tree, strip_chrome
@@ -414,6 +417,21 @@ def test_a_parsed_tree_gives_the_same_text() -> None:
     wanted = strip_chrome(html).text
     for given in (html.encode(), parse(html), tree, tree.getroottree(), read_tree(tree)):
         assert strip_chrome(given).text == wanted
+
+
+@pytest.mark.parametrize(
+    "tree", [etree.ElementTree(), etree.Comment("tea"), etree.PI("tea"), etree.Entity("amp")]
+)
+def test_a_tree_without_an_element_is_an_empty_page(tree: Any) -> None:
+    """As an element that its own parser made of nothing."""
+    assert strip_chrome(tree).text == ""
+
+
+@pytest.mark.parametrize("page", [BeautifulSoup("<p>tea", "lxml"), None, 7])
+def test_what_is_no_page_is_named(page: Any) -> None:
+    """The error says what can be read, and what was given."""
+    with pytest.raises(TypeError, match=rf"tree of lxml, not a .*{type(page).__name__}$"):
+        strip_chrome(page)
 
 
 def test_text_after_a_comment_in_a_tree_is_kept() -> None:

@@ -145,6 +145,13 @@ def test_the_map_of_apache_has_no_line_that_it_would_cut() -> None:
     assert (made.entries, made.left_out) == (0, 1)
 
 
+def test_one_page_is_no_pages() -> None:
+    """The first line of a map says how many moved, as one would."""
+    one = [page("http://o.example/", "http://n.example/")]
+    for made in (nginx_map(one), apache_map(one)):
+        assert made.text.startswith("# 1 page that moved. In")
+
+
 def installed(name: str) -> str:
     found = shutil.which(name, path=PATH)
     if found is None:
