@@ -66,11 +66,14 @@ def start(master: str | None, options: Mapping[str, str]) -> SparkSession:
     with tempfile.TemporaryFile() as log:
         try:
             with _stderr_into(log) if master is not None else nullcontext(), _ctrl_c_kept():
-                return builder.getOrCreate()
+                session = builder.getOrCreate()
         except PySparkRuntimeError as error:
             log.seek(0)
             said = log.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise InputError(f"Spark does not start: {said or error}") from None
+    # A thread of PySpark's would write a traceback into the error of a job whose Java was killed.
+    session.sparkContext._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
+    return session
 
 
 def find_files(spark: SparkSession, patterns: Sequence[str]) -> list[File]:
