@@ -28,8 +28,8 @@ else
 	@$(BIN)/scrapy crawl site -a url="$$URL" -O pages.jsonl $(ARGS)
 endif
 
-# Hundreds of processes import the same: what Python has compiled of it stays.
-test min: export PYTHONDONTWRITEBYTECODE =
+# What Python has compiled of what is imported stays: hundreds of processes of the tests import it.
+crawl test min: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/test.stamp $(VENV)/compiled.stamp
 	$(BIN)/ruff check .
