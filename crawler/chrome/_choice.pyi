@@ -1,8 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Flat
-from .features import Floats, Wide
+from .blocks import Flat, Floats, Wide
 
 def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide: ...
 def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]: ...

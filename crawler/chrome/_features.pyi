@@ -1,5 +1,4 @@
-from .blocks import Flat
-from .features import Floats, Wide
+from .blocks import Flat, Floats, Wide
 from .vocabulary import AnyWords
 
 def describe(flat: Flat, title: str, scores: AnyWords) -> Floats: ...

@@ -1,4 +1,4 @@
-from .features import Floats, Ints, Wide
+from .blocks import Floats, Ints, Wide
 from .forest import Forest
 from .model import Model
 

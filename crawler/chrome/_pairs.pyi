@@ -4,7 +4,7 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 from numpy.typing import NDArray
 
-from .features import Ints, Wide
+from .blocks import Ints, Wide
 from .pairs import Pairs
 
 def pair_hashes(texts: list[str]) -> Pairs: ...

@@ -10,7 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+# The numbers of this room: counts and places, what a model reads, and what is summed.
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Wide = NDArray[np.float64]
 
 LIMIT: Final = 5000  # blocks judged by what surrounds them; a feature row is 1 kB
 CHUNK: Final = 1 << 16  # characters

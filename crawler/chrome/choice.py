@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import TAG_CODES, Flat
-from .features import Floats, Ints, Wide, counted, first_equal
+from .blocks import TAG_CODES, Flat, Floats, Ints, Wide
+from .features import counted, first_equal
 from .vocabulary import BIT
 
 HELD: Final = 0.9  # of the text to keep, by the main container

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import model
-from .blocks import LIMIT, TAG_CODES, Flat, without
+from .blocks import LIMIT, TAG_CODES, Flat, Floats, without
 from .choice import CHROME, below_heading, doubt_hidden, doubt_menus, of_both
 from .document import Document, parse, read_tree
 from .document import title as title_of
-from .features import TITLED, Floats
+from .features import TITLED
 from .linked import in_body, with_body
 from .main_text import MainText
 from .pairs import LEAST_OWN

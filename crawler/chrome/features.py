@@ -11,12 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import phrases
-from .blocks import LIMIT, TAGS, Flat
+from .blocks import LIMIT, TAGS, Flat, Floats, Ints, Wide
 from .vocabulary import SIGNS, AnyWords
-
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
-Wide = NDArray[np.float64]
 
 # What a sentence or a quotation ends in, and what parts a text into such: also in Arabic, Urdu,
 # Hindi, Burmese, Khmer, Ethiopic, Armenian and Tibetan. Thai and Lao have spaces there.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .features import Floats, Ints, Wide
+from .blocks import Floats, Ints, Wide
 
 if TYPE_CHECKING:
     from .model import Model

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import untagged
-from .blocks import Flat
-from .features import Floats
+from .blocks import Flat, Floats
 from .head import RECORD
 from .vocabulary import BIT
 

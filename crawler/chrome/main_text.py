@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Flat
-from .features import Floats
+from .blocks import Flat, Floats
 from .pairs import Pairs
 from .twins import lesson, pair_hashes, reasons
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from .features import Floats
+from .blocks import Floats
 from .forest import Forest
 from .twins import likelihoods
 from .vocabulary import AnyWords, look_up

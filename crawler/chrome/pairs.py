@@ -19,7 +19,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from .features import Ints, Wide
+from .blocks import Ints, Wide
 
 EDGE: Final = 1  # in place of a block's hash: the beginning or the end of a page
 KEPT: Final = 1 << 32  # in front of a pair's 32 bits: with a block that the page alone keeps

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from .blocks import Floats
 
 READ: Final = 64  # characters of a block; a text of no more is short
 MOST_WORDS: Final = 6  # of what a block begins with

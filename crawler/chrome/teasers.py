@@ -7,8 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import LIMIT, TAG_CODES, TAGS, Flat, Ints
-from .features import Wide
+from .blocks import LIMIT, TAG_CODES, TAGS, Flat, Ints, Wide
 from .pairs import PROSE
 from .phrases import KINDS, READ, said
 
