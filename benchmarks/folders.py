@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
@@ -11,8 +11,14 @@ def folder_with(name: str) -> Callable[[str], Path]:
     """What argparse takes for the type of an option: a folder that has such a file or folder."""
 
     def folder(given: str) -> Path:
-        if not (Path(given) / name).exists():
-            raise ArgumentTypeError(f"there is no {name} in {given!r}")
+        if lack := lack_of(Path(given), [name]):
+            raise ArgumentTypeError(lack)
         return Path(given)
 
     return folder
+
+
+def lack_of(folder: Path, names: Iterable[str]) -> str | None:
+    """Which of these files and folders a folder lacks first, in words; None if it has them all."""
+    lacking = (name for name in names if not (folder / name).exists())
+    return next((f"there is no {name} in {str(folder)!r}" for name in lacking), None)

@@ -32,6 +32,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.folders import lack_of
 from benchmarks.sketch import environment
 from crawler.dedup.lsh import fewest_bands
 from crawler.dedup.shingles import Shingler
@@ -275,8 +276,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--svg", type=Path, help="draw precision and recall over the threshold")
     options = parser.parse_args()
-    if missing := [name for name in options.sets if not (options.data / name).exists()]:
-        parser.error(f"argument --data: there is no {missing[0]} in {str(options.data)!r}")
+    if lack := lack_of(options.data, options.sets):
+        parser.error(f"argument --data: {lack}")
     results, pictures = [], {}
     if not options.json:
         print(" · ".join(f"{name} {version}" for name, version in environment().items()))
