@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -20,7 +20,7 @@ from .archive_file import SCHEMA, archive_path, existing, explained
 from .config import DedupConfig
 from .errors import InputError
 from .identity import identity
-from .verdict import Kind, Verdict
+from .verdict import Kind, Verdict, time_of
 
 __all__ = ["Archive", "ArchivedPage", "CutBlock"]
 
@@ -173,7 +173,7 @@ def _page(row: Sequence[Any]) -> ArchivedPage:
             cluster=number,
             standing=Kind(standing),
         ),
-        checked=datetime.fromtimestamp(when, UTC),
+        checked=time_of(when),
     )
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from .store.messages import CheckRequest, Evidence, StoredPage
 from .store.records import estimate_evidence
-from .verdict import Kind, Record, Verdict
+from .verdict import Kind, Record, Verdict, time_of
 
 
 def verdict_of(
@@ -43,8 +41,8 @@ def record_of(url: str, page: StoredPage, bits: int) -> Record:
         low=verdict.low,
         high=verdict.high,
         cluster=page.evidence.page,
-        first_seen=datetime.fromtimestamp(page.first_seen, UTC),
-        last_seen=datetime.fromtimestamp(page.last_seen, UTC),
+        first_seen=time_of(page.first_seen),
+        last_seen=time_of(page.last_seen),
         words=page.words,
-        gone=datetime.fromtimestamp(page.gone, UTC) if page.gone else None,
+        gone=time_of(page.gone) if page.gone else None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -85,6 +85,11 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """The record as plain values, times in ISO 8601, similarities with four decimals."""
         return {name: plain(value) for name, value in asdict(self).items()}
+
+
+def time_of(seconds: float) -> datetime:
+    """A time that an index or an archive stores, in seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def plain(value: Any) -> Any:

@@ -14,7 +14,9 @@ import numpy as np
 
 from ..dedup.inspection.clusters import end_of, originals_of
 from ..dedup.inspection.top import HostCounts, count_page
-from ..dedup.store.records import estimate_evidence, read_pages, read_records
+from ..dedup.similarity import Estimate
+from ..dedup.store.records import read_pages, read_records
+from ..dedup.verdict import time_of
 
 if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex
@@ -175,14 +177,15 @@ async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int
 
 
 def _member(record: PageRecord, bits: int) -> ClusterPage:
-    estimate = estimate_evidence(record, bits)
-    similarity, low, high = (
-        (estimate.similarity, estimate.low, estimate.high) if estimate else (1.0, 1.0, 1.0)
-    )
-    first, last = (
-        datetime.fromtimestamp(seconds, UTC) for seconds in (record.first_seen, record.last_seen)
-    )
-    cluster = record.representative
+    estimate = record.estimate(bits) or Estimate.certain(1.0)
     return ClusterPage(
-        record.url, cluster, record.standing, similarity, low, high, record.words, first, last
+        url=record.url,
+        cluster=record.representative,
+        kind=record.standing,
+        similarity=estimate.similarity,
+        low=estimate.low,
+        high=estimate.high,
+        words=record.words,
+        first_seen=time_of(record.first_seen),
+        last_seen=time_of(record.last_seen),
     )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ..candidates import BY_KEYS
 from ..identity import host
 from ..similarity import Estimate
-from ..verdict import plain
+from ..verdict import plain, time_of
 from .records import all_records, records_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+    from datetime import datetime
 
     from ..index import DuplicateIndex
     from ..store.records import PageRecord, Progress
@@ -120,7 +120,7 @@ async def read_moved(
         end, alike = chains.end(record.number)
         best = islice(pools[end].places(record.url, record.exact, alike), 1)
         places = [one for one in best if (one.similarity or 0.0) >= similarity]
-        times = (_time(record.first_seen), _time(record.last_seen), _time(record.gone))
+        times = (time_of(record.first_seen), time_of(record.last_seen), time_of(record.gone))
         found.append(Whereabouts(record.url, record.standing, end, *times, places))
     return found
 
@@ -245,10 +245,6 @@ def _place(record: PageRecord, alike: Estimate | None) -> Place:
         alike.similarity if alike else None,
         alike.low if alike else None,
         alike.high if alike else None,
-        _time(record.first_seen),
-        _time(record.last_seen),
+        time_of(record.first_seen),
+        time_of(record.last_seen),
     )
-
-
-def _time(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)

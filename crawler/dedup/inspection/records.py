@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ..store.records import read_pages, read_records
-from ..verdict import Kind, Record
+from ..verdict import Kind, Record, time_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -31,10 +30,10 @@ def to_record(stored: PageRecord, original: PageRecord | None, estimate: Estimat
         low=estimate.low if estimate else None,
         high=estimate.high if estimate else None,
         cluster=original.number if original else stored.representative,
-        first_seen=datetime.fromtimestamp(stored.first_seen, UTC),
-        last_seen=datetime.fromtimestamp(stored.last_seen, UTC),
+        first_seen=time_of(stored.first_seen),
+        last_seen=time_of(stored.last_seen),
         words=stored.words,
-        gone=datetime.fromtimestamp(stored.gone, UTC) if stored.gone else None,
+        gone=time_of(stored.gone) if stored.gone else None,
     )
 
 
