@@ -208,16 +208,22 @@ def whole_file(path: Path) -> Iterator[TextIO]:
         raise InputError(f"cannot write {str(path)!r}: {reason}") from None
 
 
-def progress_reporter() -> Callable[[int, int], None]:
-    """Tells on standard error, every few seconds, how many pages of how many have been read."""
+def now_and_then() -> Callable[[str], None]:
+    """Says on standard error what it is told, but only every few seconds."""
     from time import monotonic
 
     last = monotonic()
 
-    def report(done: int, total: int) -> None:
+    def say(text: str) -> None:
         nonlocal last
         if monotonic() - last > _PROGRESS:
             last = monotonic()
-            print(f"scrapy dedup: {done:,} of {total:,} pages read", file=sys.stderr)
+            print(f"scrapy dedup: {text}", file=sys.stderr)
 
-    return report
+    return say
+
+
+def progress_reporter() -> Callable[[int, int], None]:
+    """Tells on standard error, every few seconds, how many pages of how many have been read."""
+    say = now_and_then()
+    return lambda done, total: say(f"{done:,} of {total:,} pages read")

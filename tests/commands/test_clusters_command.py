@@ -11,7 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from crawler.commands.subcommands import Exit, clusters
+from crawler.commands import output
+from crawler.commands.subcommands import Exit
 from crawler.zstd import zstd
 from tests.texts import article, changed, text
 
@@ -204,7 +205,7 @@ def test_a_person_is_shown_the_largest(dedup, jsonl, monkeypatch):
 
 def test_long_work_says_how_far_it_is(dedup, jsonl, monkeypatch):
     """Progress goes to standard error, so that a pipe holds results only."""
-    monkeypatch.setattr(clusters, "_PROGRESS", -1.0)
+    monkeypatch.setattr(output, "_PROGRESS", -1.0)
     _, out, err = dedup("clusters", "--json", jsonl(*DOCUMENTS))
     assert err.splitlines()[-1] == "scrapy dedup: 5 documents read"
     assert len(out.splitlines()) == 5

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ...wording import floored, similarity_in_words
 from ..arguments import number, output_file, whole
 from ..index_clusters import CLUSTERS, MEMBERS, print_clusters, print_stories, rows_of
-from ..output import is_terminal, print_table, progress_reporter
+from ..output import is_terminal, now_and_then, print_table, progress_reporter
 from . import Exit, ask_index, nothing_found
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from ...dedup.similarity import Estimate
 
 HELP = "Clusters of the index, or of similar documents in a file"
-
-_PROGRESS = 5.0  # seconds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -163,14 +161,10 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 def _reported(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The documents; every few seconds a line on standard error tells how many there were."""
-    from time import monotonic
-
-    last = monotonic()
+    say = now_and_then()
     for count, document in enumerate(documents, 1):
         yield document
-        if monotonic() - last > _PROGRESS:
-            last = monotonic()
-            print(f"scrapy dedup: {count:,} documents read", file=sys.stderr)
+        say(f"{count:,} documents read")
 
 
 def _cluster_rows(clusters: list[Cluster], names: list[str]) -> Iterator[dict[str, Any]]:
