@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from crawler.console import rows
-from crawler.dedup.config import DedupConfig, setting_name
+from crawler.dedup.config import DedupConfig
+from crawler.dedup.setting import setting_name
 from crawler.dedup.verdict import Kind
 from examples.demo_site.pages import pages
 from examples.demo_site.server import DemoSite

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, fields
 from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,28 +11,9 @@ from typing import Any, Literal, Self
 from . import parsing
 from .errors import ConfigError
 from .lsh import Bands, fewest_bands
+from .setting import PREFIX, function_name, given, parsed, setting, setting_name
 from .sketches import METHODS, BandedMethod, ModuloSample, TwoStage
 from .verdict import Kind
-
-PREFIX = "DEDUP_"
-
-
-def _setting(
-    default: Any, parse: Callable[[Any], Any], doc: str, *, is_secret: bool = False
-) -> Any:
-    return field(default=default, metadata={"parse": parse, "doc": doc}, repr=not is_secret)
-
-
-def function_name(function: Callable[..., Any]) -> str:
-    """What is stored of a setting that is a function: its path, or that of its class.
-
-    >>> from functools import partial
-    >>> from html import escape
-    >>> function_name(escape), function_name(partial(escape))
-    ('html.escape', 'functools.partial')
-    """
-    named: Any = function if hasattr(function, "__qualname__") else type(function)
-    return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,170 +23,169 @@ class DedupConfig:
     Raises :class:`ConfigError`, which names the setting, for a value that cannot be used.
     """
 
-    redis_url: str | None = _setting(
+    redis_url: str | None = setting(
         None,
         parsing.optional_text,
         "Server that holds the index: redis://, rediss://, unix://, redis+sentinel:// or "
         "redis+cluster://. Unset: a private server of the project, its data in DEDUP_DATA_DIR.",
         is_secret=True,
     )
-    namespace: str = _setting(
+    namespace: str = setting(
         "dedup", parsing.namespace, "Name of the index; spiders with the same name share one index."
     )
-    data_dir: Path = _setting(
+    data_dir: Path = setting(
         ".scrapy/dedup",
         parsing.path,
         "Folder of the private server's data (see DEDUP_REDIS_URL), of the texts for reports and "
         "of pages that passed as `unchecked` and wait.",
     )
-    archive: int = _setting(
+    archive: int = setting(
         10_000,
         parsing.integer(0, 10_000_000),
         "Pages whose texts are kept in DEDUP_DATA_DIR for reports, those checked last: some 5 KB "
         "of disk each. 0: none.",
     )
-    timeout: float = _setting(
+    timeout: float = setting(
         10.0, parsing.number(0, 3600), "Seconds to wait for an answer of the server."
     )
-    on_error: str = _setting(
+    on_error: str = setting(
         "unchecked",
         parsing.one_of("unchecked", "stop"),
         "When the server gives no answer: `unchecked` lets pages pass with that verdict, `stop` "
         "ends the crawl with a non-zero exit code.",
     )
-    drop: frozenset[Kind] = _setting(
+    drop: frozenset[Kind] = setting(
         frozenset({Kind.EXACT, Kind.NEAR}), parsing.kinds, "Verdicts whose items are dropped."
     )
-    tag_field: str | None = _setting(
+    tag_field: str | None = setting(
         "dedup",
         parsing.optional_text,
         "Item field that takes the verdict; empty: items are not tagged.",
     )
-    url_field: str = _setting("url", parsing.text, "Item field with the page's address.")
-    html_field: str = _setting(
+    url_field: str = setting("url", parsing.text, "Item field with the page's address.")
+    html_field: str = setting(
         "html",
         parsing.text,
         "Item field with the page's HTML: str, bytes, an lxml tree or what `chrome.parse` returns.",
     )
-    text_field: str = _setting(
+    text_field: str = setting(
         "text",
         parsing.text,
         "Item field with the main text; where it is filled, HTML is not parsed.",
     )
-    title_field: str = _setting(
+    title_field: str = setting(
         "title",
         parsing.text,
         "Item field that takes the page's title where the item has it, unfilled.",
     )
-    date_field: str = _setting(
+    date_field: str = setting(
         "date",
         parsing.text,
         "Item field with the date of the page's text: datetime, ISO 8601 or as in e-mail; see "
         "DEDUP_PREFER.",
     )
-    canonical_field: str = _setting(
+    canonical_field: str = setting(
         "canonical", parsing.text, "Item field with the address that the page names as canonical."
     )
-    prefer: frozenset[str] = _setting(
+    prefer: frozenset[str] = setting(
         frozenset(),
         parsing.preferences,
         "Which of two copies is kept if not the first to come: `canonical`, the one that the other "
         "names as canonical; `earlier`, the one with the earlier date. The verdict of the page "
         "that comes later names the one that it `replaces`.",
     )
-    extractor: str | Callable[[Any], str] | None = _setting(
+    extractor: str | Callable[[Any], str] | None = setting(
         None,
         parsing.function,
         "Function, or the path of one, that turns a page's HTML into its main text. Unset: that of "
         "this package.",
     )
-    templates: bool = _setting(
+    templates: bool = setting(
         True,
         parsing.boolean,
         "Whether blocks that come back on a site's pages are learnt as its template, shared by all "
         "workers and cut from main texts.",
     )
-    ttl: float | None = _setting(
+    ttl: float | None = setting(
         None,
         parsing.duration,
         "Time after which a page that was not seen again counts no more and its memory is given "
         "back: seconds, or a text as `12h`, `30d`, `8w`. Unset: pages count for ever. Of crawls "
         "that share an index the shortest time holds for all.",
     )
-    canonical_urls: bool = _setting(
+    canonical_urls: bool = setting(
         True,
         parsing.boolean,
         "Whether URLs that differ only in what servers ignore (order of the query's arguments, "
         "fragment, case of escapes) are one page.",
     )
-    threshold: float = _setting(
+    threshold: float = setting(
         0.8, parsing.number(0, 1), "Jaccard resemblance from which a page is a near-duplicate."
     )
-    shingle_unit: Literal["word", "char"] = _setting(
+    shingle_unit: Literal["word", "char"] = setting(
         "word", parsing.one_of("word", "char"), "What a shingle is made of: `word` or `char`."
     )
-    shingle_size: int = _setting(5, parsing.integer(1, 100), "Units in a shingle.")
-    shingle_step: int = _setting(
+    shingle_size: int = setting(5, parsing.integer(1, 100), "Units in a shingle.")
+    shingle_step: int = setting(
         1, parsing.integer(1, 100), "Units from the start of one shingle to the start of the next."
     )
-    shingle_repeats: bool = _setting(
+    shingle_repeats: bool = setting(
         False, parsing.boolean, "Whether a shingle counts as often as it occurs in the text."
     )
-    ignore: frozenset[str] = _setting(
+    ignore: frozenset[str] = setting(
         frozenset({"case", "punctuation"}),
         parsing.distinctions,
         "What makes no difference: out of `case`, `punctuation`, `accents`, `numbers` (dates and "
         "counters too), `urls`, `reposts` (RT @name).",
     )
-    segment: str | Callable[[str], Iterable[str]] | None = _setting(
+    segment: str | Callable[[str], Iterable[str]] | None = setting(
         None,
         parsing.function,
         "What cuts scripts without spaces (Chinese, Japanese, Thai, Khmer and others) into words: "
         "`icu`, a function, or the path of one, as `rjieba.cut`. Unset: each letter is a word.",
     )
-    correct: str | None = _setting(
+    correct: str | None = setting(
         None,
         parsing.correction,
         "How texts are corrected before they are compared: `typos`, `scans`, `bad-scans` or a "
-        "phonetic code, "
-        "with a language or a file of words as `typos:de`. Unset: not at all.",
+        "phonetic code, with a language or a file of words as `typos:de`. Unset: not at all.",
     )
-    method: str = _setting(
+    method: str = setting(
         "fast",
         parsing.one_of(*METHODS),
         f"How pages are sketched, so that candidates are found: {', '.join(METHODS)}.",
     )
-    method_options: Mapping[str, Any] | None = _setting(
+    method_options: Mapping[str, Any] | None = setting(
         None,
         parsing.options,
         "What else the method takes: a dict, or its JSON.",
     )
-    num_hashes: int = _setting(
+    num_hashes: int = setting(
         0,
         parsing.integer(0, 4096),
         "Values in a page's sketch; 0: as many as the method has of itself, `fast` 256.",
     )
-    bands: int = _setting(
+    bands: int = setting(
         0,
         parsing.integer(0, 64),
         "Bands of the LSH index; 0: the fewest that find 95 % of the pairs at the threshold.",
     )
-    rows: int = _setting(
+    rows: int = setting(
         0, parsing.integer(0, 32), "Sketch values in a band; 0: chosen as the bands."
     )
-    verify_bits: int = _setting(
+    verify_bits: int = setting(
         1024,
         parsing.integer(512, 4096),
         "Bits of the sketch that candidates are verified with. `two-stage` verifies with its "
         "simhash instead, of DEDUP_NUM_HASHES bits.",
     )
-    shards: int = _setting(
+    shards: int = setting(
         24,
         parsing.integer(1, 1024),
         "Parts that an index in a cluster consists of, spread over the nodes: as many nodes can "
         "share it at most. One server knows no parts.",
     )
-    seed: int | None = _setting(
+    seed: int | None = setting(
         None,
         parsing.optional(parsing.integer(0, 2**63 - 1)),
         "Seed of all hash functions. Unset: each index draws its own and stores it. Set it to keep "
@@ -216,7 +195,12 @@ class DedupConfig:
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            object.__setattr__(self, item.name, _parsed(item, getattr(self, item.name)))
+            object.__setattr__(self, item.name, parsed(item, getattr(self, item.name)))
+        self._check_numbers()
+        self._check_method()
+        self._check_fields()
+
+    def _check_numbers(self) -> None:
         if (self.bands == 0) != (self.rows == 0):
             raise ConfigError("DEDUP_BANDS and DEDUP_ROWS expect to be set both, or none of them")
         if self.bands * self.rows > self.values:
@@ -227,15 +211,17 @@ class DedupConfig:
         if self.verify_bits % 512:
             # In steps of 64 bytes, as indexes of all formats have had them.
             raise ConfigError("DEDUP_VERIFY_BITS expects a multiple of 512")
-        given, own = set(self.method_options or {}), {"num_hashes", "bands", "rows", "seed"}
-        if given & own:
-            names = ", ".join(PREFIX + name.upper() for name in sorted(given & own))
+
+    def _check_method(self) -> None:
+        said, own = set(self.method_options or {}), {"num_hashes", "bands", "rows", "seed"}
+        if said & own:
+            names = ", ".join(PREFIX + name.upper() for name in sorted(said & own))
             raise ConfigError(f"DEDUP_METHOD_OPTIONS is not for what has a setting: set {names}")
         options = signature(METHODS[self.method]).parameters.keys() - own
-        if given - options:
+        if said - options:
             raise ConfigError(
                 f"DEDUP_METHOD_OPTIONS expects options of {self.method}, which are "
-                f"{', '.join(sorted(options)) or 'none'}, not {', '.join(sorted(given - options))}"
+                f"{', '.join(sorted(options)) or 'none'}, not {', '.join(sorted(said - options))}"
             )
         try:
             method = METHODS[self.method](**self.sketch_options)
@@ -243,14 +229,16 @@ class DedupConfig:
             raise ConfigError(f"DEDUP_METHOD {self.method}: {error}") from None
         if method.most_keys > self._most_keys:
             raise ConfigError(f"DEDUP_METHOD_OPTIONS expects fewer keys: at most {self._most_keys}")
+
+    def _check_fields(self) -> None:
         taken: dict[str, str] = {}  # HTML would be compared as if it were a text, or an address
         for item in sorted(fields(self), key=lambda item: item.name == "tag_field"):
             name = getattr(self, item.name)
             if item.name.endswith("_field") and name is not None:
-                setting = setting_name(item)
+                own = setting_name(item)
                 if name in taken:
-                    raise ConfigError(f"{setting} expects another field than {taken[name]}")
-                taken[name] = setting
+                    raise ConfigError(f"{own} expects another field than {taken[name]}")
+                taken[name] = own
 
     @property
     def values(self) -> int:
@@ -308,32 +296,4 @@ class DedupConfig:
         ...
         crawler.dedup.errors.ConfigError: DEDUP_TRESHOLD is no setting; did you mean ...?
         """
-        names = {setting_name(item): item.name for item in fields(cls)}
-        values = {}
-        for key in settings:
-            if not isinstance(key, str) or not key.upper().startswith(PREFIX[:-1]):
-                continue
-            if key not in names:
-                own = key.startswith(PREFIX)
-                close = difflib.get_close_matches(key.upper(), names, 1, 0.6 if own else 0.9)
-                if not own and not close:  # somebody else's
-                    continue
-                hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(names)}"
-                raise ConfigError(f"{key} is no setting; {hint}")
-            values[names[key]] = settings[key]
-        return cls(**values)
-
-
-def setting_name(item: Field[Any]) -> str:
-    """The Scrapy setting of a field of :class:`DedupConfig`."""
-    return PREFIX + item.name.upper()
-
-
-def _parsed(item: Field[Any], value: Any) -> Any:
-    try:
-        return item.metadata["parse"](value)
-    except (TypeError, ValueError, OverflowError) as error:
-        # list(3) and its like speak of Python, not of the setting.
-        reason = str(error) if str(error).startswith("expects") else "expects another type"
-        shown = f", not {value!r:.200}" if item.repr else ""
-        raise ConfigError(f"{setting_name(item)} {reason}{shown}") from None
+        return cls(**given(settings, fields(cls)))

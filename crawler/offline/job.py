@@ -18,8 +18,9 @@ from pathlib import PurePosixPath
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from ..dedup.config import DedupConfig, function_name
+from ..dedup.config import DedupConfig
 from ..dedup.errors import ConfigError, InputError
+from ..dedup.setting import function_name
 from ..dedup.sketches import METHODS, BandedMethod
 from . import columns, copies
 from .files import OFFSET_BITS, File, Piece, bins, is_local, piece_size, pieces

@@ -9,8 +9,8 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.dedup import ConfigError, DedupConfig, Kind
-from crawler.dedup.config import setting_name
 from crawler.dedup.lsh import collision_probability
+from crawler.dedup.setting import setting_name
 
 
 def test_settings_of_scrapy_are_read() -> None:

@@ -22,7 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the settings; one that cannot be used is an error that names it."""
-    from ...dedup.config import DedupConfig, setting_name
+    from ...dedup.config import DedupConfig
+    from ...dedup.setting import setting_name
 
     config, defaults = DedupConfig.from_settings(settings), DedupConfig()
     rows = [
