@@ -8,13 +8,14 @@ from importlib.resources import files
 from typing import NamedTuple
 
 # What stands in front of a script; those not named here stand alone.
-_OWN = ("layout", "records")
-_TABLES = ("layout", "shard")
+_RECORDS = ("layout", "records")
+_OWN = ("agreed", *_RECORDS)
+_TABLES = ("agreed", "layout", "shard")
 _PAGES = (*_TABLES, "records", "pages")
 _ATTEMPTS = (*_PAGES, "attempts")
 _PARTS = {
     "check": (*_OWN, "pages", "similarity"),
-    "show": _OWN,
+    "show": _RECORDS,
     "forget": _OWN,
     "restore": _OWN,
     "gone": _OWN,

@@ -73,7 +73,7 @@ class Shards:
         self, client: RedisCluster, namespace: str, count: int, terms: Terms, *, timeout: float
     ) -> None:
         self.keys = [Keys(tag) for tag in shard_tags(namespace, count)]
-        self.digest = ""  # of no index: who writes then makes parts of one
+        self.digest = ""  # of no index, as no script takes it
         self._client = client
         self._terms = terms
         self._timeout = timeout

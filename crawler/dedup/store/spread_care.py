@@ -60,7 +60,7 @@ class SpreadCare:
     async def mend(self) -> None:
         """Finish what workers that died, or are slow, have left behind."""
         await self.rest()
-        if self._shards.digest:  # else there is no index, and to look would make parts of one
+        if self._shards.digest:  # else there is no index
             await self._mend()
 
     async def _mend(self) -> list[tuple[int, Place]]:

@@ -126,6 +126,8 @@ class SpreadIndex(SpreadCheck, Store):
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
+        if not self._shards.digest:
+            return None
         shard = self._spread.home(url)
         reply = await self._only(Call("find", shard, self.url_key(url) + url.encode()))
         if not reply:

@@ -16,9 +16,6 @@
 
 local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
 
-if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
-  return redis.error_reply('PARAMETERS the index is gone or has other parameters')
-end
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
 -- has been changed.
 local counted = redis.pcall('HINCRBY', STATE, 'exchanges', '1')

@@ -8,9 +8,6 @@
 --
 -- Returns 1, or 0 for a URL never seen.
 
-if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
-  return redis.error_reply('PARAMETERS the index is gone or has other parameters')
-end
 load_state()
 local meta = find_url(ARGV[2], ARGV[3])
 if not meta then return 0 end

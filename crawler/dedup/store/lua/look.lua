@@ -5,11 +5,11 @@
 --       is ended in any case
 --
 -- Returns for each page a letter: g (gone), c (a copy, or expired), k (kept) or p (being checked:
--- pending); of a copy its URL, and for the last two: local number of the attempt that is about to replace it (4), 0 if
--- there is none; born (8) of this attempt, or of the page's own; words (4), exact hash (12), level
--- (1) and sampled shingles (2) of its odd sketch; of a kept page: date (4), table key of the URL
--- that it gives its place to (4), 1 if it is gone from the web (1); bytes of its URL (2); URL, band
--- keys, odd sketch.
+-- pending); of a copy its URL, and for the last two: local number of the attempt that is about to
+-- replace it (4), 0 if there is none; born (8) of this attempt, or of the page's own; words (4),
+-- exact hash (12), level (1) and sampled shingles (2) of its odd sketch; of a kept page: date (4),
+-- table key of the URL that it gives its place to (4), 1 if it is gone from the web (1); bytes of
+-- its URL (2); URL, band keys, odd sketch.
 
 local SEEN = '>c1I4c8I4c12BI2I4c4BI2'
 local NEVER = string.rep('\0', 8)

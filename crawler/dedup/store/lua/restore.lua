@@ -16,9 +16,6 @@
 -- then nothing has changed. That number is 0 if the URL was known with another text, for which
 -- copies of this page are none. Nothing is counted but the pages and entries that are there.
 
-if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[1] then
-  return redis.error_reply('PARAMETERS the index is gone or has other parameters')
-end
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 local refused = out_of_numbers(#ARGV)

@@ -3,8 +3,7 @@
 --
 -- KEYS[1]  the shard's "{tag}:params"
 -- KEYS[2]  "{tag}:guard", which is never there: see keys.py
--- ARGV[1]  digest of the parameters, empty of no index, for who only reads; another one in the shard
---          is an error, PARAMETERS
+-- ARGV[1]  digest of the parameters; another one in the shard, or none, is an error, PARAMETERS
 -- ARGV[2]  now, in seconds since 1970
 -- ARGV[3]  pages last seen before this time, in seconds since 1970, have expired
 -- ARGV[4]  milliseconds that an attempt may take before others may end it
@@ -22,10 +21,6 @@
 --   buried    hash: local number -> exact hash and band keys of a page that is kept no more and
 --             whose table entries in other shards are still there
 -- They are small and soon empty again, whoever works or dies.
-
-if (redis.call('HGET', KEYS[1], 'digest') or '') ~= ARGV[1] then
-  return redis.error_reply('PARAMETERS the index is gone or has other parameters')
-end
 
 local CLAIMS, BURIED = PREFIX .. 'claims', PREFIX .. 'buried'
 local FIRST = 6 -- argument with a thing to do
