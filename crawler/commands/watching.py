@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..wording import size_in_words
-from .counted import tables
 from .output import is_terminal, make_table, terminal
+from .stats_tables import tables
 from .subcommands import ask_index
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import number
-from ..counted import tables
 from ..output import is_terminal, print_json, print_table
+from ..stats_tables import tables
 from . import Exit, ask_index, nothing_yet
 
 if TYPE_CHECKING:
