@@ -18,11 +18,11 @@ class Extractor(Protocol):
     """Takes the HTML, or its tree, and what is known of the template of its site."""
 
     def __call__(
-        self, html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset(), /
+        self, html: str | bytes | Tree, template: AbstractSet[int] = frozenset(), /
     ) -> MainText | str: ...
 
 
-def own(html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset()) -> MainText:
+def own(html: str | bytes | Tree, template: AbstractSet[int] = frozenset()) -> MainText:
     """This package's extractor."""
     return strip_chrome(html, template=template)
 
@@ -54,7 +54,7 @@ def extractor(config: DedupConfig) -> Extractor:
         )
 
     def extract(
-        html: str | bytes | Document | Tree, template: AbstractSet[int] = frozenset()
+        html: str | bytes | Tree, template: AbstractSet[int] = frozenset()
     ) -> MainText | str:
         text = function(html)
         if text is not None and not isinstance(text, (str, MainText)):

@@ -95,7 +95,7 @@ async def _export(
         "kept": sum(state.get("kept", 0) for state in states),
         "state": before,
     }
-    known = next(iter(_first(part)), None)
+    known = _header_of(part)
     if known is not None and _same(known, header):
         header = known
     if not writer.resume(part, header):
@@ -112,12 +112,11 @@ async def _export(
     return writer.pages
 
 
-def _first(path: Path) -> Iterator[dict[str, Any]]:
+def _header_of(path: Path) -> dict[str, Any] | None:
     try:
-        for block in islice(read_blocks(path), 1):
-            yield read_header(path, block)
+        return read_header(path, next(read_blocks(path)))
     except InputError:  # nothing whole is there
-        return
+        return None
 
 
 def _same(a: dict[str, Any], b: dict[str, Any]) -> bool:

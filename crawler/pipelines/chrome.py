@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-
 # Characters or bytes of HTML from which another extractor works in a thread.
 _LONG_FOR_OTHERS = 100_000
 
@@ -83,7 +82,7 @@ async def main_text(
     html = fields.html(item)
     if html is None:
         return None
-    page: str | bytes | Document | Tree = html
+    page: str | bytes | Tree = html
     # How long a tree is shows only when it is read, which takes long where that is not compiled.
     short = extract is own and (COMPILED or isinstance(html, Document))
     if isinstance(html, (str, bytes)):
