@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.dedup.config import PREFIX, DedupConfig
+from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import DedupError
+from crawler.dedup.setting import PREFIX
 from crawler.dedup.store import faults
 from examples.demo_site.server import DemoSite
 from tests.markdown import DOCUMENTS, ROOT, blocks, examples, run_shell, shape
