@@ -46,11 +46,6 @@ class Choices:
             kept.add(wanted, self._found(wanted))
         return kept.of(words)
 
-    @property
-    def kept(self) -> int:
-        """How many words are remembered."""
-        return len(self._kept.spans)
-
 
 class _Kept:
     """The choices of many words, one after another in arrays that grow."""
