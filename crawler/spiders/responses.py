@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from scrapy.http import HtmlResponse
+
 from .. import chrome
 from ..dedup.identity import resolved
 from ..items import Page
@@ -15,7 +17,15 @@ from .links import encoded
 if TYPE_CHECKING:
     from scrapy.http import Headers, Response
 
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TYPE_END = re.compile(r"[;,\s]")
+
+
+def is_html(response: Response) -> bool:
+    """Whether a response is a page."""
+    kind = media_type(header_of(response.headers, b"Content-Type"))
+    # Without the header Scrapy has looked at the body.
+    return kind in HTML_TYPES if kind else isinstance(response, HtmlResponse)
 
 
 def base_of(response: Response, document: chrome.Document) -> str:

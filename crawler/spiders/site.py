@@ -10,7 +10,6 @@ from urllib.parse import urljoin
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, StopDownload
-from scrapy.http import HtmlResponse
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.gz import gunzip, gzip_magic_number
@@ -30,7 +29,8 @@ from .failures import Failures
 from .job import JobLock
 from .links import NewLinks, encoded
 from .middlewares import MIDDLEWARES
-from .responses import base_of, header_of, media_type, page_of
+from .redirects import is_sibling, let_come_back
+from .responses import HTML_TYPES, base_of, header_of, is_html, media_type, page_of
 from .robots import header_directives, product
 from .sitemaps import read_sitemap
 
@@ -43,11 +43,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 # Stopping a download costs the connection; up to this many bytes reading on is cheaper.
 _READ_ON = 64 * 1024
-
-_ASKED_AGAIN = "site_asked_again"  # in the meta of a request
 
 
 class SiteSpider(Spider):
@@ -157,7 +154,7 @@ class SiteSpider(Spider):
                 self.crawler.engine.crawl(response.request.replace(dont_filter=True))
             raise CloseSpider("max_pages")
         header = header_of(response.headers, b"Content-Type")
-        if not self._is_html(response):
+        if not is_html(response):
             self.failures.other_type(response, media_type(header))
             return
         self.failures.answered = True
@@ -183,11 +180,6 @@ class SiteSpider(Spider):
         known = template.known if template is not None else None
         strip = partial(chrome.strip_chrome, document, template=known)
         return strip() if len(response.body) < LONG_PAGE else await run_in_thread(strip)
-
-    def _is_html(self, response: Response) -> bool:
-        kind = media_type(header_of(response.headers, b"Content-Type"))
-        # Without the header Scrapy has looked at the body.
-        return kind in HTML_TYPES if kind else isinstance(response, HtmlResponse)
 
     def _forbidden(self, response: Response, document: chrome.Document) -> tuple[bool, bool]:
         """Whether the page may not become an item, and whether its links may not be followed."""
@@ -282,17 +274,10 @@ class SiteSpider(Spider):
         came_from = request.meta.get("redirect_urls", [])
         is_here = self._has_sitemaps if request.callback == self.parse_sitemap else self._is_here
         if is_here(request.url):
-            # What leads back to itself may have set a cookie by which it lets pass: it is asked
-            # once more. Redirects from there are as any others again.
-            if request.meta.pop(_ASKED_AGAIN, False):
-                request.dont_filter = False
-            if came_from.count(request.url) == 1:
-                request.dont_filter = request.meta[_ASKED_AGAIN] = True
-                if request.meta["redirect_reasons"][-1] == "meta refresh":
-                    request.meta["dont_redirect"] = True  # it loads itself anew, as news do
+            let_come_back(request)
             return
         host = host_of(request.url)
-        if came_from and came_from[0] in self.arguments.urls and _is_sibling(host, self.hosts):
+        if came_from and came_from[0] in self.arguments.urls and is_sibling(host, self.hosts):
             logger.warning("%s leads to %s, which is crawled as well", came_from[0], host)
             self.hosts.add(host)
             self._links.look_again()
@@ -320,7 +305,3 @@ class SiteSpider(Spider):
         short = isinstance(body_length, int) and body_length <= _READ_ON
         if kind and kind not in HTML_TYPES and not short:
             raise StopDownload(fail=False)
-
-
-def _is_sibling(host: str, hosts: set[str]) -> bool:
-    return host.removeprefix("www.") in {known.removeprefix("www.") for known in hosts}
