@@ -266,7 +266,7 @@ def test_a_file_that_somebody_else_makes_is_waited_for(path: Path) -> None:
 def test_processes_share_a_file(path: Path) -> None:
     """Four processes write at once; every page is there."""
     words = (
-        "import sys; from pathlib import Path; from tests.report.test_archive import write; "
+        "import sys; from pathlib import Path; from tests.dedup.test_archive import write; "
         "write(Path(sys.argv[1]), [(f'http://{sys.argv[2]}/{i}', 'text', None) "
         "for i in range(200)], limit=10000)"
     )
@@ -398,7 +398,7 @@ def test_a_file_that_a_full_disk_left_is_an_empty_archive(path: Path, room: int)
     """What could not be made whole hinders neither reports nor whoever forgets a page."""
     words = (
         "import resource, signal, sys; from pathlib import Path; "
-        "from tests.report.test_archive import write; "
+        "from tests.dedup.test_archive import write; "
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2); "
         "write(Path(sys.argv[1]), [('http://a/', 'x', None)])"
