@@ -11,6 +11,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from . import containers as by_numpy
 from . import features, phrases
 from .blocks import TAGS
 from .vocabulary import SIGNS
@@ -37,7 +38,7 @@ cdef str ENDERS = "".join(features.ENDERS)
 cdef bint[0x10000] is_stop = [chr(code) in features.STOPS for code in range(0x10000)]
 cdef Py_ssize_t SHORT = features.SHORT
 cdef double MOST_NAMED = features.MOST_NAMED
-cdef int FEW = features.FEW, MANY = features.MANY, LONG_WORDS = features.LONG_WORDS
+cdef int FEW = by_numpy.FEW, MANY = features.MANY, LONG_WORDS = features.LONG_WORDS
 cdef float MOSTLY_LINKED = features.MOSTLY_LINKED, LITTLE_LINKED = features.LITTLE_LINKED
 
 

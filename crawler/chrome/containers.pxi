@@ -1,12 +1,12 @@
-"""Sums over ranges of blocks, and what the containers around a block hold; part of `_features.pyx`."""
+"""What the containers around a block hold, as `containers.columns` does; part of `_features.pyx`."""
 
 cdef enum:
     WORDS, PROSE, LINKED, LENGTH, LINKS, BLOCKS, HEADS, SUMS  # columns
     RATIOS = 5, HELD = 13, SIZE_LEVELS = 3, SHARE_LEVELS = 2, LEVELS = 6, REGIONS = 3
-cdef double TINY = features.TINY
-cdef int64_t[SIZE_LEVELS] SIZES = features.SIZES.ravel().tolist()
-cdef double[SHARE_LEVELS] SHARES = features.SHARES.ravel().tolist()
-cdef double[REGIONS] REGION = features.REGIONS.ravel().tolist()
+cdef double TINY = by_numpy.TINY
+cdef int64_t[SIZE_LEVELS] SIZES = by_numpy.SIZES.ravel().tolist()
+cdef double[SHARE_LEVELS] SHARES = by_numpy.SHARES.ravel().tolist()
+cdef double[REGIONS] REGION = by_numpy.REGIONS.ravel().tolist()
 
 
 cdef class Containers:

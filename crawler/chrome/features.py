@@ -10,8 +10,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from . import phrases
+from . import containers, phrases
 from .blocks import LIMIT, TAGS, Flat, Floats, Ints, Wide
+from .containers import BLOCKS, HEADS, LENGTH, LINKED, LINKS, PROSE, TINY, WORDS, ratios
 from .vocabulary import SIGNS, AnyWords
 
 # What a sentence or a quotation ends in, and what parts a text into such: also in Arabic, Urdu,
@@ -24,16 +25,9 @@ _HEADINGS: Final = (2, 4)  # codes of h1 and h4
 _REACH: Final = 12  # blocks on either side that are looked at
 WINDOWS: Final = ((-1, 2), (-3, 4), (-10, 11), (-4, 0), (-12, 0), (1, 5), (1, 13))
 NEIGHBOURS: Final = (-2, -1, 1, 2)
-# Looked at are the smallest containers with so many blocks, or such shares of the page's words, or
-# of its prose.
-SIZES: Final = np.array([[3], [10], [30]])
-SHARES: Final = np.array([[0.1], [0.25]])
-REGIONS: Final = np.array([[0.5], [0.8], [0.95]])
 SHORT: Final = 20  # characters; shorter texts are no sentences, nor parts of one
 MOST_NAMED: Final = 15.0  # of log-odds: beyond that a page is only deep
-TINY: Final = 1e-9
 MOSTLY_LINKED: Final = 0.7
-FEW: Final = 2  # siblings of one tag and class; of more it is a list
 # What tells kinds of pages: blocks of one tag and class, so many of which are posts or items; the
 # words of a paragraph; less linked than that it is no teaser.
 MANY: Final = 5
@@ -41,8 +35,6 @@ LONG_WORDS: Final = 20
 LITTLE_LINKED: Final = 0.3
 
 TITLED: Final = 7  # the column that tells whether the page's title repeats a block
-# Columns whose sums over ranges of blocks are wanted.
-_WORDS, _PROSE, _LINKED, _LENGTH, _LINKS, _BLOCKS, _HEADS = range(7)
 
 
 def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
@@ -65,9 +57,9 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
     tags = flat.codes[around]
     heading = (tags >= _HEADINGS[0]) & (tags <= _HEADINGS[1])
     sums = np.empty((n, 7))
-    sums[:, _WORDS], sums[:, _LENGTH], sums[:, _BLOCKS], sums[:, _HEADS] = words, length, 1, heading
-    sums[:, _PROSE], sums[:, _LINKED] = prose * words, linked * words
-    np.greater(linked, MOSTLY_LINKED, out=sums[:, _LINKS], casting="unsafe")
+    sums[:, WORDS], sums[:, LENGTH], sums[:, BLOCKS], sums[:, HEADS] = words, length, 1, heading
+    sums[:, PROSE], sums[:, LINKED] = prose * words, linked * words
+    np.greater(linked, MOSTLY_LINKED, out=sums[:, LINKS], casting="unsafe")
     # Sums of all blocks before each, as they are beyond both ends, too.
     upto = np.zeros((n + 1 + 2 * _REACH, 7))
     np.cumsum(sums, 0, out=upto[_REACH + 1 : _REACH + 1 + n])
@@ -78,8 +70,8 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
     since = row - firsts[0] if len(firsts) else np.zeros(n)
     starts, stops = flat.firsts, flat.ends
     place = np.empty((n, 10), np.float32)
-    place[:, :3] = upto[_REACH : _REACH + n, (_WORDS, _PROSE, _BLOCKS)]
-    place[:, :3] /= np.maximum(total[[_WORDS, _PROSE, _BLOCKS]], TINY)
+    place[:, :3] = upto[_REACH : _REACH + n, (WORDS, PROSE, BLOCKS)]
+    place[:, :3] /= np.maximum(total[[WORDS, PROSE, BLOCKS]], TINY)
     place[:, 3] = np.sign(since) * np.log1p(np.abs(since))
     place[:, 4] = since >= 0
     place[:, 5] = np.log1p(row - np.maximum.accumulate(np.where(heading, row, -1)))
@@ -106,11 +98,11 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
         place,
         tags[:, None] == _TAG_CODES,
         np.unpackbits(signs, axis=1, count=len(SIGNS), bitorder="little"),
-        _ratios(windows).reshape(n, -1),
+        ratios(windows).reshape(n, -1),
         *(padded[2 + shift : 2 + shift + n] for shift in NEIGHBOURS),
         shared[flat.kinds[around]],
         named(flat, scores)[around],
-        *_containers(
+        *containers.columns(
             upto[_REACH : _REACH + n + 1],
             starts,
             stops,
@@ -201,16 +193,16 @@ def _page(
 ) -> Floats:
     """Return what tells an article from a forum, a shop or a list: the page as a whole."""
     n = len(words)
-    held = max(total[_WORDS], TINY)
+    held = max(total[WORDS], TINY)
     long = words > LONG_WORDS
     blocks, words_held = of_kinds
     many = blocks >= MANY
     numbers = (
         np.log1p(n),
-        np.log1p(total[_WORDS]),
-        np.log1p(total[_PROSE]),
-        total[_PROSE] / held,
-        total[_LINKED] / held,
+        np.log1p(total[WORDS]),
+        np.log1p(total[PROSE]),
+        total[PROSE] / held,
+        total[LINKED] / held,
         depths.sum(dtype=np.float64) / n,
         np.log1p(words.max()),
         np.log1p(long.sum()),
@@ -243,68 +235,3 @@ def named(flat: Flat, scores: AnyWords) -> Floats:
     table[:, 0], table[:, 1], table[:, 3], table[:, 4] = own, own[nearest], most, least
     table[:, 2] = np.minimum(np.maximum(total, -MOST_NAMED), MOST_NAMED)
     return table
-
-
-def _containers(
-    upto: Wide,
-    starts: Ints,
-    stops: Ints,
-    parents: Ints,
-    twins: Ints,
-    within: Ints,
-) -> list[NDArray[Any]]:
-    """Return for each block what the containers around it hold, small ones and large ones."""
-    n = len(upto) - 1
-    inside = upto[stops] - upto[starts]
-    size = stops - starts
-    words = inside[:, _WORDS]
-    table = np.empty((len(starts), 13), np.float32)
-    table[:, :5] = _ratios(inside)
-    table[:, 5:8] = inside[:, :3] / np.maximum(inside[0, :3], TINY)
-    table[:, 8] = np.log1p(size)
-    table[:, 9] = starts / n
-    table[:, 10] = stops / n
-    table[:, 11] = np.log1p(twins)
-    several = twins > FEW
-    table[:, 12] = np.log1p(words * several)
-    fits = np.concatenate((size >= SIZES, words >= SHARES * words[0], several[None]))
-    levels = _smallest(fits, parents)[:, within]
-    looked_up = table[levels]
-    parts: list[NDArray[Any]] = [*looked_up]
-    row = np.arange(n)
-    parts.append(((row - starts[levels]) / np.maximum(size[levels], 1)).T)
-    enough = inside[:, _PROSE] >= REGIONS * (inside[0, _PROSE] + TINY)
-    enough[:, 0] = True
-    region = len(starts) - 1 - np.argmax(enough[:, ::-1], 1)  # the last one
-    regions = np.empty((n, len(REGIONS), 2), np.float32)
-    regions[:, :, 0] = (starts[region] <= row[:, None]) & (row[:, None] < stops[region])
-    regions[:, :, 1] = words[region] / words[0]
-    parts.append(regions.reshape(n, -1))
-    return parts
-
-
-def _smallest(fits: NDArray[np.bool_], parents: Ints) -> Ints:
-    """Return for each row of `fits` and each container the smallest around it that fits.
-
-    That is the container itself or the nearest one above it; the page fits always.
-    """
-    levels, m = fits.shape
-    fits[:, 0] = True
-    offset = np.arange(levels)[:, None] * m
-    near = (np.where(fits, np.arange(m), parents) + offset).ravel()
-    while True:  # each turn doubles the number of steps taken
-        further = near[near]
-        if np.array_equal(further, near):
-            found: Ints = near.reshape(levels, m) - offset
-            return found
-        near = further
-
-
-def _ratios(sums: Wide) -> Floats:
-    """Return prose and links per word; length, links and headings per block."""
-    result = np.empty((*sums.shape[:-1], 5), np.float32)
-    result[..., :2] = sums[..., 1:3] / np.maximum(sums[..., :1], 1)
-    blocks = np.maximum(sums[..., _BLOCKS, None], 1)
-    result[..., 2:4] = sums[..., 3:5] / blocks
-    result[..., 4:] = sums[..., 6:] / blocks
-    return result
