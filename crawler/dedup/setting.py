@@ -39,7 +39,7 @@ def parsed(item: Field[Any], value: Any) -> Any:
 def given(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str, Any]:
     """By the names of fields, the values that Scrapy settings have for them.
 
-    Raises :class:`ConfigError` for a setting that none of them is: it is a misprint.
+    Raises :class:`ConfigError` for a name that begins like theirs and is none of them: a misprint.
     """
     names = {setting_name(item): item.name for item in items}
     values = {}
