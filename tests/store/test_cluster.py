@@ -17,7 +17,8 @@ import pytest
 from redis.asyncio.cluster import ClusterPipeline
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
-from crawler.dedup.store.shards import Call, Shards
+from crawler.dedup.store.connect import open_server
+from crawler.dedup.store.shards import Call, Shards, Terms
 from tests.conftest import Server
 from tests.texts import article, changed, text
 from tests.workers import ENDLESS, check_all, check_in_lock_step, start
@@ -277,6 +278,20 @@ async def test_a_closed_index_asks_nobody(cluster_url: str) -> None:
         pass
     replies = await index._store._shards.ask([Call("look", 0, bytes(5))], 1.0)
     assert [type(reply) for reply in replies] == [ServerError]
+
+
+async def test_no_script_works_for_who_knows_no_index(
+    cluster_url: str, cluster: list[Server]
+) -> None:
+    """A shard of an index that is not there is neither read nor made."""
+    config = configured(cluster_url)
+    async with open_server(config) as client:
+        shards = Shards(client, config.namespace, 16, Terms(None, 5.0, 128), timeout=10.0)
+        calls = [Call(name, 0, bytes(2)) for name in ("find", "look", "sweep", "done", "template")]
+        for reply in await shards.ask(calls, 5.0):
+            assert "deleted or replaced" in str(reply)
+        await shards.close()
+    assert not any(node.ask("KEYS", "*") for node in cluster)
 
 
 async def test_copies_under_way_push_no_page_out(cluster_url: str) -> None:
