@@ -13,7 +13,7 @@ from .patience import Patience
 from .spool import Kept, Spool
 from .store.batch import Batcher
 from .store.faults import explained
-from .store.messages import CheckRequest, Evidence, Gone
+from .store.messages import CheckRequest, Evidence, Forget, Gone
 
 logger = logging.getLogger(__name__)
 
@@ -22,9 +22,9 @@ Answers: TypeAlias = Sequence[Evidence | asyncio.Future[Evidence]]
 
 
 class Exchange:
-    """Asks about pages, and reports gone ones, in exchanges of up to `limit` each.
+    """Asks about pages, reports gone ones, and forgets some, in exchanges of up to `limit` each.
 
-    `check` and `report` make an exchange; each page may have its answer at its own time. Methods
+    `check`, `report` and `forget` make one; each page may have its answer at its own time. Methods
     raise what these raise; of :class:`ServerError`, what was asked for is in the spool, if there is
     one.
     """
@@ -33,14 +33,16 @@ class Exchange:
         self,
         check: Callable[[list[CheckRequest]], Awaitable[Answers]],
         report: Callable[[list[Gone]], Awaitable[list[bool]]],
+        forget: Callable[[list[Forget]], Awaitable[list[bool]]],
         *,
         limit: int,
         timeout: float,
         spool: Spool | None,
     ) -> None:
-        self._check, self._report = check, report
+        self._check, self._report, self._forget = check, report, forget
         self._pages = Batcher(self._send_pages, limit=limit)
         self._reports = Batcher(self._send_reports, limit=limit)
+        self._forgets = Batcher(self._send_forgets, limit=limit)
         self._timeout = timeout
         self._spool = spool
         self._patience = Patience()
@@ -69,6 +71,10 @@ class Exchange:
     async def report(self, gone: Gone) -> bool:
         """Whether a page is noted as gone by now; what fails is not kept, see :meth:`keep`."""
         return await self._reports.submit(gone)
+
+    async def forget(self, request: Forget) -> bool:
+        """Whether a page was there and is forgotten now; what fails is not kept."""
+        return await self._forgets.submit(request)
 
     def keep(self, requests: Sequence[Kept]) -> None:
         """Put into the spool what got no answer."""
@@ -101,3 +107,7 @@ class Exchange:
     async def _send_reports(self, reports: list[Gone]) -> list[bool]:
         with self._patience.asking():
             return await self._report(reports)
+
+    async def _send_forgets(self, requests: list[Forget]) -> list[bool]:
+        with self._patience.asking():
+            return await self._forget(requests)

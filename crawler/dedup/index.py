@@ -24,7 +24,7 @@ from .store.audit import Audit, audit
 from .store.connect import open_server, server_name
 from .store.keys import AGAIN
 from .store.make import make_store
-from .store.messages import CheckRequest, Evidence, Gone, TemplateNews
+from .store.messages import CheckRequest, Evidence, Forget, Gone, TemplateNews
 from .store.redis_index import RedisIndex
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
@@ -56,6 +56,7 @@ class DuplicateIndex:
         self._exchange = Exchange(
             self._store.start,
             self._noted,
+            self._forgotten,
             limit=store.exchange,
             timeout=config.timeout,
             spool=self._spool,
@@ -287,14 +288,14 @@ class DuplicateIndex:
     async def forget(self, url: str) -> bool:
         """Take a URL out of the index; its copies are decided anew when they come again.
 
-        False if the index never saw the URL.
+        False if the index never saw the URL. Those that are forgotten at the same time share
+        exchanges.
         """
-        known = self._identity(url)
-        return await self._is_there() and await self._store.forget(known)
+        return await self._exchange.forget(Forget(self._identity(url)))
 
     async def leave_out(self, url: str) -> bool:
-        """The same for a page of a crawl: a server that hangs is not waited for time and again."""
-        return await self._exchange.ask(partial(self.forget, url))
+        """The same for what a crawl leaves out: False, too, if it is a copy, for none is of it."""
+        return await self._exchange.forget(Forget(self._identity(url), if_kept=True))
 
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory in bytes and parameters."""
@@ -316,3 +317,8 @@ class DuplicateIndex:
         if not await self._is_there():
             return [False] * len(reports)
         return await self._store.gone(reports)
+
+    async def _forgotten(self, requests: list[Forget]) -> list[bool]:
+        if not await self._is_there():
+            return [False] * len(requests)
+        return await self._store.forget(requests)

@@ -143,6 +143,7 @@ class DuplicatePipeline:
             place = server_name(self.config)
             logger.info("Index %r, %s: %s", self.config.namespace, place, counted(kept, "page"))
         self.gone.open(self._index)
+        self.left_out.open(self._index)
         # Now, for an earlier crawl's texts do not come after this one's.
         await self._unchecked.replay(self._index)
 
@@ -168,7 +169,7 @@ class DuplicatePipeline:
         await self._idle.wait()
         if self._index is None:
             return
-        await self.left_out.report(self._index)
+        await self.left_out.report()
         await self.gone.close()
         await self._unchecked.replay(self._index)
         if self._archive is not None:
@@ -231,7 +232,7 @@ class DuplicatePipeline:
                     template.observe(found, url)
                 self.gone.came(url)
                 await self.gone.report()
-                await self.left_out.report(self._index)
+                await self.left_out.report()
                 verdict = await self._index.check(
                     url,
                     text,

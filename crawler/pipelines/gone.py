@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
-import logging
 import time
-from collections import deque
 from collections.abc import Callable
-from itertools import starmap
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from scrapy import signals
 from w3lib.url import safe_url_string
 
-from ..dedup.errors import ServerError
 from ..dedup.identity import host
+from .telling import MANY, Telling
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -25,18 +21,15 @@ if TYPE_CHECKING:
 
     from ..dedup.index import DuplicateIndex
 
-logger = logging.getLogger(__name__)
-
 # Answers after which an address has no page any more, and redirects that are for good.
 GONE: Final = frozenset({404, 410})
 MOVED: Final = frozenset({301, 308})
 MOST_GONE: Final = 10_000  # addresses that are remembered while the server gives no answer
-_MANY: Final = 128  # addresses that are reported although no page comes
 _PATIENCE: Final = 60.0  # seconds in which an item may come of the page where a redirect ends
 _MOST_ENDED: Final = 1000  # redirects whose pages' items are waited for
 
 
-class GoneAddresses:
+class GoneAddresses(Telling[tuple[str, int]]):
     """Notes the addresses that have no page any more and reports them with the next page.
 
     An address that a redirect led away from for good is noted when it is known where the redirects
@@ -45,7 +38,8 @@ class GoneAddresses:
     or to an address that was asked for already, it is gone.
 
     Where they end at a page, its item comes before that is reported: an item that has the address
-    at the beginning says that this is how its page is known.
+    at the beginning says that this is how its page is known. What is found is an address and when,
+    in seconds since 1970.
 
     Parameters
     ----------
@@ -55,20 +49,17 @@ class GoneAddresses:
         Takes the name of a statistic to add one to.
     """
 
+    statistic = "dedup/gone"
+    what = "gone"
+
     def __init__(self, known: Callable[[str], str], count: Callable[[str], None]) -> None:
-        self.waiting: deque[tuple[str, int]] = deque()  # and when each was found gone, since 1970
+        super().__init__(count)
         # By what they are known: of redirects not yet at an end.
         self._moving: dict[str, tuple[str, int]] = {}
         self._elsewhere: set[str] = set()  # those that led to another host, which nobody asked yet
         # Of redirects that ended at a page: where, what was noted, and when to wait no longer.
         self._ended: dict[str, tuple[str, tuple[str, int], float]] = {}
         self._known = known
-        self._count = count
-        self._index: DuplicateIndex | None = None
-        self._telling: list[tuple[str, int]] = []  # those that the server is being told
-        self._unanswered = False
-        self._reporting = asyncio.Lock()
-        self._report: asyncio.Future[None] | None = None
 
     def watch(self, crawler: Crawler) -> None:
         """Note what the answers of a crawl show, whatever its spider does with them."""
@@ -79,8 +70,8 @@ class GoneAddresses:
         crawler.signals.connect(self.idle, signal=signals.spider_idle)
 
     def open(self, index: DuplicateIndex) -> None:
-        """Report to *index* from now on."""
-        self._index = index
+        """Report to *index* from now on, so that copies of what is gone can take its place."""
+        super().open(index)
         atexit.register(self._keep)  # a forced stop of Scrapy's closes no spider
 
     async def close(self) -> None:
@@ -178,49 +169,15 @@ class GoneAddresses:
             self._note(*self._ended.pop(here)[1])
 
     def _note(self, url: str, since: int) -> None:
-        self.waiting.append((url, since))
-        if len(self.waiting) > MOST_GONE and self._index is not None:  # a few, for it takes time
-            self._index.keep_gone([self.waiting.popleft() for _ in range(_MANY)])
-        elif len(self.waiting) % _MANY == 0 and (self._report is None or self._report.done()):
-            self._report = asyncio.ensure_future(self.report())
+        if len(self.waiting) >= MOST_GONE and self._index is not None:  # a few, for it takes time
+            self._index.keep_gone([self.waiting.popleft() for _ in range(MANY)])
+        self._add((url, since))
 
-    async def report(self) -> None:
-        """Tell the index, so that copies of what is gone can take its place.
+    async def _tell(self, index: DuplicateIndex, found: tuple[str, int]) -> bool:
+        return await index.gone(*found)
 
-        Addresses that it gives no answer for wait for the next page, or the next crawl; this one is
-        checked all the same.
-        """
-        if self._index is None:
-            return
-        async with self._reporting:  # no page overtakes what was reported before it
-            while self.waiting:
-                # After no answer one of them asks for all: of thousands each page would have to.
-                count = 1 if self._unanswered else len(self.waiting)
-                told = self._telling = [self.waiting.popleft() for _ in range(count)]
-                asked = starmap(self._index.gone, told)
-                try:
-                    known = await asyncio.gather(*asked, return_exceptions=True)
-                except asyncio.CancelledError:  # to say it twice does no harm
-                    self.waiting.extendleft(reversed(told))
-                    raise
-                finally:
-                    self._telling = []
-                self._unanswered = False
-                for found, answer in zip(told, known, strict=True):
-                    self._take(found, answer)
-                if self._unanswered:
-                    return
-
-    def _take(self, found: tuple[str, int], answer: bool | BaseException) -> None:
-        if isinstance(answer, ServerError):
-            self.waiting.append(found)
-            self._unanswered = True
-        elif isinstance(answer, BaseException):
-            # An address that does no good shall do no harm either.
-            self._count(f"dedup/errors/{type(answer).__name__}")
-            logger.error("That %r is gone could not be noted", found[0], exc_info=answer)
-        elif answer:
-            self._count("dedup/gone")
+    def _url(self, found: tuple[str, int]) -> str:
+        return found[0]
 
     def _keep(self) -> None:
         if self._index is not None:

@@ -181,6 +181,24 @@ async def test_a_copy_is_free_when_its_original_goes(index: DuplicateIndex, end:
     assert other.duplicate_of == "http://b/1"
 
 
+async def test_many_pages_are_forgotten_at_once(index: DuplicateIndex) -> None:
+    """Each has its own answer, one that is named twice too; of what is left out copies stay."""
+    urls = [f"http://a/{number}" for number in range(300)]
+    await index.check_many((url, url * 9) for url in urls)
+    await index.check("http://b/copy", urls[0] * 9)
+    await index.check("http://b/other", urls[200] * 9)
+    asked = [*urls[:200], "http://b/other", "http://b/never-seen", urls[7]]
+    forgotten = await asyncio.gather(*map(index.forget, asked))
+    assert forgotten == [True] * 201 + [False, False]
+    asked = [*urls[198:], "http://b/copy", "http://b/never-seen"]
+    left_out = await asyncio.gather(*map(index.leave_out, asked))
+    assert left_out == [False] * 2 + [True] * 100 + [False, False]
+    audit = await index.verify()
+    assert (audit.faults, audit.urls, audit.kept) == ([], 1, 0)
+    freed = await index.check("http://b/copy", urls[0] * 9)
+    assert (freed.kind, freed.duplicate_of) == (Kind.UPDATED, None)
+
+
 async def test_an_update_may_make_a_page_a_copy(index: DuplicateIndex) -> None:
     """The new text of a known URL is checked against all others."""
     await index.check("http://a/1", text(article(1)))

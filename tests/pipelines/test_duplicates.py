@@ -24,7 +24,7 @@ from scrapy.http import Request, Response
 from crawler.chrome import SharedTemplate, SiteTemplates, strip_chrome
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.spool import Spool
-from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone
+from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone, left_out
 from crawler.pipelines.long_pages import LONG_PAGE, parse
 from crawler.wording import similarity_in_words
 from tests.texts import article
@@ -555,6 +555,21 @@ async def test_more_addresses_gone_than_are_remembered_are_kept(bench, monkeypat
             Response(f"http://a/{number}", status=410), Request(f"http://a/{number}")
         )
     assert (len(bench.pipeline.gone.waiting), bench.pipeline._index.spooled()[0]) == (122, (0, 128))
+
+
+async def test_more_left_out_than_is_remembered(bench, monkeypatch, caplog):
+    """While the index gives no answer so many addresses wait, and the log says so once."""
+    monkeypatch.setattr(left_out, "MOST_LEFT_OUT", 200)
+
+    async def silent(url: str) -> bool:
+        raise ServerError("no answer")
+
+    monkeypatch.setattr(bench.pipeline._index, "leave_out", silent)
+    for number in range(300):
+        bench.pipeline.left_out.note(f"http://a/{number}")
+        await asyncio.sleep(0)
+    assert len(bench.pipeline.left_out.waiting) == 200
+    assert caplog.text.count("200 addresses that are left out wait until the index answers") == 1
 
 
 def redirected(gone, old: str, new: str) -> None:

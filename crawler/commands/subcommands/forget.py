@@ -7,6 +7,7 @@ kept.
 from __future__ import annotations
 
 import argparse
+import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...project import project_config
 
     async def forget(index: DuplicateIndex) -> dict[str, bool]:
-        return {url: await index.forget(url) for url in dict.fromkeys(options.url)}
+        urls = list(dict.fromkeys(options.url))
+        return dict(zip(urls, await asyncio.gather(*map(index.forget, urls)), strict=True))
 
     known = ask_index(settings, forget)
     config = project_config(settings)

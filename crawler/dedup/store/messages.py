@@ -63,6 +63,13 @@ class Gone(NamedTuple):
     since: int
 
 
+class Forget(NamedTuple):
+    """A URL to take out of the index; with ``if_kept`` only if its page is no copy."""
+
+    url: str
+    if_kept: bool = False
+
+
 class Evidence(NamedTuple):
     """What the server says of a page: its kind, the decision that stands, and what they rest on.
 
@@ -137,6 +144,11 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
 def pack_gone(report: Gone, key: bytes) -> bytes:
     """A URL that is gone and its table key as the scripts read them, see lua/gone.lua."""
     return report.since.to_bytes(4) + key + report.url.encode()
+
+
+def pack_forget(request: Forget, key: bytes) -> bytes:
+    """A URL to be forgotten and its table key as the scripts read them, see lua/forget.lua."""
+    return bytes([request.if_kept]) + key + request.url.encode()
 
 
 def unpack_answer(reply: bytes | list[bytes]) -> Evidence:

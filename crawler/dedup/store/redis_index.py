@@ -17,8 +17,10 @@ from .layout import Entry
 from .messages import (
     CheckRequest,
     Evidence,
+    Forget,
     Gone,
     StoredPage,
+    pack_forget,
     pack_gone,
     pack_request,
     unpack_answer,
@@ -95,10 +97,11 @@ class RedisIndex(Store):
         replies = await self._run("gone", [self._parameters.digest, *items])
         return [bool(known) for known in replies]
 
-    async def forget(self, url: str) -> bool:
-        """Take a URL out of the index; False if it was not there."""
-        arguments = [self._parameters.digest, url, self.url_key(url), self._bits]
-        return bool(await self._run("forget", arguments))
+    async def forget(self, requests: Sequence[Forget]) -> list[bool]:
+        """Take URLs out of the index; False for those that were not there, or not as asked for."""
+        items = [pack_forget(request, self.url_key(request.url)) for request in requests]
+        replies = await self._run("forget", [self._parameters.digest, self._bits, *items])
+        return [bool(was_there) for was_there in replies]
 
     def home(self, url: str) -> int:
         """See :meth:`Store.home`."""

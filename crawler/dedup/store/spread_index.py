@@ -15,7 +15,15 @@ from .base import Store
 from .faults import explained
 from .keys import Keys
 from .layout import Entry
-from .messages import CheckRequest, Evidence, Gone, StoredPage, pack_gone
+from .messages import (
+    CheckRequest,
+    Evidence,
+    Forget,
+    Gone,
+    StoredPage,
+    pack_forget,
+    pack_gone,
+)
 from .namespaces import slots_at_rest
 from .parameters import Parameters
 from .scripts import load_script
@@ -154,14 +162,18 @@ class SpreadIndex(SpreadCheck, Store):
         ]
         return [bool(known) for known in await self._all(calls)]
 
-    async def forget(self, url: str) -> bool:
-        """Take a URL out of the index; False if it was not there."""
+    async def forget(self, requests: Sequence[Forget]) -> list[bool]:
+        """See :meth:`RedisIndex.forget`."""
         if not self._shards.digest:
-            return False
-        shard = self._spread.home(url)
-        reply = await self._only(Call("bury", shard, self.url_key(url) + url.encode()))
-        await self._unearth(shard, reply)
-        return bool(reply)
+            return [False] * len(requests)
+        shards = [self._spread.home(request.url) for request in requests]
+        calls = [
+            Call("bury", shard, pack_forget(request, self.url_key(request.url)))
+            for shard, request in zip(shards, requests, strict=True)
+        ]
+        replies = await self._all(calls)
+        await asyncio.gather(*map(self._unearth, shards, replies))
+        return [bool(reply) for reply in replies]
 
     def home(self, url: str) -> int:
         """See :meth:`Store.home`."""

@@ -1,16 +1,17 @@
 -- Forgets URLs of this shard. Pages that were their copies are decided anew when they come again.
 --
--- ARGV  see shard.lua; for each URL: its table key (4 bytes), the URL
+-- ARGV  see shard.lua; for each URL: 1 if only a page that is no copy is to be forgotten, else 0 (1
+--       byte), its table key (4), the URL
 --
--- Returns for each URL '' if it was never seen, or the page's local number (4) and, if it was kept,
--- its exact hash (12) and band keys, to be taken out of other shards.
+-- Returns for each URL '' if it was never seen, or is a copy that is to stay, or the page's local
+-- number (4) and, if it was kept, its exact hash (12) and band keys, to be taken out of other shards.
 
 write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 
 local function forget(item)
-  local meta = find_url(string.sub(item, 5), string.sub(item, 1, 4))
+  local meta = to_forget(item)
   return meta and struct.pack('>I4', meta.id) .. bury(meta) or ''
 end
 

@@ -1,16 +1,25 @@
--- Forgets one URL. Pages that were its copies are decided anew when they are seen again.
+-- Forgets URLs. Pages that were their copies are decided anew when they are seen again.
 --
 -- KEYS[1]  "{namespace}:params"
 -- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
--- ARGV[2]  the URL
--- ARGV[3]  its 4-byte table key
--- ARGV[4]  bits of an odd sketch
+-- ARGV[2]  bits of an odd sketch
+-- then one argument for each URL: 1 if only a page that is no copy is to be forgotten, else 0 (1
+-- byte), its table key (4), the URL
 --
--- Returns 1, or 0 for a URL never seen.
+-- Returns for each URL 1, or 0 if it was never seen, or is a copy that is to stay.
 
 load_state()
-local meta = find_url(ARGV[2], ARGV[3])
-if not meta then return 0 end
-write_if_full()
-saving(function() release(meta, tonumber(ARGV[4]) / 8) end)
-return 1
+
+local function forget(item)
+  local meta = to_forget(item)
+  if not meta then return 0 end
+  write_if_full()
+  release(meta, tonumber(ARGV[2]) / 8)
+  return 1
+end
+
+return saving(function()
+  local replies = {}
+  for i = 3, #ARGV do replies[#replies + 1] = forget(ARGV[i]) end
+  return replies
+end)

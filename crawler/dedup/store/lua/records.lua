@@ -169,6 +169,13 @@ local function note_gone(item)
   return is_gone(meta) and 1 or 0
 end
 
+-- The record of a page that is to be forgotten, nil if there is none, by an argument of forget.lua.
+local function to_forget(item)
+  local meta = find_url(string.sub(item, 6), string.sub(item, 2, 5))
+  if meta and meta.rep and byte(item) == 1 then return nil end
+  return meta
+end
+
 local function erase(id)
   local block, slot = record(id)
   redis.call('LSET', block, slot, '')
