@@ -11,6 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from ..pipelines.stopping import fail_at_end
+from .robots import is_forbidden
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -59,7 +60,7 @@ class Failures:
             self._count(f"site/http_errors/{error.response.status}")
         elif isinstance(error, IgnoreRequest) and reason.startswith("max redirections"):
             self._count("site/endless_redirects")
-        elif not isinstance(error, IgnoreRequest) or not reason.startswith("Forbidden by robots"):
+        elif not is_forbidden(error):
             self._count(f"site/download_errors/{type(error).__name__}")
             logger.warning("Could not fetch %s: %s", request.url, reason)
         self.remember(request, reason)

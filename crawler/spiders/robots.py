@@ -1,11 +1,20 @@
-"""What a site's ``X-Robots-Tag`` headers forbid."""
+"""What a site's robots.txt and ``X-Robots-Tag`` headers forbid."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from scrapy.exceptions import IgnoreRequest
 
 from ..chrome.head import directives
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
 
 _AGENT = re.compile(r"\s*([a-z0-9_*-]+)\s*:\s*(?!//)", re.IGNORECASE)
 # Directives with a value of their own, which looks like the name of a robot.
@@ -42,3 +51,30 @@ def product(user_agent: str) -> str:
     'scrapy-neardup'
     """
     return re.split(r"[/\s(]", user_agent.strip(), maxsplit=1)[0]
+
+
+def is_forbidden(error: BaseException | None) -> bool:
+    """Whether a request failed as robots.txt forbids it."""
+    return isinstance(error, IgnoreRequest) and str(error).startswith("Forbidden by robots")
+
+
+class RobotsFiles:
+    """Tells what robots.txt forbids from what it seems to forbid.
+
+    Scrapy obeys what comes with an error, too, as while a site is being worked on; that may be
+    another thing tomorrow.
+    """
+
+    def __init__(self) -> None:
+        self._errors: set[str] = set()  # hosts from which one came
+
+    def note(self, response: Response, request: Request) -> None:
+        """Note the answer to any request, redirects followed."""
+        asked = urlsplit(request.meta.get("redirect_urls", [request.url])[0])
+        if asked.path == "/robots.txt" and response.status >= 400:
+            self._errors.add(asked.netloc)
+
+    def forbid(self, failure: Failure) -> bool:
+        """Whether a request failed as a robots.txt that is there forbids it."""
+        url: str = failure.request.url  # type: ignore[attr-defined]
+        return is_forbidden(failure.value) and urlsplit(url).netloc not in self._errors

@@ -31,7 +31,7 @@ from .links import NewLinks, encoded
 from .middlewares import MIDDLEWARES
 from .redirects import is_sibling, let_come_back
 from .responses import HTML_TYPES, base_of, header_of, is_html, media_type, page_of
-from .robots import header_directives, product
+from .robots import RobotsFiles, header_directives, product
 from .sitemaps import read_sitemap
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class SiteSpider(Spider):
         self.arguments = Arguments.parse(arguments)
         self.hosts = {host_of(url) for url in self.arguments.urls}
         self.pages = 0
+        self.robots = RobotsFiles()
         self._links = NewLinks(self._is_here)
         self._sitemap_hosts = {host_of(url) for url in self.arguments.sitemaps}
         self._sitemaps = NewLinks(self._has_sitemaps)
@@ -110,6 +111,7 @@ class SiteSpider(Spider):
         crawler.signals.connect(spider.opened, signal=signals.spider_opened)
         crawler.signals.connect(spider.stay_on_hosts, signal=signals.request_scheduled)
         crawler.signals.connect(spider.stop_other_types, signal=signals.headers_received)
+        crawler.signals.connect(spider.robots.note, signal=signals.response_received)
         crawler.signals.connect(spider.item_failed, signal=signals.item_error)
         return spider
 
@@ -165,7 +167,7 @@ class SiteSpider(Spider):
         noindex, nofollow = self._forbidden(response, document)
         if noindex:
             self.stats.inc_value("site/noindex")
-            self.crawler.signals.send_catch_log(LEFT_OUT, url=response.url)
+            self._leave_out(response.url)
         else:
             content = await self._main_text(response, document) if self.takes_text else None
             yield page_of(response, document, content)
@@ -259,7 +261,12 @@ class SiteSpider(Spider):
         """
         self.failures.failed(failure)
         request: Request = failure.request  # type: ignore[attr-defined]
+        if self.robots.forbid(failure):
+            self._leave_out(request.url)
         self._find_sitemaps(request.url, request.meta.get("depth", 0))
+
+    def _leave_out(self, url: str) -> None:
+        self.crawler.signals.send_catch_log(LEFT_OUT, url=url)
 
     def item_failed(self) -> None:
         """Count a page that was lost in a pipeline."""

@@ -45,8 +45,14 @@ async def test_a_page_that_moved_for_good_is_kept_at_its_new_address(
     assert again.stats["dedup/replaced"] == 1
 
 
-async def test_a_page_that_says_noindex_by_now_stands_for_no_copies(
-    web: Web, crawl: Crawl, redis_url: str
+def forbid(web: Web, *paths: str, status: int = 200) -> None:
+    rules = "".join(f"Disallow: {path}$\n" for path in paths)
+    web.answers["/robots.txt"] = Answer(f"User-agent: *\n{rules}".encode(), {}, status)
+
+
+@pytest.mark.parametrize("by", ["noindex", "robots.txt"])
+async def test_a_page_that_is_forbidden_by_now_stands_for_no_copies(
+    web: Web, crawl: Crawl, redis_url: str, by: str
 ) -> None:
     """Its text would be in no feed, as it is left out and its copies were dropped."""
     web.page("/", "/copy", "/page", text=HOME)
@@ -55,7 +61,10 @@ async def test_a_page_that_says_noindex_by_now_stands_for_no_copies(
     web.page("/copy", text=STORY)
     second = await crawled(crawl, redis_url)
     assert first.paths == second.paths == ["/", "/page"]
-    web.page("/page", text=STORY, head='<meta name="robots" content="noindex">')
+    if by == "noindex":
+        web.page("/page", text=STORY, head='<meta name="robots" content="noindex">')
+    else:
+        forbid(web, "/page")
     one_by_one = {"CONCURRENT_REQUESTS": 1}
     third = await crawled(crawl, redis_url, **one_by_one)
     assert third.stats["dedup/left_out"] == 1
@@ -63,7 +72,65 @@ async def test_a_page_that_says_noindex_by_now_stands_for_no_copies(
     assert by_path(fourth)["/copy"]["standing"] == "unique"
     assert "dedup/left_out" not in fourth.stats
     web.page("/page", text=STORY)
+    forbid(web)
     assert (await crawled(crawl, redis_url, **one_by_one)).paths == ["/", "/copy"]
+
+
+@pytest.mark.parametrize("status", [404, 503])
+async def test_a_robots_file_that_is_an_error_has_no_page_forgotten(
+    web: Web, crawl: Crawl, redis_url: str, status: int
+) -> None:
+    """Scrapy obeys what stands in it, which may be another thing tomorrow."""
+    web.page("/", "/page", text=HOME)
+    web.page("/page", text=STORY)
+    await crawled(crawl, redis_url)
+    forbid(web, "/page", status=status)
+    second = await crawled(crawl, redis_url)
+    assert second.stats["robotstxt/forbidden"] == 1
+    forbid(web)
+    assert by_path(await crawled(crawl, redis_url))["/page"]["kind"] == "unchanged"
+
+
+async def test_only_the_kept_pages_that_are_forbidden_are_forgotten(
+    web: Web, crawl: Crawl, redis_url: str
+) -> None:
+    """Not what leads to one, which may lead elsewhere tomorrow; copies stand for no others."""
+    web.page("/", "/page", "/from", text=HOME)
+    web.page("/page", text=STORY)
+    web.page("/from", text=text(article(3)))
+    await crawled(crawl, redis_url)
+    web.page("/", "/page", "/from", "/copy", text=HOME)
+    web.page("/copy", text=STORY)
+    await crawled(crawl, redis_url)
+    web.page("/", "/copy", "/from", "/never-seen", text=HOME)
+    web.answers["/from"] = Answer(b"", {"Location": "/page"}, 301)
+    forbid(web, "/page", "/copy", "/never-seen")
+    result = await crawled(crawl, redis_url)
+    assert result.paths == ["/"]
+    assert result.stats["robotstxt/forbidden"] == 3
+    assert result.stats["dedup/left_out"] == 1
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        assert await index.show(f"{web.url}/page") is None
+        assert await index.show(f"{web.url}/copy") is not None
+        record = await index.show(f"{web.url}/from")
+        assert record is not None
+        assert record.gone is None
+
+
+async def test_a_site_that_is_forbidden_as_a_whole_is_forgotten_at_once(
+    web: Web, crawl: Crawl, redis_url: str, server: Server
+) -> None:
+    """In a few exchanges, and though no page comes any more."""
+    paths = [f"/{number}" for number in range(500)]
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        await index.check_many((f"{web.url}{path}", path * 9) for path in paths[::2])
+    web.page("/", *paths, text=HOME)
+    forbid(web, *paths)
+    before = server.ask("INFO", "commandstats")["cmdstat_evalsha"]["calls"]
+    result = await crawled(crawl, redis_url)
+    assert result.stats["dedup/left_out"] == 250
+    assert web.seen == ["/robots.txt", "/"]
+    assert server.ask("INFO", "commandstats")["cmdstat_evalsha"]["calls"] - before < 40
 
 
 async def test_what_is_left_out_while_the_server_hangs_is_told_later(
