@@ -61,7 +61,7 @@ def correction(value: Any) -> str | None:
 
 
 def path(value: Any) -> Path:
-    if not isinstance(value, (str, Path)) or not str(value):
+    if not isinstance(value, (str, Path)) or not str(value) or "\0" in str(value):
         raise ValueError("expects the path of a folder")
     return Path(value)
 

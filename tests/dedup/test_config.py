@@ -65,6 +65,7 @@ def test_a_setting_may_be_emptied() -> None:
         ("CANONICAL_URLS", "perhaps"),
         ("URL_FIELD", 3),
         ("DATA_DIR", ""),
+        ("DATA_DIR", "a\0b"),
         ("SEED", -1),
         ("TAG_FIELD", "url"),
         ("TEXT_FIELD", "html"),
