@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import math
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -34,11 +35,12 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     An address that a redirect led away from for good is noted when it is known where the redirects
     end: at the address itself, as where cookies are set on a detour, it is not gone. Where they end
-    at a server error, or never, nothing is known. Where nobody follows them, or not to another host
-    or to an address that was asked for already, it is gone.
+    at a server error, or never, as in a circle, nothing is known. Where nobody follows them, or not
+    to another host or to an address that was asked for already, it is gone.
 
     Where they end at a page, its item comes before that is reported: an item that has the address
-    at the beginning says that this is how its page is known. What is found is an address and when,
+    at the beginning says that this is how its page is known. That of an address that was asked for
+    already may still come, or that may lead back. What is found is an address and when,
     in seconds since 1970.
 
     Parameters
@@ -57,7 +59,8 @@ class GoneAddresses(Telling[tuple[str, int]]):
         # By what they are known: of redirects not yet at an end.
         self._moving: dict[str, tuple[str, int]] = {}
         self._elsewhere: set[str] = set()  # those that led to another host, which nobody asked yet
-        # Of redirects that ended at a page: where, what was noted, and when to wait no longer.
+        # Of redirects that ended at a page, or at an address that was asked for already: where,
+        # what was noted, and when to wait no longer.
         self._ended: dict[str, tuple[str, tuple[str, int], float]] = {}
         self._known = known
 
@@ -113,9 +116,9 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     def note(self, response: Response, request: Request) -> None:
         """Note the addresses that this response, the last of its redirects, shows to be gone."""
-        is_page = response.status < 300
+        patience = _PATIENCE if response.status < 300 else 0.0
         is_answer = response.status < 400 or response.status in GONE
-        self._end(response.url, request, is_answer=is_answer, is_page=is_page)
+        self._end(response.url, request, is_answer=is_answer, patience=patience)
         if response.status in MOVED:  # and nobody follows
             moved = self._forget(self._known(request.url))
             if moved is not None:
@@ -126,7 +129,8 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     def dropped(self, request: Request) -> None:
         """Note what led to a request that is not made, for its address was asked for already."""
-        self._end(request.url, request)
+        in_circle = self._leads_back(request)
+        self._end(request.url, request, is_answer=not in_circle, patience=math.inf)
 
     def idle(self) -> None:
         """Note what led to other hosts that nobody asked, now that no request waits.
@@ -145,8 +149,25 @@ class GoneAddresses(Telling[tuple[str, int]]):
         self._ended.pop(here, None)
         self._note_ended(lambda end, until: end == here or until < now)
 
+    def _leads_back(self, request: Request) -> bool:
+        """Whether redirects that led to this request lead on from there to where they came by; then
+        nothing in that circle, or that leads into it, is gone.
+        """
+        passed = set(map(self._known, request.meta.get("redirect_urls", ())))
+        here, circle = self._known(request.url), set(passed)
+        while here not in passed:
+            if here in circle or here not in self._ended:
+                return False
+            circle.add(here)
+            here = self._ended[here][0]
+        while into := [one for one, (end, _, _) in self._ended.items() if {one, end} & circle]:
+            circle.update(into)
+            for one in into:
+                del self._ended[one]
+        return True
+
     def _end(
-        self, url: str, request: Request, *, is_answer: bool = True, is_page: bool = False
+        self, url: str, request: Request, *, is_answer: bool = True, patience: float = 0.0
     ) -> None:
         """Note the addresses from which redirects led away, but not one that they led back to."""
         end = self._known(url)
@@ -155,10 +176,10 @@ class GoneAddresses(Telling[tuple[str, int]]):
             moved = self._forget(here)
             if not is_answer or moved is None or here == end:
                 continue
-            if not is_page:
+            if not patience:
                 self._note(*moved)
                 continue
-            self._ended[here] = end, moved, time.monotonic() + _PATIENCE
+            self._ended[here] = end, moved, time.monotonic() + patience
             if len(self._ended) > _MOST_ENDED:
                 self._note(*self._ended.pop(next(iter(self._ended)))[1])
 

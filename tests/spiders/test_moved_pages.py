@@ -192,6 +192,32 @@ async def test_a_detour_by_which_a_cookie_is_set_moves_nothing(
     assert again.stats.get("dedup/gone", 0) == 0
 
 
+@pytest.mark.parametrize(
+    ("length", "links"), [(2, "/0"), (2, "/0 /1"), (3, "/0 /1"), (3, "/2 /1 /0"), (3, "/from /1")]
+)
+@pytest.mark.parametrize("requests", [1, 16])
+async def test_redirects_for_good_in_a_circle_move_nothing(
+    web: Web, crawl: Crawl, redis_url: str, length: int, links: str, requests: int
+) -> None:
+    """Wherever a crawl enters the circle, in one place or in several, and whatever leads there."""
+    pages = [f"/{number}" for number in range(length)]
+    web.page("/", "/from", *pages, text=HOME)
+    web.page("/from", text=STORY)
+    for number, path in enumerate(pages):
+        web.page(path, text=text(article(number + 5)))
+    await crawled(crawl, redis_url)
+    web.page("/", *links.split(), text=HOME)
+    for path, to in zip(["/from", *pages], [*pages, pages[0]], strict=True):
+        web.answers[path] = Answer(b"", {"Location": to}, 301)
+    again = await crawled(crawl, redis_url, CONCURRENT_REQUESTS=requests)
+    assert again.paths == ["/"]
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        for path in pages:
+            record = await index.show(web.url + path)
+            assert record is not None
+            assert record.gone is None
+
+
 async def test_a_page_that_is_gone_leaves_its_place_to_a_copy(
     web: Web, crawl: Crawl, redis_url: str
 ) -> None:
