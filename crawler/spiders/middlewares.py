@@ -1,17 +1,34 @@
-"""Pages that Scrapy would lose before the spider sees them: what they declare cannot be used."""
+"""What Scrapy does before the spider sees a page, where it would lose one or ask for too many."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.http import TextResponse
+from scrapy.utils.httpobj import urlparse_cached
+from twisted.internet.defer import Deferred
 
 from ..chrome.encoding import decode, is_charset
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
+    from scrapy.robotstxt import RobotParser
+
+
+class RobotsMiddleware(RobotsTxtMiddleware):
+    """Scrapy's own, but all requests that wait for a robots.txt are held to it.
+
+    Of several Scrapy 2.19 holds one to it, and the others to none.
+    """
+
+    async def robot_parser(self, request: Request) -> RobotParser | None:
+        """Return what the host of a request forbids, None for nothing."""
+        parser = await super().robot_parser(request)
+        known = self._parsers[urlparse_cached(request).netloc]
+        return parser if isinstance(known, Deferred) else known
 
 
 class CharsetMiddleware:
@@ -44,6 +61,8 @@ class RefreshMiddleware(MetaRefreshMiddleware):
 
 # A body is unpacked by 590, before which its own declaration cannot be seen.
 MIDDLEWARES: Final = {
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    RobotsMiddleware: 100,
     CharsetMiddleware: 585,
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
     RefreshMiddleware: 580,

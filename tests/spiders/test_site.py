@@ -276,6 +276,15 @@ async def test_robots_txt_is_respected_by_setting(web: Web, crawl: Crawl) -> Non
     assert (await crawl(ROBOTSTXT_OBEY=False)).paths == ["/", "/no"]
 
 
+async def test_no_start_is_ahead_of_robots_txt(web: Web, crawl: Crawl) -> None:
+    """Of many that wait for the same file each is held to it."""
+    web.answers["/robots.txt"] = Answer(b"User-agent: *\nDisallow: /no")
+    web.page("/yes")
+    urls = [f"{web.url}/no{number}" for number in range(8)]
+    assert (await crawl(url=" ".join([*urls, f"{web.url}/yes"]))).paths == ["/yes"]
+    assert web.seen == ["/robots.txt", "/yes"]
+
+
 @pytest.mark.parametrize("where", ["tag", "header"])
 async def test_noindex_keeps_the_page_out_and_its_links_in(
     web: Web, crawl: Crawl, where: str
