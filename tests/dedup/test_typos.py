@@ -422,6 +422,13 @@ def test_letters_of_other_languages(name: str, language: str, text: str) -> None
     assert normalise(corrector(f"{name}:{language}")(text)) == normalise(text)
 
 
+@pytest.mark.parametrize("language", ["ar", "ja", "zh"])
+def test_words_of_invisible_letters(language: str) -> None:
+    """wordfreq lists some, as Hangul's fillers by themselves; they are no words."""
+    assert "" not in dictionary(language)
+    assert corrector(f"typos:{language}")(MISTYPED) == MISTYPED
+
+
 def test_the_setting() -> None:
     """DEDUP_CORRECT is a name, known before a dictionary is loaded; off by default."""
     assert DedupConfig().correct is None

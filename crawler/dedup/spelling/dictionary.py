@@ -240,8 +240,9 @@ def _of_language(language: str, size: str) -> dict[str, float]:
         raise InputError(f"no dictionary for {language!r}; there are {', '.join(sorted(known))}")
     found: dict[str, float] = {}
     for word, share in get_frequency_dict(language, size).items():
-        if share >= _RAREST and word.isalpha():
-            word = lower(written(word))
+        if share < _RAREST or not word.isalpha():
+            continue
+        if word := lower(written(word)):  # some have invisible letters alone, as Hangul's fillers
             found[word] = found.get(word, 0.0) + share
     return found
 
