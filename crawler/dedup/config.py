@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 from . import parsing
 from .errors import ConfigError
-from .lsh import Bands, fewest_bands
+from .lsh import MOST_BANDS, Bands, fewest_bands
 from .setting import PREFIX, function_name, given, parsed, setting, setting_name
 from .sketches import METHODS, BandedMethod, ModuloSample, TwoStage
 from .verdict import Kind
@@ -168,7 +168,8 @@ class DedupConfig:
     bands: int = setting(
         0,
         parsing.integer(0, 64),
-        "Bands of the LSH index; 0: the fewest that find 95 % of the pairs at the threshold.",
+        "Bands of the LSH index; 0: the fewest that find 95 % of the pairs at the threshold. "
+        "Methods other than `fast`, `minwise` and `one-permutation` have none.",
     )
     rows: int = setting(
         0, parsing.integer(0, 32), "Sketch values in a band; 0: chosen as the bands."
@@ -203,7 +204,7 @@ class DedupConfig:
     def _check_numbers(self) -> None:
         if (self.bands == 0) != (self.rows == 0):
             raise ConfigError("DEDUP_BANDS and DEDUP_ROWS expect to be set both, or none of them")
-        if self.bands * self.rows > self.values:
+        if self._has_bands and self.bands * self.rows > self.values:
             raise ConfigError(
                 f"DEDUP_BANDS × DEDUP_ROWS is {self.bands * self.rows}, more than the "
                 f"{self.values} values of DEDUP_NUM_HASHES: lower the bands or the rows"
@@ -213,16 +214,25 @@ class DedupConfig:
             raise ConfigError("DEDUP_VERIFY_BITS expects a multiple of 512")
 
     def _check_method(self) -> None:
-        said, own = set(self.method_options or {}), {"num_hashes", "bands", "rows", "seed"}
+        said, own = set(self.method_options or {}), {"num_hashes", "seed"}
+        if self._has_bands:  # the rows of supershingles are others
+            own |= {"bands", "rows"}
         if said & own:
             names = ", ".join(PREFIX + name.upper() for name in sorted(said & own))
             raise ConfigError(f"DEDUP_METHOD_OPTIONS is not for what has a setting: set {names}")
-        options = signature(METHODS[self.method]).parameters.keys() - own
+        parameters = signature(METHODS[self.method]).parameters
+        options = parameters.keys() - own
         if said - options:
             raise ConfigError(
                 f"DEDUP_METHOD_OPTIONS expects options of {self.method}, which are "
                 f"{', '.join(sorted(options)) or 'none'}, not {', '.join(sorted(said - options))}"
             )
+        for name, value in (self.method_options or {}).items():
+            if type(value) is not type(parameters[name].default):
+                kind = "word" if isinstance(parameters[name].default, str) else "whole number"
+                raise ConfigError(
+                    f"DEDUP_METHOD_OPTIONS expects {name} to be a {kind}, not {value!r:.200}"
+                )
         try:
             method = METHODS[self.method](**self.sketch_options)
         except (TypeError, ValueError) as error:
@@ -254,7 +264,10 @@ class DedupConfig:
         try:
             return fewest_bands(self.threshold, self.values)
         except ValueError as error:
-            raise ConfigError(f"DEDUP_NUM_HASHES expects more: {error}") from None
+            remedy = "DEDUP_NUM_HASHES expects more"
+            if self.values >= MOST_BANDS:  # then more of them make no more bands
+                remedy = "DEDUP_THRESHOLD expects more, or DEDUP_BANDS and DEDUP_ROWS to be set"
+            raise ConfigError(f"{remedy}: {error}") from None
 
     @property
     def segment_name(self) -> str | None:
@@ -265,7 +278,7 @@ class DedupConfig:
     def sketch_options(self) -> dict[str, Any]:
         """What the method of :attr:`method` is made with, but for the seed."""
         options = {"num_hashes": self.values, **(self.method_options or {})}
-        if issubclass(METHODS[self.method], BandedMethod):
+        if self._has_bands:
             return options | self.banding._asdict()
         if self.method == ModuloSample.name:  # of which every value is a key
             options["num_hashes"] = min(options["num_hashes"], self._most_keys)
@@ -278,6 +291,10 @@ class DedupConfig:
             bits: int = self.sketch_options["num_hashes"]
             return bits
         return self.verify_bits
+
+    @property
+    def _has_bands(self) -> bool:
+        return issubclass(METHODS[self.method], BandedMethod)
 
     @property
     def _most_keys(self) -> int:

@@ -29,7 +29,7 @@ __all__ = [
 KEY_BITS: Final = 32
 TABLE_KEY_BITS: Final = 27  # of a key that the tables of an index tell apart: see lua/layout.lua
 # More tables cost more memory than a low threshold is worth.
-_MOST_BANDS: Final = 32
+MOST_BANDS: Final = 32
 # Points of the similarity axis at which the S-curve is summed to an area.
 _STEPS: Final = 1000
 
@@ -162,7 +162,8 @@ def fewest_bands(threshold: float, num_hashes: int) -> Bands:
     Raises
     ------
     ValueError
-        *threshold* is not above 0 and up to 1, or so low that *num_hashes* values are too few.
+        *threshold* is not above 0 and up to 1, or so low that *num_hashes* values are too few, or
+        32 bands.
 
     Examples
     --------
@@ -178,14 +179,15 @@ def fewest_bands(threshold: float, num_hashes: int) -> Bands:
 
     enough = []
     for rows in range(1, min(num_hashes, KEY_BITS) + 1):
-        for bands in range(1, min(_MOST_BANDS, num_hashes // rows) + 1):
+        for bands in range(1, min(MOST_BANDS, num_hashes // rows) + 1):
             choice = Bands(bands, rows)
             above = min(1.0, threshold + 0.05)
             if probability(threshold, choice) >= 0.95 and probability(above, choice) >= 0.99:
                 enough.append(choice)
                 break
     if not enough:
-        raise ValueError(f"{num_hashes} values are too few for a threshold of {threshold}")
+        few = f"{num_hashes} values" if num_hashes < MOST_BANDS else f"{MOST_BANDS} bands"
+        raise ValueError(f"{few} are too few for a threshold of {threshold}")
     selective = [choice for choice in enough if probability(threshold / 2, choice) <= 0.1]
     if selective:
         return min(selective, key=lambda choice: (choice.bands, choice.rows))

@@ -133,7 +133,7 @@ def test_png_without_matplotlib(dedup, tmp_path, monkeypatch):
         (["--threshold", "2"], "expects a number above 0 and up to 1, not '2'"),
         (["--threshold", "nan"], "expects a number above 0 and up to 1, not 'nan'"),
         (["--num-hashes", "1e9"], "expects a whole number from 16 to 4096"),
-        (["--threshold", "0.01"], "DEDUP_NUM_HASHES expects more"),
+        (["--threshold", "0.01"], "DEDUP_THRESHOLD expects more"),
         (["--false-positives", "-1"], "expects a number from 0 on"),
         (["--false-positives", "0", "--false-negatives", "0"], "weights of errors"),
         (["-s", "DEDUP_METHOD=smallest"], "DEDUP_METHOD smallest has no bands"),

@@ -11,6 +11,7 @@ from scrapy.settings import Settings
 from crawler.dedup import ConfigError, DedupConfig, Kind
 from crawler.dedup.lsh import collision_probability
 from crawler.dedup.setting import setting_name
+from crawler.dedup.sketches import METHODS
 
 
 def test_settings_of_scrapy_are_read() -> None:
@@ -173,3 +174,39 @@ def test_bands_and_rows_belong_together() -> None:
         DedupConfig(bands=9)
     with pytest.raises(ConfigError, match="DEDUP_NUM_HASHES"):
         DedupConfig(threshold=0.2, num_hashes=16)
+
+
+@pytest.mark.parametrize("num_hashes", [0, 4096])
+def test_a_threshold_too_low_for_any_sketch(num_hashes: int) -> None:
+    """More values make no more bands than are taken: the error names what helps."""
+    helps = r"DEDUP_THRESHOLD expects more, or DEDUP_BANDS and DEDUP_ROWS to be set: 32 bands"
+    with pytest.raises(ConfigError, match=helps):
+        DedupConfig(threshold=0.05, num_hashes=num_hashes)
+    assert DedupConfig(threshold=0.05, num_hashes=num_hashes, bands=64, rows=1).banding == (64, 1)
+
+
+@pytest.mark.parametrize("method", ["supershingles", "two-stage"])
+def test_supershingles_have_rows_of_their_own(method: str) -> None:
+    """DEDUP_ROWS is for bands, which these have not: it says nothing of them."""
+    assert METHODS[method](**DedupConfig(method=method).sketch_options).tables == 6
+    config = DedupConfig(method=method, bands=20, rows=5, method_options={"rows": 7})
+    assert config.sketch_options["rows"] == 7
+    for rows in (0, 10**9):
+        with pytest.raises(ConfigError, match=rf"^DEDUP_METHOD {method}: rows must be from 1 to "):
+            DedupConfig(method=method, method_options={"rows": rows})
+    with pytest.raises(ConfigError, match="set DEDUP_ROWS"):
+        DedupConfig(method_options={"rows": 7})
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "value", "kind"),
+    [
+        ("simhash", "distance", "3", "whole number"),
+        ("smallest", "min_matches", True, "whole number"),
+        ("modulo", "score", 1, "word"),
+    ],
+)
+def test_an_option_has_its_type(method: str, name: str, value: object, kind: str) -> None:
+    """A number in quotes is told by its name, and not as what Python cannot compare."""
+    with pytest.raises(ConfigError, match=f"^DEDUP_METHOD_OPTIONS expects {name} to be a {kind}"):
+        DedupConfig(method=method, method_options={name: value})

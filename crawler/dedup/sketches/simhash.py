@@ -26,6 +26,8 @@ _32: Final = np.uint64(32)
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 # Shingles whose bits are unpacked at once.
 _HELD: Final = 1 << 16
+# Of two-stage, in a supershingle: six of these are as many values as any sketch may have.
+_MOST_ROWS: Final = 4096 // 6
 # An index takes some 200. More are not made, as choices of blocks are soon millions.
 _MOST_TABLES: Final = 1000
 
@@ -183,6 +185,8 @@ class TwoStage(Method):
         min_matches: int = 2,
         distance: int = 3,
     ) -> None:
+        if not 1 <= rows <= _MOST_ROWS:
+            raise ValueError(f"rows must be from 1 to {_MOST_ROWS}, not {rows}")
         self.first = Supershingles(6 * rows, seed, rows=rows, min_matches=min_matches)
         self.second = Simhash(num_hashes, seed)
         if not 0 <= distance <= num_hashes:
