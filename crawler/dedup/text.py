@@ -11,7 +11,7 @@ import numpy as np
 
 from .characters import ALONE, DROP, WORD, characters
 from .letters import one_writing
-from .unspaced import segmented
+from .unspaced import UNSPACED_LETTER, segmented
 
 try:
     from ._text import encode, has_gaps
@@ -40,7 +40,9 @@ _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
 # Code points normalised at a time, so that the working arrays do not grow with the page.
 _PIECE: Final = 1 << 18
 
-_URL: Final = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+# Where no spaces part words, the text goes on behind an address: its letters and their punctuation
+# end one. Of an address that has them they stay, which drops no word of a text.
+_URL: Final = re.compile(rf"(?i:https?://|www\.)[^\s\u3001-\u303f{UNSPACED_LETTER}]+")
 _REPOST: Final = re.compile(r"\b(?:RT|MT|via)\b[\s:]*@\w+:?|^\s*(?:RT|MT)\b:?", re.IGNORECASE)
 _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from .errors import ConfigError, MissingExtra
 
-__all__ = ["UNSPACED", "Segmenter", "make_segmenter", "segmented"]
+__all__ = ["UNSPACED", "UNSPACED_LETTER", "Segmenter", "make_segmenter", "segmented"]
 
 Segmenter: TypeAlias = Callable[[str], Iterable[str]]
 
@@ -33,12 +33,13 @@ UNSPACED: Final = (
     (0x1B000, 0x1B16F),  # Kana
     (0x20000, 0x33479),  # Han
 )
-_LETTER: Final = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED)
+# The same within a regular expression's [].
+UNSPACED_LETTER: Final = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED)
 # Invisible characters that may stand in a word. Some sites put a zero-width space between words and
 # others of the same text do not: the segmenter alone decides.
 _INVISIBLE: Final = "\u00ad\u200b-\u200d\u2060\ufeff"
 # A segmenter may take the square of a run's length. No sentence is longer than this.
-_RUN: Final = re.compile(f"[{_LETTER}][{_LETTER}{_INVISIBLE}]{{0,999}}")
+_RUN: Final = re.compile(f"[{UNSPACED_LETTER}][{UNSPACED_LETTER}{_INVISIBLE}]{{0,999}}")
 _UNSEEN: Final = re.compile(f"[{_INVISIBLE}]")
 _SAMPLE: Final = "東京都"  # what a function is tried with before it is given pages
 

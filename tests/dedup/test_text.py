@@ -148,6 +148,8 @@ def test_words_of_many_scripts(text: str, expected: str) -> None:
         (Normaliser(fold_numbers=True), "١٬٢٣٤٫٥ و ٣/٥/٢٠٢١", "0 و 0"),
         (Normaliser(drop_reposts=True), "RT \u2068@name\u2069: so true", "so true"),
         (Normaliser(drop_urls=True), "see https://example.com/a?b=c#d now", "see now"),
+        (Normaliser(drop_urls=True), "看HTTPS://t.cn/aB3?c今天，www.a.cn。明天", "看 今 天 明 天"),
+        (Normaliser(drop_urls=True), "https://de.wikipedia.org/wiki/Zürich ist groß", "ist gross"),
         (Normaliser(drop_reposts=True), "RT @a: MT @b so true via @c_d", "so true"),
         (Normaliser(drop_reposts=True), "RT: so true", "so true"),
         (Normaliser(drop_reposts=True), "art via train", "art via train"),
