@@ -179,11 +179,12 @@ def compare(
             np.unique(sketcher.keys(one)).astype(">u4").tobytes() for one in (sketch_b, sketch_a)
         )
         decides = sketched if Rule.comparable(*keys) else None
-    # A text that is shorter than a shingle is in no band.
+    # A text that is shorter than a shingle is in no band, nor is one without a sampled shingle.
     is_short_a, is_short_b = (
         (len(words) if config.shingle_unit == "word" else len(" ".join(words)))
         < config.shingle_size
-        for words in (words_a, words_b)
+        or not sketcher.keys(sketch).size
+        for words, sketch in ((words_a, sketch_a), (words_b, sketch_b))
     )
     if words_b and words_a == words_b:
         verdict, found = Kind.EXACT, 1.0

@@ -282,6 +282,26 @@ def test_containment_decides_where_it_is_the_score(dedup, files):
     assert found["verdict"] == "unique"
 
 
+@pytest.mark.parametrize("score", ["containment", "resemblance"])
+async def test_a_text_without_a_sampled_shingle_is_short(redis_url, score):
+    """It has no key to be found by: what is said of it is what an index says."""
+    said = set()
+    for number in range(6):
+        config = DedupConfig(
+            redis_url=redis_url,
+            namespace=f"{score}{number}",
+            seed=number,
+            method="modulo",
+            method_options={"score": score},
+        )
+        a, b = (f"a b c d e {last}" for last in "fg")
+        async with DuplicateIndex.open(config) as index:
+            _, verdict = await index.check_many([("http://a/1", a), ("http://a/2", b)])
+        assert compare(a, b, config).verdict is verdict.kind
+        said.add(verdict.kind)
+    assert Kind.SHORT in said
+
+
 def test_settings_say_what_makes_no_difference(dedup, files):
     """With numbers ignored, pages that differ in a counter are equal, and have equal shingles."""
     names = files("seen 12 times on this very day", "seen 315 times on this very day")
