@@ -112,7 +112,7 @@ def test_sets_that_share_nothing_are_below_the_floor(size: int) -> None:
     assert floor < max(found) + 0.05
 
 
-@pytest.mark.parametrize("threshold", [1e-9, 0.001, 1.0])
+@pytest.mark.parametrize("threshold", [5e-324, 1e-30, 1e-9, 0.001, 1.0])
 def test_a_large_page_fits_whatever_the_threshold(threshold: float) -> None:
     """Levels and members have room where they are stored, and the page's own sketch is there."""
     hashes = np.random.default_rng(1).integers(0, 2**64, 300_000, dtype=np.uint64)

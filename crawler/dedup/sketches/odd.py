@@ -78,7 +78,8 @@ def odd_sketches(
     count = len(hashes)
     own = sampling_level(count, bits, threshold)
     lowest = sampling_level(count * threshold, bits, threshold)
-    highest = sampling_level(count / threshold, bits, threshold)
+    most = min(count / threshold, 2.0 ** len(LEVELS))  # there are no more hashes
+    highest = sampling_level(most, bits, threshold)
     others = (level for level in range(lowest, highest + 1) if level != own)
     sketches = (odd_sketch(hashes, level, bits) for level in (own, *others))
     return tuple(one for one in sketches if one.members <= _MOST_MEMBERS)
