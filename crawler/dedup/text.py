@@ -118,7 +118,8 @@ class Normaliser:
         This is what the shingler reads: no Python object is made for a word.
         """
         text = str.__str__(text)  # lxml and Beautiful Soup have strings of classes of their own
-        if self.drop_urls or self.drop_reposts or self.fold_numbers:
+        patterns = self.drop_urls or self.drop_reposts or self.fold_numbers
+        if patterns or self.segment is not None:
             text = composed(text)  # for 1½, full-width digits and what is hidden within a number
         if self.drop_urls:
             text = _URL.sub(" ", text)

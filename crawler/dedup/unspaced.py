@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from pkgutil import resolve_name
 from typing import Final, TypeAlias
+from unicodedata import normalize
 
 from .errors import ConfigError, MissingExtra
 
@@ -35,12 +36,10 @@ UNSPACED: Final = (
 )
 # The same within a regular expression's [].
 UNSPACED_LETTER: Final = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED)
-# Invisible characters that may stand in a word. Some sites put a zero-width space between words and
-# others of the same text do not: the segmenter alone decides.
-_INVISIBLE: Final = "\u00ad\u200b-\u200d\u2060\ufeff"
 # A segmenter may take the square of a run's length. No sentence is longer than this.
-_RUN: Final = re.compile(f"[{UNSPACED_LETTER}][{UNSPACED_LETTER}{_INVISIBLE}]{{0,999}}")
-_UNSEEN: Final = re.compile(f"[{_INVISIBLE}]")
+_RUN: Final = re.compile(f"[{UNSPACED_LETTER}]{{1,1000}}")
+# Letters that NFKC parts and dictionaries have whole: am of Thai and of Lao, ho no, ho mo.
+_PARTED: Final = {normalize("NFKC", letter): letter for letter in "\u0e33\u0eb3\u0edc\u0edd"}
 _SAMPLE: Final = "東京都"  # what a function is tried with before it is given pages
 
 
@@ -83,12 +82,17 @@ def _tried(segment: Segmenter, name: str) -> Segmenter:
 def segmented(text: str, segment: Segmenter) -> str:
     """*text* with spaces between the words that *segment* finds in its unspaced runs.
 
+    It is given as :func:`~.text.composed` writes it: how a site writes letters, and whether it puts
+    zero-width spaces between words, has no say in what the segmenter finds.
+
     >>> segmented("Tokyo is 東京都, they say", lambda run: (run[:2], run[2:]))
     'Tokyo is  東京 都 , they say'
     """
     if text.isascii():
         return text
-    return _RUN.sub(lambda run: f" {' '.join(segment(_UNSEEN.sub('', run[0])))} ", text)
+    for parted, letter in _PARTED.items():
+        text = text.replace(parted, letter)
+    return _RUN.sub(lambda run: f" {' '.join(segment(run[0]))} ", text)
 
 
 def _icu() -> Segmenter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 
 import pytest
 
@@ -103,6 +104,28 @@ def test_a_zero_width_space_between_words_changes_nothing() -> None:
     words = Normaliser(segment=segment)
     for text, _ in DECLARATION.values():
         assert words("\u200b".join(segment(text))) == words(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "same", "known"),
+    [
+        (
+            "葛城市の神社でコンピュータを使う。",
+            "葛\U000e0100城市の神\ufe00社でｺﾝﾋﾟｭｰﾀを使う。",
+            "神社",
+        ),
+        ("東京都庁で働く人", "\u2066東\u200e京都庁\u2069で働\u200fく人", "働く"),
+        ("ฉันดื่มน้ำตาล", "ฉันดื่มน้\u0e4d\u0e32ตาล", "น้ำตาล"),
+        ("ໜັງສືພິມຢູ່ນຳພວກໝໍ", "ຫນັງສືພິມຢູ່ນ\u0ecd\u0eb2ພວກຫມໍ", "ໝໍ"),
+    ],
+    ids=["variants", "directions", "Thai", "Lao"],
+)
+def test_one_text_in_two_writings_has_one_cut(text: str, same: str, known: str) -> None:
+    """Letters in another form, or with what nobody sees, are cut as the dictionary has them."""
+    for fold_numbers in (False, True):
+        words = Normaliser(segment=make_segmenter("icu"), fold_numbers=fold_numbers).words
+        assert words(same) == words(unicodedata.normalize("NFD", text)) == words(text)
+        assert unicodedata.normalize("NFKC", known) in words(text)
 
 
 def test_a_segmenter_is_given_runs_of_unspaced_letters_only() -> None:
