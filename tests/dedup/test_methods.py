@@ -114,6 +114,27 @@ async def test_a_long_page_is_found_to_contain_a_text(open_index) -> None:
     ).duplicate_of != "http://a/page"
 
 
+@pytest.mark.parametrize(("times", "least", "most"), [(8, 0.95, 1), (10, 0.87, 1), (20, 0.3, 0.5)])
+def test_how_long_a_page_may_be_in_which_a_quotation_is_found(
+    times: int, least: float, most: float
+) -> None:
+    """The sample of a page of many shingles is too small for a short quotation: see methods.md."""
+    config = DedupConfig(method="modulo")
+    method = METHODS["modulo"](seed=1, **config.sketch_options)
+    rng = np.random.default_rng(times)
+    found = []
+    for count in np.geomspace(20, 4000, 400).astype(int):
+        page = rng.integers(0, 1 << 64, count * times, np.uint64)
+        ours, theirs = (
+            np.unique(method.keys(method.sketch(shingles))).astype(">u4").tobytes()
+            for shingles in (page[:count], page)
+        )
+        found.append(
+            Rule.comparable(ours, theirs) > 0 and Rule(1, one_table=True).matches(ours, theirs) > 0
+        )
+    assert least <= np.mean(found) <= most
+
+
 def two_stage(distance: int = 3) -> Callable[[str], Fingerprint]:
     """The fingerprints of the index that :func:`open_index` opens for that method."""
     options = {"distance": distance}
