@@ -40,10 +40,13 @@ _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
 # Code points normalised at a time, so that the working arrays do not grow with the page.
 _PIECE: Final = 1 << 18
 
-# Where no spaces part words, the text goes on behind an address: its letters and their punctuation
-# end one. Of an address that has them they stay, which drops no word of a text.
+# Where no spaces part words, the text goes on behind an address, or a name in Latin letters: its
+# letters and their punctuation end one. Of an address that has them they stay, which drops no word
+# of a text.
 _URL: Final = re.compile(rf"(?i:https?://|www\.)[^\s\u3001-\u303f{UNSPACED_LETTER}]+")
-_REPOST: Final = re.compile(r"\b(?:RT|MT|via)\b[\s:]*@\w+:?|^\s*(?:RT|MT)\b:?", re.IGNORECASE)
+_REPOST: Final = re.compile(
+    rf"(?i:\b(?:RT|MT|via)\b[\s:]*@)(?:[^\W{UNSPACED_LETTER}]+|\w+):?|(?i:^\s*(?:RT|MT)\b:?)"
+)
 _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"

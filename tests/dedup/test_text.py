@@ -152,6 +152,7 @@ def test_words_of_many_scripts(text: str, expected: str) -> None:
         (Normaliser(drop_urls=True), "https://de.wikipedia.org/wiki/Zürich ist groß", "ist gross"),
         (Normaliser(drop_reposts=True), "RT @a: MT @b so true via @c_d", "so true"),
         (Normaliser(drop_reposts=True), "RT: so true", "so true"),
+        (Normaliser(drop_reposts=True), "RT @张三: 好 via @josé，rt @a_b今天", "好 今 天"),
         (Normaliser(drop_reposts=True), "art via train", "art via train"),
         (Normaliser(segment=lambda run: re.findall("..?", run)), "東京都庁", "東京 都庁"),
     ],
