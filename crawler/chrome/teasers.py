@@ -28,7 +28,8 @@ def teasers(flat: Flat, known: NDArray[np.bool_], sizes: Wide) -> NDArray[np.boo
     found = np.zeros(len(known), bool)
     levels = _LEVELS[flat.codes[flat.around]]
     prose = (sizes >= PROSE) & (3 * flat.linked < sizes)
-    for at in np.flatnonzero(known[:-1] & ~known[1:])[:LIMIT].tolist():
+    near = known[:LIMIT]  # of the blocks behind no container is known
+    for at in np.flatnonzero(near[:-1] & ~near[1:]).tolist():
         text = flat.texts[at]
         if len(text) > READ or 2 * flat.linked[at] >= len(text) or not said(text)[0] & _RELATED:
             continue
