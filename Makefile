@@ -31,19 +31,18 @@ endif
 # What Python has compiled of what is imported stays: hundreds of processes of the tests import it.
 crawl test min: export PYTHONDONTWRITEBYTECODE =
 
+# The tests run make themselves, and a jobserver is none of theirs.
+unexport MAKEFLAGS
+
 test: $(VENV)/test.stamp $(VENV)/compiled.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
-# pip looks at all of it each time, for the oldest versions change with pyproject.toml.
-min: $(VENV)-min/bin/pip
-	@$(VENV)-min/bin/python tests/lowest.py > $(VENV)-min/lowest.txt
-	@$(VENV)-min/bin/pip $(INSTALL) -r $(VENV)-min/lowest.txt \
-		attrs hypothesis pytest pytest-asyncio pytest-rerunfailures pytest-timeout pytest-xdist \
-		hatchling
-	$(VENV)-min/bin/python -m pytest $(SIDE_BY_SIDE) tests/pipelines tests/test_addon.py tests/store/test_connect.py
+# When `make -j2 test min` runs both at once, compiling is done before the tests of either.
+min: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
+	$(VENV)-min/bin/python -m pytest --reruns 1 -rR tests/pipelines tests/test_addon.py tests/store/test_connect.py
 
 pythons: $(VENV)/test.stamp
 	$(BIN)/python -m tests.pythons
@@ -67,6 +66,12 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
 	@echo "Installing what the tests need into $(VENV) (once) …"
 	@$(BIN)/pip $(INSTALL) -r requirements-dev.txt
 	@touch $@ $(VENV)/crawl.stamp
+
+$(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)-min/bin/pip
+	@$(VENV)-min/bin/python tests/lowest.py > $(VENV)-min/lowest.txt
+	@$(VENV)-min/bin/pip $(INSTALL) -r $(VENV)-min/lowest.txt \
+		attrs hypothesis pytest pytest-asyncio pytest-rerunfailures pytest-timeout hatchling
+	@touch $@
 
 # Without a compiler all works, and pages take longer.
 $(VENV)/compiled.stamp: $(wildcard $(addprefix crawler/*/,*.pxi *.pyx */*.pxi */*.pyx)) hatch_build.py | $(VENV)/test.stamp
