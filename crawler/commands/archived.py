@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ..dedup.archive import ArchivedPage
+    from ..dedup.archive.pages import ArchivedPage
     from ..dedup.config import DedupConfig
 
 
@@ -21,7 +21,7 @@ def archived_page(url: str, config: DedupConfig) -> tuple[ArchivedPage, str] | N
     """A page of the index that `config` names, and a word on where it is from; None if the archive
     does not hold it. Raises :class:`InputError` for a damaged archive.
     """
-    from ..dedup.archive import Archive
+    from ..dedup.archive.pages import Archive
 
     with Archive.of(config) as archive:
         stored = archive.page(url)

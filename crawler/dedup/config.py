@@ -299,7 +299,7 @@ class DedupConfig:
     @property
     def _most_keys(self) -> int:
         # The keys, of 4 bytes, and the odd sketch of a record are 896 bytes at most, which whoever
-        # reads an export counts on: see portable.py.
+        # reads an export counts on: see export/file.py.
         return (896 - self.sketch_bits // 8) // 4
 
     @classmethod

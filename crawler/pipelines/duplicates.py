@@ -16,7 +16,7 @@ from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
 from ..chrome import MainText, SharedTemplate
-from ..dedup.archive_writer import MOST_BLOCKS, ArchiveWriter
+from ..dedup.archive.writer import MOST_BLOCKS, ArchiveWriter
 from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError, ServerError
 from ..dedup.identity import identity

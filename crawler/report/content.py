@@ -11,7 +11,7 @@ from .survey import kept_pages, sample_pairs, take_survey
 from .texts import MOST_WORDS, side_by_side, visible
 
 if TYPE_CHECKING:
-    from ..dedup.archive import Archive
+    from ..dedup.archive.pages import Archive
     from ..dedup.index import DuplicateIndex
     from .survey import ClusterPage
 

@@ -24,7 +24,7 @@ from crawler.dedup import (
     jaccard,
     shingle_hashes,
 )
-from crawler.dedup.archive_writer import ArchiveWriter
+from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.dedup.comparison import compare, smallest_shingles
 from crawler.dedup.shingles import Shingler
 from crawler.dedup.sketches import METHODS

@@ -20,7 +20,7 @@ import pytest
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.archive_writer import ArchiveWriter
+from crawler.dedup.archive.writer import ArchiveWriter
 from tests.commands.conftest import ROOT
 from tests.commands.test_inspection import PAGES
 from tests.conftest import wait_until

@@ -11,14 +11,15 @@ import pytest
 import redis
 
 from crawler.commands.subcommands import Exit
-from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, inspection, transfer
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, inspection
 from crawler.dedup.errors import DedupError, InputError
-from crawler.dedup.portable import Writer, from_line, read_blocks
+from crawler.dedup.export import transfer
+from crawler.dedup.export.file import Writer, from_line, read_blocks
+from crawler.dedup.export.transfer import export_index, import_index
 from crawler.dedup.store.namespaces import copy_index
 from crawler.dedup.store.records import read_records
 from crawler.dedup.store.restore import Restorer
 from crawler.dedup.store.spread_index import SpreadIndex
-from crawler.dedup.transfer import export_index, import_index
 from tests.commands.conftest import ROOT
 from tests.conftest import free_port
 from tests.texts import article, changed, text

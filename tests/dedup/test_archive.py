@@ -17,9 +17,8 @@ from threading import Timer
 
 import pytest
 
-from crawler.dedup import archive_writer
-from crawler.dedup.archive import Archive, ArchivedPage
-from crawler.dedup.archive_file import (
+from crawler.dedup.archive import writer
+from crawler.dedup.archive.file import (
     archive_path,
     clear_archive,
     connect,
@@ -27,7 +26,8 @@ from crawler.dedup.archive_file import (
     create,
     forget_page,
 )
-from crawler.dedup.archive_writer import ArchiveWriter
+from crawler.dedup.archive.pages import Archive, ArchivedPage
+from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.dedup.verdict import Kind, Verdict
@@ -203,7 +203,7 @@ def test_a_page_costs_no_more_in_a_large_archive(
                 "standing, duplicate_of, similarity, low, high, cluster, checked FROM page, n",
                 [limit],
             )
-        monkeypatch.setattr(archive_writer, "create", counted)
+        monkeypatch.setattr(writer, "create", counted)
         steps = 0
         new: list[tuple[str, str, Verdict | None]] = [
             (f"http://n/{i}", "x", None) for i in range(900)
@@ -370,8 +370,8 @@ def test_a_folder_that_cannot_be_written() -> None:
     """Who may only read the archive, as on a disk that is mounted so, reads it."""
     words = (
         "import os, sys; from pathlib import Path; import pytest; "
-        "from crawler.dedup.archive import Archive; "
-        "from crawler.dedup.archive_file import forget_page; "
+        "from crawler.dedup.archive.pages import Archive; "
+        "from crawler.dedup.archive.file import forget_page; "
         "from crawler.dedup.errors import InputError\n"
         "def read(path):\n"
         "    with Archive.open(path) as archive:\n"

@@ -24,7 +24,7 @@ from scrapy.settings import Settings
 from crawler.commands.subcommands import corpus
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.errors import ConfigError, InputError, ParameterMismatch
-from crawler.dedup.transfer import export_index
+from crawler.dedup.export.transfer import export_index
 from crawler.dedup.verdict import Verdict
 from crawler.offline import cli, submitted
 from crawler.offline.files import local_files, piece_size, pieces

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.archive import Archive
-from crawler.dedup.archive_file import archive_path
-from crawler.dedup.archive_writer import ArchiveWriter
+from crawler.dedup.archive.file import archive_path
+from crawler.dedup.archive.pages import Archive
+from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.report.content import Limits, read_content
 from crawler.report.document import render_report
 from tests.texts import article, changed, text

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.archive import Archive
-from crawler.dedup.archive_file import archive_path
+from crawler.dedup.archive.file import archive_path
+from crawler.dedup.archive.pages import Archive
 from crawler.dedup.inspection import Top, read_clusters, read_top
 from crawler.report import survey as survey_module
 from crawler.report.charts import s_curve

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.archive import Archive
+from crawler.dedup.archive.pages import Archive
 from crawler.dedup.inspection import HostCounts
 from crawler.dedup.sketches.odd import OddSketch
 from crawler.dedup.store.statistics import IndexStats

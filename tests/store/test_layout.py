@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
+from crawler.dedup.export.transfer import export_index
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.lsh import TABLE_KEY_BITS
 from crawler.dedup.sketches.odd import OddSketch
@@ -22,7 +23,6 @@ from crawler.dedup.store.messages import CheckRequest, TemplateNews, pack_reques
 from crawler.dedup.store.records import split_block
 from crawler.dedup.store.redis_index import RedisIndex
 from crawler.dedup.store.scripts import load_script
-from crawler.dedup.transfer import export_index
 
 BITS = 512
 

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Delete the index after a confirmation."""
-    from ...dedup.archive_file import archive_path, clear_archive
+    from ...dedup.archive.file import archive_path, clear_archive
     from ...dedup.errors import InputError
     from ...dedup.store.address import mask
     from ...dedup.store.namespaces import clear_index

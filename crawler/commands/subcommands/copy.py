@@ -40,7 +40,7 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
     """
     from dataclasses import replace
 
-    from ...dedup.archive_file import archive_path, clear_archive, copy_archive
+    from ...dedup.archive.file import archive_path, clear_archive, copy_archive
     from ...dedup.errors import InputError
     from ...dedup.spool import Spool
     from ...dedup.store.namespaces import copy_index

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Write the file."""
-    from ...dedup.transfer import export_index
+    from ...dedup.export.transfer import export_index
 
     async def export(index: DuplicateIndex) -> int | None:
         if not (await index.store.counters())["params"]:  # a file of no index could not be read

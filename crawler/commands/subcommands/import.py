@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Read the file."""
-    from ...dedup.transfer import import_index
+    from ...dedup.export.transfer import import_index
 
     config = index_config(settings)
     found = asyncio.run(import_index(config, options.file, progress=progress_reporter()))

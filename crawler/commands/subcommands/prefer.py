@@ -71,7 +71,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 def _archived(url: str, settings: Mapping[str, Any], *, is_gone: bool) -> str:
     """The page's main text in the archive. Raises :class:`InputError` if it is not there."""
-    from ...dedup.archive import Archive
+    from ...dedup.archive.pages import Archive
     from ...dedup.errors import InputError
     from ...project import project_config
 

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Write the report."""
-    from ...dedup.archive import Archive
+    from ...dedup.archive.pages import Archive
     from ...project import project_config
     from ...report.content import Limits, read_content
     from ...report.document import environment, render_report

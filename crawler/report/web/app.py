@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from ...dedup.archive import Archive
+    from ...dedup.archive.pages import Archive
     from ...dedup.index import DuplicateIndex
 
 

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, Response
 
-from ...dedup.archive import Archive
+from ...dedup.archive.pages import Archive
 from ...dedup.errors import ParameterMismatch
 from ...dedup.inspection import Stories, read_stories
 from ..document import environment

@@ -12,21 +12,21 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .config import DedupConfig
-from .errors import InputError
+from ..config import DedupConfig
+from ..errors import InputError
+from ..index import DuplicateIndex
+from ..store.audit import Audit
+from ..store.connect import open_server
+from ..store.layout import all_blocks
+from ..store.make import make_store
+from ..store.records import PageRecord
+from ..store.records import read_blocks as read_records
+from ..store.restore import Restorer
 from .exported import are_counters, checked_header, mark_of, records_in, settle
-from .index import DuplicateIndex
-from .portable import FORMAT, VERSION, Writer, read_blocks, read_header
-from .store.audit import Audit
-from .store.connect import open_server
-from .store.layout import all_blocks
-from .store.make import make_store
-from .store.records import PageRecord
-from .store.records import read_blocks as read_records
-from .store.restore import Restorer
+from .file import FORMAT, VERSION, Writer, read_blocks, read_header
 
 if TYPE_CHECKING:
-    from .store.records import Progress
+    from ..store.records import Progress
 
 _RECORDS: Final = 64  # blocks of records in a block of the file
 _WRITTEN: Final = 512  # pages written at once

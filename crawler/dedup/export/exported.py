@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from .errors import InputError, ParameterMismatch
-from .portable import from_line, read_header
-from .store.keys import AGAIN
-from .store.parameters import SECRET, Parameters
+from ..errors import InputError, ParameterMismatch
+from ..store.keys import AGAIN
+from ..store.parameters import SECRET, Parameters
+from .file import from_line, read_header
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .portable import Block
-    from .store.records import PageRecord
+    from ..store.records import PageRecord
+    from .file import Block
 
 _SEED: Final = re.compile(rf"[0-9]{{1,19}}|{SECRET}[0-9a-f]+")
 _BITS: Final = re.compile("[0-9]{1,9}")

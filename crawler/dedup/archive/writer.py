@@ -13,13 +13,13 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from .archive_file import archive_path, create
-from .config import DedupConfig
-from .identity import identity
-from .verdict import Verdict
+from ..config import DedupConfig
+from ..identity import identity
+from ..verdict import Verdict
+from .file import archive_path, create
 
 if TYPE_CHECKING:
-    from ..zstd import zstd
+    from ...zstd import zstd
 
 __all__ = ["MOST_BLOCKS", "ArchiveWriter"]
 
@@ -186,7 +186,7 @@ class ArchiveWriter:
 
 
 def _packer() -> zstd.ZstdCompressor:
-    from ..zstd import zstd  # a crawl without an archive does without
+    from ...zstd import zstd  # a crawl without an archive does without
 
     parameters = zstd.CompressionParameter
     return zstd.ZstdCompressor(

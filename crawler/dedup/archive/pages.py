@@ -16,11 +16,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from .archive_file import SCHEMA, archive_path, existing, explained
-from .config import DedupConfig
-from .errors import InputError
-from .identity import identity
-from .verdict import Kind, Verdict, time_of
+from ..config import DedupConfig
+from ..errors import InputError
+from ..identity import identity
+from ..verdict import Kind, Verdict, time_of
+from .file import SCHEMA, archive_path, existing, explained
 
 __all__ = ["Archive", "ArchivedPage", "CutBlock"]
 
@@ -144,7 +144,7 @@ def _unpacked(data: bytes) -> bytes:
     """What `ArchiveWriter` packed; earlier versions did it with zlib."""
     if not data.startswith(_ZSTD):
         return zlib.decompress(data)
-    from ..zstd import zstd  # a crawl without an archive does without
+    from ...zstd import zstd  # a crawl without an archive does without
 
     try:
         return zstd.decompress(data)

@@ -7,7 +7,7 @@ import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from .errors import InputError
+from ..errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

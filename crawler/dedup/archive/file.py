@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from .config import DedupConfig
-from .errors import InputError
-from .identity import identity
+from ..config import DedupConfig
+from ..errors import InputError
+from ..identity import identity
 
 __all__ = [
     "SCHEMA",

@@ -22,12 +22,12 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-from .errors import InputError
-from .fingerprint import EXACT_BYTES
+from ..errors import InputError
+from ..fingerprint import EXACT_BYTES
+from ..store.layout import NO_KEY
+from ..store.messages import KINDS
+from ..store.records import COPIES, STANDING, PageRecord
 from .no_export import see_that_it_is_export
-from .store.layout import NO_KEY
-from .store.messages import KINDS
-from .store.records import COPIES, STANDING, PageRecord
 
 FORMAT: Final = "scrapy-neardup index"
 VERSION: Final = 1

@@ -1,0 +1,1 @@
+"""The archive: texts of the pages that were checked last, in a file beside the index."""
