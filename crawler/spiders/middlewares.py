@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.http import TextResponse
 from scrapy.utils.httpobj import urlparse_cached
-from twisted.internet.defer import Deferred
 
 from ..chrome.encoding import decode, is_charset
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
 
@@ -21,14 +23,18 @@ if TYPE_CHECKING:
 class RobotsMiddleware(RobotsTxtMiddleware):
     """Scrapy's own, but all requests that wait for a robots.txt are held to it.
 
-    Of several Scrapy 2.19 holds one to it, and the others to none.
+    Of several Scrapy 2.19 holds one to it, and the others to none. So one of them asks, and the
+    others find what it has read.
     """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # by host
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """Return what the host of a request forbids, None for nothing."""
-        parser = await super().robot_parser(request)
-        known = self._parsers[urlparse_cached(request).netloc]
-        return parser if isinstance(known, Deferred) else known
+        async with self._turns[urlparse_cached(request).netloc]:
+            return await super().robot_parser(request)
 
 
 class CharsetMiddleware:
