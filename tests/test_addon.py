@@ -399,6 +399,36 @@ def test_server_killed_and_crawl_stops(
 
 
 @pytest.mark.parametrize("reactor", [True, False])
+def test_an_item_from_start_under_way_at_the_end(
+    project: Project, start_server: Callable[..., Server], reactor: bool
+) -> None:
+    """SIGTERM while the server takes its time over the last item: the crawl ends all the same."""
+    server, log = start_server(), project.folder / "log"
+    words = ["crawl", "rows", "-a", "count=1000", "-O", "items.jsonl"]
+    settings = {"LOG_FILE": log, "TWISTED_REACTOR_ENABLED": reactor}
+    process = project.start(*words, DEDUP_REDIS_URL=server.url, **settings)
+    wait_until(lambda: server.ask("HGET", "{dedup}:stats", "unique"), seconds=30)
+    server.process.send_signal(signal.SIGSTOP)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGTERM)
+    wait_until(lambda: "Closing spider" in log.read_text(), seconds=30)
+    server.process.send_signal(signal.SIGCONT)
+    run = project.end(process)
+    assert run.code == 0
+    assert f"Pages: {len(run.items)} ({len(run.items)} unique)" in log.read_text()
+
+
+def test_items_from_start_until_there_are_enough(project: Project, redis_url: str) -> None:
+    """CLOSESPIDER_ITEMCOUNT ends a crawl that has no responses, with all it checked in its feed."""
+    words = ["crawl", "rows", "-a", "count=1000", "-O", "items.jsonl"]
+    run = project.scrapy(*words, DEDUP_REDIS_URL=redis_url, CLOSESPIDER_ITEMCOUNT=5)
+    assert run.code == 0
+    assert run.stats["finish_reason"] == "closespider_itemcount"
+    assert f"Pages: {len(run.items)} ({len(run.items)} unique)" in run.log
+    assert len(run.items) < 1000
+
+
+@pytest.mark.parametrize("reactor", [True, False])
 def test_addresses_gone_before_a_forced_stop(
     project: Project, web: Web, start_server: Callable[..., Server], reactor: bool
 ) -> None:

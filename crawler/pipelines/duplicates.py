@@ -34,7 +34,7 @@ from .gone import GoneAddresses
 from .left_out import LeftOut
 from .page import PageFields
 from .reading import PagesRead
-from .stopping import SERVER_UNAVAILABLE, Stopper, fail_at_start
+from .stopping import SERVER_UNAVAILABLE, Ending, Stopper, fail_at_start
 from .templates import ask_of_templates, site_template
 from .unchecked import Unchecked
 
@@ -100,6 +100,7 @@ class DuplicatePipeline:
         self._archive = ArchiveWriter.of(config)
         self.gone = GoneAddresses(partial(identity, canonical=config.canonical_urls), count)
         self.left_out = LeftOut(count)
+        self.ending: Ending | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -119,6 +120,8 @@ class DuplicatePipeline:
         )
         pipeline.gone.watch(crawler)
         pipeline.left_out.watch(crawler)
+        pipeline.ending = Ending(crawler)
+        pipeline.ending.watch()
         # Scrapy closes no pipeline whose neighbour fails to close.
         crawler.signals.connect(pipeline.close_spider, signal=signals.spider_closed)
         ask_of_templates(crawler, pipeline.meet)

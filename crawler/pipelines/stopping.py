@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter
+from scrapy.utils.asyncio import create_looping_call
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 SERVER_UNAVAILABLE = "dedup_server_unavailable"
-_POLL = 0.1
+_POLL = 0.1  # seconds
 
 
 def fail_at_end(crawler: Crawler) -> None:
@@ -57,20 +58,48 @@ class Stopper:
             self._task = asyncio.create_task(self._close())
 
     async def _close(self) -> None:
-        engine = self._crawler.engine
-        if engine.spider is None:
-            return
-        # Scrapy goes on to take items from the spider's start() until the very end, when the feeds
-        # are closed already and such items would be lost. Its own shutdown cancels this task too.
-        starting = getattr(engine, "_start_request_processing_awaitable", None)
-        if starting is not None:
-            starting.cancel()
-        closing = asyncio.create_task(engine.close_spider_async(reason=SERVER_UNAVAILABLE))
-        while not closing.done():
-            # Scrapy looks whether all items are through after each response, and so waits for ever
-            # if the last one came from the spider's start() instead.
-            slot, spider = engine.scraper.slot, self._crawler.spider
-            if spider and slot and slot.closing and slot.is_idle() and not slot.closing.called:
-                slot.closing.callback(spider)
-            await asyncio.wait([closing], timeout=_POLL)
-        await closing
+        if self._crawler.engine.spider is not None:
+            _end_start(self._crawler)
+            await self._crawler.engine.close_spider_async(reason=SERVER_UNAVAILABLE)
+
+
+class Ending:
+    """Lets a crawl that is closing end when all its items are through.
+
+    Scrapy looks whether they are after each response, and so waits for ever if the last one came
+    from the spider's start() instead, and took as long as an answer of the index takes.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._looking: Any = None
+
+    def watch(self) -> None:
+        """Look from when the spider is opened until it is closed."""
+        self._crawler.signals.connect(self._opened, signal=signals.spider_opened)
+        self._crawler.signals.connect(self._closed, signal=signals.spider_closed)
+
+    def _opened(self) -> None:
+        self._looking = create_looping_call(self._look)
+        self._looking.start(_POLL, now=False)
+
+    def _closed(self) -> None:
+        if self._looking is not None and self._looking.running:
+            self._looking.stop()
+
+    def _look(self) -> None:
+        slot, spider = self._crawler.engine.scraper.slot, self._crawler.spider
+        if spider and slot and slot.closing and slot.is_idle() and not slot.closing.called:
+            _end_start(self._crawler)
+            slot.closing.callback(spider)
+
+
+def _end_start(crawler: Crawler) -> None:
+    """Take no more from a spider's start().
+
+    Scrapy goes on to the very end, when the feeds are closed already and items would be lost. Its
+    own shutdown cancels this task, too.
+    """
+    starting = getattr(crawler.engine, "_start_request_processing_awaitable", None)
+    if starting is not None:
+        starting.cancel()
