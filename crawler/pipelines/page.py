@@ -53,8 +53,8 @@ class PageFields:
             self._warn_once(
                 item,
                 name,
-                "%s has no page address in the field %r%s: its items pass unchecked. Name the "
-                "field that has it in DEDUP_URL_FIELD.",
+                "%s has no page address (str) in the field %r%s: its items pass unchecked. Name "
+                "the field that has it in DEDUP_URL_FIELD.",
                 _instead(item, name),
             )
             return None
