@@ -63,7 +63,10 @@ def correction(value: Any) -> str | None:
 def path(value: Any) -> Path:
     if not isinstance(value, (str, Path)) or not str(value) or "\0" in str(value):
         raise ValueError("expects the path of a folder")
-    return Path(value)
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError("expects a folder below a home folder that is there") from None
 
 
 def boolean(value: Any) -> bool:

@@ -25,6 +25,14 @@ def test_settings_of_scrapy_are_read() -> None:
     assert config.data_dir == Path(".scrapy/dedup")
 
 
+def test_a_data_folder_may_be_below_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No shell reads settings.py."""
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert DedupConfig(data_dir="~/crawls").data_dir == Path("/home/ada/crawls")
+    with pytest.raises(ConfigError, match="DEDUP_DATA_DIR expects .* home .*'~no-such-user/x'"):
+        DedupConfig(data_dir="~no-such-user/x")
+
+
 def test_a_setting_may_be_emptied() -> None:
     """No tag is an empty DEDUP_TAG_FIELD, nothing dropped an empty DEDUP_DROP."""
     config = DedupConfig.from_settings({"DEDUP_TAG_FIELD": "", "DEDUP_DROP": []})
