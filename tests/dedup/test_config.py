@@ -29,7 +29,7 @@ def test_a_data_folder_may_be_below_home(monkeypatch: pytest.MonkeyPatch) -> Non
     """No shell reads settings.py."""
     monkeypatch.setenv("HOME", "/home/ada")
     assert DedupConfig(data_dir="~/crawls").data_dir == Path("/home/ada/crawls")
-    with pytest.raises(ConfigError, match="DEDUP_DATA_DIR expects .* home .*'~no-such-user/x'"):
+    with pytest.raises(ConfigError, match=r"DEDUP_DATA_DIR expects .* home .*'~no-such-user/x'"):
         DedupConfig(data_dir="~no-such-user/x")
 
 
