@@ -51,6 +51,37 @@ class Links(CrawlSpider):
 """
 
 
+QUEUE = """
+import asyncio
+import scrapy
+
+
+class Queue(scrapy.Spider):
+    name = "queue"
+
+    async def start(self):
+        yield scrapy.Request("data:,enough", self.enough)
+        for number in range(1_000_000):
+            await asyncio.sleep(0.001)
+            yield {"url": f"/{number}", "text": f"row {number} " * 9}
+            if number == 20 and self.by == "start":
+                await self.crawler.engine.close_spider_async(reason="enough")
+
+    async def enough(self, response):
+        await asyncio.sleep(0.5)
+        if self.by == "response":
+            raise scrapy.exceptions.CloseSpider("enough")
+
+
+class ClosesSlowly:
+    async def process_item(self, item):
+        return item
+
+    async def close_spider(self):
+        await asyncio.sleep(0.5)
+"""
+
+
 SCRIPT = """
 from scrapy import Spider
 from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
@@ -426,6 +457,20 @@ def test_items_from_start_until_there_are_enough(project: Project, redis_url: st
     assert run.stats["finish_reason"] == "closespider_itemcount"
     assert f"Pages: {len(run.items)} ({len(run.items)} unique)" in run.log
     assert len(run.items) < 1000
+
+
+@pytest.mark.parametrize("by", ["response", "start"])
+def test_a_start_that_has_no_end(project: Project, redis_url: str, by: str) -> None:
+    """When the crawl ends nothing more is taken from it, and all that is kept is in the feed."""
+    (project.folder / "shop" / "spiders" / "queue.py").write_text(QUEUE)
+    words = ["crawl", "queue", "-a", f"by={by}", "-O", "items.jsonl"]
+    slow = '{"shop.spiders.queue.ClosesSlowly": 300}'
+    run = project.scrapy(*words, DEDUP_REDIS_URL=redis_url, ITEM_PIPELINES=slow)
+    assert run.code == 0
+    assert run.stats["finish_reason"] == "enough"
+    assert "ERROR" not in run.log
+    stats = json.loads(project.scrapy("dedup", "stats", "--json", DEDUP_REDIS_URL=redis_url).output)
+    assert stats["verdicts"] == {"unique": len(run.items)}
 
 
 @pytest.mark.parametrize("reactor", [True, False])

@@ -59,7 +59,6 @@ class Stopper:
 
     async def _close(self) -> None:
         if self._crawler.engine.spider is not None:
-            _end_start(self._crawler)
             await self._crawler.engine.close_spider_async(reason=SERVER_UNAVAILABLE)
 
 
@@ -67,7 +66,9 @@ class Ending:
     """Lets a crawl that is closing end when all its items are through.
 
     Scrapy looks whether they are after each response, and so waits for ever if the last one came
-    from the spider's start() instead, and took as long as an answer of the index takes.
+    from the spider's start() instead, and took as long as an answer of the index takes. And it goes
+    on with start(), maybe for ever, also when the feeds are closed: such an item would be kept in
+    the index alone. Only its shutdown cancels start(), as is done here whatever ends a crawl.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -80,6 +81,17 @@ class Ending:
         self._crawler.signals.connect(self._closed, signal=signals.spider_closed)
 
     def _opened(self) -> None:
+        engine = self._crawler.engine
+        close = engine.close_spider_async
+
+        async def end_start_and_close(*, reason: str = "cancelled") -> None:
+            starting = getattr(engine, "_start_request_processing_awaitable", None)
+            # Once, for it may have to tidy up; and not if it waits for the end itself.
+            if starting not in (None, asyncio.current_task()) and not starting.cancelling():
+                starting.cancel()
+            await close(reason=reason)
+
+        engine.close_spider_async = end_start_and_close  # type: ignore[method-assign]
         self._looking = create_looping_call(self._look)
         self._looking.start(_POLL, now=False)
 
@@ -90,16 +102,4 @@ class Ending:
     def _look(self) -> None:
         slot, spider = self._crawler.engine.scraper.slot, self._crawler.spider
         if spider and slot and slot.closing and slot.is_idle() and not slot.closing.called:
-            _end_start(self._crawler)
             slot.closing.callback(spider)
-
-
-def _end_start(crawler: Crawler) -> None:
-    """Take no more from a spider's start().
-
-    Scrapy goes on to the very end, when the feeds are closed already and items would be lost. Its
-    own shutdown cancels this task, too.
-    """
-    starting = getattr(crawler.engine, "_start_request_processing_awaitable", None)
-    if starting is not None:
-        starting.cancel()
