@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.http import TextResponse
 from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.python import global_object_name
 
 from ..chrome.encoding import decode, is_charset
 
@@ -65,11 +67,29 @@ class RefreshMiddleware(MetaRefreshMiddleware):
             return response
 
 
+# What does the work of Scrapy's own, by the path of that.
+_INSTEAD: Final[dict[str, type]] = {
+    global_object_name(RobotsTxtMiddleware): RobotsMiddleware,
+    global_object_name(MetaRefreshMiddleware): RefreshMiddleware,
+}
 # A body is unpacked by 590, before which its own declaration cannot be seen.
-MIDDLEWARES: Final = {
-    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+MIDDLEWARES: Final[dict[Any, int | None]] = {
+    **dict.fromkeys(_INSTEAD),
     RobotsMiddleware: 100,
     CharsetMiddleware: 585,
-    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
     RefreshMiddleware: 580,
 }
+
+
+def added_to(own: Mapping[Any, int | None]) -> dict[Any, int | None]:
+    """The middlewares of a project, and :data:`MIDDLEWARES`.
+
+    Where the project gives one of Scrapy's another place, or none, as for one of its own, that is
+    the place of what does its work here.
+    """
+    found = {**MIDDLEWARES, **own}
+    for key, place in own.items():
+        instead = _INSTEAD.get(key if isinstance(key, str) else global_object_name(key))
+        if instead is not None and instead not in own:
+            found |= {key: None, instead: place}
+    return found

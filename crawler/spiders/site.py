@@ -28,7 +28,7 @@ from .arguments import Arguments, host_of
 from .failures import Failures
 from .job import JobLock
 from .links import NewLinks, encoded
-from .middlewares import MIDDLEWARES
+from .middlewares import added_to
 from .redirects import is_sibling, let_come_back
 from .responses import HTML_TYPES, base_of, header_of, is_html, media_type, page_of
 from .robots import RobotsFiles, header_directives, product
@@ -82,13 +82,13 @@ class SiteSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Put :data:`MIDDLEWARES` among those of the project."""
+        """Put the middlewares that the spider needs among those of the project."""
         super().update_settings(settings)
         name = "DOWNLOADER_MIDDLEWARES"
         # Not below a spider's own settings: a crawler that is handed to a runner takes all others
         # from there once more.
         priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["spider"])
-        settings.set(name, {**MIDDLEWARES, **settings.getdict(name)}, priority)
+        settings.set(name, added_to(settings.getdict(name)), priority)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 from scrapy import Request
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
 
 from crawler.addon import Addon
@@ -283,6 +284,33 @@ async def test_no_start_is_ahead_of_robots_txt(web: Web, crawl: Crawl) -> None:
     urls = [f"{web.url}/no{number}" for number in range(8)]
     assert (await crawl(url=" ".join([*urls, f"{web.url}/yes"]))).paths == ["/yes"]
     assert web.seen == ["/robots.txt", "/yes"]
+
+
+class Lenient(RobotsTxtMiddleware):
+    """A project's own, which lets /no pass."""
+
+    async def process_request(self, request: Request, *args: object) -> None:
+        if not request.url.endswith("/no"):
+            await super().process_request(request)
+
+
+@pytest.mark.parametrize(
+    ("own", "paths", "asked"),
+    [
+        ({"scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None}, ["/", "/no"], 0),
+        ({RobotsTxtMiddleware: None, Lenient: 100}, ["/", "/no"], 1),
+        ({RobotsTxtMiddleware: 50}, ["/"], 1),
+    ],
+)
+async def test_what_a_project_says_of_a_middleware_holds_for_what_is_there_instead(
+    web: Web, crawl: Crawl, own: dict[object, int | None], paths: list[str], asked: int
+) -> None:
+    """As where it has a class of its own for robots.txt, which is read once."""
+    web.answers["/robots.txt"] = Answer(b"User-agent: *\nDisallow: /no")
+    web.page("/", "/no")
+    web.page("/no")
+    assert (await crawl(DOWNLOADER_MIDDLEWARES=own)).paths == paths
+    assert web.seen.count("/robots.txt") == asked
 
 
 @pytest.mark.parametrize("where", ["tag", "header"])
