@@ -62,6 +62,8 @@ class GoneAddresses(Telling[tuple[str, int]]):
         # Of redirects that ended at a page, or at an address that was asked for already: where,
         # what was noted, and when to wait no longer.
         self._ended: dict[str, tuple[str, tuple[str, int], float]] = {}
+        # From where redirects, for good or not, ended at which address that was asked for already.
+        self._leads: dict[str, str] = {}
         self._known = known
 
     def watch(self, crawler: Crawler) -> None:
@@ -129,8 +131,11 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     def dropped(self, request: Request) -> None:
         """Note what led to a request that is not made, for its address was asked for already."""
-        in_circle = self._leads_back(request)
-        self._end(request.url, request, is_answer=not in_circle, patience=math.inf)
+        for passed in request.meta.get("redirect_urls", ()):
+            self._leads[self._known(passed)] = self._known(request.url)
+            if len(self._leads) > MOST_GONE:
+                del self._leads[next(iter(self._leads))]
+        self._end(request.url, request, patience=math.inf)
 
     def idle(self) -> None:
         """Note what led to other hosts that nobody asked, now that no request waits.
@@ -149,22 +154,17 @@ class GoneAddresses(Telling[tuple[str, int]]):
         self._ended.pop(here, None)
         self._note_ended(lambda end, until: end == here or until < now)
 
-    def _leads_back(self, request: Request) -> bool:
-        """Whether redirects that led to this request lead on from there to where they came by; then
-        nothing in that circle, or that leads into it, is gone.
+    def _goes_round(self, here: str) -> bool:
+        """Whether redirects from an address come back to where they came by, or lead to such ones;
+        then nothing that leads there is gone.
         """
-        passed = set(map(self._known, request.meta.get("redirect_urls", ())))
-        here, circle = self._known(request.url), set(passed)
-        while here not in passed:
-            if here in circle or here not in self._ended:
-                return False
-            circle.add(here)
-            here = self._ended[here][0]
-        while into := [one for one, (end, _, _) in self._ended.items() if {one, end} & circle]:
-            circle.update(into)
-            for one in into:
-                del self._ended[one]
-        return True
+        passed: set[str] = set()
+        while here in self._leads:
+            if here in passed:
+                return True
+            passed.add(here)
+            here = self._leads[here]
+        return False
 
     def _end(
         self, url: str, request: Request, *, is_answer: bool = True, patience: float = 0.0
@@ -181,13 +181,18 @@ class GoneAddresses(Telling[tuple[str, int]]):
                 continue
             self._ended[here] = end, moved, time.monotonic() + patience
             if len(self._ended) > _MOST_ENDED:
-                self._note(*self._ended.pop(next(iter(self._ended)))[1])
+                self._note_moved(next(iter(self._ended)))
 
     def _note_ended(self, is_due: Callable[[str, float], bool]) -> None:
         """Note the addresses of redirects for whose pages' items nobody has to wait any longer."""
         due = [here for here, (end, _, until) in self._ended.items() if is_due(end, until)]
         for here in due:
-            self._note(*self._ended.pop(here)[1])
+            self._note_moved(here)
+
+    def _note_moved(self, here: str) -> None:
+        end, moved, _ = self._ended.pop(here)
+        if not self._goes_round(end):
+            self._note(*moved)
 
     def _note(self, url: str, since: int) -> None:
         if len(self.waiting) >= MOST_GONE and self._index is not None:  # a few, for it takes time
@@ -202,5 +207,5 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     def _keep(self) -> None:
         if self._index is not None:
-            ended = (moved for _, moved, _ in self._ended.values())
+            ended = (one for end, one, _ in self._ended.values() if not self._goes_round(end))
             self._index.keep_gone([*self._telling, *self.waiting, *ended])

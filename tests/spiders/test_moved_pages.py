@@ -193,13 +193,25 @@ async def test_a_detour_by_which_a_cookie_is_set_moves_nothing(
 
 
 @pytest.mark.parametrize(
-    ("length", "links"), [(2, "/0"), (2, "/0 /1"), (3, "/0 /1"), (3, "/2 /1 /0"), (3, "/from /1")]
+    ("length", "links"),
+    [
+        (2, "/0"),
+        (2, "/0 /1"),
+        (3, "/0 /1"),
+        (3, "/2 /1 /0"),
+        (3, "/from /1"),
+        (3, "/from /2 /1 /0"),
+        (3, "/0 /1 /2 /from"),
+    ],
 )
 @pytest.mark.parametrize("requests", [1, 16])
+@pytest.mark.parametrize("status", [301, 302])
 async def test_redirects_for_good_in_a_circle_move_nothing(
-    web: Web, crawl: Crawl, redis_url: str, length: int, links: str, requests: int
+    web: Web, crawl: Crawl, redis_url: str, length: int, links: str, requests: int, status: int
 ) -> None:
-    """Wherever a crawl enters the circle, in one place or in several, and whatever leads there."""
+    """Wherever a crawl enters the circle, in one place or in several, and whatever leads there; and
+    if one of them is not for good.
+    """
     pages = [f"/{number}" for number in range(length)]
     web.page("/", "/from", *pages, text=HOME)
     web.page("/from", text=STORY)
@@ -208,11 +220,11 @@ async def test_redirects_for_good_in_a_circle_move_nothing(
     await crawled(crawl, redis_url)
     web.page("/", *links.split(), text=HOME)
     for path, to in zip(["/from", *pages], [*pages, pages[0]], strict=True):
-        web.answers[path] = Answer(b"", {"Location": to}, 301)
+        web.answers[path] = Answer(b"", {"Location": to}, status if path == "/0" else 301)
     again = await crawled(crawl, redis_url, CONCURRENT_REQUESTS=requests)
     assert again.paths == ["/"]
     async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
-        for path in pages:
+        for path in ("/from", *pages):
             record = await index.show(web.url + path)
             assert record is not None
             assert record.gone is None
