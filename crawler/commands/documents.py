@@ -163,7 +163,8 @@ def _download(url: str, user_agent: str | None) -> _Body:
         return answer
     if not isinstance(answer, (OSError, HTTPException, ValueError)):
         raise answer
-    reason = str(getattr(answer, "reason", None) or answer)
+    cause = getattr(answer, "reason", None) or answer
+    reason = getattr(cause, "strerror", None) or str(cause)
     if isinstance(answer, HTTPError):
         reason = f"{answer.code} {reason}"
         answer.close()

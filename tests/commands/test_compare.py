@@ -127,9 +127,13 @@ def test_the_text_beside_a_shingle_has_its_hash(unit, step):
         assert len(smallest_shingles(content, shingler)) == shingler(content).size
 
 
-def test_a_text_without_words_has_no_shingles(dedup, files):
-    """Nothing to list is exit code 1."""
-    assert dedup("shingles", *files("!?"))[0] == Exit.NOTHING
+@pytest.mark.parametrize("content", ["", "!?"])
+def test_a_text_without_words_has_no_shingles(dedup, files, content):
+    """Nothing to list is exit code 1, and a line that says so."""
+    (name,) = files(content)
+    code, out, err = dedup("shingles", name)
+    said = f"scrapy dedup: there are no words in {name!r}\n"
+    assert (code, out.strip(), err) == (Exit.NOTHING, "hash\tshingle", said)
     assert json.loads(dedup("shingles", "--json", *files(b""))[1]) == []
 
 

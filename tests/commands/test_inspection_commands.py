@@ -114,6 +114,15 @@ def test_top_sample_and_rethreshold_commands(dedup, fill):
         assert dedup(*words)[0] == Exit.USAGE, words
 
 
+@pytest.mark.parametrize("kind", ["unique", "short"])
+def test_kept_pages_have_no_similarity_to_draw_by(dedup, fill, kind):
+    """It was passed over, and pages of no similarity came as if they were within the limits."""
+    fill(PAGES)
+    code, out, err = dedup("sample", kind, "--similarity", ".8-.85")
+    said = f"scrapy dedup: --similarity is that of copies: {kind} pages have none\n"
+    assert (code, out, err) == (Exit.USAGE, "", said)
+
+
 @contextmanager
 def site(pages: dict[str, str]) -> Iterator[str]:
     """A site on this machine with these pages, by path."""

@@ -314,6 +314,11 @@ def test_prefer_with_a_text(
     (tmp_path / "far.txt").write_text(FAR_TEXT)
     code, out, _ = dedup("prefer", FAR, "--text", str(tmp_path / "far.txt"), "--json", *folder)
     assert (code, json.loads(out)["replaces"]) == (Exit.FOUND, OLD)
+    picture = ROOT / "docs" / "pictures" / "report.png"
+    code, out, err = dedup("prefer", EXACT, "--text", str(picture), *folder)
+    assert (code, out) == (Exit.USAGE, "")
+    assert "is no text, nor HTML" in err
+    assert json.loads(dedup("show", EXACT, "--json")[1])["kind"] == "exact"
     code, out, err = dedup("prefer", "http://nowhere/", "--json", *folder)
     assert (code, out) == (Exit.NOTHING, "null\n")
     dedup("gone", EXACT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -135,6 +136,14 @@ def test_texts_in_other_encodings_are_texts(dedup: Dedup, tmp_path: Path, encodi
     path.write_text("ЧАЙ ПЬЮТ ВО ВСЕХ СТРАНАХ МИРА\n" * 40, encoding)
     code, output, _ = dedup("text", str(path))
     assert (code, output.split()[0]) == (0, "ЧАЙ")
+
+
+def test_an_address_that_nobody_answers(dedup: Dedup) -> None:
+    """The reason is a sentence, without the number that the system has for it."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}/"
+    said = f"scrapy dedup: cannot read {url!r}: Connection refused\n"
+    assert dedup("text", url) == (2, "", said)
 
 
 def test_an_output_that_is_not_utf_8(tmp_path: Path) -> None:

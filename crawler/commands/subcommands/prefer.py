@@ -33,7 +33,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Check the page as preferred and print what that changed."""
     from ...dedup.verdict import Kind
     from ...extractor import extractor
-    from ..documents import read_document, web_address
+    from ..documents import read_page, web_address
 
     async def prefer(index: DuplicateIndex) -> dict[str, Any] | None:
         before = await index.show(options.url)
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         if options.text is not None or options.fetch:
             source = web_address(options.url) if options.text is None else options.text
             extract = extractor(index.config)
-            text = read_document(source, extract, user_agent=settings["USER_AGENT"])
+            text, _ = read_page(source, extract, user_agent=settings["USER_AGENT"])
             verdict = await index.check(options.url, text, preferred=True)
         else:
             text = _archived(options.url, settings, is_gone=before.gone is not None)

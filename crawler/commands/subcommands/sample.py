@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is drawn and how many."""
     parser.add_argument("kind", metavar="KIND", type=one_of(KINDS), help=", ".join(KINDS))
     parser.add_argument(
-        "--similarity", type=span, metavar="LOW-HIGH", default=(0.0, 1.0), help="as .80-.85"
+        "--similarity", type=span, metavar="LOW-HIGH", help="of near and exact, as .80-.85"
     )
     parser.add_argument("--host", help="only pages of this host")
     parser.add_argument(
@@ -43,9 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the pages drawn."""
+    from ...dedup.errors import InputError
     from ...dedup.inspection import sample_decisions
+    from ...dedup.store.records import COPIES
 
-    low, high = options.similarity
+    if options.similarity and options.kind not in COPIES:
+        raise InputError(f"--similarity is that of copies: {options.kind} pages have none")
+    low, high = options.similarity or (0.0, 1.0)
 
     async def draw(index: DuplicateIndex) -> Sample:
         if options.host is not None:

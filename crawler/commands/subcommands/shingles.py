@@ -9,6 +9,7 @@ says. Without a --size it is 25 characters or 5 words, and the --step 5 or 1.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -71,4 +72,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     else:
         # As text: a program that reads a table as numbers would round those of 64 bits.
         print_table("", ["hash", "shingle"], [[str(one.hash), one.text] for one in found])
-    return Exit.FOUND if found else Exit.NOTHING
+    if found:
+        return Exit.FOUND
+    print(f"scrapy dedup: there are no words in {options.file!r}", file=sys.stderr)
+    return Exit.NOTHING
