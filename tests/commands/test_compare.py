@@ -134,6 +134,7 @@ def test_a_text_without_words_has_no_shingles(dedup, files, content):
     code, out, err = dedup("shingles", name)
     said = f"scrapy dedup: there are no words in {name!r}\n"
     assert (code, out.strip(), err) == (Exit.NOTHING, "hash\tshingle", said)
+    assert json.loads(dedup("shingles", "--json", name)[1]) == []
     assert json.loads(dedup("shingles", "--json", *files(b""))[1]) == []
 
 
