@@ -238,6 +238,20 @@ def test_moved_into_a_file(dedup: Callable[..., Any], story: None, tmp_path: Pat
     assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
 
 
+def test_addresses_that_are_in_no_map_are_counted(
+    dedup: Callable[..., Any], fill: Callable[..., None]
+) -> None:
+    """One is said of as one."""
+    cut = [f"{EXACT}{letter * 3000}" for letter in "ab"]
+    fill([(OLD, TEXT), *((url, TEXT) for url in cut)])
+    for url, said in zip(
+        cut, ("1 moved page has an address", "2 moved pages have addresses"), strict=True
+    ):
+        dedup("gone", url)
+        err = dedup("moved", "--format", "nginx")[2]
+        assert err == f"scrapy dedup: {said} that no such map can hold; --format json has all\n"
+
+
 def test_nothing_moved(dedup: Callable[..., Any], fill: Callable[..., None]) -> None:
     """An index without gone pages gives an empty list, a map that can be included, exit code 1."""
     fill(CLUSTER)

@@ -292,6 +292,28 @@ def test_one_is_no_plural(browser: Browser, config: DedupConfig, tmp_path: Path)
     assert "2 pages: one is kept, the other repeats it." in said
 
 
+def test_a_very_long_address_leaves_room(
+    browser: Browser, config: DedupConfig, tmp_path: Path
+) -> None:
+    """It scrolls in its place in lists, where it filled several screens of a phone; on paper it is
+    whole.
+    """
+    url = "https://b.example/" + "way/" * 700
+    fill(config, [THREE[0], (url, *THREE[1][1:])])
+    height = "(one) => one.getBoundingClientRect().height"
+    with served(config) as site, visit(browser, PHONE) as seen:
+        enter(seen, site, "/decisions")
+        long = seen.page.locator(".meta", has_text="way/way")
+        assert long.evaluate(height) < PHONE[1] / 3
+        seen.page.goto(write_report(config, tmp_path / "report.html"))
+        long = seen.page.locator("#near .meta", has_text="way/way")
+        assert long.evaluate(height) < PHONE[1] / 3
+        assert not seen.overflows()
+        seen.page.emulate_media(media="print")
+        assert long.evaluate(height) > PHONE[1]
+        assert seen.complaints == []
+
+
 def test_empty_index(browser: Browser, config: DedupConfig) -> None:
     """An index without a page says so everywhere."""
     with served(config) as site, visit(browser) as seen:

@@ -133,9 +133,9 @@ def _print(found: Sequence[Whereabouts], style: str) -> None:
         made = (nginx_map if style == "nginx" else apache_map)(moved)
         print(made.text, end="")
         if made.left_out:
+            have = counted(made.left_out, "moved page has an address", "moved pages have addresses")
             print(
-                f"scrapy dedup: {made.left_out} moved pages have addresses that no such map can "
-                "hold; --format json has them",
+                f"scrapy dedup: {have} that no such map can hold; --format json has all",
                 file=sys.stderr,
             )
 
