@@ -105,5 +105,6 @@ class Rule(NamedTuple):
         if self.by_keys:
             available = self.comparable(page.bands, known.bands)
             return Grounds(shared, BY_KEYS, available, kept.members) if available else None
-        found = difference(kept, page.odd)
+        # Equal sets have equal keys.
+        found = difference(kept, page.odd, differ=page.bands != known.bands)
         return Grounds(found[0], kept.level, found[1], kept.members) if found else None

@@ -171,7 +171,8 @@ def compare(
         verification_sketches(sketcher.method, shingles, sketch, bits, config.threshold)
         for shingles, sketch in ((shingles_b, sketch_b), (shingles_a, sketch_a))
     )
-    odd = compare_odd(theirs[0], ours, bits=bits, confidence=confidence)
+    differ = not np.array_equal(sketcher.keys(sketch_b), sketcher.keys(sketch_a))
+    odd = compare_odd(theirs[0], ours, bits=bits, differ=differ, confidence=confidence)
     sketched = sketcher.estimate(sketch_b, sketch_a, confidence=confidence)
     decides = odd
     if rule.by_keys:

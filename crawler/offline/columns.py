@@ -142,11 +142,12 @@ def pairs_in_buckets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
 
 
 def verify_pairs(
-    batches: Iterable[pa.RecordBatch], threshold: float, bits: int
+    batches: Iterable[pa.RecordBatch], threshold: float, bits: int, bands: int
 ) -> Iterator[pa.RecordBatch]:
     """Of pairs those whose odd sketches are as similar as `threshold`, in :data:`EDGES`.
 
-    As the index does, a new text is compared at the level of the sketch that is stored.
+    As the index does, a new text is compared at the level of the sketch that is stored; and two of
+    one size that have not all `bands` in common count as :func:`.odd.difference` says.
     """
     width = _ODD_HEAD + bits // 8
     ones = np.array([value.bit_count() for value in range(256)], np.uint16)
@@ -168,6 +169,8 @@ def verify_pairs(
             part, more = part + 1, bool(there.any())
         members, stored_members = _members(new), _members(stored)
         odd_bits = ones[new[:, _ODD_HEAD:] ^ stored[:, _ODD_HEAD:]].sum(axis=1)
+        hidden = (odd_bits == 0) & (stored[:, 0] == 0) & (members == stored_members)
+        odd_bits[hidden & (np.asarray(batch["hits"]) < bands)] = 2
         difference, both = differences[odd_bits], members + stored_members
         with np.errstate(invalid="ignore"):
             similarity = (both - difference) / (both + difference)

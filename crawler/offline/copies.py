@@ -62,7 +62,12 @@ def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
         F.expr("if(turned, stored_odd, new_odd)").alias("new_odd"),
         F.expr("if(turned, new_odd, stored_odd)").alias("stored_odd"),
     )
-    verify = partial(columns.verify_pairs, threshold=config.threshold, bits=config.sketch_bits)
+    verify = partial(
+        columns.verify_pairs,
+        threshold=config.threshold,
+        bits=config.sketch_bits,
+        bands=config.banding.bands,
+    )
     return asked.mapInArrow(verify, _EDGES)
 
 

@@ -12,7 +12,7 @@ from crawler.dedup.shingles import shingle_hashes
 from crawler.dedup.similarity import Estimate, containment, estimate, jaccard
 from crawler.dedup.sketches import METHODS, FastSimilaritySketch, Method, Sketcher
 from crawler.dedup.sketches.draw import numbers
-from crawler.dedup.sketches.odd import compare_odd
+from crawler.dedup.sketches.odd import compare_odd, difference, odd_sketch
 
 OPTIONS = [
     ("fast", {}),
@@ -87,6 +87,19 @@ def test_texts_without_words_are_equal(name: str, options: dict[str, object]) ->
         assert estimated(sketch, sketch) == Estimate.certain(1.0)
     ours = verification_sketches(sketcher.method, shingles, sketch, 1024, 0.8)
     assert compare_odd(ours[0], ours, bits=1024).similarity == 1.0
+
+
+def test_members_on_one_bit_are_told_apart_where_sets_are_known_to_differ() -> None:
+    """Two at least, if both sets are whole and of one size."""
+    same = np.arange(1, 6, dtype=np.uint64) << np.uint64(50)
+    one, other = (np.append(same, np.uint64(value << 32)) for value in (0, 1))
+    a, b = (odd_sketch(hashes, 0, 1024) for hashes in (one, other))
+    assert a == b
+    assert compare_odd(a, [b], bits=1024).similarity == 1.0
+    found = compare_odd(a, [b], bits=1024, differ=True)
+    assert found.similarity == pytest.approx(5 / 7, abs=0.001)
+    larger = odd_sketch(np.append(same, one[-1:] + np.arange(3, dtype=np.uint64)), 0, 1024)
+    assert difference(a, [larger], differ=True) == (0, 8)
 
 
 def test_an_empty_sample_is_no_empty_text() -> None:

@@ -93,7 +93,7 @@ def test_pairs_are_verified_as_the_index_does() -> None:
             "stored_odd": [packed[b] for _, b in asked],
         }
     )
-    (found,) = verify_pairs([batch], threshold=0.8, bits=1024)
+    (found,) = verify_pairs([batch], threshold=0.8, bits=1024, bands=8)
     similar = {(row["new"], row["stored"]): row["similarity"] for row in found.to_pylist()}
     expected = {}
     for a, b in asked:

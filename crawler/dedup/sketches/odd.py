@@ -141,25 +141,39 @@ def _resemblance(odd: float, both: int, bits: int) -> tuple[float, float]:
     return max(0.0, (both - difference) / (both + difference)), difference
 
 
-def difference(known: OddSketch, other: Iterable[OddSketch]) -> tuple[int, int] | None:
+def difference(
+    known: OddSketch, other: Iterable[OddSketch], *, differ: bool = False
+) -> tuple[int, int] | None:
     """In how many bits one sketch of a set differs from that of another, given at several levels;
     and the members of this. None where they have no level in common.
+
+    Of whole sets that `differ` and are of one size at least two members do. If these are on one
+    bit, the sketches are equal: of thousands of pages of six shingles, five of which are the same,
+    one in forty meets such a page. So they count for two bits.
     """
     for sketch in other:
         if sketch.level == known.level:
             odd = (int.from_bytes(known.bits) ^ int.from_bytes(sketch.bits)).bit_count()
+            if differ and odd == 0 == known.level and sketch.members == known.members:
+                odd = 2
             return odd, sketch.members
     return None
 
 
 def compare_odd(
-    known: OddSketch, other: Iterable[OddSketch], *, bits: int, confidence: float = 0.95
+    known: OddSketch,
+    other: Iterable[OddSketch],
+    *,
+    bits: int,
+    differ: bool = False,
+    confidence: float = 0.95,
 ) -> Estimate | None:
-    """The resemblance of a set, of which one sketch is kept, to another, given at several levels.
+    """The resemblance of a set, of which one sketch is kept, to another, given at several levels;
+    `differ` if it is known that they do.
 
     None where they have no level in common: sets of such different sizes are not similar.
     """
-    found = difference(known, other)
+    found = difference(known, other, differ=differ)
     if found is None:
         return None
     return estimate_odd(*found, known.members, known.level, bits=bits, confidence=confidence)

@@ -80,6 +80,11 @@ local function similarity_by_sketches(page, meta, bits)
   if not sketch or #meta.sketch < bits / 8 then return nil end
   meta.odd_bits = differing_bits(sketch, string.sub(meta.sketch, -bits / 8))
   meta.other_sampled = sampled
+  -- Sets of one size whose keys differ do so in two members at least, which may be on one bit.
+  if meta.odd_bits == 0 and meta.level == 0 and sampled == meta.sampled
+    and string.sub(meta.sketch, 1, -bits / 8 - 1) ~= page.bands then
+    meta.odd_bits = 2
+  end
   if meta.level == SIMHASH then return simhash_resemblance(meta.odd_bits, bits) end
   return resemblance(meta.odd_bits, sampled, meta.sampled, bits)
 end
