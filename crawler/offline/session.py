@@ -71,9 +71,18 @@ def start(master: str | None, options: Mapping[str, str]) -> SparkSession:
             log.seek(0)
             said = log.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise InputError(f"Spark does not start: {said or error}") from None
-    # A thread of PySpark's would write a traceback into the error of a job whose Java was killed.
+    # Threads of PySpark's and py4j's would write tracebacks into the error of a job whose Java was
+    # killed.
+    logging.getLogger().addFilter(_is_not_of_py4j)
     session.sparkContext._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
     return session
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    """Whether what is logged without a logger's name is not py4j's, which tells of each call that
+    has failed, and raises that as well.
+    """
+    return record.module != "java_gateway"
 
 
 def find_files(spark: SparkSession, patterns: Sequence[str]) -> list[File]:

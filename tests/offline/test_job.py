@@ -7,6 +7,7 @@ import asyncio
 import gzip
 import html
 import json
+import logging
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from py4j import java_gateway
 from py4j.protocol import Py4JError, Py4JJavaError
 from scrapy.settings import Settings
 
@@ -267,6 +269,13 @@ def test_a_java_that_dies_in_the_middle_of_a_word(tmp_path: Path) -> None:
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 2
     assert found.stderr.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended")
+
+
+@pytest.mark.parametrize(("path", "is_told"), [(java_gateway.__file__, False), (__file__, True)])
+def test_a_thread_of_py4j_tells_nothing(spark: SparkSession, path: str, is_told: bool) -> None:
+    """Of a Java that is gone, in the middle of the error that says so."""
+    record = logging.LogRecord("root", logging.ERROR, path, 1, "Exception while …", None, None)
+    assert bool(logging.getLogger().filter(record)) is is_told
 
 
 def test_what_java_refuses(
