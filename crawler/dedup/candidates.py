@@ -27,8 +27,8 @@ _FEWEST: Final = 8
 class Grounds(NamedTuple):
     """What the similarity of a page to a kept one rests on, as an index stores it.
 
-    ``odd_bits`` of the two odd sketches differ; ``sampled`` and ``other_sampled`` are the shingles
-    sampled at ``level``. At :data:`BY_KEYS` they are keys.
+    ``odd_bits`` of the two odd sketches differ, or count as if they did; ``sampled`` and
+    ``other_sampled`` are the shingles sampled at ``level``. At :data:`BY_KEYS` they are keys.
     """
 
     odd_bits: int

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from crawler.dedup import DedupConfig
+from crawler.dedup import DedupConfig, Kind
+from crawler.dedup.comparison import compare
 from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.sketches.odd import compare_odd
 from crawler.offline.columns import FIRST, LATEST, pairs_in_buckets, verify_pairs
@@ -102,6 +103,25 @@ def test_pairs_are_verified_as_the_index_does() -> None:
             expected[a, b] = estimate.similarity
     assert similar == expected
     assert len(expected) > 20
+
+
+def test_equal_sketches_of_texts_that_differ() -> None:
+    """Of few shingles of which one differs, told by a band; of two with all bands nothing is."""
+    fingerprint = Fingerprinter(DedupConfig(), seed=5)
+    same = "one two three four five six seven eight nine"
+    first: dict[bytes, str] = {}
+    for number in range(200):
+        one, (sketch,) = f"{same} {number}", fingerprint(f"{same} {number}").odd
+        if (other := first.setdefault(sketch.bits, one)) != one:
+            break
+    assert compare(one, other, DedupConfig(seed=5)).verdict is Kind.UNIQUE
+    odd = sketch.level.to_bytes(1) + sketch.members.to_bytes(2) + sketch.bits
+    batch = pa.RecordBatch.from_pydict(
+        {"new": [1, 2], "stored": [0, 0], "hits": [7, 8], "new_odd": [odd] * 2}
+        | {"stored_odd": [odd] * 2}
+    )
+    (found,) = verify_pairs([batch], threshold=0.8, bits=1024, bands=8)
+    assert [(row["new"], row["similarity"]) for row in found.to_pylist()] == [(2, 1.0)]
 
 
 def test_a_text_like_a_dropped_one_is_kept() -> None:
