@@ -145,7 +145,7 @@ def test_python_blocks(path: Path, clone: Path, installed: str, tmp_path: Path) 
         ("simhash, 64 bits", "methods.md", "| `simhash`, 64 bits"),
         ("TextProfileSignature (", "methods.md", "| TextProfileSignature ("),
         (".896", "chrome-figures.md", "| all 740 |"),
-        ("bytes a kept page", "how-it-works.md", "| datasketch"),
+        ("bytes a kept page", "index-figures.md", "| datasketch"),
     ],
 )
 def test_the_comparison_quotes_its_sources(row: str, source: str, its_row: str) -> None:
