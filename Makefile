@@ -1,7 +1,8 @@
 # make crawl                                  a demo site that ships with the project
 # make crawl URL=https://example.com          a site of your choice
 # make crawl URL=… ARGS="-a max_pages=100"    more arguments for `scrapy crawl site`
-# make test                                   linters, type checker and the whole test suite
+# make test                                   all that a change has to pass: the two that follow, side by side
+# make suite                                  linters, type checker and the whole test suite
 # make min                                    the tests that matter most, with the oldest libraries allowed
 # make pythons                                the wheel in fresh environments of all Pythons found
 # make fuzz                                   pages that hurt, looked for by a fuzzer (atheris)
@@ -18,7 +19,7 @@ export URL ?=
 # One more than there are processors, for many tests wait for servers and crawls.
 SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder --reruns 1 -rR
 
-.PHONY: crawl test min pythons fuzz docs clean
+.PHONY: crawl test suite min pythons fuzz docs clean
 
 crawl: $(VENV)/crawl.stamp
 ifeq ($(strip $(URL)),)
@@ -29,18 +30,21 @@ else
 endif
 
 # What Python has compiled of what is imported stays: hundreds of processes of the tests import it.
-crawl test min: export PYTHONDONTWRITEBYTECODE =
+crawl suite min: export PYTHONDONTWRITEBYTECODE =
 
-# The tests run make themselves, and a jobserver is none of theirs.
+# Two at once, for tests wait for servers; they run make themselves, and a jobserver is none of theirs.
+MAKEFLAGS += --jobs=2
 unexport MAKEFLAGS
 
-test: $(VENV)/test.stamp $(VENV)/compiled.stamp
+test: suite min
+
+suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
-# When `make -j2 test min` runs both at once, compiling is done before the tests of either.
+# Where both run at once, compiling is done before the tests of either.
 min: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
 	$(VENV)-min/bin/python -m pytest --reruns 1 -rR tests/pipelines tests/test_addon.py tests/store/test_connect.py
 
