@@ -51,13 +51,15 @@ class Document:
     """A page that has been read: its blocks, its links, what it says of itself.
 
     `encoding` is what it was decoded from and `url` where it is from, if that is known; `flat` and
-    `head` are read by the functions of this package.
+    `head` are read by the functions of this package.  `is_binary` says that it is no page but a
+    file, as a PDF or an image, of which it has what happens to be ASCII.
     """
 
     flat: Flat
     head: Head
     encoding: str
     url: str | None = None
+    is_binary: bool = False
 
 
 class Link(NamedTuple):
@@ -105,7 +107,7 @@ def parse(
         read = None
     except UnicodeDecodeError:
         read = _untagged(data)
-    return Document(*_whole(read, reader, data, rest), encoding, url)
+    return Document(*_whole(read, reader, data, rest), encoding, url, not data and rest != b"")
 
 
 def parse_in_steps(
@@ -129,7 +131,7 @@ def parse_in_steps(
         read = None
     except UnicodeDecodeError:
         read = _untagged(data)
-    return Document(*_whole(read, reader, data, rest), encoding, url)
+    return Document(*_whole(read, reader, data, rest), encoding, url, not data and rest != b"")
 
 
 def _decoded(

@@ -98,7 +98,7 @@ class PageReader:
         if isinstance(text, str) and text.strip():
             return Page(str(url), text)
         if isinstance(html, (str, bytes)):
-            return Page(str(url), self._text(html, None))
+            return self._page(str(url), html, None)
         if isinstance(text, str):
             return Page(str(url), text)
         raise ValueError(f"has no field {config.text_field!r} or {config.html_field!r}")
@@ -119,18 +119,20 @@ class PageReader:
         content_type = (headers if headers is not None else record.headers).get("Content-Type")
         if not (content_type or "").lower().lstrip().startswith(_HTML):
             return None
-        return Page(url, self._text(body_in(raw, LIMIT), content_type))
+        return self._page(url, body_in(raw, LIMIT), content_type)
 
-    def _text(self, html: str | bytes, content_type: str | None) -> str:
+    def _page(self, url: str, html: str | bytes, content_type: str | None) -> Page | None:
         if not html.strip():
-            return ""
+            return Page(url, "")
         if self._extract is None:
-            from ..chrome import strip_chrome
+            from ..chrome import parse, strip_chrome
 
-            return strip_chrome(html[:LIMIT], content_type=content_type).text
+            document = parse(html[:LIMIT], content_type=content_type)
+            # What a server calls a page may be a PDF.
+            return None if document.is_binary else Page(url, strip_chrome(document).text)
         from ..extractor import text_of
 
-        return text_of(self._extract(html[:LIMIT]))
+        return Page(url, text_of(self._extract(html[:LIMIT])))
 
 
 class Found(NamedTuple):

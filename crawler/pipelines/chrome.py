@@ -73,8 +73,8 @@ async def main_text(
 ) -> MainText | str | None:
     """The main text of an item, taken out of its HTML and filled in if the item has none yet.
 
-    A :class:`MainText` if it was taken by this package. None if there is no HTML either; an empty
-    text if the page has none.
+    A :class:`MainText` if it was taken by this package. None if there is no HTML either, or a file
+    that is none; an empty text if the page has none.
     """
     ready = fields.main(item) or fields.text(item)
     if ready is not None:
@@ -89,8 +89,11 @@ async def main_text(
         if not html or html.isspace():
             return ""
         short = len(html) < (LONG_PAGE if extract is own else _LONG_FOR_OTHERS)
-        if short and extract is own:
+        if extract is own:
             page = fields.pages.take(html) or await parse(html)
+    if isinstance(page, Document) and page.is_binary:
+        fields.tell_of_file(item)
+        return None
     if short:
         found = extract(page, template)
     else:

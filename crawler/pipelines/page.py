@@ -104,6 +104,22 @@ class PageFields:
             )
         return html
 
+    def tell_of_file(self, item: Any) -> None:
+        """Count what is no page, although it is of the type of one, and say so once.
+
+        Two PDFs with the same fonts are alike in most of their bytes, whatever they say.
+        """
+        name = self.config.html_field
+        self._count(f"dedup/wrong_type/{name}")
+        self._warn_once(
+            item,
+            self.config.text_field,
+            "%s has no text in the field %r, and in %r a binary file, as a PDF: such items pass "
+            "unchecked. Put the file's text there, or name the field that has it in "
+            "DEDUP_TEXT_FIELD.",
+            name,
+        )
+
     def fill(self, item: Any, *, text: str, title: str) -> None:
         """Put the main text and the title into those of their fields that the item has, unfilled.
 

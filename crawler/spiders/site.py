@@ -169,7 +169,8 @@ class SiteSpider(Spider):
             self.stats.inc_value("site/noindex")
             self._leave_out(response.url)
         else:
-            content = await self._main_text(response, document) if self.takes_text else None
+            takes_text = self.takes_text and not document.is_binary  # which the filter tells of
+            content = await self._main_text(response, document) if takes_text else None
             yield page_of(response, document, content)
         if not nofollow and self._leads_on(response):
             for url in self._new_links(response, document):

@@ -143,3 +143,19 @@ def test_what_is_no_text_has_no_links() -> None:
 def test_what_is_no_link_is_none_unparsed_either(tag: str) -> None:
     """As in what is parsed."""
     assert list(untagged.links(f"{tag}x".encode(), 9)) == list(links(parse(tag))) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "is_binary"),
+    [
+        (b"%PDF-1.7" + bytes(range(256)) * 9, True),
+        ((b"%PDF-1.7" + bytes(range(256)) * 9).decode("latin-1"), True),
+        (PAGE, False),
+        ("<p>ЧАЙ ПЬЮТ ВО ВСЕХ СТРАНАХ".encode("utf-16") * 40, False),
+        (bytes(2000), False),
+        ("", False),
+    ],
+)
+def test_files_that_are_no_pages(page: str | bytes, is_binary: bool) -> None:
+    """Whoever wants pages alone can tell."""
+    assert parse(page).is_binary is is_binary

@@ -112,13 +112,17 @@ def test_each_line_belongs_to_one_piece(tmp_path: Path, size: int) -> None:
 
 
 def test_warc_records_that_are_no_pages_pass(tmp_path: Path) -> None:
-    """Redirects, images, requests and revisits are no pages; chunked and compressed bodies are."""
+    """Redirects, images, requests and revisits are no pages; chunked and compressed bodies are.
+
+    Nor is an image that a server calls a page.
+    """
     body = corpora.html("some words that make up a page of text").encode()
     path = tmp_path / "a.warc"
     path.write_bytes(
         corpora.warc_record("request", "https://e.example/", "application/http", b"GET / HTTP/1.1")
         + corpora.response("https://e.example/moved", body, status="301 Moved")
         + corpora.response("https://e.example/image", b"GIF89a", "Content-Type: image/gif")
+        + corpora.response("https://e.example/called", b"GIF89a" + bytes(range(256)) * 9)
         + corpora.warc_record("revisit", "https://e.example/", "application/http", b"")
         + corpora.response(
             "<https://e.example/chunked>", corpora.chunked(gzip.compress(body)),

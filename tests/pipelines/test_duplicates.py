@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import errno
 import logging
+import random
 import signal
 import time
+import zlib
 from collections import defaultdict
 from dataclasses import dataclass, field, make_dataclass
 from datetime import UTC, datetime, tzinfo
@@ -21,6 +23,7 @@ from itemadapter import ItemAdapter
 from parsel import Selector
 from scrapy.http import Request, Response
 
+from crawler import chrome
 from crawler.chrome import SharedTemplate, SiteTemplates, strip_chrome
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.spool import Spool
@@ -315,6 +318,29 @@ async def test_a_field_of_a_wrong_type_is_told(bench, caplog, values, said):
     await bench.process(values)
     (message,) = caplog.messages
     assert said in message
+
+
+def pdf(text: str, font: int) -> bytes:
+    """A PDF of a text, with a font of so many bytes in it."""
+    streams = zlib.compress(text.encode()), random.Random(0).randbytes(font)
+    objects = (b"%d 0 obj<<>>stream\n%b\nendstream endobj\n" % pair for pair in enumerate(streams))
+    return b"%PDF-1.7\n" + b"".join(objects) + b"%%EOF"
+
+
+@pytest.mark.parametrize("font", [20_000, LONG_PAGE])
+@pytest.mark.parametrize("given", [bytes, partial(str, encoding="latin-1"), chrome.parse])
+async def test_files_are_no_pages(bench, caplog, given, font):
+    """Those with the same fonts are not taken for copies, however little of them is text."""
+    for number, text in enumerate([ARTICLE, OTHER]):
+        page = given(pdf(text, font))
+        item = await bench.process({"url": f"/{number}", "html": page})
+        assert item.pop("dedup")["kind"] == "unchecked"
+        assert item == {"url": f"/{number}", "html": page}
+    await bench.process({"url": "/2", "html": pdf(OTHER, font), "text": OTHER})
+    assert bench.stats == {"dedup/wrong_type/html": 2, "dedup/unchecked": 2, "dedup/unique": 1}
+    (message,) = caplog.messages
+    assert "no text in the field 'text', and in 'html' a binary file" in message
+    assert "DEDUP_TEXT_FIELD" in message
 
 
 @pytest.mark.parametrize("date", ["1 May {} 10:00:00", "1 May 2026 {}:00", "1 May 2026 10:00 +{}"])

@@ -242,6 +242,17 @@ async def test_only_html_becomes_a_page(web: Web, crawl: Crawl) -> None:
     assert result.stats["site/other_content_types/image/png"] == 1
 
 
+async def test_a_file_that_is_called_a_page_has_no_text(web: Web, crawl: Crawl) -> None:
+    """Two PDFs with the same fonts were copies of each other; what the server says stays a page."""
+    web.page("/", "/download?id=1")
+    web.answers["/download?id=1"] = Answer(
+        b"%PDF" + bytes(range(256)) * 9, web.answers["/"].headers
+    )
+    page, file = sorted((await crawl()).items, key=lambda item: item.url)
+    assert page.main is not None
+    assert (file.main, file.text) == (None, "")
+
+
 async def test_a_server_cannot_fill_the_statistics_with_types(web: Web, crawl: Crawl) -> None:
     """A hundred content types have counts of their own, all others one together."""
     paths = [f"/{number}" for number in range(130)]
