@@ -215,7 +215,8 @@ def _instead(item: Any, name: str) -> str:
     value = value_of(item, name)
     if value is None or isinstance(value, str):
         return ""
-    hint = ", of an item loader without TakeFirst()" if isinstance(value, list) else ""
+    # A list of Selectors, which is derived from it, is of nobody who has forgotten that.
+    hint = ", as of an item loader without TakeFirst()" if type(value) is list else ""
     return f" (but {type(value).__name__}{hint})"
 
 

@@ -306,10 +306,11 @@ async def test_an_empty_item_silences_no_warning_of_later_ones(bench, caplog):
     [
         (
             {"url": ["/a"], "text": ARTICLE},
-            "'url' (but list, of an item loader without TakeFirst()",
+            "'url' (but list, as of an item loader without TakeFirst()",
         ),
         ({"url": b"/a", "text": ARTICLE}, "no page address (str) in the field 'url' (but bytes)"),
-        ({"url": "/a", "html": [html(ARTICLE)]}, "'html' (but list, of an item loader without"),
+        ({"url": "/a", "html": [html(ARTICLE)]}, "'html' (but list, as of an item loader without"),
+        ({"url": "/a", "html": Selector(html(ARTICLE)).css("p")}, "'html' (but SelectorList) and"),
         ({"url": "/a", "text": ARTICLE.encode()}, "no text (but bytes)"),
     ],
 )
