@@ -6,6 +6,7 @@ import asyncio
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import fields, make_dataclass, replace
 
@@ -287,6 +288,18 @@ async def test_statistics_add_up(index: DuplicateIndex) -> None:
     assert stats.memory_bytes is not None
     assert stats.memory_bytes > 0
     assert stats.parameters["threshold"] == "0.8"
+
+
+async def test_similarities_are_rounded_down(index_url: str) -> None:
+    """Each near-duplicate counts at the hundredth that its verdict has, whichever that is."""
+    config = DedupConfig(redis_url=index_url, shards=4, threshold=0.4, bands=40, rows=2)
+    async with DuplicateIndex.open(config) as index:
+        await index.check("http://a/", text(article(1)))
+        copies = [(f"http://b/{n}", text(changed(article(1), n))) for n in range(20, 48)]
+        found = [verdict.similarity for verdict in await index.check_many(copies)]
+        hundredths = Counter(f"{int(similarity * 100) / 100:.2f}" for similarity in found)
+        assert hundredths.keys() & {"0.57", "0.58"}  # a hundred times these are less than 57 and 58
+        assert (await index.stats()).histogram == hundredths
 
 
 @pytest.mark.parametrize("name", ["hosts", "templates", "overrides"])

@@ -60,7 +60,7 @@ local function settle(item)
   if attempt.anew and redis.call('HGET', OVERRIDES, page.url) == AGAIN then
     redis.call('HDEL', OVERRIDES, page.url)
   end
-  count(page, meta, hundredths / 100)
+  count(page, meta, (hundredths + 0.5) / 100) -- else 57 of them, divided, would be less than 57
   if rest ~= '' then rest = struct.pack('>I4', old.id) .. rest end
   return packed_evidence(meta) .. rest
 end
