@@ -325,6 +325,19 @@ async def test_stopped_processes_do_not_stop_others(cluster_url: str) -> None:
     assert kept == Counter(range(12))
 
 
+async def test_checks_of_a_copy_whose_original_is_gone_count_once(cluster_url: str) -> None:
+    """However many of them find out at the same time: each has heard first that nothing changed."""
+    url, words = "http://b/", text(changed(article(1), 1))
+    async with DuplicateIndex.open(configured(cluster_url)) as index:
+        await index.check_many([("http://a/", text(article(1))), (url, words)])
+        await index.forget("http://a/")
+        verdicts = await index.check_many([(url, words)] * 8)
+        assert Counter(one.kind for one in verdicts) == {Kind.UPDATED: 1, Kind.UNCHANGED: 7}
+        counts = (await index.stats()).verdicts
+        assert counts == {"unique": 1, "near": 1, "updated": 1, "unchanged": 7}
+        assert (await index.verify()).faults == []
+
+
 async def test_two_urls_that_swap_their_texts(cluster_url: str) -> None:
     """Each page's new text is the other's old one: neither text is left without a page."""
     config = configured(cluster_url)

@@ -61,6 +61,7 @@ class SpreadCheck(SpreadCare):
             elif reply[:1] == b"a":
                 attempt.answer = reply[1:]
             elif reply[:1] == b"n":
+                attempt.gone = 0  # what was counted for it is counted no more
                 attempt.local, old = struct.unpack_from(">II", reply, 1)
                 attempt.wish = reply[9:].decode()
                 attempt.number = self.number(attempt.shard, attempt.local)

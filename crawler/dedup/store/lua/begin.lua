@@ -1,8 +1,9 @@
 -- Begins to check pages whose URLs belong to this shard; answers at once if nothing has changed.
 --
 -- ARGV  see shard.lua; for each page: born (8 bytes, the time of the check: the earlier of two
---       attempts goes first); global number of an original that is known to stand for this page no
---       more (4), 0 if there is none; the page as in pages.lua, of the odd sketches only its own
+--       attempts goes first); global number of an original that stands for this page no more, though
+--       this check was told so, and counted as one of an unchanged page (4), 0 if there is none; the
+--       page as in pages.lua, of the odd sketches only its own
 --
 -- Returns for each page a letter and
 --   n  an attempt was made (or was there, by the same token): its local number (4), the local
@@ -20,10 +21,15 @@ if refused then return refused end
 local clock = milliseconds()
 local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
 
--- The check was counted as one of an unchanged page, and is none.
-local function uncount(meta, page)
-  if meta.token ~= page.token or meta.last ~= '=' then return end
-  count(page, meta, nil, -1)
+local UNCHANGED = {last = '='}
+
+-- The check was counted as one of an unchanged page, and is none. Its record may be that of another
+-- check by now, and the original that is gone has to tell.
+local function uncount(meta, page, gone)
+  local is_own = meta and meta.token == page.token
+  if is_own and meta.last ~= '=' or not is_own and gone == 0 then return end
+  count(page, UNCHANGED, nil, -1)
+  if not is_own then return end
   meta.last = meta.standing
   rewrite_record(meta)
 end
@@ -52,12 +58,13 @@ local function begin(item)
   local wanted = same_text and not anew and wish ~= (meta.rep and 'keep' or 'drop')
     and not (meta.rep and (meta.rep == gone or page.preferred))
   if same_text and (wanted or meta.token == page.token and not (meta.rep and meta.rep == gone)) then
+    if gone > 0 and meta.token ~= page.token then count(page, UNCHANGED, nil, -1) end -- it was before
     touch(meta, page)
     local took = meta.last ~= '=' and (meta.replaces or 0) > 0
     return struct.pack('>c1I4', 'a', meta.id) .. packed_evidence(meta, took and REPLACES)
       .. (took and struct.pack('>I4', meta.replaces) or '')
   end
-  if same_text then uncount(meta, page) end
+  uncount(meta, page, gone)
   local id = new_number(#page.url + #page.bands + odd_size)
   redis.call('HSET', ATTEMPTS, string.format('%d', id), struct.pack(ATTEMPT, clock + lease, born,
     meta and meta.id or 0, (same_text and SAME_TEXT or 0) + (anew and ANEW or 0),
