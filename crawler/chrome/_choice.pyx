@@ -23,14 +23,14 @@ cdef double[::1] WORLDS = np.exp(np.multiply(choice.WORLDS, choice.SURER))
 def settle(const float[::1] likely, flat, const double[::1] sizes):
     cdef Py_ssize_t n = likely.shape[0], i
     cdef const int64_t[::1] within = flat.within, around = flat.around, kinds = flat.kinds
-    cdef const int64_t[::1] outer = flat.outer
+    cdef const int64_t[::1] outer = flat.outer, labelled = choice.labelled(flat)
     cdef int64_t many = len(flat.names), above
     cdef int64_t[::1] alike = np.empty(n, np.int64), kin = np.empty(n, np.int64)
     cdef double[::1] odds = np.empty(n), weights = np.empty(n), ones = np.ones(n), shared
     for i in range(n):
         above = outer[around[i]]
         alike[i] = (kinds[around[i]] * many + kinds[above]) * many + kinds[outer[above]]
-        kin[i] = (within[i] * many + kinds[around[i]]) * many + kinds[above]
+        kin[i] = (within[i] * many + labelled[kinds[around[i]]]) * many + kinds[above]
         odds[i] = log(min(max(likely[i], TINY), 1 - TINY) / min(max(1 - likely[i], TINY), 1))
         weights[i] = sqrt(min(sizes[i] + SHORT, LONG))
     shared = mean(odds, first_equal(alike), weights)

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import TAG_CODES, Flat, Floats, Ints, Wide
+from .blocks import TAG_CODES, TAGS, Flat, Floats, Ints, Wide
 from .features import counted, first_equal
 from .vocabulary import BIT
 
@@ -30,6 +30,7 @@ MENU: Final = 10  # the same of a menu in a header
 # What is said around blocks that do not come along with what a page keeps.
 _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
 CHROME: Final = _NEVER | BIT["c_menu"] | BIT["c_related"]  # these are said of facts as well
+_CELLS: Final = np.isin(TAGS, ("th", "td"))
 HIDDEN: Final = 0.2  # of the text that is likely and seen
 DOUBTED: Final = 0.01  # likelihood, at most
 
@@ -37,11 +38,26 @@ DOUBTED: Final = 0.01  # likelihood, at most
 def siblings(flat: Flat) -> Ints:
     """Return for each block the first of its group: siblings of one tag and class.
 
-    Not siblings are those that stand alone in an element between, as the line of a banner.
+    A label in a table is a sibling of the cell it names.  Not siblings are those that stand alone
+    in an element between, as the line of a banner.
     """
-    kinds, above = flat.kinds[flat.around], flat.kinds[flat.outer[flat.around]]
+    kinds, above = labelled(flat)[flat.kinds[flat.around]], flat.kinds[flat.outer[flat.around]]
     many = flat.kinds.max() + 1
     return first_equal((flat.within * many + kinds) * many + above)
+
+
+def labelled(flat: Flat) -> Ints:
+    """Return for each kind the one it is a sibling of: for `th` and `td` of one class the same.
+
+    Else a table may keep its labels alone, which are the same on all pages.
+    """
+    found = np.arange(len(flat.names))
+    is_cell = np.zeros(len(found), bool)
+    is_cell[flat.kinds] = _CELLS[flat.codes]
+    firsts: dict[str, int] = {}
+    for kind in np.flatnonzero(is_cell).tolist():
+        found[kind] = firsts.setdefault(flat.names[kind], kind)
+    return found
 
 
 def likes(flat: Flat) -> Ints:

@@ -110,6 +110,24 @@ def test_siblings_are_settled_together(html: str, random: Any) -> None:
         assert np.array_equal(settled, settled[kin])
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<table><tr><th>Weight<td>600 g<tr><th>Colour<td>grey</table>",
+        "<table><tr><th class=cell>Weight<td class=cell>600 g<tr><th>Colour<td>grey</table>",
+    ],
+)
+def test_a_label_is_not_kept_without_what_it_names(way: Any, html: str) -> None:
+    """Labels are the same on all pages of a shop; what stands beside them tells these apart."""
+    flat = document.parse(f"{html}<hr>").flat
+    settled = way.settle(np.array([0.9, 0.4, 0.2, 0.1], np.float32), flat, np.full(4, 6.0))
+    assert settled[0] == settled[1] > settled[2] == settled[3]
+    apart = "<table><tr><th class=menu>Tea<td class=text>A drink</table>"
+    flat = document.parse(apart).flat
+    settled = way.settle(np.array([0.1, 0.9], np.float32), flat, np.full(2, 6.0))
+    assert settled == pytest.approx([0.1, 0.9])
+
+
 def test_blocks_alike_are_settled_together_in_part(way: Any) -> None:
     """A comment that is like main text is drawn to the other comments, wherever they stand."""
     comment = "<div class=comment><p>a<p>b</div>"
