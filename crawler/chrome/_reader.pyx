@@ -241,13 +241,17 @@ cdef class Walk:
             bits |= HIDDEN_BIT
         known = kinds.get(names)
         if known is None:
-            kind = kinds[names] = self.new_kind(&self.tags.known[place], names[:READ])
+            kind = kinds[names] = self.new_kind(&self.tags.known[place], names)
         else:
             kind = known
         self.append(bits | self.said.values[kind], kind)
         return 0
 
     cdef int64_t new_kind(self, const Tag* tag, str names) except -1:
+        cdef str name = decoded(tag.name)
+        if "-" in name:
+            names = f"{name} {names}" if names else name
+        names = names[:READ]
         self.codes.add(tag.code)
         self.classes.append(names)
         self.said.add(tag.signs | <int64_t>NAMES.bits(names))

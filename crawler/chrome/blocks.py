@@ -56,7 +56,7 @@ class Flat:
     parents: Ints  # the containers around them
     holders: Ints  # elements
     # Of each kind:
-    names: list[str]  # its class
+    names: list[str]  # its class; before that the tag, if it is one of a site's own
     too_deep: bool = False  # to be judged
 
     def append(self, text: str) -> None:

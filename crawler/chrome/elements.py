@@ -62,7 +62,9 @@ class Elements:
                 bits |= other_signs(attributes)
         kind = self._labels.get(label)
         if kind is None:
-            kind = self._labels[label] = self._add_kind(tag, label[len(tag) + 1 :][:NAME_READ])
+            # The name of a tag of a site's own says what a class does: `<site-footer>`.
+            said = label if "-" in tag else label[len(tag) + 1 :]
+            kind = self._labels[label] = self._add_kind(tag, said[:NAME_READ])
         kinds = self.kinds
         number = len(kinds)
         kinds.append(kind)

@@ -52,6 +52,21 @@ def test_misleading_class_names(name: str) -> None:
           LEAVES, WATER)  # fmt: skip
 
 
+def test_tags_of_a_site() -> None:
+    """Where all parts of a page are elements of its own, their names tell which is which."""
+    banner = "This website uses cookies so that it works as you expect, and to count its readers."
+    public = "The Leaf is a public body under the Harbours Act of 1911, and open to everybody."
+    text = "".join(f"<p>{part}</p>" for part in (LEAVES, WATER, LEAVES + WATER, WATER + LEAVES))
+    found = check(
+        f"<app-root><app-page><div><rich-text><h1>Tea</h1>{text}</rich-text></div></app-page>"
+        f"<app-site-footer><div><p>{public}</p></div></app-site-footer>"
+        f"<app-cookie-banner><div><p>{banner}</p></div></app-cookie-banner></app-root>",
+        LEAVES,
+        WATER,
+    )
+    assert [text for text in (banner, public) if text in found] == []
+
+
 @pytest.mark.parametrize("tag", ["aside", "noscript", "center", "dialog open", "figure", "details"])
 def test_elements_that_mostly_hold_something_else(tag: str) -> None:
     """Running text is content in any element, if the page has no other."""

@@ -51,6 +51,18 @@ def test_elements_know_the_classes_around_them(rows: list[tuple[str, int]]) -> N
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
+def test_tags_of_a_site_are_named_for_what_they_hold() -> None:
+    """Angular and web components write `<site-footer>` where others write a class."""
+    html = (
+        "<site-footer><p>a</site-footer><site-footer class=dark><p>b</site-footer><div class='x'>c"
+    )
+    flat = document.parse(html).flat
+    names = [flat.names[kind] for kind in flat.kinds]
+    assert [name for name in names if name] == ["site-footer", "site-footer dark", "x"]
+    signs = (flat.signs[flat.around] & vocabulary.BIT["c_footer"]) > 0
+    assert signs.tolist() == [True, True, False]
+
+
 def test_classes_decide_where_nothing_else_does() -> None:
     """Of two blocks alike in all else, that in a class known from main texts is likelier."""
     page = document.parse("<div class=alpha>Tea is a drink.</div><div class=beta>Tea is hot.</div>")
