@@ -29,7 +29,7 @@ from tests.texts import article, changed, text
 async def main(url, method, worker, workers, sets):
     async with DuplicateIndex.open(DedupConfig(redis_url=url, method=method)) as index:
         pages = [text(changed(article(n, 400), 1, seed=worker)) for n in range(sets)]
-        client = index._store._client
+        client = index.store._client
         kept = []
         for n, page in enumerate(pages):
             await client.incr(f"step{n}")

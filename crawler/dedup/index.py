@@ -24,7 +24,7 @@ from .store.audit import Audit, audit
 from .store.connect import open_server, server_name
 from .store.keys import AGAIN
 from .store.make import make_store
-from .store.messages import CheckRequest, Evidence, Forget, Gone, TemplateNews
+from .store.messages import CheckRequest, Forget, Gone, TemplateNews
 from .store.redis_index import RedisIndex
 from .store.sample import sample_sketches
 from .store.spread_index import SpreadIndex
@@ -42,19 +42,24 @@ _LONG_TEXT = 200_000
 class DuplicateIndex:
     """An open index. Use :meth:`open`; all methods raise :class:`ServerError` when the server gives
     no answer, and nothing is then changed that a second call would not put right.
+
+    Attributes:
+        config: what the index was opened with.
+        store: the index in the server, for those who read all of it: see :mod:`.inspection`.
+        fingerprint: makes of a page's main text what the index compares of it.
     """
 
     def __init__(
         self, config: DedupConfig, store: RedisIndex | SpreadIndex, spool_name: str | None
     ) -> None:
-        self._config = config
-        self._store = store
-        self._fingerprint = Fingerprinter(config, self.seed)
+        self.config = config
+        self.store = store
+        self.fingerprint = Fingerprinter(config, self.seed)
         self._spool = (
-            Spool(config.data_dir, spool_name, self._fingerprint.fits) if spool_name else None
+            Spool(config.data_dir, spool_name, self.fingerprint.fits) if spool_name else None
         )
         self._exchange = Exchange(
-            self._store.start,
+            store.start,
             self._noted,
             self._forgotten,
             limit=store.exchange,
@@ -63,23 +68,9 @@ class DuplicateIndex:
         )
 
     @property
-    def config(self) -> DedupConfig:
-        """What the index was opened with."""
-        return self._config
-
-    @property
-    def store(self) -> RedisIndex | SpreadIndex:
-        """The index in the server, for those who read all of it: see :mod:`.inspection`."""
-        return self._store
-
-    @property
     def seed(self) -> int:
         """That of all hashes, 0 to 2**64 - 1: configured, or drawn when the index was made."""
-        return self._store.parameters.seed
-
-    def fingerprint(self, text: str) -> Fingerprint:
-        """What the index compares of a page with main text `text`."""
-        return self._fingerprint(text)
+        return self.store.parameters.seed
 
     @classmethod
     @asynccontextmanager
@@ -134,7 +125,7 @@ class DuplicateIndex:
         with other workers through `template`.
         """
         fingerprint = await self._fingerprinted(text, whole)
-        request = request_of(self._config, url, fingerprint, canonical=canonical, date=date)
+        request = request_of(self.config, url, fingerprint, canonical=canonical, date=date)
         request = request._replace(
             preferred=preferred,
             template=TemplateNews(template.length, template.offer()) if template else None,
@@ -143,7 +134,7 @@ class DuplicateIndex:
         evidence = await self._exchange.check(request)
         if template is not None and evidence.template is not None:
             template.take(*evidence.template)
-        return verdict_of(url, evidence, self._config.sketch_bits, request=request)
+        return verdict_of(url, evidence, self.config.sketch_bits, request=request)
 
     async def meet(self, url: str, template: SharedTemplate) -> None:
         """Take in what the index knows of a site's template, before the site's first page is read.
@@ -151,7 +142,7 @@ class DuplicateIndex:
         Else that comes with the answers to its first pages. Without an answer nothing is known.
         """
         site = host(self._identity(url))
-        question = partial(self._store.template, site)
+        question = partial(self.store.template, site)
         with suppress(ServerError):
             pairs = await self._exchange.ask(question)
             if not template.length:  # else the answer to a page has come meanwhile, and is newer
@@ -163,8 +154,8 @@ class DuplicateIndex:
         It keeps the exact hash that the index has, so that :meth:`check` finds it unchanged later:
         that hash is of the page's whole text, which may be another than `text`.
         """
-        request = request_of(self._config, url, await self._fingerprinted(text))
-        page = await self._store.show(request.url)
+        request = request_of(self.config, url, await self._fingerprinted(text))
+        page = await self.store.show(request.url)
         if page is not None:
             fingerprint = replace(request.fingerprint, exact=page.exact)
             request = request._replace(fingerprint=fingerprint)
@@ -180,9 +171,9 @@ class DuplicateIndex:
         try:
             for url, text in pages:
                 # One after the other: a long text takes longer, and is not to come after the next.
-                request = request_of(self._config, url, await self._fingerprinted(text))
+                request = request_of(self.config, url, await self._fingerprinted(text))
                 waiting.append(asyncio.create_task(self._decided(url, request)))
-                if len(waiting) == self._store.exchange:
+                if len(waiting) == self.store.exchange:
                     verdicts += await asyncio.gather(*waiting)
                     waiting.clear()
             return verdicts + await asyncio.gather(*waiting)
@@ -191,33 +182,29 @@ class DuplicateIndex:
 
     async def _is_there(self) -> bool:
         """Whether there is an index; one that was made since this one was opened has its seed."""
-        parameters = self._store.parameters
+        parameters = self.store.parameters
         if not parameters.agreed:
-            await self._store.open(make=False)
+            await self.store.open(make=False)
             if parameters.agreed:
-                self._fingerprint = Fingerprinter(self._config, self.seed)
+                self.fingerprint = Fingerprinter(self.config, self.seed)
         return parameters.agreed
 
     async def _fingerprinted(self, text: str, whole: str | None = None) -> Fingerprint:
         if not await self._is_there():
             raise ServerError(
-                f"there is no index {self._config.namespace!r} to check pages: open it with make"
+                f"there is no index {self.config.namespace!r} to check pages: open it with make"
             )
         if max(len(text), len(whole or "")) > _LONG_TEXT:
-            return await asyncio.to_thread(self._fingerprint, text, whole)
-        return self._fingerprint(text, whole)
+            return await asyncio.to_thread(self.fingerprint, text, whole)
+        return self.fingerprint(text, whole)
 
     def _identity(self, url: str) -> str:
         """What a URL is known by."""
-        return identity(url, canonical=self._config.canonical_urls)
+        return identity(url, canonical=self.config.canonical_urls)
 
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
         evidence = await self._exchange.check(request)
-        return verdict_of(url, evidence, self._config.sketch_bits, request=request)
-
-    async def check_requests(self, requests: list[CheckRequest]) -> list[Evidence]:
-        """Check pages, fingerprinted with :attr:`seed`, in one exchange; answers in their order."""
-        return await self._store.check(requests)
+        return verdict_of(url, evidence, self.config.sketch_bits, request=request)
 
     async def replay(
         self, told: Callable[[str], object] = lambda url: None
@@ -231,29 +218,24 @@ class DuplicateIndex:
         """
         if self._spool is None or not any(self.spooled()[0]):
             return
-        await self._store.open()
-        bits = self._config.sketch_bits
-        answers = replayed(self._spool, self._store, self.check_requests, told)
+        await self.store.open()
+        bits = self.config.sketch_bits
+        answers = replayed(self._spool, self.store, told)
         async with aclosing(answers):  # lest what is not done wait for the collector
             async for request, evidence in answers:
                 yield verdict_of(request.url, evidence, bits, request=request)
 
-    def waiting(self) -> tuple[int, int]:
-        """Pages in the spool: of this index, and those that it cannot check: of others, and damaged
+    def spooled(self) -> tuple[Waiting, Waiting]:
+        """What is in the spool: of this index, and what it cannot check: of others, and damaged
         lines.
         """
-        own, others = self.spooled()
-        return own.pages, others.pages
-
-    def spooled(self) -> tuple[Waiting, Waiting]:
-        """All that is in the spool, in the same order as :meth:`waiting`."""
         return self._spool.count() if self._spool is not None else (Waiting(), Waiting())
 
     async def show(self, url: str) -> Record | None:
         """What the index knows of a URL, or None if it never saw it."""
         known = self._identity(url)
-        page = await self._store.show(known) if await self._is_there() else None
-        return record_of(known, page, self._config.sketch_bits) if page is not None else None
+        page = await self.store.show(known) if await self._is_there() else None
+        return record_of(known, page, self.config.sketch_bits) if page is not None else None
 
     async def gone(self, url: str, since: int | None = None) -> bool:
         """Note that a URL is gone from the web, `since` so many seconds after 1970 if not now.
@@ -263,11 +245,11 @@ class DuplicateIndex:
         If it stood for copies, the first of them that is checked again, or a new one, takes its
         place: :attr:`Verdict.replaces` says so.
         """
-        return await self._exchange.report(gone_of(self._config, url, since))
+        return await self._exchange.report(gone_of(self.config, url, since))
 
     def keep_gone(self, found: Iterable[tuple[str, int]]) -> None:
         """Keep URLs for which :meth:`gone` had no answer, and since when, for :meth:`replay`."""
-        self._exchange.keep([gone_of(self._config, url, since) for url, since in found])
+        self._exchange.keep([gone_of(self.config, url, since) for url, since in found])
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
         """Say what shall become of a URL at its next checks, whatever it resembles; None: nothing.
@@ -276,13 +258,13 @@ class DuplicateIndex:
         any shares a band with it. Raises :class:`InputError` if there is no index.
         """
         if not await self._is_there():
-            raise InputError(f"there is no index {self._config.namespace!r}; see DEDUP_NAMESPACE")
+            raise InputError(f"there is no index {self.config.namespace!r}; see DEDUP_NAMESPACE")
         known = self._identity(url)
-        await self._store.override(known, decision)
+        await self.store.override(known, decision)
 
     async def overrides(self) -> dict[str, str]:
         """What somebody said with :meth:`override`, by URL."""
-        found = await self._store.overrides()
+        found = await self.store.overrides()
         return {url: wish for url, wish in found.items() if wish != AGAIN}
 
     async def forget(self, url: str) -> bool:
@@ -300,25 +282,25 @@ class DuplicateIndex:
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory in bytes and parameters."""
         return await read_statistics(
-            self._store, bands=make_sketcher(self._config, seed=1).method.tables or 1
+            self.store, bands=make_sketcher(self.config, seed=1).method.tables or 1
         )
 
     async def sample(self, pages: int) -> list[OddSketch]:
         """Sketches of up to so many kept pages, drawn at random."""
-        return await sample_sketches(self._store, pages, odd_bytes=self._config.sketch_bits // 8)
+        return await sample_sketches(self.store, pages, odd_bytes=self.config.sketch_bits // 8)
 
     async def verify(self) -> Audit:
         """Read the whole index and tell whether records, tables and counters agree."""
         if await self._is_there():
-            await self._store.mend()
-        return await audit(self._store, odd_bytes=self._config.sketch_bits // 8)
+            await self.store.mend()
+        return await audit(self.store, odd_bytes=self.config.sketch_bits // 8)
 
     async def _noted(self, reports: list[Gone]) -> list[bool]:
         if not await self._is_there():
             return [False] * len(reports)
-        return await self._store.gone(reports)
+        return await self.store.gone(reports)
 
     async def _forgotten(self, requests: list[Forget]) -> list[bool]:
         if not await self._is_there():
             return [False] * len(requests)
-        return await self._store.forget(requests)
+        return await self.store.forget(requests)

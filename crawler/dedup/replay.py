@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import closing
 from itertools import groupby
 
@@ -16,7 +16,6 @@ from .store.spread_index import SpreadIndex
 async def replayed(
     spool: Spool,
     store: RedisIndex | SpreadIndex,
-    check: Callable[[list[CheckRequest]], Awaitable[list[Evidence]]],
     told: Callable[[str], object],
 ) -> AsyncGenerator[tuple[CheckRequest, Evidence]]:
     """Report what is gone and check the pages that the spool keeps, in order; yield the answers.
@@ -37,7 +36,7 @@ async def replayed(
                 requests = [one for one in run if isinstance(one, CheckRequest)]
                 past = await asyncio.gather(*(_is_past(store, one) for one in requests))
                 requests = [one for one, is_past in zip(requests, past, strict=True) if not is_past]
-                answers = await check(requests) if requests else []
+                answers = await store.check(requests) if requests else []
                 for answer in zip(requests, answers, strict=True):
                     yield answer
 

@@ -146,7 +146,7 @@ async def load(
                 warn(chunk.fault)
             for begin in range(0, len(chunk.requests), index.store.exchange):
                 requests = chunk.requests[begin : begin + index.store.exchange]
-                answers = await index.check_requests(requests)
+                answers = await index.store.check(requests)
                 verdicts.update(evidence.kind for evidence in answers)
                 report(verdicts.total(), monotonic() - start)
             if monotonic() - saved > _SAVED_EVERY:

@@ -20,6 +20,7 @@ from crawler.dedup.request import request_of
 from crawler.dedup.store import namespaces
 from crawler.dedup.store.audit import Audit
 from crawler.dedup.store.namespaces import clear_index, copy_index
+from crawler.dedup.store.redis_index import RedisIndex
 from crawler.dedup.store.shards import shard_tags
 from tests.commands.conftest import ROOT
 from tests.conftest import free_port
@@ -123,14 +124,14 @@ def test_a_replay_that_breaks_off_lists_what_it_has_checked(
             )
 
     asyncio.run(keep())
-    check, answers = DuplicateIndex.check_requests, iter((True, False))
+    check, answers = RedisIndex.check, iter((True, False))
 
-    async def answer(index, requests):
+    async def answer(store, requests):
         if not next(answers, True):
             raise ServerError("gone; start it again")
-        return await check(index, requests)
+        return await check(store, requests)
 
-    monkeypatch.setattr(DuplicateIndex, "check_requests", answer)
+    monkeypatch.setattr(RedisIndex, "check", answer)
     code, out, err = dedup("replay", "--json")
     first = json.loads(out)
     assert (code, err, len(first)) == (Exit.SERVER, "scrapy dedup: gone; start it again\n", 32)

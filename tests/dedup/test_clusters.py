@@ -99,7 +99,7 @@ async def test_representatives_are_what_a_crawl_keeps(redis_url):
     """An index that sees the texts in this order keeps the representatives and no other."""
     texts = collection(seed=2)
     async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
-        fingerprints = [index._fingerprint(one) for one in texts]
+        fingerprints = [index.fingerprint(one) for one in texts]
         verdicts = [await index.check(f"http://a/{i}", one) for i, one in enumerate(texts)]
     kept = [i for i, verdict in enumerate(verdicts) if verdict.kind is Kind.UNIQUE]
     found = cluster(fingerprints, threshold=0.8, bits=BITS)

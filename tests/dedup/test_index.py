@@ -93,13 +93,13 @@ async def test_what_is_long_is_read_in_a_thread(
     """The event loop is not held up by a long page of which the template takes out the most."""
     threads = []
     async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
-        exact = index._fingerprint.exact
+        exact = index.fingerprint.exact
 
         def noted(words: str) -> bytes:
             threads.append(threading.current_thread())
             return exact(words)
 
-        monkeypatch.setattr(index._fingerprint, "exact", noted)
+        monkeypatch.setattr(index.fingerprint, "exact", noted)
         await index.check("http://a/1", text(article(1)), whole="menu " * 50_000)
     assert len(threads) == 1
     assert threads[0] is not threading.main_thread()
@@ -573,8 +573,8 @@ async def test_an_index_deleted_in_use_is_an_error(index_url: str) -> None:
     """Nothing is decided against an index whose keys somebody has deleted."""
     async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=8)) as index:
         await index.check("http://a/1", text(article(1)))
-        async for key in index._store._client.scan_iter():
-            await index._store._client.delete(key)
+        async for key in index.store._client.scan_iter():
+            await index.store._client.delete(key)
         with pytest.raises(ServerError, match="deleted or replaced"):
             await index.check("http://a/2", text(article(2)))
         with pytest.raises(ServerError, match="deleted or replaced"):  # and it is kept for later

@@ -386,7 +386,7 @@ async def test_an_answer_that_was_lost_tells_of_the_replaced_page_again(index_ur
         await index.check(COPY, FIRST, date=NEWS)
         request = request_of(index.config, ORIGINAL, index.fingerprint(SECOND))._replace(date=1)
         for _ in range(2):
-            (answer,) = await index.check_requests([request])
+            (answer,) = await index.store.check([request])
             assert (answer.kind, answer.replaces) == ("unique", COPY)
         assert sum((await index.stats()).verdicts.values()) == 2
 

@@ -306,18 +306,18 @@ async def test_unanswered_pages_are_replayed(start_server, tmp_path: Path) -> No
         for url, words in (("http://b/1", changed(article(1), 2)), ("http://a/2", article(2))):
             with pytest.raises(ServerError):
                 await index.check(url, text(words))
-        assert index.waiting() == (2, 0)
+        assert index.spooled() == ((2, 0), (0, 0))
         with pytest.raises(ServerError):
             async for _ in index.replay():
                 pass
-        assert index.waiting() == (2, 0)
+        assert index.spooled() == ((2, 0), (0, 0))
         server.start()
         verdicts = [verdict async for verdict in index.replay()]
         assert [(v.url, v.kind) for v in verdicts] == [
             ("http://b/1", Kind.NEAR),
             ("http://a/2", Kind.UNIQUE),
         ]
-        assert index.waiting() == (0, 0)
+        assert index.spooled() == ((0, 0), (0, 0))
         assert sum((await index.stats()).verdicts.values()) == 3
 
 
@@ -339,7 +339,7 @@ async def test_a_page_that_was_seen_with_another_text_since_is_passed_over(
             await index.check("http://b/", same)
         replayed = {verdict.url: verdict.kind async for verdict in index.replay()}
         assert replayed == {"http://b/": Kind.UNCHANGED, "http://c/": Kind.EXACT}
-        assert index.waiting() == (0, 0)
+        assert index.spooled() == ((0, 0), (0, 0))
         assert (await index.check("http://a/", new)).kind is Kind.UNCHANGED
 
 
@@ -465,6 +465,6 @@ async def test_a_page_is_replayed_into_its_own_index(
             await index.check("http://a/1", text(article(1)))
         server.process.send_signal(signal.SIGCONT)
         async with DuplicateIndex.open(other, spool=True) as second:
-            assert second.waiting() == (0, 1)
+            assert second.spooled() == ((0, 0), (1, 0))
             assert [verdict async for verdict in second.replay()] == []
         assert [verdict.url async for verdict in index.replay()] == ["http://a/1"]

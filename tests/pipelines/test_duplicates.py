@@ -490,7 +490,7 @@ async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
         item = await bench.process({"url": f"http://a/{number}", "text": OTHER})
         assert item["dedup"]["kind"] == "unchecked"
     assert asyncio.get_running_loop().time() - started < 4 * 1.2
-    assert bench.pipeline._index.waiting() == (20, 0)
+    assert bench.pipeline._index.spooled() == ((20, 0), (0, 0))
     server.process.send_signal(signal.SIGCONT)
     await asyncio.sleep(1.5)
     item = await bench.process({"url": "http://a/copy", "text": ARTICLE})
@@ -531,7 +531,7 @@ async def test_addresses_gone_without_an_answer_to_the_end(open_bench, start_ser
     first.pipeline._index = None  # it is closed
     server.process.send_signal(signal.SIGCONT)
     following = await open_bench(redis_url=server.url)
-    assert following.pipeline._index.waiting() == (0, 0)
+    assert following.pipeline._index.spooled() == ((0, 0), (0, 0))
     assert (await following.pipeline._index.show("http://a/gone")).gone is not None
 
 
@@ -662,7 +662,7 @@ async def test_a_detour_without_an_end(bench, end):
         gone.note(Response(there.url, status=end), there)
     await gone.close()
     assert "dedup/gone" not in bench.stats
-    assert bench.pipeline._index.waiting() == (0, 0)
+    assert bench.pipeline._index.spooled() == ((0, 0), (0, 0))
 
 
 @pytest.mark.parametrize(("is_followed", "is_whole"), [(False, True), (False, False), (True, True)])

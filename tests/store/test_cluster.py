@@ -79,9 +79,9 @@ async def test_a_worker_may_die_after_any_call(cluster_url: str) -> None:
     config = configured(cluster_url, timeout=0.6)
     for last in range(12):
         async with DuplicateIndex.open(config) as doomed:
-            await doomed._store.rest()
+            await doomed.store.rest()
             made = itertools.count()
-            ask = doomed._store._shards.ask
+            ask = doomed.store._shards.ask
 
             async def mortal(calls, patience, ask=ask, made=made, last=last):
                 if next(made) >= last:
@@ -89,14 +89,14 @@ async def test_a_worker_may_die_after_any_call(cluster_url: str) -> None:
                 return await ask(calls, patience)
 
             await doomed.check(f"http://old/{last}", text(article(last)))
-            await doomed._store.rest()
-            doomed._store._shards.ask = mortal
+            await doomed.store.rest()
+            doomed.store._shards.ask = mortal
             words = changed(article(last), 1, seed=9)
             pages = [(f"http://old/{last}", text(article(last + 100))),
                      (f"http://b/{last}", text(words))]  # fmt: skip
             checks = [asyncio.create_task(doomed.check(*page)) for page in pages]
             await asyncio.sleep(0.05)
-            ended = [*checks, *doomed._store._tasks]
+            ended = [*checks, *doomed.store._tasks]
             for one in ended:
                 one.cancel()
             await asyncio.gather(*ended, return_exceptions=True)
@@ -114,13 +114,13 @@ async def test_a_worker_may_die_after_any_call(cluster_url: str) -> None:
 async def test_every_call_may_come_twice(cluster_url: str) -> None:
     """A lost reply is answered by asking again: verdicts and counts stay those of one call."""
     async with DuplicateIndex.open(configured(cluster_url)) as index:
-        ask = index._store._shards.ask
+        ask = index.store._shards.ask
 
         async def twice(calls, patience):
             await ask(calls, patience)
             return await ask(calls, patience)
 
-        index._store._shards.ask = twice
+        index.store._shards.ask = twice
         visits = [
             ("http://a/1", text(article(1)), Kind.UNIQUE),
             ("http://b/1", text(changed(article(1), 2)), Kind.NEAR),
@@ -154,8 +154,8 @@ async def test_a_drop_that_cannot_be_obeyed_changes_nothing_at_whatever_call(
         await index.override(pages[0][0], "drop")
         for dies, last in itertools.product((False, True), range(6)):
             async with DuplicateIndex.open(config) as doomed:
-                await doomed._store.rest()
-                made, ask = itertools.count(), doomed._store._shards.ask
+                await doomed.store.rest()
+                made, ask = itertools.count(), doomed.store._shards.ask
 
                 async def disturbed(calls, patience, ask=ask, made=made, dies=dies, last=last):
                     now = next(made)
@@ -165,14 +165,14 @@ async def test_a_drop_that_cannot_be_obeyed_changes_nothing_at_whatever_call(
                         await ask(calls, patience)
                     return await ask(calls, patience)
 
-                doomed._store._shards.ask = disturbed
+                doomed.store._shards.ask = disturbed
                 check = asyncio.create_task(doomed.check(*pages[0]))
                 await asyncio.wait([check], timeout=0.05)
                 if not dies:
                     assert (await check).cluster == number
-                for one in (check, *doomed._store._tasks):
+                for one in (check, *doomed.store._tasks):
                     one.cancel()
-                await asyncio.gather(check, *doomed._store._tasks, return_exceptions=True)
+                await asyncio.gather(check, *doomed.store._tasks, return_exceptions=True)
             before = (await index.stats()).verdicts
             for _ in range(2):
                 verdicts = [await index.check(*page) for page in pages]
@@ -186,13 +186,13 @@ async def test_copies_of_a_page_that_cannot_be_dropped_find_it(cluster_url: str)
     """It is visited at the moment when new copies come: they are its copies, and it stays."""
     config = configured(cluster_url)
     async with DuplicateIndex.open(config) as index:
-        ask, chooser = index._store._shards.ask, random.Random(7)
+        ask, chooser = index.store._shards.ask, random.Random(7)
 
         async def delayed(calls, patience):
             await asyncio.sleep(chooser.random() * 0.01)
             return await ask(calls, patience)
 
-        index._store._shards.ask = delayed
+        index.store._shards.ask = delayed
         for n in range(15):
             pages = [(f"http://{s}/{n}", text(changed(article(n), 1, seed=s))) for s in range(5)]
             number = (await index.check(*pages[0])).cluster
@@ -210,7 +210,7 @@ async def test_a_worker_that_sleeps_past_its_time_finds_out(cluster_url: str) ->
     config = configured(cluster_url, timeout=2)
     first, second = text(article(1)), text(changed(article(1), 1))
     async with DuplicateIndex.open(config) as slow, DuplicateIndex.open(config) as index:
-        asleep, ask = asyncio.Event(), slow._store._shards.ask
+        asleep, ask = asyncio.Event(), slow.store._shards.ask
 
         async def drowsy(calls, patience):
             if calls[0].script == "settle" and not asleep.is_set():
@@ -218,7 +218,7 @@ async def test_a_worker_that_sleeps_past_its_time_finds_out(cluster_url: str) ->
                 await asyncio.sleep(1.2)
             return await ask(calls, patience)
 
-        slow._store._shards.ask = drowsy
+        slow.store._shards.ask = drowsy
         late = asyncio.create_task(slow.check("http://a/1", first))
         await asleep.wait()
         start_time = time.monotonic()
@@ -236,14 +236,14 @@ async def test_a_clock_that_is_set_back_holds_up_no_page(cluster_url: str, url: 
     page = text(article(1))
     # A lease of half an hour is what others see of one of a second when the clock loses as much.
     async with DuplicateIndex.open(configured(cluster_url, timeout=3600)) as dead:
-        ask = dead._store._shards.ask
+        ask = dead.store._shards.ask
 
         async def die(calls, patience):
             if calls[0].script == "settle":
                 raise ServerError("killed")
             return await ask(calls, patience)
 
-        dead._store._shards.ask = die
+        dead.store._shards.ask = die
         with pytest.raises(ServerError, match="killed"):
             await dead.check("http://a/1", page)
     async with DuplicateIndex.open(configured(cluster_url, timeout=2)) as index:
@@ -255,18 +255,18 @@ async def test_a_late_answer_takes_no_page_out(cluster_url: str) -> None:
     """A page that was kept while its answer was lost, and came again, is found by its copies."""
     config, page = configured(cluster_url), text(article(1))
     async with DuplicateIndex.open(config) as slow, DuplicateIndex.open(config) as index:
-        ask = slow._store._shards.ask
+        ask = slow.store._shards.ask
 
         async def late(calls, patience):
             if calls[0].script == "settle":
-                slow._store._shards.ask = ask
+                slow.store._shards.ask = ask
                 await ask(calls, patience)
                 assert (await index.check("http://a/1", page)).kind is Kind.UNCHANGED
             return await ask(calls, patience)
 
-        slow._store._shards.ask = late
+        slow.store._shards.ask = late
         assert (await slow.check("http://a/1", page)).duplicate_of is None
-        await slow._store.rest()
+        await slow.store.rest()
         copy = await index.check("http://b/1", text(changed(article(1), 1)))
         assert copy.duplicate_of == "http://a/1"
         assert (await index.verify()).faults == []
@@ -276,7 +276,7 @@ async def test_a_closed_index_asks_nobody(cluster_url: str) -> None:
     """What is still under way when an index is closed fails; it opens no connection that stays."""
     async with DuplicateIndex.open(configured(cluster_url)) as index:
         pass
-    replies = await index._store._shards.ask([Call("look", 0, bytes(5))], 1.0)
+    replies = await index.store._shards.ask([Call("look", 0, bytes(5))], 1.0)
     assert [type(reply) for reply in replies] == [ServerError]
 
 
@@ -366,7 +366,7 @@ async def test_no_circle_of_waiting(cluster_url: str) -> None:
 
             return list(await asyncio.gather(*map(delayed, calls)))
 
-        shards = index._store._shards
+        shards = index.store._shards
         shards.ask = lambda calls, patience: jumbled(shards, calls, patience)
         for n in range(15):
             pages = [(f"http://{s}/{n}", text(changed(article(n), 1, seed=s))) for s in range(12)]

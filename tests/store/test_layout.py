@@ -51,7 +51,7 @@ async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> 
     config = DedupConfig(redis_url=redis_url, bands=2, rows=7, verify_bits=BITS, ttl=None)
     requests = pages(26_000, bands=2)
     async with DuplicateIndex.open(config) as index:
-        store: RedisIndex = index._store
+        store: RedisIndex = index.store
         for start in range(0, len(requests), 100):
             some = requests[start : start + 100]
             for evidence in await store.check(some):
@@ -101,8 +101,8 @@ async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> 
     requests[300] = requests[300]._replace(url="http://host/".ljust(20_000, "x"))
     config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(requests)
-        store: RedisIndex = index._store
+        await index.store.check(requests)
+        store: RedisIndex = index.store
         count = int((await store.counters())["state"]["next"]) // PAGES_IN_BLOCK
         packed = await store.packed_blocks([(0, block) for block in range(count)])
         blocks = [dict(split_block(block)) for block in packed]
@@ -129,11 +129,11 @@ async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
         for page in pages(100, bands=8)
     ]
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(requests)
+        await index.store.check(requests)
         assert (await index.verify()).faults == []
-        (found,) = await index._store.under(index._store.entries(0, 0, bytes(12), 1, shared)[1:])
+        (found,) = await index.store.under(index.store.entries(0, 0, bytes(12), 1, shared)[1:])
         assert len(set(found)) == 16
-        if len(index._store.shards) == 1:
+        if len(index.store.shards) == 1:
             assert sorted(found) == list(range(max(found) - 15, max(found) + 1))
         for n in reversed(range(100)):
             assert await index.forget(f"http://host/{n}")
@@ -158,7 +158,7 @@ async def test_nobody_can_fill_one_bucket(index_url: str, seed: int | None) -> N
     fullest = []
     for config in configs:
         async with DuplicateIndex.open(config) as index:
-            await index.check_requests(requests)
+            await index.store.check(requests)
             names = [index.store.shards[0].numbered("url", n) for n in range(8)]
             sizes = [len(list(entries_in(b))) for b in await index.store.read_buckets(names)]
             assert sum(sizes) == 300
@@ -174,16 +174,16 @@ async def test_a_page_is_no_copy_of_itself(index_url: str) -> None:
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)
     requests = pages(40, bands=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(requests)
-        lost = [key async for batch in index._store.scan() for key in batch if "}:url:" in key]
+        await index.store.check(requests)
+        lost = [key async for batch in index.store.scan() for key in batch if "}:url:" in key]
         for key in lost:
-            await index._store._client.delete(key)
+            await index.store._client.delete(key)
         changed = [
             page._replace(fingerprint=replace(page.fingerprint, exact=bytes(EXACT_BYTES)))
             for page in requests[20:21]
         ]
         again = [page._replace(token=b"anew") for page in (*requests[:20], *changed)]
-        found = await index.check_requests(again)
+        found = await index.store.check(again)
         assert [evidence.kind for evidence in found] == ["unique"] * 21
 
 
@@ -192,14 +192,14 @@ async def test_an_audit_during_a_crawl(index_url: str, monkeypatch: pytest.Monke
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
     requests = pages(204, bands=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(requests[:200])
+        await index.store.check(requests[:200])
         store, coming = index.store, iter(requests[200:202])
         read = store.packed_blocks
 
         async def reading(places: Sequence[tuple[int, int]]) -> list[bytes]:
             found = await read(places)
             for page in itertools.islice(coming, 1):
-                await index.check_requests([page])
+                await index.store.check([page])
             return found
 
         monkeypatch.setattr(store, "packed_blocks", reading)
@@ -220,7 +220,7 @@ async def test_an_audit_during_a_crawl_without_a_pause(index_url: str, same: boo
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
     requests = pages(6000, bands=8)
     async with DuplicateIndex.open(config) as index, DuplicateIndex.open(config) as other:
-        await index.check_requests(requests[:200])
+        await index.store.check(requests[:200])
 
         async def crawl() -> None:
             for start in itertools.count(200, 20):
@@ -232,7 +232,7 @@ async def test_an_audit_during_a_crawl_without_a_pause(index_url: str, same: boo
                         page._replace(url=f"http://host/{n}", token=start.to_bytes(4))
                         for n, page in enumerate(some)
                     ]
-                await other.check_requests(some)
+                await other.store.check(some)
                 await asyncio.sleep(0)
 
         stop, task = asyncio.Event(), asyncio.create_task(crawl())
@@ -279,7 +279,7 @@ async def test_a_bucket_that_was_cut_stops_no_check(index_url: str, kept: int) -
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
     requests = pages(300, bands=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(requests[:200])
+        await index.store.check(requests[:200])
         store, cut = index.store, []
         for family, _ in store.tables(8):
             for number in range(8):
@@ -289,9 +289,9 @@ async def test_a_bucket_that_was_cut_stops_no_check(index_url: str, kept: int) -
                 await store._client.set(key, bucket[:size])
                 cut.append(f"bucket {key} and the records disagree")
         assert set((await index.verify()).faults) >= set(cut)
-        await index.check_requests([page._replace(token=b"anew") for page in requests])
+        await index.store.check([page._replace(token=b"anew") for page in requests])
         copies = [page._replace(url=f"{page.url}/copy", token=b"copy") for page in requests[200:]]
-        found = await index.check_requests(copies)
+        found = await index.store.check(copies)
         assert [evidence.kind for evidence in found] == ["exact"] * 100
         shown = [await index.show(page.url) for page in requests[200:]]
         assert None not in shown
@@ -308,7 +308,7 @@ async def test_a_record_that_was_cut_stops_no_check(
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
     requests = pages(3, bands=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(requests)
+        await index.store.check(requests)
         client, key = index.store._client, index.store.shards[0].numbered("page", 0)
         record = await client.lindex(key, 1)
         await client.lset(key, 1, record[:kept])
@@ -316,7 +316,7 @@ async def test_a_record_that_was_cut_stops_no_check(
         own, *others = (page._replace(token=b"anew") for page in requests)
         near = replace(own.fingerprint, exact=bytes(EXACT_BYTES))
         copy = own._replace(url="http://host/copy", fingerprint=near)
-        found = await index.check_requests([*others, copy, own])
+        found = await index.store.check([*others, copy, own])
         kinds = [evidence.kind for evidence in found]
         assert kinds == ["unchanged", "unchanged", "unique", own_kind]
 
@@ -326,15 +326,15 @@ async def test_an_exchange_that_fails_in_its_middle(redis_url: str) -> None:
     config = DedupConfig(redis_url=redis_url, verify_bits=BITS, ttl=None)
     requests = pages(40, bands=8)
     async with DuplicateIndex.open(config) as index:
-        store: RedisIndex = index._store
+        store: RedisIndex = index.store
         buckets = {store.keys.numbered("url", number) for number in range(8)}
-        await index.check_requests(requests[:2])
+        await index.store.check(requests[:2])
         foreign = min(buckets - {key.decode() for key in await store._client.keys()})
         await store._client.lpush(foreign, "no bucket")
         with pytest.raises(ServerError):
-            await index.check_requests(requests)
+            await index.store.check(requests)
         await store._client.delete(foreign)
-        await index.check_requests([page._replace(token=b"anew") for page in requests])
+        await index.store.check([page._replace(token=b"anew") for page in requests])
         audit = await index.verify()
         assert (audit.faults, audit.urls) == ([], 40)
 
@@ -344,13 +344,13 @@ async def test_a_record_that_cannot_be_written(index_url: str) -> None:
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=1, timeout=1)
     requests = pages(60, bands=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(requests[:20])
+        await index.store.check(requests[:20])
         client, key = index.store._client, index.store.shards[0].numbered("page", 1)
         await client.set(key, "no list")
         with pytest.raises(ServerError, match="has not written"):
-            await index.check_requests(requests)
+            await index.store.check(requests)
         await client.delete(key)
-        await index.check_requests([page._replace(token=b"last") for page in requests])
+        await index.store.check([page._replace(token=b"last") for page in requests])
         audit = await index.verify()
         assert (audit.faults, audit.urls) == ([], 60)
 
@@ -361,7 +361,7 @@ async def test_a_record_without_a_verdict_is_named(index_url: str, place: int) -
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
     (page,) = pages(1, bands=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests([page])
+        await index.store.check([page])
         client, key = index.store._client, index.store.shards[0].numbered("page", 0)
         record = bytearray(await client.lindex(key, 1))
         record[place] = 0
@@ -376,7 +376,7 @@ async def test_an_audit_where_the_size_of_tables_is_lost(index_url: str, size: i
     """It looks at all the same, as it is there to find damage."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(pages(50, bands=8))
+        await index.store.check(pages(50, bands=8))
         key = index.store.shards[0].state
         if size is None:
             await index.store._client.hdel(key, "url.size")
@@ -408,7 +408,7 @@ async def test_keys_of_a_page_in_one_bucket(index_url: str) -> None:
     """Where a table has many keys of a page, none is lost when they come into one bucket."""
     config = DedupConfig(redis_url=index_url, method="modulo", verify_bits=BITS, shards=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(pages(60, bands=90))
+        await index.store.check(pages(60, bands=90))
         audit = await index.verify()
         assert (audit.faults, audit.kept) == ([], 60)
         assert audit.entries.total() == 60 * (90 + 2)
@@ -422,18 +422,18 @@ async def test_the_last_number(index_url: str) -> None:
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=8)
     async with DuplicateIndex.open(config) as index:
         some = pages(20, bands=8)
-        await index.check_requests(some[:10])
+        await index.store.check(some[:10])
         for keys in index.store.shards:
             last = 0xFEFFFFFF // len(index.store.shards)
             await index.store._client.hset(keys.state, "next", last - 2_000)
-        late = await index.check_requests(some[10:12])
+        late = await index.store.check(some[10:12])
         assert {one.kind for one in late} == {"unique"}
         again = [one._replace(token=b"next") for one in some[:12]]
-        assert {one.kind for one in await index.check_requests(again)} == {"unchanged"}
+        assert {one.kind for one in await index.store.check(again)} == {"unchanged"}
         for keys in index.store.shards:
             await index.store._client.hset(keys.state, "next", last - 20)
         with pytest.raises(ServerError, match="given its last number"):
-            await index.check_requests(some[12:])
+            await index.store.check(some[12:])
         assert await index.show(some[11].url) is not None
         audit = await index.verify()
         assert (audit.faults, audit.urls) == ([], 12)
@@ -447,16 +447,16 @@ async def test_a_state_that_was_lost(index_url: str, tmp_path: Path) -> None:
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
     async with DuplicateIndex.open(config) as index:
         some = pages(20, bands=8)
-        await index.check_requests(some)
+        await index.store.check(some)
         for page in some:
             await index.forget(page.url)
         (keys,) = index.store.shards
         await index.store._client.delete(keys.state)
-        assert {one.kind for one in await index.check_requests(some)} == {"unique"}
+        assert {one.kind for one in await index.store.check(some)} == {"unique"}
         await index.store._client.delete(keys.state)
         again = [page._replace(url=f"{page.url}/copy", token=b"anew") for page in some]
         for asked in (
-            index.check_requests(again),
+            index.store.check(again),
             index.show(some[0].url),
             index.forget("http://a"),
             index.verify(),
@@ -470,16 +470,16 @@ async def test_memory_is_given_back(index_url: str) -> None:
     """A forgotten page leaves neither record nor table entry."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(pages(500, bands=8))
+        await index.store.check(pages(500, bands=8))
         for n in range(500):
             assert await index.forget(f"http://host/{n}")
         assert not await index.forget("http://host/0")
         audit = await index.verify()
         assert (audit.faults, audit.urls, audit.kept, audit.entries) == ([], 0, 0, {})
-        left = {key async for batch in index._store.scan() for key in batch}
-        every = index._store.shards
+        left = {key async for batch in index.store.scan() for key in batch}
+        every = index.store.shards
         own = {name for keys in every for name in (keys.params, keys.state, keys.stats, keys.hosts)}
-        assert left == {index._store.head.params} | own
+        assert left == {index.store.head.params} | own
 
 
 @pytest.mark.parametrize("damage", ["entry", "record", "counter"])
@@ -487,9 +487,9 @@ async def test_an_audit_finds_damage(index_url: str, damage: str) -> None:
     """A lost entry, a lost record and a wrong counter are each reported."""
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, ttl=None, shards=8)
     async with DuplicateIndex.open(config) as index:
-        await index.check_requests(pages(50, bands=8))
+        await index.store.check(pages(50, bands=8))
         assert (await index.verify()).faults == []
-        client, keys = index._store._client, index._store.shards[0]
+        client, keys = index.store._client, index.store.shards[0]
         if damage == "counter":
             await client.hincrby(keys.state, "kept", 1)
         else:

@@ -214,8 +214,8 @@ async def test_one_exchange_for_pages_that_come_together(redis_url: str) -> None
     """Thirty pages at once make a few exchanges with the server, a page alone makes one."""
     async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
         await index.check("http://a/0", text(article(0)))
-        client = index._store._client
-        state = index._store.keys.state
+        client = index.store._client
+        state = index.store.keys.state
         assert int(await client.hget(state, "exchanges")) == 1
         await asyncio.gather(*(index.check(f"http://a/{n}", text(article(n))) for n in range(30)))
         assert int(await client.hget(state, "exchanges")) <= 3

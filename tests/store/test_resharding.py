@@ -172,7 +172,7 @@ async def test_a_slot_moves_among_checks_that_need_it(slots: Slots, url: str) ->
     """Each copy is found though its original is on the way, and lies elsewhere afterwards."""
     async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=SHARDS)) as index:
         await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
-        home = index._store.shards[Spread(SHARDS).home("http://a/1")]
+        home = index.store.shards[Spread(SHARDS).home("http://a/1")]
         slot = slots.slot(home.params)
 
         async def crawl() -> int:
@@ -232,7 +232,7 @@ async def test_an_import_writes_into_no_half_of_a_slot(
     async with DuplicateIndex.open(config) as index:
         await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
         await export_index(index, file := tmp_path / "index.jsonl.gz")
-        home = index._store.shards[Spread(SHARDS).home("http://a/1")]
+        home = index.store.shards[Spread(SHARDS).home("http://a/1")]
     await namespaces.clear_index(config)
     slots.begin(slot := slots.slot(home.params), [])
     with pytest.raises(ServerError, match="are moving to other nodes; wait"):
@@ -250,7 +250,7 @@ async def test_a_slot_that_moves_past_a_scan(
     config = DedupConfig(redis_url=url, shards=SHARDS)
     async with DuplicateIndex.open(config) as index:
         await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
-        client = index._store._client
+        client = index.store._client
         scan = client.scan_iter
 
         async def moving_scan(**options: Any) -> AsyncIterator[bytes]:
