@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 from .errors import ServerError
@@ -17,6 +18,7 @@ from .store.messages import CheckRequest, Evidence, Forget, Gone
 
 logger = logging.getLogger(__name__)
 
+Requests = TypeVar("Requests")
 Answer = TypeVar("Answer")
 Answers: TypeAlias = Sequence[Evidence | asyncio.Future[Evidence]]
 
@@ -39,10 +41,10 @@ class Exchange:
         timeout: float,
         spool: Spool | None,
     ) -> None:
-        self._check, self._report, self._forget = check, report, forget
+        self._check = check
         self._pages = Batcher(self._send_pages, limit=limit)
-        self._reports = Batcher(self._send_reports, limit=limit)
-        self._forgets = Batcher(self._send_forgets, limit=limit)
+        self._reports = Batcher(partial(self._send, report), limit=limit)
+        self._forgets = Batcher(partial(self._send, forget), limit=limit)
         self._timeout = timeout
         self._spool = spool
         self._patience = Patience()
@@ -98,16 +100,13 @@ class Exchange:
 
     async def _send_pages(self, requests: list[CheckRequest]) -> Answers:
         try:
-            with self._patience.asking():
-                return await self._check(requests)
+            return await self._send(self._check, requests)
         except ServerError:
             self.keep(requests)
             raise
 
-    async def _send_reports(self, reports: list[Gone]) -> list[bool]:
+    async def _send(
+        self, make: Callable[[Requests], Awaitable[Answer]], requests: Requests
+    ) -> Answer:
         with self._patience.asking():
-            return await self._report(reports)
-
-    async def _send_forgets(self, requests: list[Forget]) -> list[bool]:
-        with self._patience.asking():
-            return await self._forget(requests)
+            return await make(requests)
