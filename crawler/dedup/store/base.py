@@ -17,7 +17,10 @@ _MET: Final = 4  # bytes that say when a host was met, before the log of its tem
 
 
 class Store(Reader, ABC):
-    """An index by its parameters: where a page has its place, and what is known of single URLs."""
+    """An index by its parameters: where a page has its place, and what is known of single URLs.
+
+    ``parameters`` are those asked for, or those that the index has when it is open.
+    """
 
     def __init__(
         self,
@@ -28,23 +31,18 @@ class Store(Reader, ABC):
         parameters: Parameters,
     ) -> None:
         super().__init__(client, namespace, shards, head)
-        self._parameters = parameters
-
-    @property
-    def parameters(self) -> Parameters:
-        """The parameters asked for, or those that the index has when it is open."""
-        return self._parameters
+        self.parameters = parameters
 
     async def is_replaced(self) -> bool:
         """Whether there is another index under this name than the one that was opened, or none."""
         with explained():
             client: Any = self._client
-            digest = await client.hget(self._head.params, "digest")
-        return bool(digest != self._parameters.digest.encode())
+            digest = await client.hget(self.head.params, "digest")
+        return bool(digest != self.parameters.digest.encode())
 
     def url_key(self, url: str) -> bytes:
         """The key of a URL in the table of URLs."""
-        return table_key(url, self._parameters.seed)
+        return table_key(url, self.parameters.seed)
 
     @abstractmethod
     def home(self, url: str) -> int:

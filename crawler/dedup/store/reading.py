@@ -35,19 +35,15 @@ class ServerMemory(NamedTuple):
 class Reader:
     """The keys of an index, in one shard or in many.
 
-    ``shards`` are the keys of each shard, ``namespace`` is the index's name.
+    ``shards`` are the keys of each shard, ``head`` those whose parameters are written first: they
+    tell whether there is an index. ``namespace`` is its name.
     """
 
     def __init__(self, client: Client, namespace: str, shards: Sequence[Keys], head: Keys) -> None:
         self.namespace = namespace
         self.shards = shards
+        self.head = head
         self._client = client
-        self._head = head  # the keys whose params were written first
-
-    @property
-    def head(self) -> Keys:
-        """The keys whose parameters are written first: they tell whether there is an index."""
-        return self._head
 
     async def overrides(self) -> dict[str, str]:
         """What somebody wants of URLs, or took back: see :attr:`Keys.overrides`."""
@@ -86,7 +82,7 @@ class Reader:
         those of all shards together.
         """
         pipe: Any = self._client.pipeline(transaction=False)
-        pipe.hgetall(self._head.params)
+        pipe.hgetall(self.head.params)
         for keys in self.shards:
             for name in _COUNTS:
                 pipe.hgetall(getattr(keys, name))
@@ -114,7 +110,7 @@ class Reader:
 
     async def scan(self) -> AsyncIterator[list[str]]:
         """The names of all keys of the index, some hundreds at a time; one may come twice."""
-        prefixes = {self._head.prefix, *(keys.prefix for keys in self.shards)}
+        prefixes = {self.head.prefix, *(keys.prefix for keys in self.shards)}
         pattern = literal(commonprefix(list(prefixes))) + "*"  # noqa: RUF071 (no paths)
         seen: set[int] = set()
         batch: list[str] = []

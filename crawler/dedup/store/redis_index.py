@@ -62,8 +62,8 @@ class RedisIndex(Store):
         Unless one is to be made, where there is none it is read as one without pages. Raises
         :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
         """
-        asked = self._parameters.flat if make else []
-        return self._parameters.agree(await self._run("open", asked))
+        asked = self.parameters.flat if make else []
+        return self.parameters.agree(await self._run("open", asked))
 
     async def check(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
         """Check pages in order, all in one atomic step and one exchange."""
@@ -71,8 +71,8 @@ class RedisIndex(Store):
         oldest = 0 if self._ttl is None else now - int(self._ttl)
         terms = self._threshold, self._bits, oldest
         rule = self._rule.min_matches, "keys" if self._rule.by_keys else "sketch"
-        arguments: list[Any] = [self._parameters.digest, now, *terms, *rule]
-        seed = self._parameters.seed
+        arguments: list[Any] = [self.parameters.digest, now, *terms, *rule]
+        seed = self.parameters.seed
         arguments += [pack_request(request, seed) for request in requests]
         return [unpack_answer(reply) for reply in await self._run("check", arguments)]
 
@@ -94,13 +94,13 @@ class RedisIndex(Store):
         Of a page that was checked later than it was found gone nothing is noted: False, too.
         """
         items = [pack_gone(report, self.url_key(report.url)) for report in reports]
-        replies = await self._run("gone", [self._parameters.digest, *items])
+        replies = await self._run("gone", [self.parameters.digest, *items])
         return [bool(known) for known in replies]
 
     async def forget(self, requests: Sequence[Forget]) -> list[bool]:
         """Take URLs out of the index; False for those that were not there, or not as asked for."""
         items = [pack_forget(request, self.url_key(request.url)) for request in requests]
-        replies = await self._run("forget", [self._parameters.digest, self._bits, *items])
+        replies = await self._run("forget", [self.parameters.digest, self._bits, *items])
         return [bool(was_there) for was_there in replies]
 
     def home(self, url: str) -> int:

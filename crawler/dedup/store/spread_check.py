@@ -42,11 +42,11 @@ class SpreadCheck(SpreadCare):
         timeout: float,
     ) -> None:
         super().__init__(shards, terms, spread, timeout=timeout)
-        self._threshold, self._rule, self._parameters = threshold, rule, parameters
+        self._threshold, self._rule, self.parameters = threshold, rule, parameters
 
     async def _begin(self, attempts: list[Attempt]) -> None:
         """Make attempts at pages, in order, and claim their keys; leaves in each what it found."""
-        calls, seed = [], self._parameters.seed
+        calls, seed = [], self.parameters.seed
         for attempt in attempts:
             page = attempt.request.fingerprint
             own = attempt.request._replace(fingerprint=replace(page, odd=page.odd[:1]))
@@ -95,7 +95,7 @@ class SpreadCheck(SpreadCare):
         calls = []
         for attempt in named:
             url = attempt.request.canonical
-            key = table_key(url, self._parameters.seed)
+            key = table_key(url, self.parameters.seed)
             calls.append(Call("find", self._spread.home(url), key + url.encode()))
         replies = await self._ask(calls, attempts[0].deadline) if calls else []
         for attempt, reply in zip(named, replies, strict=True):

@@ -78,19 +78,19 @@ class SpreadIndex(SpreadCheck, Store):
         """
         text = load_script("open").text
         with explained():
-            asked = self._parameters.flat if make else []
-            listing = await self._client.eval(text, 1, self._head.params, *asked)
-            found = self._parameters.agree(listing)
+            asked = self.parameters.flat if make else []
+            listing = await self._client.eval(text, 1, self.head.params, *asked)
+            found = self.parameters.agree(listing)
             if not listing:
                 return found
             pipe: Any = self._client.pipeline()
             for keys in self._shards.keys:
-                pipe.eval(text, 1, keys.params, *self._parameters.flat)
+                pipe.eval(text, 1, keys.params, *self.parameters.flat)
             async with asyncio.timeout(self._timeout):  # the client would try again and again
                 listings = await pipe.execute()
             for listing in listings:
-                self._parameters.agree(listing)
-        self._shards.digest = self._parameters.digest
+                self.parameters.agree(listing)
+        self._shards.digest = self.parameters.digest
         return found
 
     async def start(
