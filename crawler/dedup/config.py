@@ -25,7 +25,7 @@ class DedupConfig:
 
     redis_url: str | None = setting(
         None,
-        parsing.optional_text,
+        parsing.optional(parsing.text),
         "Server that holds the index: redis://, rediss://, unix://, redis+sentinel:// or "
         "redis+cluster://. Unset: a private server of the project, its data in DEDUP_DATA_DIR.",
         is_secret=True,
@@ -59,7 +59,7 @@ class DedupConfig:
     )
     tag_field: str | None = setting(
         "dedup",
-        parsing.optional_text,
+        parsing.optional(parsing.text),
         "Item field that takes the verdict; empty: items are not tagged.",
     )
     url_field: str = setting("url", parsing.text, "Item field with the page's address.")
@@ -96,7 +96,7 @@ class DedupConfig:
     )
     extractor: str | Callable[[Any], str] | None = setting(
         None,
-        parsing.function,
+        parsing.optional(parsing.function),
         "Function, or the path of one, that turns a page's HTML into its main text. Unset: that of "
         "this package.",
     )
@@ -108,7 +108,7 @@ class DedupConfig:
     )
     ttl: float | None = setting(
         None,
-        parsing.duration,
+        parsing.optional(parsing.duration),
         "Time after which a page that was not seen again counts no more and its memory is given "
         "back: seconds, or a text as `12h`, `30d`, `8w`. Unset: pages count for ever. Of crawls "
         "that share an index the shortest time holds for all.",
@@ -140,13 +140,13 @@ class DedupConfig:
     )
     segment: str | Callable[[str], Iterable[str]] | None = setting(
         None,
-        parsing.function,
+        parsing.optional(parsing.function),
         "What cuts scripts without spaces (Chinese, Japanese, Thai, Khmer and others) into words: "
         "`icu`, a function, or the path of one, as `rjieba.cut`. Unset: each letter is a word.",
     )
     correct: str | None = setting(
         None,
-        parsing.correction,
+        parsing.optional(parsing.correction),
         "How texts are corrected before they are compared: `typos`, `scans`, `bad-scans` or a "
         "phonetic code, with a language or a file of words as `typos:de`. Unset: not at all.",
     )
@@ -157,7 +157,7 @@ class DedupConfig:
     )
     method_options: Mapping[str, Any] | None = setting(
         None,
-        parsing.options,
+        parsing.optional(parsing.options),
         "What else the method takes: a dict, or its JSON.",
     )
     num_hashes: int = setting(

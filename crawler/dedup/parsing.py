@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from .verdict import Kind
+
+T = TypeVar("T")
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -47,13 +49,11 @@ def namespace(value: Any) -> str:
     return name
 
 
-def optional_text(value: Any) -> str | None:
-    return None if value is None or value == "" else text(value)
+def optional(parse: Callable[[Any], T]) -> Callable[[Any], T | None]:
+    return lambda value: None if value is None or value == "" else parse(value)
 
 
-def correction(value: Any) -> str | None:
-    if value is None or value == "":
-        return None
+def correction(value: Any) -> str:
     from .typos import parsed
 
     parsed(text(value))
@@ -92,10 +92,6 @@ def integer(low: int, high: int) -> Callable[[Any], int]:
     return parse
 
 
-def optional(parse: Callable[[Any], int]) -> Callable[[Any], int | None]:
-    return lambda value: None if value is None or value == "" else parse(value)
-
-
 def number(low: float, high: float) -> Callable[[Any], float]:
     def parse(value: Any) -> float:
         with _expecting(f"a number above {low:g} and up to {high:g}"):
@@ -106,9 +102,7 @@ def number(low: float, high: float) -> Callable[[Any], float]:
     return parse
 
 
-def duration(value: Any) -> float | None:
-    if value is None or value == "":
-        return None
+def duration(value: Any) -> float:
     number, unit = (value[:-1], value[-1]) if isinstance(value, str) else (value, "s")
     if isinstance(value, str) and unit not in _SECONDS:
         number, unit = value, "s"
@@ -135,13 +129,11 @@ def kinds(value: Any) -> frozenset[Kind]:
     return frozenset(map(Kind, _some_of("verdicts", known, value)))
 
 
-def function(value: Any) -> str | Callable[[Any], str] | None:
-    return value if callable(value) else optional_text(value)
+def function(value: Any) -> str | Callable[[Any], str]:
+    return value if callable(value) else text(value)
 
 
-def options(value: Any) -> Mapping[str, Any] | None:
-    if value is None or value == "":
-        return None
+def options(value: Any) -> Mapping[str, Any]:
     with _expecting("a dict of options, or its JSON"):
         options = json.loads(value) if isinstance(value, str) else value
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
