@@ -11,13 +11,12 @@ from .candidates import Rule
 from .differences import Change, Overlap, line_overlap, word_changes
 from .fingerprint import make_corrector, make_sketcher, verification_sketches
 from .hashing import ShingleArray
-from .lsh import collision_probability, table_bits
 from .shingles import Shingler
 from .similarity import Estimate, containment, jaccard
-from .sketches import METHODS, BandedMethod, Sketcher
+from .sketches import METHODS, Sketcher
 from .sketches.odd import compare_odd
 from .text import single_spaced
-from .tuning import floor_of_odd
+from .tuning import floor_of_odd, found_share
 from .verdict import Kind
 
 if TYPE_CHECKING:
@@ -236,9 +235,9 @@ def _chance(config: DedupConfig, a: ShingleArray, b: ShingleArray, exactly: floa
 
     By the formula of the bands; methods without bands are asked, with one seed after the other.
     """
-    if issubclass(METHODS[config.method], BandedMethod):
-        bands, rows = config.banding
-        return float(collision_probability(exactly, bands, rows, table_bits(rows)))
+    share = found_share(config, exactly)
+    if share is not None:
+        return share
     found = 0
     for seed in range(_TRIALS):
         method = METHODS[config.method](seed=seed, **config.sketch_options)

@@ -204,7 +204,7 @@ class DedupConfig:
     def _check_numbers(self) -> None:
         if (self.bands == 0) != (self.rows == 0):
             raise ConfigError("DEDUP_BANDS and DEDUP_ROWS expect to be set both, or none of them")
-        if self._has_bands and self.bands * self.rows > self.values:
+        if self.has_bands and self.bands * self.rows > self.values:
             raise ConfigError(
                 f"DEDUP_BANDS × DEDUP_ROWS is {self.bands * self.rows}, more than the "
                 f"{self.values} values of DEDUP_NUM_HASHES: lower the bands or the rows"
@@ -215,7 +215,7 @@ class DedupConfig:
 
     def _check_method(self) -> None:
         said, own = set(self.method_options or {}), {"num_hashes", "seed"}
-        if self._has_bands:  # the rows of supershingles are others
+        if self.has_bands:  # the rows of supershingles are others
             own |= {"bands", "rows"}
         if said & own:
             names = ", ".join(PREFIX + name.upper() for name in sorted(said & own))
@@ -278,7 +278,7 @@ class DedupConfig:
     def sketch_options(self) -> dict[str, Any]:
         """What the method of :attr:`method` is made with, but for the seed."""
         options = {"num_hashes": self.values, **(self.method_options or {})}
-        if self._has_bands:
+        if self.has_bands:
             return options | self.banding._asdict()
         if self.method == ModuloSample.name:  # of which every value is a key
             options["num_hashes"] = min(options["num_hashes"], self._most_keys)
@@ -293,7 +293,8 @@ class DedupConfig:
         return self.verify_bits
 
     @property
-    def _has_bands(self) -> bool:
+    def has_bands(self) -> bool:
+        """Whether the method finds candidates by bands."""
         return issubclass(METHODS[self.method], BandedMethod)
 
     @property

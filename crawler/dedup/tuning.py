@@ -27,6 +27,7 @@ __all__ = [
     "choices",
     "floor_of_odd",
     "floor_of_pairs",
+    "found_share",
     "pair_similarities",
     "similarity_bins",
 ]
@@ -116,6 +117,14 @@ def _choice(name: str, used: bool, bands: Bands, config: DedupConfig) -> Choice:
     band_bytes = _BAND_BYTES * bands.bands
     page_bytes = _PAGE_BYTES + band_bytes + _BYTES_PER_VERIFY_BYTE * config.sketch_bits / 8
     return Choice(name, used, *bands, positives, negatives, round(page_bytes), round(band_bytes))
+
+
+def found_share(config: DedupConfig, similarity: float) -> float | None:
+    """The share of pairs of that similarity that the bands of an index find; None without bands."""
+    if not config.has_bands:
+        return None
+    bands, rows = config.banding
+    return float(collision_probability(similarity, bands, rows, table_bits(rows)))
 
 
 def pair_similarities(sketches: Sequence[OddSketch], bits: int) -> NDArray[np.float64]:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ..dedup.config import DedupConfig
 from ..dedup.errors import ConfigError, InputError
 from ..dedup.setting import function_name
-from ..dedup.sketches import METHODS, BandedMethod
 from . import columns, copies
 from .files import OFFSET_BITS, File, Piece, bins, is_local, piece_size, pieces
 from .known import Export, read_known
@@ -72,7 +71,7 @@ class Corpus:
         export: Export | None = None,
         walked: int = 5_000_000,
     ) -> None:
-        if not issubclass(METHODS[config.method], BandedMethod):
+        if not config.has_bands:
             raise ConfigError(
                 f"DEDUP_METHOD {config.method} is not to be had for a corpus; choose one with "
                 "bands: fast, minwise or one-permutation"

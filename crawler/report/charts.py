@@ -68,11 +68,10 @@ def s_curve(config: DedupConfig, histogram: Mapping[str, int], kept: KeptPairs) 
 
     `histogram` maps similarities, rounded down to hundredths, to near-duplicates.
     """
-    from ..dedup.sketches import METHODS, BandedMethod
     from ..dedup.tuning import choices
 
     line, bands, rows = "", 0, 0
-    if issubclass(METHODS[config.method], BandedMethod):
+    if config.has_bands:
         choice = choices(config, false_positives=0.5, false_negatives=0.5)[0]
         bands, rows = choice.bands, choice.rows
         similarities = [step / _STEPS for step in range(_STEPS + 1)]

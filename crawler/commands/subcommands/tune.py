@@ -67,13 +67,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from dataclasses import replace
 
     from ...dedup.errors import ConfigError
-    from ...dedup.sketches import METHODS, BandedMethod
     from ...dedup.tuning import choices
     from ...project import project_config
     from ..plot import save_plot
 
     config = project_config(settings)
-    if not issubclass(METHODS[config.method], BandedMethod):
+    if not config.has_bands:
         raise ConfigError(
             f"DEDUP_METHOD {config.method} has no bands to choose; fast, minwise and "
             "one-permutation have"

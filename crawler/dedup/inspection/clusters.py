@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from ..candidates import Rule
 from ..clusters import cluster
 from ..fingerprint import make_sketcher
-from ..lsh import collision_probability, table_bits
-from ..sketches import BandedMethod
-from ..tuning import floor_of_odd
+from ..tuning import floor_of_odd, found_share
 from ..verdict import plain
 from .records import all_records, records_of, to_record
 
 if TYPE_CHECKING:
-    from ..config import DedupConfig
     from ..index import DuplicateIndex
     from ..store.records import PageRecord, Progress
     from ..verdict import Record
@@ -198,13 +195,3 @@ async def read_stories(
     stories.sort(key=lambda one: (-len(one.members), one.id))
     found = found_share(config, threshold)
     return Stories(threshold, stories, len(numbers), too_short, too_long, found)
-
-
-def found_share(config: DedupConfig, similarity: float) -> float | None:
-    """The share of pairs of that similarity that the bands of an index find; None without bands."""
-    method = make_sketcher(config, seed=1).method
-    if not isinstance(method, BandedMethod):
-        return None
-    return float(
-        collision_probability(similarity, method.bands, method.rows, table_bits(method.rows))
-    )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..identity import host as host_of
 from ..store.records import COPIES
+from ..tuning import found_share
 from ..verdict import plain
-from .clusters import IndexCluster, found_share, read_stories
+from .clusters import IndexCluster, read_stories
 from .records import all_records, records_of, to_record
 
 if TYPE_CHECKING:
