@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers, Response
     from scrapy.settings import BaseSettings
-    from scrapy.statscollectors import StatsCollector
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
@@ -63,7 +62,6 @@ class SiteSpider(Spider):
     # For each response Scrapy starts as many workers as this; a page gives one item and requests,
     # so that the default of a hundred would be waste.
     custom_settings = {"CONCURRENT_ITEMS": 2}  # noqa: RUF012
-    stats: StatsCollector
     failures: Failures
     job: JobLock
     obeys_tags = True
@@ -108,16 +106,11 @@ class SiteSpider(Spider):
         spider.takes_text = project_config(crawler.settings).extractor is None
         spider.failures = Failures(crawler, spider.arguments.urls)
         spider.job = JobLock(crawler)
-        crawler.signals.connect(spider.opened, signal=signals.spider_opened)
         crawler.signals.connect(spider.stay_on_hosts, signal=signals.request_scheduled)
         crawler.signals.connect(spider.stop_other_types, signal=signals.headers_received)
         crawler.signals.connect(spider.robots.note, signal=signals.response_received)
         crawler.signals.connect(spider.item_failed, signal=signals.item_error)
         return spider
-
-    def opened(self) -> None:
-        """Take the crawl's statistics, which exist only now."""
-        self.stats = self.crawler.stats
 
     async def start(self) -> AsyncIterator[Request]:
         """Begin with the addresses given, of pages and of sitemaps."""
@@ -151,7 +144,7 @@ class SiteSpider(Spider):
         """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
         self._find_sitemaps(response.url, response.meta.get("depth", 0))
         if self.pages == self.arguments.max_pages:
-            self.stats.inc_value("site/beyond_max_pages")
+            self._count("site/beyond_max_pages")
             if response.request is not None:  # a JOBDIR keeps it for the next run
                 self.crawler.engine.crawl(response.request.replace(dont_filter=True))
             raise CloseSpider("max_pages")
@@ -161,12 +154,12 @@ class SiteSpider(Spider):
             return
         self.failures.answered = True
         self.pages += 1
-        self.stats.inc_value("site/pages")
-        self.stats.inc_value(f"site/hosts/{host_of(response.url)}")
+        self._count("site/pages")
+        self._count(f"site/hosts/{host_of(response.url)}")
         document = await parse(response.body, url=response.url, content_type=header or None)
         noindex, nofollow = self._forbidden(response, document)
         if noindex:
-            self.stats.inc_value("site/noindex")
+            self._count("site/noindex")
             self._leave_out(response.url)
         else:
             takes_text = self.takes_text and not document.is_binary  # which the filter tells of
@@ -266,12 +259,15 @@ class SiteSpider(Spider):
             self._leave_out(request.url)
         self._find_sitemaps(request.url, request.meta.get("depth", 0))
 
+    def _count(self, key: str) -> None:
+        self.crawler.stats.inc_value(key)
+
     def _leave_out(self, url: str) -> None:
         self.crawler.signals.send_catch_log(LEFT_OUT, url=url)
 
     def item_failed(self) -> None:
         """Count a page that was lost in a pipeline."""
-        self.stats.inc_value("site/item_errors")
+        self._count("site/item_errors")
 
     def stay_on_hosts(self, request: Request) -> None:
         """Refuse a request that leads to another host, as redirects do.
@@ -292,7 +288,7 @@ class SiteSpider(Spider):
             self._sitemaps.look_again()
             return
         if came_from:
-            self.stats.inc_value("site/foreign_redirects")
+            self._count("site/foreign_redirects")
             if came_from[0] in self.arguments.urls:
                 logger.warning(
                     "%s leads to another host; to crawl that one: -a url=%s",
