@@ -29,13 +29,13 @@ def left_unchecked(pages: int, gone: int) -> str:
     return " and ".join(said)
 
 
-def floored(similarity: float, digits: int = 4) -> float:
+def floored(similarity: float) -> float:
     """A similarity rounded down: what is below a threshold shall not seem to reach it.
 
-    >>> floored(0.79998), floored(0.8), floored(0.29, 2)
+    >>> floored(0.79998), floored(0.8), floored(0.29)
     (0.7999, 0.8, 0.29)
     """
-    return float(_floored(similarity, digits))
+    return float(_floored(similarity, 4))
 
 
 def similarity_in_words(similarity: float, digits: int = 4) -> str:

@@ -27,7 +27,7 @@ _COLOURS = ("#1f4e9c", "#b3541e", "#4b7f3a")
 _POSITIVES, _NEGATIVES = "#4b7f3a", "#1f4e9c"  # areas of errors, as lectures colour them
 
 
-def text_plot(choice: Choice, threshold: float, width: int = 80) -> str:
+def text_plot(choice: Choice, threshold: float, width: int) -> str:
     """The S-curve of `choice` in block characters, the threshold marked below the axis.
 
     It is made for a terminal of `width` columns.

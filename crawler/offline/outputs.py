@@ -31,15 +31,11 @@ class Output:
         self.stream = stream
         self._member: Any = None
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: bytes) -> None:
         """Write bytes; compressed they may take less."""
         if self._member is None:
             self._member = self._open_member()
         self._member.write(data)
-        return len(data)
-
-    def flush(self) -> None:
-        """Nothing: the file is not there before it is whole."""
 
     def end_member(self) -> None:
         """Let what comes next be decompressed by itself."""
