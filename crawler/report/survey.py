@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ..dedup.inspection.clusters import end_of, originals_of
+from ..dedup.inspection.records import all_records, records_of
 from ..dedup.inspection.top import HostCounts, count_page
 from ..dedup.similarity import Estimate
-from ..dedup.store.records import read_pages, read_records
 from ..dedup.verdict import time_of
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ async def take_survey(index: DuplicateIndex) -> Survey:
     hosts: dict[str, HostCounts] = {}
     kept = array("Q")
     listed = unlisted = 0
-    async for record in read_records(index.store, odd_bytes=bits // 8):
+    async for record in all_records(index, None):
         count_page(hosts, record)
         if record.is_kept:
             kept.append(record.number)
@@ -172,7 +172,7 @@ async def sample_pairs(index: DuplicateIndex) -> KeptPairs:
 async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int, ClusterPage]:
     """The pages that stand for clusters, by their numbers; those that do no more are left out."""
     bits = index.config.sketch_bits
-    found = await read_pages(index.store, clusters, odd_bytes=bits // 8)
+    found = await records_of(index, clusters)
     return {n: _member(record, bits) for n, record in found.items() if record.is_kept}
 
 
