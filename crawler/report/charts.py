@@ -117,21 +117,15 @@ def _y(share: float) -> float:
     return round(HEIGHT - _BOTTOM - share * (HEIGHT - _TOP - _BOTTOM), 1)
 
 
-class HostRow(NamedTuple):
-    """A host: its pages, those of them that are copies now, by kind, and their share."""
+def host_rows(hosts: Iterable[HostCounts]) -> tuple[list[dict[str, Any]], int]:
+    """The hosts with most copies, most first, and how many others there are.
 
-    host: str
-    pages: int
-    exact: int
-    near: int
-    share: float
-
-
-def host_rows(hosts: Iterable[HostCounts]) -> tuple[list[HostRow], int]:
-    """The hosts with most copies, most first, and how many others there are."""
-    rows = [HostRow(one.host, one.pages, one.exact, one.near, one.share) for one in hosts]
-    rows.sort(key=lambda row: (-row.exact - row.near, -row.pages, row.host))
-    return rows[:_MOST_HOSTS], max(0, len(rows) - _MOST_HOSTS)
+    Of each its pages, those of them that are copies now, by kind, and their share.
+    """
+    ranked = sorted(hosts, key=lambda one: (-one.duplicates, -one.pages, one.host))
+    names = ("host", "pages", "exact", "near", "share")
+    rows = [{name: getattr(one, name) for name in names} for one in ranked[:_MOST_HOSTS]]
+    return rows, max(0, len(ranked) - _MOST_HOSTS)
 
 
 def verdict_rows(verdicts: Mapping[str, int]) -> list[dict[str, Any]]:

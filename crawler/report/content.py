@@ -59,7 +59,7 @@ async def read_content(index: DuplicateIndex, archive: Archive, limits: Limits) 
         "stats": stats.to_dict(),
         "overrides": len(await index.overrides()),
         "verdicts": verdict_rows(stats.verdicts),
-        "hosts": [row._asdict() for row in hosts],
+        "hosts": hosts,
         "other_hosts": other_hosts,
         "kept_pairs": pairs._asdict(),
         "sizes": survey.size_bins(),
