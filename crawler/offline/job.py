@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..dedup.config import DedupConfig
 from ..dedup.errors import ConfigError, InputError
-from ..dedup.setting import function_name
+from ..dedup.setting import function_name, setting_name
 from . import columns, copies
 from .files import OFFSET_BITS, File, Piece, bins, is_local, piece_size, pieces
 from .known import Export, read_known
@@ -144,7 +144,7 @@ class Corpus:
     def _parameters(self) -> dict[str, Any]:
         listed = hashlib.sha256(json.dumps(self._files).encode()).hexdigest()
         values = {
-            f"DEDUP_{one.name.upper()}": getattr(self._config, one.name)
+            setting_name(one): getattr(self._config, one.name)
             for one in fields(self._config)
             if one.name not in _WITHOUT_EFFECT
         }
