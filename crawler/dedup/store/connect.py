@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 from redis import exceptions as redis_errors
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
@@ -62,9 +62,13 @@ def server_name(config: DedupConfig) -> str:
     return f"DEDUP_REDIS_URL {mask(config.redis_url)}"
 
 
-def is_cluster(client: Client) -> TypeGuard[RedisCluster]:
-    """Whether a client speaks to a cluster."""
-    return isinstance(client, RedisCluster)
+async def infos(client: Client, *sections: str) -> list[dict[str, Any]]:
+    """What the server, or each primary of a cluster, tells about itself."""
+    if not isinstance(client, RedisCluster):
+        return [await client.info(*sections)]
+    answers = await client.info(*sections, target_nodes=RedisCluster.PRIMARIES)
+    by_node = all(isinstance(answer, dict) for answer in answers.values())  # not of one alone
+    return list(answers.values()) if by_node else [answers]
 
 
 async def _client(config: DedupConfig, stack: AsyncExitStack) -> Client:
@@ -155,20 +159,16 @@ async def _greet(client: Client, patience: float) -> None:
 async def _inspect(client: Client, url: str, ttl: float | None) -> None:
     """Refuse or warn of a server that cannot keep the index, as far as it tells about itself."""
     try:
-        if isinstance(client, RedisCluster):
-            answers = await client.info(target_nodes=RedisCluster.PRIMARIES)
-            infos = list(answers.values()) if "redis_version" not in answers else [answers]
-        else:
-            infos = [await client.info()]
+        found = await infos(client)
     except redis_errors.ResponseError as error:
         logger.debug("The server does not tell about itself: %s", explain(error))
         return
-    for info in infos:
+    for info in found:
         if info.get("role") == "slave" and info.get("slave_read_only"):
             raise redis_errors.ReadOnlyError
         if info.get("cluster_enabled") and not isinstance(client, RedisCluster):
             raise redis_errors.ResponseError("MOVED to other nodes")
-    times = [float(info["server_time_usec"]) / 1e6 for info in infos if "server_time_usec" in info]
+    times = [float(info["server_time_usec"]) / 1e6 for info in found if "server_time_usec" in info]
     apart = max((abs(time.time() - of_server) for of_server in times), default=0.0)
     if apart > min(_SKEW, (ttl or _SKEW * 2) / 2):
         logger.warning(
@@ -178,7 +178,7 @@ async def _inspect(client: Client, url: str, ttl: float | None) -> None:
             mask(url),
             apart,
         )
-    for info in infos:
+    for info in found:
         policy = str(info.get("maxmemory_policy", "noeviction"))
         if info.get("maxmemory") and policy != "noeviction":
             logger.warning(

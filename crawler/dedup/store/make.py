@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from redis.asyncio import RedisCluster
+
 from ..candidates import Rule
 from ..fingerprint import make_sketcher
-from .connect import is_cluster
 from .parameters import SECRET, seed_digest
 from .redis_index import RedisIndex
 from .spread_index import SpreadIndex
@@ -26,7 +27,7 @@ def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
         "bits": config.sketch_bits,
         "ttl": config.ttl,
     }
-    if not is_cluster(client):
+    if not isinstance(client, RedisCluster):
         return RedisIndex(client, config.namespace, parameters, rule, **terms, secret=config.seed)
     return SpreadIndex(
         client,

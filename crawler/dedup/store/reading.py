@@ -10,11 +10,10 @@ from operator import itemgetter
 from os.path import commonprefix
 from typing import Any, Final, NamedTuple
 
-from redis.asyncio import RedisCluster
 from redis.exceptions import ResponseError
 
 from ..errors import ServerError
-from .connect import Client
+from .connect import Client, infos
 from .faults import FOREIGN, NO_STATE, explained
 from .keys import Keys, literal
 from .layout import LEAST_BUCKETS, MORE, Entry, entries_in, place_of, size_of
@@ -171,14 +170,10 @@ class Reader:
         """The memory of each server that holds a part of the index; None if they do not tell."""
         try:
             with explained():
-                if isinstance(self._client, RedisCluster):
-                    answer = await self._client.info("memory", target_nodes=RedisCluster.PRIMARIES)
-                else:
-                    answer = await self._client.info("memory")
+                found = await infos(self._client, "memory")
         except ServerError:  # managed servers and permissions may forbid it
             return None
-        infos = [answer] if "used_memory" in answer else list(answer.values())
-        return [ServerMemory(info["used_memory"], info.get("maxmemory", 0)) for info in infos]
+        return [ServerMemory(info["used_memory"], info.get("maxmemory", 0)) for info in found]
 
 
 def _text(value: bytes) -> str:
