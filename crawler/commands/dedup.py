@@ -19,7 +19,7 @@ from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from .arguments import StrictParser, closest
-from .output import printable
+from .output import tell
 from .subcommands import EXIT_CODES, Exit, find, names
 
 if TYPE_CHECKING:
@@ -120,6 +120,5 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, code: Exit) -> None:
-    # It may name what pages have said, such as hosts.
-    print(f"scrapy dedup: {printable(message)}", file=sys.stderr)
+    tell(message)
     raise SystemExit(int(code))

@@ -30,6 +30,11 @@ _LETTER = r"[^\x00-\x7f\u2000-\u206f]"
 _WITHIN_WORDS = re.compile(rf"(?<={_LETTER})([\u200b-\u200d])(?={_LETTER})")
 
 
+def tell(text: str) -> None:
+    """Say something on standard error, where no program looks for the result."""
+    print(f"scrapy dedup: {printable(text)}", file=sys.stderr)
+
+
 def is_terminal() -> bool:
     """Whether a person reads the output."""
     return sys.stdout.isatty()
@@ -218,7 +223,7 @@ def now_and_then() -> Callable[[str], None]:
         nonlocal last
         if monotonic() - last > _PROGRESS:
             last = monotonic()
-            print(f"scrapy dedup: {text}", file=sys.stderr)
+            tell(text)
 
     return say
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import argparse
 import pkgutil
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from enum import IntEnum
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+from ..output import tell
 
 if TYPE_CHECKING:
     from ...dedup.config import DedupConfig
@@ -114,10 +115,15 @@ def index_config(settings: Mapping[str, Any]) -> DedupConfig:
     )
 
 
+def nothing(message: str) -> Exit:
+    """Say on standard error why there is no result."""
+    tell(message)
+    return Exit.NOTHING
+
+
 def nothing_yet(namespace: str) -> Exit:
     """Say on standard error that an index has no page, or is not there."""
-    print(f"scrapy dedup: nothing yet in the index {namespace!r}; crawl first", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing(f"nothing yet in the index {namespace!r}; crawl first")
 
 
 async def has_pages(index: DuplicateIndex) -> bool:
@@ -131,8 +137,7 @@ def nothing_found(settings: Mapping[str, Any], message: str) -> Exit:
     """
     if not ask_index(settings, has_pages):
         return nothing_yet(index_config(settings).namespace)
-    print(f"scrapy dedup: {message}", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing(message)
 
 
 def unseen(url: str) -> str:
@@ -143,11 +148,6 @@ def unseen(url: str) -> str:
     """
     hint = "" if "://" in url else "; does its address begin with https:// or http://?"
     return f"the index never saw {url!r}{hint}"
-
-
-def never_saw(url: str) -> None:
-    """Say on standard error that the index has no page of that address."""
-    print(f"scrapy dedup: {unseen(url)}", file=sys.stderr)
 
 
 async def known_host(index: DuplicateIndex, host: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...wording import counted
 from ..output import print_json
-from . import Exit, index_config
+from . import Exit, index_config, nothing
 
 HELP = "Delete the index"
 
@@ -52,5 +52,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             print(f"The index {config.namespace!r} is deleted ({counted(deleted, 'key')}).")
     if deleted:
         return Exit.FOUND
-    print(f"scrapy dedup: there is no index {config.namespace!r}", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing(f"there is no index {config.namespace!r}")

@@ -16,7 +16,6 @@ first; --json prints one JSON object a line.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from ...wording import floored, similarity_in_words
 from ..arguments import number, output_file, whole
 from ..index_clusters import CLUSTERS, MEMBERS, print_clusters, print_stories, rows_of
 from ..output import is_terminal, now_and_then, print_table, progress_reporter
-from . import Exit, ask_index, nothing_found
+from . import Exit, ask_index, nothing, nothing_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -135,16 +134,14 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         names.append(name)
         fingerprints.append(fingerprint(text))
     if not names:
-        print(f"scrapy dedup: no document in {options.file!r}", file=sys.stderr)
-        return Exit.NOTHING
+        return nothing(f"no document in {options.file!r}")
     threshold, bits = config.threshold, config.sketch_bits
     rule = Rule.of(make_sketcher(config, seed=1).method)
     if options.pairs:
         pairs = similar_pairs(fingerprints, threshold=threshold, bits=bits, rule=rule)
         if _write(_pair_rows(pairs, names), options):
             return Exit.FOUND
-        print(f"scrapy dedup: no two documents in {options.file!r} are similar", file=sys.stderr)
-        return Exit.NOTHING
+        return nothing(f"no two documents in {options.file!r} are similar")
     found = cluster(fingerprints, threshold=threshold, bits=bits, rule=rule)
     found.sort(key=lambda one: (-len(one.members), one.representative))
     least = options.min_size or 2
@@ -155,8 +152,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         _print(found, names, least)
     if len(found[0].members) + 1 >= least:
         return Exit.FOUND
-    print(f"scrapy dedup: {options.file!r} holds no clusters of {least} documents", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing(f"{options.file!r} holds no clusters of {least} documents")
 
 
 def _reported(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

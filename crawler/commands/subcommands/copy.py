@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from ...wording import counted
 from ..output import print_json
-from . import Exit, index_config
+from . import Exit, index_config, nothing
 
 HELP = "Copy an index to another name"
 
@@ -83,5 +82,4 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
         print(f"The index {options.source!r} is {done} to {options.target!r} ({keys}).")
     if copied:
         return Exit.FOUND
-    print(f"scrapy dedup: there is no index {options.source!r}", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing(f"there is no index {options.source!r}")

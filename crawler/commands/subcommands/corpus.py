@@ -11,12 +11,11 @@ read than are pages; of each file the first of these is named.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from ...offline import cli
-from ..output import print_json, print_table, printable
+from ..output import print_json, print_table, tell
 from . import Exit
 
 HELP = "Keep one page of each of a corpus on disk (Spark)"
@@ -40,7 +39,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
         print_table("Corpus", ["fact", "value"], [list(line) for line in lines_of(result)])
     for fault in result.faults:
-        print(f"scrapy dedup: {printable(fault)}", file=sys.stderr)
+        tell(fault)
     if result.is_doubtful:
         return Exit.USAGE
     return Exit.FOUND if result.pages else Exit.NOTHING

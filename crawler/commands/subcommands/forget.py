@@ -11,8 +11,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..output import print_json, print_table
-from . import Exit, ask_index, never_saw
+from ..output import print_json, print_table, tell
+from . import Exit, ask_index, unseen
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -50,5 +50,5 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             print_table("", ["page", "what became of it"], rows)
     unknown = [url for url, was_there in known.items() if not was_there]
     for url in unknown:
-        never_saw(url)
+        tell(unseen(url))
     return Exit.NOTHING if unknown else Exit.FOUND

@@ -7,13 +7,12 @@ place. A page that is fetched again is no longer gone.
 from __future__ import annotations
 
 import argparse
-import sys
 from asyncio import gather
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..output import print_json, print_table
-from . import Exit, ask_index, never_saw
+from ..output import print_json, print_table, tell
+from . import Exit, ask_index, unseen
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -57,13 +56,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["page", "what became of it"], rows)
     missed = [url for url, is_noted in noted.items() if not is_noted]
     for url in missed:
-        if url in later:
-            print(
-                f"scrapy dedup: {url!r} was seen later than it is now by this clock",
-                file=sys.stderr,
-            )
-        else:
-            never_saw(url)
+        later_seen = f"{url!r} was seen later than it is now by this clock"
+        tell(later_seen if url in later else unseen(url))
     return Exit.NOTHING if missed else Exit.FOUND
 
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...wording import counted
-from ..output import print_json, printable, progress_reporter
+from ..output import print_json, progress_reporter, tell
 from . import Exit, index_config
 
 HELP = "Read an exported index"
@@ -50,5 +49,5 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         were = "was" if known == 1 else "were"
         print(f"{new} read into {config.namespace!r}, {known:,} {were} there.")
     for fault in found.audit.faults:
-        print(f"scrapy dedup: {printable(fault)}", file=sys.stderr)
+        tell(fault)
     return Exit.NOTHING if found.audit.faults else Exit.FOUND

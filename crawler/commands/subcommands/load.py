@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import whole
-from ..output import print_json, print_table, printable
+from ..output import print_json, print_table, tell
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -59,14 +59,11 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             shown = seconds
             print(f"{pages:,} pages · {pages / seconds:,.0f} pages/s", file=sys.stderr, flush=True)
 
-    def warn(fault: str) -> None:
-        print(f"scrapy dedup: {printable(fault)}", file=sys.stderr, flush=True)
-
     async def question(index: DuplicateIndex) -> Loaded:
         config = index.config
         checkpoint = Checkpoint(config.data_dir / "load.json", files, config.namespace)
         return await load(
-            index, files, checkpoint, processes=options.processes, report=report, warn=warn
+            index, files, checkpoint, processes=options.processes, report=report, warn=tell
         )
 
     result = ask_index(settings, question, make=True)

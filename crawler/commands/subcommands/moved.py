@@ -11,14 +11,13 @@ lead to with --to before a web server obeys them.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted
 from ..arguments import number, one_of, output_file
-from ..output import print_json, print_table, printable, progress_reporter, shown, whole_file
+from ..output import print_json, print_table, printable, progress_reporter, shown, tell, whole_file
 from . import (
     Exit,
     ask_index,
@@ -134,10 +133,7 @@ def _print(found: Sequence[Whereabouts], style: str) -> None:
         print(made.text, end="")
         if made.left_out:
             have = counted(made.left_out, "moved page has an address", "moved pages have addresses")
-            print(
-                f"scrapy dedup: {have} that no such map can hold; --format json has all",
-                file=sys.stderr,
-            )
+            tell(f"{have} that no such map can hold; --format json has all")
 
 
 def _day(time: datetime | None) -> str | None:

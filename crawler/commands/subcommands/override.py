@@ -7,13 +7,12 @@ with it, and `none` takes the decision back.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import one_of
-from ..output import print_json, print_table
-from . import Exit, ask_index, never_saw
+from ..output import print_json, print_table, tell
+from . import Exit, ask_index, nothing, unseen
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -51,7 +50,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         decision = None if options.decision == "none" else options.decision
         await index.override(options.url, decision)
         if decision and await index.show(options.url) is None:
-            never_saw(options.url)
+            tell(unseen(options.url))
         return {identity(options.url, canonical=index.config.canonical_urls): options.decision}
 
     found = ask_index(settings, decide)
@@ -61,5 +60,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["page", "decision"], sorted(found.items()))
     if found:
         return Exit.FOUND
-    print("scrapy dedup: nobody has decided about a page", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing("nobody has decided about a page")

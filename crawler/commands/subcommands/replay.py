@@ -8,12 +8,11 @@ the web, where it gave no answer to that.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted, left_unchecked
-from ..output import print_json, print_table
+from ..output import print_json, print_table, tell
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -55,12 +54,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             f"the pages that wait in DEDUP_DATA_DIR cannot be worked off: {error}"
         ) from None
     if any(foreign):
-        print(
-            f"scrapy dedup: {left_unchecked(*foreign)} in crawls with another index, "
-            "or lines are damaged: name it with DEDUP_NAMESPACE; if it is deleted, or lines "
-            "are damaged, crawl them again and remove unchecked.jsonl, which names them, from "
-            "DEDUP_DATA_DIR",
-            file=sys.stderr,
+        tell(
+            f"{left_unchecked(*foreign)} in crawls with another index, or lines are damaged: name "
+            "it with DEDUP_NAMESPACE; if it is deleted, or lines are damaged, crawl them again and "
+            "remove unchecked.jsonl, which names them, from DEDUP_DATA_DIR"
         )
     _print(verdicts, len(gone), as_json=options.json)
     return Exit.FOUND if verdicts or gone else Exit.NOTHING

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import whole
-from ..output import print_json
+from ..output import print_json, tell
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     with suppress(ValueError):
         local = local or ipaddress.ip_address(options.host).is_loopback
     if not local:
-        print(
-            "scrapy dedup: other machines can reach this page, and it is not encrypted",
-            file=sys.stderr,
-        )
+        tell("other machines can reach this page, and it is not encrypted")
 
     def announce(address: str) -> None:
         if options.json:

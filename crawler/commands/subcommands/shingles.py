@@ -9,13 +9,12 @@ says. Without a --size it is 25 characters or 5 words, and the --step 5 or 1.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from ..arguments import whole
 from ..output import print_json, print_table
-from . import Exit
+from . import Exit, nothing
 
 HELP = "The smallest shingles of a text and their hashes"
 
@@ -74,5 +73,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["hash", "shingle"], [[str(one.hash), one.text] for one in found])
     if found:
         return Exit.FOUND
-    print(f"scrapy dedup: there are no words in {options.file!r}", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing(f"there are no words in {options.file!r}")

@@ -9,12 +9,11 @@ is the share of its characters outside links; kept ones are marked with +, cut o
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..output import is_terminal, make_table, print_json, print_table, printable, terminal
-from . import Exit
+from . import Exit, nothing
 
 if TYPE_CHECKING:
     from ...chrome import Block
@@ -55,8 +54,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print(text)
     if text.strip():
         return Exit.FOUND
-    print(f"scrapy dedup: there is no text in {options.source!r}", file=sys.stderr)
-    return Exit.NOTHING
+    return nothing(f"there is no text in {options.source!r}")
 
 
 def _print(blocks: Sequence[Block]) -> None:

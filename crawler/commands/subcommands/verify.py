@@ -10,12 +10,11 @@ all: of an index that is lost nothing disagrees.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from ...wording import counted
-from ..output import print_json, print_table
+from ..output import print_json, print_table, tell
 from . import Exit, ask_index, index_config, nothing_yet
 
 HELP = "Whether the index agrees with itself"
@@ -43,16 +42,13 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         if found.faults:
             print_table("Faults, the first 100", ["fault"], [[fault] for fault in found.faults])
     if found.faults:
-        print(
-            "scrapy dedup: `export` this index and `import` that under another name, which makes "
-            "all tables anew",
-            file=sys.stderr,
+        tell(
+            "`export` this index and `import` that under another name, which makes all tables anew"
         )
     if found.unsettled:
-        print(
-            f"scrapy dedup: {counted(found.unsettled, 'bucket')} changed at each comparison: "
-            "verify the index again when no crawl writes to it",
-            file=sys.stderr,
+        tell(
+            f"{counted(found.unsettled, 'bucket')} changed at each comparison: verify the index "
+            "again when no crawl writes to it"
         )
     if not (found.urls or found.faults or found.unsettled):
         return nothing_yet(index_config(settings).namespace)
