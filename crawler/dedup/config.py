@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 from . import parsing
 from .errors import ConfigError
+from .identity import identity
 from .lsh import MOST_BANDS, Bands, fewest_bands
 from .setting import PREFIX, function_name, given, parsed, setting, setting_name
 from .sketches import METHODS, BandedMethod, ModuloSample, TwoStage
@@ -268,6 +269,10 @@ class DedupConfig:
             if self.values >= MOST_BANDS:  # then more of them make no more bands
                 remedy = "DEDUP_THRESHOLD expects more, or DEDUP_BANDS and DEDUP_ROWS to be set"
             raise ConfigError(f"{remedy}: {error}") from None
+
+    def identity(self, url: str) -> str:
+        """The URL that a page is known by, as :func:`~.identity.identity` has it."""
+        return identity(url, canonical=self.canonical_urls)
 
     @property
     def segment_name(self) -> str | None:

@@ -15,7 +15,7 @@ from .errors import InputError, ServerError
 from .evidence import record_of, verdict_of
 from .exchange import Exchange
 from .fingerprint import Fingerprint, Fingerprinter, make_corrector, make_sketcher
-from .identity import host, identity
+from .identity import host
 from .replay import replayed
 from .request import gone_of, request_of
 from .sketches.odd import OddSketch
@@ -141,7 +141,7 @@ class DuplicateIndex:
 
         Else that comes with the answers to its first pages. Without an answer nothing is known.
         """
-        site = host(self._identity(url))
+        site = host(self.config.identity(url))
         question = partial(self.store.template, site)
         with suppress(ServerError):
             pairs = await self._exchange.ask(question)
@@ -198,10 +198,6 @@ class DuplicateIndex:
             return await asyncio.to_thread(self.fingerprint, text, whole)
         return self.fingerprint(text, whole)
 
-    def _identity(self, url: str) -> str:
-        """What a URL is known by."""
-        return identity(url, canonical=self.config.canonical_urls)
-
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
         evidence = await self._exchange.check(request)
         return verdict_of(url, evidence, self.config.sketch_bits, request=request)
@@ -233,7 +229,7 @@ class DuplicateIndex:
 
     async def show(self, url: str) -> Record | None:
         """What the index knows of a URL, or None if it never saw it."""
-        known = self._identity(url)
+        known = self.config.identity(url)
         page = await self.store.show(known) if await self._is_there() else None
         return record_of(known, page, self.config.sketch_bits) if page is not None else None
 
@@ -259,7 +255,7 @@ class DuplicateIndex:
         """
         if not await self._is_there():
             raise InputError(f"there is no index {self.config.namespace!r}; see DEDUP_NAMESPACE")
-        known = self._identity(url)
+        known = self.config.identity(url)
         await self.store.override(known, decision)
 
     async def overrides(self) -> dict[str, str]:
@@ -273,11 +269,11 @@ class DuplicateIndex:
         False if the index never saw the URL. Those that are forgotten at the same time share
         exchanges.
         """
-        return await self._exchange.forget(Forget(self._identity(url)))
+        return await self._exchange.forget(Forget(self.config.identity(url)))
 
     async def leave_out(self, url: str) -> bool:
         """The same for what a crawl leaves out: False, too, if it is a copy, for none is of it."""
-        return await self._exchange.forget(Forget(self._identity(url), if_kept=True))
+        return await self._exchange.forget(Forget(self.config.identity(url), if_kept=True))
 
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory in bytes and parameters."""

@@ -7,7 +7,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from .identity import host, identity
+from .identity import host
 from .store.messages import CheckRequest, Gone
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def request_of(
     date: datetime | None = None,
 ) -> CheckRequest:
     """The check of a page, which names the URL `canonical` as such and whose text is of `date`."""
-    known = identity(url, canonical=config.canonical_urls)
-    other = identity(canonical, canonical=config.canonical_urls) if canonical else known
+    known = config.identity(url)
+    other = config.identity(canonical) if canonical else known
     by_date = date is not None and "earlier" in config.prefer
     return CheckRequest(
         known,
@@ -40,7 +40,7 @@ def request_of(
 
 def gone_of(config: DedupConfig, url: str, since: float | None) -> Gone:
     """The report that a URL is gone, `since` so many seconds after 1970 if not now."""
-    known = identity(url, canonical=config.canonical_urls)
+    known = config.identity(url)
     return Gone(known, _within(time.time() if since is None else since))
 
 

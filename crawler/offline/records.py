@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from ..dedup.identity import identity
 from .files import (
     DAMAGED,
     Format,
@@ -161,7 +160,7 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
                 yield Found(position, piece.number, "", None, _said(error))
                 continue
             if page is not None:
-                url = identity(page.url, canonical=config.canonical_urls)
+                url = config.identity(page.url)
                 yield Found(position, piece.number, url, page.text)
     except DAMAGED as error:
         yield Found(position + 1, piece.number, None, None, _said(error))

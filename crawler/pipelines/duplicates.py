@@ -19,7 +19,6 @@ from ..chrome import MainText, SharedTemplate
 from ..dedup.archive.writer import MOST_BLOCKS, ArchiveWriter
 from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError, ServerError
-from ..dedup.identity import identity
 from ..dedup.index import DuplicateIndex
 from ..dedup.store.connect import server_name
 from ..dedup.verdict import Kind, Verdict
@@ -98,7 +97,7 @@ class DuplicatePipeline:
         self._resources = AsyncExitStack()
         self._index: DuplicateIndex | None = None
         self._archive = ArchiveWriter.of(config)
-        self.gone = GoneAddresses(partial(identity, canonical=config.canonical_urls), count)
+        self.gone = GoneAddresses(config.identity, count)
         self.left_out = LeftOut(count)
         self.ending: Ending | None = None
 

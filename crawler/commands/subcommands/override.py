@@ -39,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Keep or list decisions; exit code 1 if there is none to list."""
     from ...dedup.errors import InputError
-    from ...dedup.identity import identity
 
     if options.list == (options.url is not None) or not (options.list or options.decision):
         raise InputError(f"name a page and {', '.join(_DECISIONS)}, or --list alone")
@@ -51,7 +50,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         await index.override(options.url, decision)
         if decision and await index.show(options.url) is None:
             tell(unseen(options.url))
-        return {identity(options.url, canonical=index.config.canonical_urls): options.decision}
+        return {index.config.identity(options.url): options.decision}
 
     found = ask_index(settings, decide)
     if options.json:

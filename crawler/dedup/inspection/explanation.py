@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..candidates import Rule
 from ..fingerprint import make_sketcher
-from ..identity import identity
 from ..similarity import Estimate
 from ..verdict import plain
 from .records import records_of, to_record
@@ -74,7 +73,7 @@ async def explain(
     Of a kept page the keys and the sketch are stored, so that those near it are found without its
     text; of a copy they are not, and of a URL never seen there is nothing.
     """
-    known = identity(url, canonical=index.config.canonical_urls)
+    known = index.config.identity(url)
     fingerprint = index.fingerprint(text) if text is not None else None
     override = (await index.overrides()).get(known)
     shown = await index.show(url)
