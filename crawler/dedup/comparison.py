@@ -13,7 +13,7 @@ from .fingerprint import make_corrector, make_sketcher, verification_sketches
 from .hashing import ShingleArray
 from .shingles import Shingler
 from .similarity import Estimate, containment, jaccard
-from .sketches import METHODS, Sketcher
+from .sketches import Sketcher
 from .sketches.odd import compare_odd
 from .text import single_spaced
 from .tuning import floor_of_odd, found_share
@@ -240,7 +240,7 @@ def _chance(config: DedupConfig, a: ShingleArray, b: ShingleArray, exactly: floa
         return share
     found = 0
     for seed in range(_TRIALS):
-        method = METHODS[config.method](seed=seed, **config.sketch_options)
+        method = config.make_method(seed)
         ours, theirs = (method.keys(method.sketch(shingles)).tobytes() for shingles in (b, a))
         found += Rule.of(method).matches(ours, theirs) > 0
     return found / _TRIALS

@@ -13,7 +13,7 @@ from .errors import ConfigError
 from .identity import identity
 from .lsh import MOST_BANDS, Bands, fewest_bands
 from .setting import PREFIX, function_name, given, parsed, setting, setting_name
-from .sketches import METHODS, BandedMethod, ModuloSample, TwoStage
+from .sketches import METHODS, BandedMethod, Method, ModuloSample, TwoStage
 from .verdict import Kind
 
 
@@ -235,7 +235,7 @@ class DedupConfig:
                     f"DEDUP_METHOD_OPTIONS expects {name} to be a {kind}, not {value!r:.200}"
                 )
         try:
-            method = METHODS[self.method](**self.sketch_options)
+            method = self.make_method()
         except (TypeError, ValueError) as error:
             raise ConfigError(f"DEDUP_METHOD {self.method}: {error}") from None
         if method.most_keys > self._most_keys:
@@ -288,6 +288,10 @@ class DedupConfig:
         if self.method == ModuloSample.name:  # of which every value is a key
             options["num_hashes"] = min(options["num_hashes"], self._most_keys)
         return options
+
+    def make_method(self, seed: int = 1) -> Method:
+        """The method that :attr:`method` names."""
+        return METHODS[self.method](seed=seed, **self.sketch_options)
 
     @property
     def sketch_bits(self) -> int:

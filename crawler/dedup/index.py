@@ -14,7 +14,7 @@ from .config import DedupConfig
 from .errors import InputError, ServerError
 from .evidence import record_of, verdict_of
 from .exchange import Exchange
-from .fingerprint import Fingerprint, Fingerprinter, make_corrector, make_sketcher
+from .fingerprint import Fingerprint, Fingerprinter, make_corrector
 from .identity import host
 from .replay import replayed
 from .request import gone_of, request_of
@@ -277,9 +277,7 @@ class DuplicateIndex:
 
     async def stats(self) -> IndexStats:
         """Counts of verdicts, memory in bytes and parameters."""
-        return await read_statistics(
-            self.store, bands=make_sketcher(self.config, seed=1).method.tables or 1
-        )
+        return await read_statistics(self.store, bands=self.config.make_method().tables or 1)
 
     async def sample(self, pages: int) -> list[OddSketch]:
         """Sketches of up to so many kept pages, drawn at random."""

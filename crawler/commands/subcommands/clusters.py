@@ -115,7 +115,7 @@ def _run_index(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit
 def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.candidates import Rule
     from ...dedup.clusters import cluster, similar_pairs
-    from ...dedup.fingerprint import Fingerprinter, make_sketcher
+    from ...dedup.fingerprint import Fingerprinter
     from ...extractor import extractor
     from ...project import project_config
     from ..collection import Fields, read_collection
@@ -136,7 +136,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if not names:
         return nothing(f"no document in {options.file!r}")
     threshold, bits = config.threshold, config.sketch_bits
-    rule = Rule.of(make_sketcher(config, seed=1).method)
+    rule = Rule.of(config.make_method())
     if options.pairs:
         pairs = similar_pairs(fingerprints, threshold=threshold, bits=bits, rule=rule)
         if _write(_pair_rows(pairs, names), options):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..candidates import Rule
 from ..clusters import cluster
-from ..fingerprint import make_sketcher
 from ..tuning import floor_of_odd, found_share
 from ..verdict import plain
 from .records import all_records, records_of, to_record
@@ -159,7 +158,7 @@ async def read_stories(
     of :func:`~..clusters.cluster`. A million pages take about 0.6 GB.
     """
     config = index.config
-    method = make_sketcher(config, seed=1).method
+    method = config.make_method()
     rule = Rule.of(method)
     whole = method.tables and 4 * method.tables  # bytes of the keys
     numbers, fingerprints, too_short, too_long = [], [], 0, 0

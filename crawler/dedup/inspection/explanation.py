@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..candidates import Rule
-from ..fingerprint import make_sketcher
 from ..similarity import Estimate
 from ..verdict import plain
 from .records import records_of, to_record
@@ -108,7 +107,7 @@ async def nearest(
 
 
 def _neighbour(index: DuplicateIndex, record: PageRecord, fingerprint: Fingerprint) -> Neighbour:
-    rule = Rule.of(make_sketcher(index.config, seed=1).method)._replace(min_matches=1)
+    rule = Rule.of(index.config.make_method())._replace(min_matches=1)
     known, estimate = record.fingerprint, None
     met = rule.matches(fingerprint.bands, known.bands)
     if known.exact == fingerprint.exact:

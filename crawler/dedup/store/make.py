@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
     """The index that `config` names on the server of `client`, not yet opened."""
-    rule = Rule.of(make_sketcher(config, seed=1).method)
     parameters = index_parameters(config)
+    rule = Rule.of(config.make_method())
     terms: dict[str, Any] = {
         "threshold": config.threshold,
         "bits": config.sketch_bits,
@@ -52,6 +52,7 @@ def index_parameters(config: DedupConfig) -> dict[str, Any]:
     }
     parameters["ignore"] = ", ".join(sorted(config.ignore))
     parameters |= {"method": config.method, **config.sketch_options}
+    # With all that a sketcher takes: a DEDUP_SEGMENT that cannot be had is said before one is made.
     parameters["tables"] = make_sketcher(config, seed=1).method.tables or 1
     if config.segment is not None:
         parameters["segment"] = config.segment_name

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import Response
 
 from ...dedup.candidates import Rule
-from ...dedup.fingerprint import make_sketcher
 from ...dedup.inspection import nearest
 from .view import MOST_COMPARED, MOST_FOUND, View, part_of
 
@@ -84,7 +83,7 @@ class Supposing:
         text = form.get("text", "")
         fingerprint = await asyncio.to_thread(self._view.index.fingerprint, text)
         found = await nearest(self._view.index, fingerprint)
-        rule = Rule.of(make_sketcher(self._view.config, seed=1).method)
+        rule = Rule.of(self._view.config.make_method())
         return self._view.show(
             request,
             "nearest.html",
