@@ -13,8 +13,6 @@ from .sketches.odd import difference, estimate_odd
 if TYPE_CHECKING:
     from .fingerprint import Fingerprint
 
-__all__ = ["BY_KEYS", "Grounds", "Rule"]
-
 # Stands for a level where a verdict rests on keys: of `sampled`, `odd_bits` are shared.
 BY_KEYS: Final = 255
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .fingerprint import Fingerprint
 
-__all__ = ["Cluster", "Member", "Pair", "cluster", "similar_pairs"]
-
 # Representatives compared with one text, those that meet in most bands first; the latest so many
 # of each band. They bound the time that a crafted collection can take.
 _MOST_COMPARED: Final = 24

@@ -22,8 +22,6 @@ from .verdict import Kind
 if TYPE_CHECKING:
     from .config import DedupConfig
 
-__all__ = ["Comparison", "Shingle", "compare", "smallest_overlap", "smallest_shingles"]
-
 _TRIALS: Final = 50
 
 
@@ -220,7 +218,8 @@ def _known_words(words: list[str], whole: bool) -> list[str]:
 def _hybrid(a: str, b: str, config: DedupConfig, sketcher: Sketcher) -> float | None:
     if config.correct is None:
         return None
-    from .typos import CODES, hybrid, parsed
+    from .phonetics import CODES
+    from .typos import hybrid, parsed
 
     name, source = parsed(config.correct)
     if name not in CODES:

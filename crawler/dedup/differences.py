@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Change", "Overlap", "line_overlap", "word_changes"]
-
 # Beyond, the longest common subsequence would take more than some seconds.
 _MOST_LINE_PAIRS: Final = 2_500_000_000
 # Words taken away or added, beyond which two texts are not told apart word by word.

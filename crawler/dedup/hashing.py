@@ -19,16 +19,6 @@ try:
 except ImportError:  # then a page's hashes take several times as long
     COMPILED = False
 
-__all__ = [
-    "ShingleArray",
-    "character_hashes",
-    "mixed",
-    "numbered",
-    "runs",
-    "sorted_unique",
-    "word_hashes",
-]
-
 ShingleArray: TypeAlias = NDArray[np.uint64]
 
 _SPACE: Final = 0x20

@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Bands",
-    "band_keys",
-    "choose_bands",
-    "collision_probability",
-    "error_areas",
-    "fewest_bands",
-]
-
 KEY_BITS: Final = 32
 TABLE_KEY_BITS: Final = 27  # of a key that the tables of an index tell apart: see lua/layout.lua
 # More tables cost more memory than a low threshold is worth.

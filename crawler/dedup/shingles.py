@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Shingler", "shingle_hashes"]
-
 # Small texts share a batch of so many bytes and texts, whose arrays fit a processor's caches. A
 # large text goes through in pieces of so many bytes, so that memory grows with its shingles only.
 _BATCH: Final = 128_000

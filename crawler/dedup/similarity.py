@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from .hashing import ShingleArray
 
-__all__ = ["Estimate", "containment", "estimate", "jaccard"]
-
 Interval: TypeAlias = Literal["wilson", "normal"]
 
 

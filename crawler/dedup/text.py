@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from .unspaced import Segmenter
 
-__all__ = ["Normaliser", "composed", "single_spaced"]
-
 _SPACE: Final = ord(" ")
 
 _ASCII: Final = bytes(

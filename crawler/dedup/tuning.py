@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from .config import DedupConfig
     from .sketches.odd import OddSketch
 
-__all__ = [
-    "Choice",
-    "SimilarityBin",
-    "choices",
-    "floor_of_odd",
-    "floor_of_pairs",
-    "found_share",
-    "pair_similarities",
-    "similarity_bins",
-]
-
 # Bytes of the server's memory for a kept page whose URL has 60 characters, as Valkey 9 counts them
 # (used_memory before and after, over 60,000 pages of which no two are alike): 253 with 1 band, 331
 # with 6, 407 with 12 and 555 with 24, all with 1024 bits to verify; 343 and 537 with 12 bands and

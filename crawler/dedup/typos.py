@@ -23,8 +23,6 @@ from .spelling.shape import Shapes
 from .spelling.writing import written
 from .text import composed
 
-__all__ = ["CODES", "NAMES", "Corrector", "corrector", "hybrid", "parsed", "versioned"]
-
 NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
 
 # To be raised with every change that corrects some text otherwise than before.

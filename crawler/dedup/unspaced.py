@@ -10,8 +10,6 @@ from unicodedata import normalize
 
 from .errors import ConfigError, MissingExtra
 
-__all__ = ["UNSPACED", "UNSPACED_LETTER", "Segmenter", "make_segmenter", "segmented"]
-
 Segmenter: TypeAlias = Callable[[str], Iterable[str]]
 
 # Letters of scripts that put no space between words. Korean and Tibetan do part words.

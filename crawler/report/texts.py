@@ -15,8 +15,6 @@ from ..wording import LONG, shortened
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-__all__ = ["MOST_WORDS", "Comparison", "Row", "Segment", "is_link", "side_by_side", "visible"]
-
 # Controls but for tab and line feed, lone surrogates, and what turns the direction of other text.
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ud800-\udfff]"

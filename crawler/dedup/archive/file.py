@@ -15,18 +15,6 @@ from ..config import DedupConfig
 from ..errors import InputError
 from ..identity import identity
 
-__all__ = [
-    "SCHEMA",
-    "archive_path",
-    "clear_archive",
-    "connect",
-    "copy_archive",
-    "create",
-    "existing",
-    "explained",
-    "forget_page",
-]
-
 _BUSY: Final = 10.0  # seconds to wait for another process that writes
 _PAUSE: Final = 0.02  # seconds between two attempts where SQLite does not wait by itself
 _VERSION: Final = 1

@@ -22,8 +22,6 @@ from ..identity import identity
 from ..verdict import Kind, Verdict, time_of
 from .file import SCHEMA, archive_path, existing, explained
 
-__all__ = ["Archive", "ArchivedPage", "CutBlock"]
-
 _MOST_VALUES: Final = 500  # in one statement
 _ZSTD: Final = bytes.fromhex("28b52ffd")  # how its frames begin
 # SQLite keeps whatever somebody writes into a column, of whatever type.

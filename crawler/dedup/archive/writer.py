@@ -21,8 +21,6 @@ from .file import archive_path, create
 if TYPE_CHECKING:
     from ...zstd import zstd
 
-__all__ = ["MOST_BLOCKS", "ArchiveWriter"]
-
 logger = logging.getLogger(__name__)
 
 # What one page may take, so that a file of so many pages has a bound.

@@ -15,8 +15,6 @@ from ..similarity import Estimate, Interval, estimate
 if TYPE_CHECKING:
     from ..hashing import ShingleArray
 
-__all__ = ["BandedMethod", "Method", "SketchArray"]
-
 SketchArray: TypeAlias = NDArray[Any]  # uint32 or uint64, as the method's dtype says
 
 

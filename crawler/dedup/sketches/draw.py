@@ -6,8 +6,6 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-__all__ = ["multipliers", "numbers"]
-
 
 def numbers(count: int, seed: int) -> NDArray[np.uint64]:
     """*count* random numbers of 64 bits; uint64 of shape (count,).

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from ..hashing import ShingleArray
 
-__all__ = ["FastSimilaritySketch"]
-
 _EMPTY: Final = np.uint64(2**64 - 1)
 _32: Final = np.uint64(32)
 # Order within a bin is that of the low 56 bits of a hash. The eight above hold the round, so that

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from ..hashing import ShingleArray
 
-__all__ = ["MinwisePermutations", "OnePermutation"]
-
 _32: Final = np.uint64(32)
 _EMPTY: Final = np.uint64(2**64 - 1)
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)

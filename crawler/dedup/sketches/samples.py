@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ..hashing import ShingleArray
 
-__all__ = ["ModuloSample", "SmallestN"]
-
 _32: Final = np.uint64(32)
 _KEY: Final = np.uint64((1 << TABLE_KEY_BITS) - 1)
 

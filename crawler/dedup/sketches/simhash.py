@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from ..hashing import ShingleArray
 
-__all__ = ["Simhash", "TwoStage", "estimate_simhash"]
-
 _WORD_BITS: Final = 64
 _32: Final = np.uint64(32)
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..text import Normaliser
     from .base import Method, SketchArray
 
-__all__ = ["METHODS", "Sketcher"]
-
 METHODS: Final[dict[str, type[Method]]] = {
     method.name: method
     for method in (

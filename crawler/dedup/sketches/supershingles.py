@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from ..hashing import ShingleArray
 
-__all__ = ["Supershingles"]
-
 _32: Final = np.uint64(32)
 _ONE_DEVIATION: Final = math.erf(math.sqrt(0.5))  # what the normal distribution has within one
 

@@ -21,8 +21,6 @@ from .writing import lower, written
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Dictionary", "dictionary"]
-
 _WORDS: Final = "frequency_dictionary_en_82_765.txt"
 _PAIRS: Final = "frequency_bigramdictionary_en_243_342.txt"
 # Below one in ten million words, lists made from the web hold more misspellings than words.
