@@ -21,7 +21,6 @@ HELP = "Delete the index"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the confirmation."""
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--json", action="store_true", help="print JSON: the keys deleted")
 

@@ -22,7 +22,6 @@ HELP = "The pages that one page stands for"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the cluster."""
     parser.add_argument("cluster", metavar="ID|URL", help="a cluster, or a page in it")
     parser.add_argument("--json", action="store_true", help="print JSON; null if not found")
 

@@ -36,7 +36,6 @@ HELP = "Clusters of the index, or of similar documents in a file"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the file, its fields and forms of output."""
     parser.add_argument("file", metavar="FILE.jsonl", nargs="?", help="the documents")
     parser.add_argument(
         "--min-size",

@@ -31,7 +31,6 @@ HELP = "How alike two documents are and where they differ"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the documents and the shape of the shingles."""
     parser.add_argument("a", metavar="A", help="the document that is known")
     parser.add_argument("b", metavar="B", help="the one that comes")
     parser.add_argument(

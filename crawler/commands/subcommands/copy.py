@@ -20,7 +20,6 @@ HELP = "Copy an index to another name"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add both names."""
     parser.add_argument("source", metavar="SRC", help="the index, a DEDUP_NAMESPACE")
     parser.add_argument("target", metavar="DST", help="its new name, another DEDUP_NAMESPACE")
     parser.add_argument("--json", action="store_true", help="print JSON: the keys copied")

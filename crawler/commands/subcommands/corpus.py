@@ -22,7 +22,6 @@ HELP = "Keep one page of each of a corpus on disk (Spark)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add input, output and the form of the result."""
     cli.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 

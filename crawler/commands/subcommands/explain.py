@@ -42,7 +42,6 @@ class _Source(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the page and where its text is found."""
     parser.add_argument("url", metavar="URL", help="address of the page, as it was crawled")
     parser.add_argument("--text", metavar="FILE", help="the page's text or HTML; - reads it")
     parser.add_argument(

@@ -23,7 +23,6 @@ HELP = "Write the index to a file"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the file."""
     parser.add_argument(
         "file", type=output_file, metavar="FILE", help="a new file, as index.jsonl.gz"
     )

@@ -21,7 +21,6 @@ HELP = "Take pages out of the index"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the pages' addresses."""
     parser.add_argument("url", nargs="+", metavar="URL", help="address of a page, as crawled")
     parser.add_argument("--json", action="store_true", help="print JSON: address to true or false")
 

@@ -21,7 +21,6 @@ HELP = "Tell the index that pages are gone"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the pages' addresses."""
     parser.add_argument("url", nargs="*", metavar="URL", help="address of a page, as crawled")
     parser.add_argument(
         "--file",

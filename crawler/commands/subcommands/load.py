@@ -30,7 +30,6 @@ _EVERY = 10.0  # seconds between two lines of progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the files and the form of the result."""
     parser.add_argument(
         "files", metavar="FILES", nargs="+", help="files, folders or patterns, first what to keep"
     )

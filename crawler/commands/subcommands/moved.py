@@ -40,7 +40,6 @@ _FORMATS = ("table", "json", "nginx", "apache")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is listed, and how."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--format",

@@ -23,7 +23,6 @@ _DECISIONS = ("keep", "drop", "none")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the page and the decision."""
     parser.add_argument("url", nargs="?", metavar="URL", help="address of a page, as crawled")
     parser.add_argument(
         "decision",

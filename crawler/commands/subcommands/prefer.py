@@ -22,7 +22,6 @@ HELP = "Make a page the one that stands for its cluster"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the page and where its text is found."""
     parser.add_argument("url", metavar="URL", help="address of the page, as it was crawled")
     parser.add_argument("--text", metavar="FILE", help="the page's text or HTML; - reads it")
     parser.add_argument("--fetch", action="store_true", help="fetch the page now")

@@ -24,7 +24,6 @@ HELP = "Check the pages that passed unchecked"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the form of the output."""
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
 
 

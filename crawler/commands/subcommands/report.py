@@ -22,7 +22,6 @@ HELP = "One HTML file that shows what was found"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the file and what it shall hold."""
     parser.add_argument(
         "-o",
         "--output",

@@ -27,7 +27,6 @@ _PAGES = 20  # that a person is shown; a pipe and JSON get all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the threshold."""
     parser.add_argument("threshold", type=number(0, 1, above=True), help="as .85")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -26,7 +26,6 @@ KINDS = ("near", "exact", "unique", "short")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is drawn and how many."""
     parser.add_argument("kind", metavar="KIND", type=one_of(KINDS), help=", ".join(KINDS))
     parser.add_argument(
         "--similarity", type=span, metavar="LOW-HIGH", help="of near and exact, as .80-.85"

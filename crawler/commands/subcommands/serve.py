@@ -24,7 +24,6 @@ HELP = "A local web page of the index"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add where to listen and whom to answer."""
     parser.add_argument("--host", type=_host, default="127.0.0.1", help="(default: 127.0.0.1)")
     parser.add_argument(
         "--port", type=whole(0, 65535), default=0, metavar="N", help="(default: any free one)"

@@ -14,7 +14,6 @@ HELP = "All settings, their values and meanings"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the form of the output."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--markdown", action="store_true", help="print the reference of all defaults")

@@ -22,7 +22,6 @@ _SIZES = {"char": (25, 5), "word": (5, 1)}  # size and step
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the document and the shape of the shingles."""
     parser.add_argument("file", metavar="FILE|URL", help="the document")
     parser.add_argument("--unit", choices=list(_SIZES), default="char", help="(default: char)")
     parser.add_argument("--size", type=whole(1, 10_000), metavar="N", help="units in a shingle")

@@ -13,7 +13,6 @@ HELP = "A page's verdict and what it duplicates"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the page's address."""
     parser.add_argument("url", metavar="URL", help="address of the page, as it was crawled")
     parser.add_argument("--json", action="store_true", help="print JSON; null if not found")
 

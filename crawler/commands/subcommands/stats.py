@@ -28,7 +28,6 @@ _HOSTS = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the choice of JSON."""
     parser.add_argument(
         "--watch",
         type=number(0.1, 86_400),

@@ -25,7 +25,6 @@ _KEPT, _CUT = "green", "red"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the document and what to show of it."""
     parser.add_argument("source", metavar="URL|FILE", help="the document")
     parser.add_argument("--blocks", action="store_true", help="all blocks, kept and cut")
     parser.add_argument("--json", action="store_true", help="print JSON")

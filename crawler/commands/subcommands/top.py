@@ -25,7 +25,6 @@ HELP = "Hosts and clusters with the most duplicates"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the length of the lists."""
     parser.add_argument(
         "--count", type=whole(1, 1_000_000), metavar="N", default=10, help="rows (default: 10)"
     )

@@ -29,7 +29,6 @@ _WIDE = 80  # columns of a terminal; in a narrower one numbers would be folded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add threshold, values, weights and forms of output."""
     parser.add_argument(
         "--threshold",
         type=number(0, 1, above=True),

@@ -21,7 +21,6 @@ HELP = "Whether the index agrees with itself"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the form of the output."""
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

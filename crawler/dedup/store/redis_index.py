@@ -104,15 +104,12 @@ class RedisIndex(Store):
         return [bool(was_there) for was_there in replies]
 
     def home(self, url: str) -> int:
-        """See :meth:`Store.home`."""
         return 0
 
     def tables(self, bands: int) -> list[tuple[str, str]]:
-        """See :meth:`Store.tables`."""
         return [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]
 
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
-        """See :meth:`Store.entries`."""
         found = [Entry(shard, "exact", "exact", exact[:4], page)] if words else []
         for band in range(len(bands) // 4):
             key = bands[band * 4 : band * 4 + 4]

@@ -176,26 +176,21 @@ class SpreadIndex(SpreadCheck, Store):
         return [bool(reply) for reply in replies]
 
     def home(self, url: str) -> int:
-        """See :meth:`Store.home`."""
         return self._spread.home(url)
 
     def tables(self, bands: int) -> list[tuple[str, str]]:
-        """See :meth:`Store.tables`."""
         return [("url", "url"), ("exact", "exact"), ("band", "band")]
 
     def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
-        """See :meth:`Store.entries`."""
         number = self.number(shard, page)
         return [_entry(place, number) for place in self._spread.places(exact, words, bands)]
 
     async def claimed(self) -> list[Entry]:
-        """See :meth:`Store.claimed`."""
         if not self._shards.digest:
             return []
         return [_entry(place, number) for number, place in await self._mend()]
 
     async def states(self) -> list[dict[str, int]]:
-        """See :meth:`Reader.states`."""
         await self.rest()
         return await super().states()
 
@@ -205,7 +200,6 @@ class SpreadIndex(SpreadCheck, Store):
                 yield name
 
     async def counters(self) -> dict[str, dict[str, str]]:
-        """See :meth:`Reader.counters`."""
         await self.rest()
         return await super().counters()
 
