@@ -90,7 +90,7 @@ class DedupConfig:
     )
     prefer: frozenset[str] = setting(
         frozenset(),
-        parsing.preferences,
+        parsing.some_of("canonical", "earlier"),
         "Which of two copies is kept if not the first to come: `canonical`, the one that the other "
         "names as canonical; `earlier`, the one with the earlier date. The verdict of the page "
         "that comes later names the one that it `replaces`.",
@@ -135,7 +135,7 @@ class DedupConfig:
     )
     ignore: frozenset[str] = setting(
         frozenset({"case", "punctuation"}),
-        parsing.distinctions,
+        parsing.some_of("accents", "case", "numbers", "punctuation", "reposts", "urls"),
         "What makes no difference: out of `case`, `punctuation`, `accents`, `numbers` (dates and "
         "counters too), `urls`, `reposts` (RT @name).",
     )

@@ -16,13 +16,7 @@ T = TypeVar("T")
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-# What two texts may differ in and still have the same words.
-DISTINCTIONS = frozenset({"accents", "case", "numbers", "punctuation", "reposts", "urls"})
-
 _LONGEST_NAME = 200  # bytes, in the names of files
-
-# By what a page may take the place of its copy.
-PREFERENCES = frozenset({"canonical", "earlier"})
 
 
 @contextmanager
@@ -152,9 +146,5 @@ def _some_of(what: str, known: Sequence[str], value: Any) -> frozenset[str]:
     return frozenset(names)
 
 
-def distinctions(value: Any) -> frozenset[str]:
-    return _some_of("words", sorted(DISTINCTIONS), value)
-
-
-def preferences(value: Any) -> frozenset[str]:
-    return _some_of("words", sorted(PREFERENCES), value)
+def some_of(*words: str) -> Callable[[Any], frozenset[str]]:
+    return lambda value: _some_of("words", words, value)
