@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import combinations, compress
+from math import nan
 from typing import Any, NamedTuple
 
 import lxml.html
@@ -167,10 +168,16 @@ def judge(swapped: list[Swapped], tool: Callable[[str], str]) -> dict[str, float
         if first != second
     ]
     return {
-        f"copies{where} ≥ .{tenths}": sum(copies[both] >= tenths / 10 for both in some) / len(some)
+        f"copies{where} ≥ .{tenths}": _share(copies[both] >= tenths / 10 for both in some)
         for where, some in (("", copies), (" in chrome alone", pure), (" where possible", possible))
         for tenths in (8, 9)
-    } | {"others < .2": sum(j < 0.2 for j in others) / len(others)}
+    } | {"others < .2": _share(j < 0.2 for j in others)}
+
+
+def _share(found: Iterable[bool]) -> float:
+    """Return the share of what is true, which of nothing is none."""
+    counts = Counter(found)
+    return counts[True] / counts.total() if counts else nan
 
 
 @cache
