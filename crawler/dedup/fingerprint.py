@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .hashing import ShingleArray
     from .sketches.base import SketchArray
     from .typos import Corrector
+    from .unspaced import Segmenter
 
 
 # Among a billion different texts any two have equal ones with a chance of 6 in a trillion.
@@ -53,16 +54,20 @@ def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
         unit=config.shingle_unit,
         step=config.shingle_step,
         repeats=config.shingle_repeats,
-        normaliser=Normaliser(
-            fold_case="case" in config.ignore,
-            drop_punctuation="punctuation" in config.ignore,
-            fold_accents="accents" in config.ignore,
-            fold_numbers="numbers" in config.ignore,
-            drop_urls="urls" in config.ignore,
-            drop_reposts="reposts" in config.ignore,
-            segment=make_segmenter(config.segment) if config.segment else None,
-        ),
+        normaliser=_normaliser(config, make_segmenter(config.segment) if config.segment else None),
         **config.sketch_options,
+    )
+
+
+def _normaliser(config: DedupConfig, segment: Segmenter | None = None) -> Normaliser:
+    return Normaliser(
+        fold_case="case" in config.ignore,
+        drop_punctuation="punctuation" in config.ignore,
+        fold_accents="accents" in config.ignore,
+        fold_numbers="numbers" in config.ignore,
+        drop_urls="urls" in config.ignore,
+        drop_reposts="reposts" in config.ignore,
+        segment=segment,
     )
 
 
@@ -72,7 +77,7 @@ def make_corrector(config: DedupConfig) -> Corrector | None:
         return None
     from .typos import corrector
 
-    return corrector(config.correct)
+    return corrector(config.correct, _normaliser(config))
 
 
 def verification_sketches(

@@ -121,13 +121,7 @@ class Normaliser:
         text = str.__str__(text)  # lxml and Beautiful Soup have strings of classes of their own
         patterns = self.drop_urls or self.drop_reposts or self.fold_numbers
         if patterns or self.segment is not None:
-            text = composed(text)  # for 1½, full-width digits and what is hidden within a number
-        if self.drop_urls:
-            text = _URL.sub(" ", text)
-        if self.drop_reposts:
-            text = _REPOST.sub(" ", text)
-        if self.fold_numbers:
-            text = _DATE_OR_NUMBER.sub("0", text)
+            text = self.reduced(text)
         if self.segment is not None:
             text = segmented(text, self.segment)
         if self.fold_case and self.drop_punctuation:
@@ -142,6 +136,21 @@ class Normaliser:
                 return text.encode("ascii").translate(_ASCII)
         return b"".join(map(self._encode_piece, _pieces(text)))
 
+    def reduced(self, text: str) -> str:
+        """*text* in NFKC, without the addresses, reposts, numbers and accents that say nothing.
+
+        What writes letters otherwise, as :class:`~.spelling.shape.Shapes`, is given this: nobody
+        would know them afterwards.
+        """
+        text = composed(text, self.fold_accents)  # for 1½ and what is hidden within a number
+        if self.drop_urls:
+            text = _URL.sub(" ", text)
+        if self.drop_reposts:
+            text = _REPOST.sub(" ", text)
+        if self.fold_numbers:
+            text = _DATE_OR_NUMBER.sub("0", text)
+        return text
+
     def _encode_piece(self, text: str) -> bytes:
         known = characters(self.drop_punctuation, self.fold_accents, self.segment is None)
         text = known.visible(text)
@@ -152,7 +161,7 @@ class Normaliser:
         return known.spaced(text)
 
 
-def composed(text: str) -> str:
+def composed(text: str, fold_accents: bool = False) -> str:
     r"""*text* in NFKC, without invisible characters: what has the same words has the same letters.
 
     >>> composed("An o\ufb03ce in Zu\u0308\u00adrich\u200b")
@@ -160,8 +169,11 @@ def composed(text: str) -> str:
     """
     if text.isascii():
         return text
-    visible = characters(True, False, True).visible
-    return "".join(unicodedata.normalize("NFKC", visible(piece)) for piece in _pieces(text))
+    visible = characters(True, fold_accents, True).visible
+    pieces = [visible(piece) for piece in _pieces(text)]
+    if fold_accents:
+        pieces = [visible(unicodedata.normalize("NFKD", piece)) for piece in pieces]
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
 
 
 def single_spaced(encoded: bytes) -> bytes:

@@ -21,16 +21,17 @@ from .spelling.page import Correction, Page
 from .spelling.phonetic import PhoneticRepair
 from .spelling.shape import Shapes
 from .spelling.writing import written
-from .text import composed
+from .text import Normaliser
 
 NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
 
 # To be raised with every change that corrects some text otherwise than before.
-_VERSIONS: Final = {"typos": 10, "scans": 10, "bad-scans": 9} | dict.fromkeys(CODES, 6)
+_VERSIONS: Final = {"typos": 10, "scans": 11, "bad-scans": 10} | dict.fromkeys(CODES, 6)
 # Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
 _LONGEST: Final = 1_000_000
 # A page with more corrections is not in the dictionary's language or no text; it stays as it is.
 _MOST_CORRECTED: Final = 0.45
+_PLAIN: Final = Normaliser()
 _SOFT_HYPHEN_AT_LINE_END: Final = re.compile("(\u00ad+(?=\\s))")
 
 
@@ -61,7 +62,7 @@ def versioned(value: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def corrector(value: str) -> Corrector:
+def corrector(value: str, normaliser: Normaliser = _PLAIN) -> Corrector:
     """The corrector of a name, with its dictionary loaded.
 
     Parameters
@@ -74,6 +75,8 @@ def corrector(value: str) -> Corrector:
         words, too. The name of a phonetic code: the way of the DSound paper, see
         :class:`~.spelling.phonetic.PhoneticRepair`. After a colon, the dictionary: see
         :func:`~.spelling.dictionary.dictionary`.
+    normaliser
+        What it leaves out of texts is left out before they are written as strokes.
 
     Raises
     ------
@@ -89,7 +92,7 @@ def corrector(value: str) -> Corrector:
         return ContextCorrector(source)
     if name in ("scans", "bad-scans"):
         spelling, shapes = ContextCorrector(source), Shapes(blurred=name == "bad-scans")
-        return lambda text: shapes(composed(spelling(text)))
+        return lambda text: shapes(normaliser.reduced(spelling(text)))
     return PhoneticCorrector(source, name)
 
 

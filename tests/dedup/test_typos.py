@@ -446,6 +446,18 @@ def test_corrected_copies_have_one_fingerprint() -> None:
     assert correcting(text) == correcting(CLEAN) == plain(CLEAN)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_ignored_is_ignored_with_every_corrector(name: str) -> None:
+    """Nobody would know a URL, a month or an accent once its letters are strokes."""
+    config = DedupConfig(correct=name, ignore="case,punctuation,accents,numbers,urls,reposts")
+    text = "Señor Muñoz met the mayor of Curaçao on {}, and {} people came to see them: https://{}"
+    one = text.format("3 May 2021", "1,204", "t.co/abc")
+    other = text.format("October 28, 2019", "310", "example.com/q").replace("ñ", "n")
+    fingerprint = Fingerprinter(config, 1)
+    assert fingerprint(f"RT @lamp: {one}").exact == fingerprint(other).exact
+    assert fingerprint(one).exact != fingerprint(one.replace("mayor", "queen")).exact
+
+
 @pytest.mark.parametrize("name", ["typos", "scans", "dsound"])
 @pytest.mark.parametrize(
     "written",
