@@ -88,8 +88,8 @@ class DuplicateIndex:
         ``DEDUP_CORRECT`` needs and cannot have; then none is made.
         """
         async with open_server(config) as client:
-            store = make_store(client, config)
             try:  # before an index is made for a dictionary that is none
+                store = make_store(client, config)
                 make_corrector(config)
             except InputError as error:
                 raise InputError(f"DEDUP_CORRECT: {error}") from error

@@ -16,7 +16,7 @@ import numpy as np
 
 from .phonetics import CODES
 from .spelling.context import MOST_DOUBTFUL, Reader
-from .spelling.dictionary import dictionary
+from .spelling.dictionary import dictionary, is_file
 from .spelling.page import Correction, Page
 from .spelling.phonetic import PhoneticRepair
 from .spelling.shape import Shapes
@@ -55,10 +55,15 @@ def parsed(value: str) -> tuple[str, str]:
 def versioned(value: str) -> str:
     """What an index keeps of the setting, so that texts corrected in different ways never mix.
 
+    Of a file of words, what is in it as well: its name stays when words are added. Raises what
+    :func:`~.spelling.dictionary.dictionary` does.
+
     >>> versioned("typos:de"), versioned("dsound")
     ('typos:de, version 10', 'dsound, version 6')
     """
-    return f"{value}, version {_VERSIONS[parsed(value)[0]]}"
+    name, source = parsed(value)
+    found = f"{value}, version {_VERSIONS[name]}"
+    return f"{found}, words {dictionary(source).digest}" if is_file(source) else found
 
 
 @lru_cache(maxsize=8)

@@ -16,12 +16,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.dedup import ConfigError, DedupConfig, jaccard, shingle_hashes
+from crawler.dedup import (
+    ConfigError,
+    DedupConfig,
+    DuplicateIndex,
+    ParameterMismatch,
+    jaccard,
+    shingle_hashes,
+)
 from crawler.dedup.errors import InputError
 from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.spelling import shape, table
 from crawler.dedup.spelling.choices import FEATURES, WEIGHTS
-from crawler.dedup.spelling.dictionary import Dictionary, dictionary
+from crawler.dedup.spelling.dictionary import Dictionary, _dictionary, dictionary
 from crawler.dedup.spelling.kept import Choices
 from crawler.dedup.spelling.nearby import Nearby
 from crawler.dedup.spelling.phonetic import PhoneticRepair
@@ -396,6 +403,28 @@ def test_a_dictionary_of_ones_own(tmp_path: Path) -> None:
             dictionary(str(tmp_path / name))
     with pytest.raises(InputError, match="no dictionary for 'xx'"):
         dictionary("xx")
+
+
+def test_a_line_of_a_file_that_is_no_word(tmp_path: Path) -> None:
+    """Arrays are as wide as the longest word; what a file has between words may be pictures."""
+    path = tmp_path / "words.txt"
+    path.write_text(f"zemlja 500\n{'x' * 10**6} 9\nnebo 300\n", encoding="utf-8")
+    assert dictionary(str(path)).words == ["zemlja", "nebo"]
+
+
+async def test_an_index_tells_files_of_words_apart(redis_url: str, tmp_path: Path) -> None:
+    """Words are added to a file, and its name stays; texts are corrected otherwise then."""
+    path = tmp_path / "words.txt"
+    path.write_text("zemlja 500\n", encoding="utf-8")
+    config = DedupConfig(redis_url=redis_url, correct=f"typos:{path}")
+    for _ in range(2):
+        async with DuplicateIndex.open(config):
+            pass
+    path.write_text("zemlja 500\nnebo 300\n", encoding="utf-8")
+    _dictionary.cache_clear()  # another process has none
+    with pytest.raises(ParameterMismatch, match=r"correct: index typos:.*, words .*, settings "):
+        async with DuplicateIndex.open(config):
+            pass
 
 
 def test_another_language() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import xxhash
 
 from ..errors import InputError, MissingExtra
 from . import table
@@ -30,6 +31,7 @@ _OFFERED: Final = 80_000
 # Single letters are counted in book corpora as initials, formulas and list marks.
 _LETTER: Final = 0.02
 SHIFT: Final = 20
+_LONGEST: Final = 64  # letters of a word in a file; one of thousands would take gigabytes
 _MOST: Final = 1e100  # so often no word occurs; sums of more could have no end
 # English word formation. With shorter stems, too many misspellings would be derivations.
 _ENDINGS: Final = ("s", "d", "ed", "r", "er", "or", "rs", "ers", "ors", "ing", "ly", "able", "ness")
@@ -70,7 +72,16 @@ class Dictionary:
         How often each word occurs; in any unit.
     pairs
         How often one word follows another; in any unit.
+
+    Attributes
+    ----------
+    words
+        The words in their order.
+    digest
+        What tells files of one name apart; empty for words of a package.
     """
+
+    digest = ""
 
     def __init__(
         self,
@@ -186,7 +197,8 @@ def dictionary(source: str = "en") -> Dictionary:
     English comes from symspellpy (82,765 words that are both in SCOWL and in Google Books n-grams,
     and their pairs; MIT) with the 29,000 most frequent of wordfreq; other languages from wordfreq
     (Apache-2.0, its data CC BY-SA 4.0). A file has a word a line, or a word and its frequency;
-    where no frequencies are given, frequent words come first.
+    where no frequencies are given, frequent words come first. What is longer than 64 letters is
+    no word.
 
     Raises
     ------
@@ -198,10 +210,15 @@ def dictionary(source: str = "en") -> Dictionary:
     return _dictionary(source)
 
 
+def is_file(source: str) -> bool:
+    """Whether a dictionary is that of a file, not of a language."""
+    return "/" in source or "." in source
+
+
 @lru_cache(maxsize=4)
 def _dictionary(source: str) -> Dictionary:
-    if "/" in source or "." in source:
-        return Dictionary(_of_file(Path(source)))
+    if is_file(source):
+        return _of_file(Path(source))
     if source == "en":
         return _english()
     return Dictionary(_of_language(source, "best"))
@@ -245,15 +262,15 @@ def _of_language(language: str, size: str) -> dict[str, float]:
     return found
 
 
-def _of_file(path: Path) -> dict[str, float]:
+def _of_file(path: Path) -> Dictionary:
     try:
-        lines = lower(written(path.read_text("utf-8-sig"))).splitlines()
+        text = path.read_text("utf-8-sig")
     except (OSError, ValueError) as error:  # no UTF-8, or a NUL in its name
         raise InputError(f"the dictionary {path} cannot be read: {error}") from error
     found: dict[str, float] = {}
-    for rank, line in enumerate(lines, 1):
+    for rank, line in enumerate(lower(written(text)).splitlines(), 1):
         word, *count = line.split()[:2] or [""]
-        if word:
+        if 0 < len(word) <= _LONGEST:
             # Zipf's law, for a list that only has an order.
             number = _number(count[0] if count else "", 1e6 / rank)
             if not 0 < number < _MOST:
@@ -264,7 +281,9 @@ def _of_file(path: Path) -> dict[str, float]:
             found[word] = found.get(word, 0.0) + number
     if not found:
         raise InputError(f"the dictionary {path} has no words")
-    return found
+    words = Dictionary(found)
+    words.digest = xxhash.xxh3_64_hexdigest(text.encode())
+    return words
 
 
 def _number(text: str, otherwise: float) -> float:
