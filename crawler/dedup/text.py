@@ -50,7 +50,9 @@ _MONTH: Final = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 # With what English writes behind it: 3rd, 5:30 pm.
-_NUMBER: Final = r"\d+(?:[.,:/\-\u066b\u066c\u2044]\d+)*(?:(?:st|nd|rd|th)\b|\s?[ap]\.?m\b\.?)?"
+_NUMBER: Final = (
+    r"\d+(?:[.,:/\-'\u2019\u066b\u066c\u2044]\d+)*(?:(?:st|nd|rd|th)\b|\s?[ap]\.?m\b\.?)?"
+)
 _DATE_OR_NUMBER: Final = re.compile(
     rf"{_NUMBER}\s?\b{_MONTH}(?:,?\s{_NUMBER})?|\b{_MONTH}\s{_NUMBER}(?:,\s?{_NUMBER})?|{_NUMBER}",
     re.IGNORECASE,

@@ -145,6 +145,7 @@ def test_words_of_many_scripts(text: str, expected: str) -> None:
         (Normaliser(fold_numbers=True), "March 3rd, 2021 at 5:30 pm", "0 at 0"),
         (Normaliser(fold_numbers=True), "2nd place, 7 A.M. start, 3 PMs", "0 place 0 start 0 pms"),
         (Normaliser(fold_numbers=True), "1½ or ¼, ２０\u200b２４", "0 or 0 0"),
+        (Normaliser(fold_numbers=True), "Fr. 1'234.50, 1’000’000 Leute", "fr 0 0 leute"),
         (Normaliser(fold_numbers=True), "١٬٢٣٤٫٥ و ٣/٥/٢٠٢١", "0 و 0"),
         (Normaliser(drop_reposts=True), "RT \u2068@name\u2069: so true", "so true"),
         (Normaliser(drop_urls=True), "see https://example.com/a?b=c#d now", "see now"),
