@@ -108,10 +108,13 @@ class Command(ScrapyCommand):
         except BrokenPipeError:  # the reader, such as `head`, has had enough
             _drop_output()
         except OSError as error:
-            if error.errno not in _FULL:
+            if error.errno in _FULL:
+                _drop_output()
+                _fail(f"cannot write: {error.strerror}", Exit.USAGE)
+            if error.filename is None:
                 raise
-            _drop_output()
-            _fail(f"cannot write: {error.strerror}", Exit.USAGE)
+            # A folder that is another user's, or a name that is too long.
+            _fail(f"cannot use {str(error.filename)!r}: {error.strerror}", Exit.USAGE)
 
 
 def _drop_output() -> None:

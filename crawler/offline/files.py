@@ -108,9 +108,16 @@ def is_local(path: str) -> bool:
 def local_files(pattern: str) -> list[File]:
     """The files that a path, a folder or a pattern names, in the order of their names.
 
-    Of a folder those whose names say what they hold. Raises :class:`InputError` if there are none
-    or if a file's name does not say what it holds.
+    Of a folder those whose names say what they hold. Raises :class:`InputError` if there are none,
+    if a file's name does not say what it holds or if it may not be looked at.
     """
+    try:
+        return _local_files(pattern)
+    except OSError as error:  # as of a link that leads nowhere, or a folder that is another user's
+        raise InputError(f"cannot read {str(error.filename)!r}: {error.strerror}") from None
+
+
+def _local_files(pattern: str) -> list[File]:
     path = Path(pattern)
     if path.is_dir():
         names = sorted(str(one) for one in path.rglob("*") if one.is_file())
@@ -126,10 +133,7 @@ def local_files(pattern: str) -> list[File]:
     found = []
     for name in names:
         known_format(name)
-        try:
-            status = Path(name).stat()
-        except OSError as error:  # as of a link that leads nowhere
-            raise InputError(f"cannot read {name!r}: {error.strerror}") from None
+        status = Path(name).stat()
         found.append(File(str(Path(name).absolute()), status.st_size, status.st_mtime_ns // 10**6))
     return found
 

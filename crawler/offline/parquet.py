@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Set
 from itertools import groupby
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 from ..dedup.errors import InputError
 from .files import extra, up_to_damage
@@ -25,9 +25,27 @@ def rows_in(stream: IO[bytes], path: str, wanted: Set[str]) -> Iterator[tuple[in
         raise InputError(f"{path!r} has none of the columns {', '.join(sorted(wanted))}")
     place = 0
     for batch in file.iter_batches(_ROWS, columns=columns):
-        for row in batch.to_pylist():
+        for row in _rows(batch):
             yield place, row
             place += 1
+
+
+def _rows(batch: Any) -> list[dict[str, Any]]:
+    """The rows of a batch. Texts that are not UTF-8 may call themselves so: Spark does not ask."""
+    try:
+        return cast(list[dict[str, Any]], batch.to_pylist())
+    except UnicodeDecodeError:
+        names = batch.schema.names
+        cells = zip(*map(_cells, batch.columns), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in cells]
+
+
+def _cells(column: Any) -> list[Any]:
+    pa, types = extra("pyarrow"), extra("pyarrow.types")
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        return list(column.to_pylist())
+    cells = column.cast(pa.large_binary()).to_pylist()
+    return [None if cell is None else cell.decode("utf-8", "replace") for cell in cells]
 
 
 def copy_rows(stream: IO[bytes], first: int, dropped: Container[int], output: IO[bytes]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -517,7 +518,7 @@ def test_parameters_must_agree(config, tmp_path, server):
     assert server.ask("DBSIZE") == keys
     target = DedupConfig(redis_url=config.redis_url, namespace="new")
     opened(target, lambda index: index.stats(), PAGES[:1])
-    with pytest.raises(ParameterMismatch, match="seed"):
+    with pytest.raises(ParameterMismatch, match=r"seed: .*; import it under another DEDUP"):
         asyncio.run(import_index(target, path))
 
 
@@ -539,8 +540,25 @@ def test_commands(dedup, redis_url, tmp_path):
     for wrong in (str(tmp_path / "nothing.gz"), str(tmp_path), __file__):
         code, _, err = dedup("import", wrong)
         assert (code, err.count("\n")) == (Exit.USAGE, 1), wrong
-    code, _, err = dedup("export", "/nowhere/x.gz")
-    assert (code, err.count("\n")) == (Exit.USAGE, 1)
+    for wrong in ("/nowhere/x.gz", "a" * 300):
+        code, _, err = dedup("export", wrong)
+        assert (code, err.count("\n")) == (Exit.USAGE, 1), wrong
+
+
+def test_what_is_no_file(dedup, redis_url, tmp_path):
+    """Nobody is told to remove a device; a pipe, which can be read once, is not called damaged."""
+    config = DedupConfig(redis_url=redis_url)
+    opened(config, lambda index: index.stats(), PAGES)
+    for special in ("/dev/null", str(tmp_path)):
+        code, _, err = dedup("export", special)
+        assert (code, err.count("name a new file"), err.count("remove")) == (Exit.USAGE, 1, 0)
+    path = written(config, tmp_path / "x.gz")
+    pipe, end = os.pipe()
+    with os.fdopen(end, "wb") as file:
+        file.write(path.read_bytes())
+    code, _, err = dedup("import", f"/dev/fd/{pipe}", "-s", "DEDUP_NAMESPACE=new")
+    os.close(pipe)
+    assert (code, err.count("is a pipe")) == (Exit.USAGE, 1)
 
 
 def test_the_permissions_that_are_documented_suffice(start_server, tmp_path):

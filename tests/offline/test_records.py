@@ -325,6 +325,22 @@ def test_parquet_columns_of_bytes_are_text(tmp_path: Path) -> None:
     assert [(one.url, one.text) for one in found_in(path, canonical_urls=False)] == rows
 
 
+def test_parquet_texts_that_are_not_utf_8_cost_no_page(tmp_path: Path) -> None:
+    """Spark writes bytes that are cast to a string as they are: a file is read to its end."""
+    path = tmp_path / "a.parquet"
+    texts = [b"sentences of words"] * 600
+    texts[300] = b"a caf\xe9"
+    pages = {
+        "url": [f"https://e.example/{number}" for number in range(600)],
+        "text": pa.array(texts, pa.binary()).view(pa.string()),
+        "html": pa.array([None] * 600, pa.large_string()),
+    }
+    parquet.write_table(pa.table(pages), path)
+    found = found_in(path)
+    assert [one.url for one in found] == pages["url"]
+    assert [found[number].text for number in (299, 300)] == ["sentences of words", "a caf\ufffd"]
+
+
 def test_parquet_files_without_rows_are_copied(tmp_path: Path) -> None:
     """Empty ones, and those of which nothing is kept."""
     path, copy = tmp_path / "a.parquet", tmp_path / "copy.parquet"
@@ -401,6 +417,8 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").symlink_to("nowhere")
     with pytest.raises(InputError, match=r"a\.jsonl"):
         local_files(str(tmp_path / "a.jsonl"))
+    with pytest.raises(InputError, match=r"cannot read .*too long"):
+        local_files("a" * 300 + ".jsonl")
 
 
 def test_files_are_read_in_the_order_given(tmp_path: Path) -> None:

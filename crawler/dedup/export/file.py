@@ -133,6 +133,8 @@ def read_blocks(path: Path) -> Iterator[Block]:
     blocks = pages = 0
     expected = -1
     with _opened(path) as file:
+        if not path.is_file():
+            raise InputError(f"{str(path)!r} is a pipe, and is read more than once: name a file")
         see_that_it_is_export(path, file.peek(_CHUNK), FORMAT)
         for start, end, text in _members(path, file):
             where = f"{str(path)!r}, block {_name(expected)} (from byte {start:,})"

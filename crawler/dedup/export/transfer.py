@@ -71,6 +71,8 @@ async def export_index(
 
 
 def _see_that_it_is_new(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise InputError(f"{str(path)!r} is a folder, a pipe or a device: name a new file")
     if path.exists():
         raise InputError(f"there is a file {str(path)!r} already: remove it, or name another")
 

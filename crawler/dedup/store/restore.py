@@ -84,7 +84,8 @@ class Restorer:
                     raise ParameterMismatch(
                         f"the index {self._store.namespace!r} has other parameters than that in "
                         f"the file, which are called the settings here: "
-                        f"{self._parameters.differences(found)}"
+                        f"{self._parameters.differences(found)}; import it under another "
+                        "DEDUP_NAMESPACE"
                     )
                 return
             self.is_new = True
