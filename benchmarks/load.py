@@ -44,7 +44,7 @@ async def by_load(index: DuplicateIndex, path: Path, processes: int) -> float:
     """Seconds from the first exchange on; the pages before it are few."""
     times: list[float] = []
     files = local_files(str(path))
-    checkpoint = Checkpoint(path.with_suffix(".done"), files, "load")
+    checkpoint = Checkpoint(path.with_suffix(".done"), files, index)
     report = lambda _, seconds: times.append(seconds)  # noqa: E731
     await load(index, files, checkpoint, processes=processes, report=report, warn=print)
     return times[-1] - times[0]

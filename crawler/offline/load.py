@@ -22,6 +22,7 @@ from ..dedup.errors import InputError
 from ..dedup.fingerprint import Fingerprinter
 from ..dedup.request import request_of
 from ..dedup.store.messages import CheckRequest
+from ..dedup.store.parameters import seed_digest
 from .ctrl_c import ctrl_c_held_back
 from .files import DAMAGED, UNITS, File, Format, known_format, pieces
 from .records import Page, PageReader, Raw, records
@@ -75,13 +76,17 @@ class Chunk(NamedTuple):
 class Checkpoint:
     """How far the files were loaded, in a file beside the index's data until they all are.
 
-    It counts for the same files and as long as the index knows the last page that it names: an
-    index that was cleared is loaded from the start.
+    It counts for the same files, fields and index, and as long as that knows the last page that it
+    names: an index that was cleared is loaded from the start.
     """
 
-    def __init__(self, path: Path, files: Sequence[File], namespace: str) -> None:
+    def __init__(self, path: Path, files: Sequence[File], index: DuplicateIndex) -> None:
         self._path = path
-        self._key = json.dumps([namespace, *files])
+        config = index.config
+        # Another index of that name, which a crawl has filled since, may know the page, too.
+        known_by = [config.namespace, seed_digest(index.seed)]
+        fields = [config.url_field, config.text_field, config.html_field]
+        self._key = json.dumps([*known_by, *fields, *files])
         self._warned = False
 
     def read(self) -> tuple[int, str | None]:

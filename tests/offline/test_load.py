@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from time import sleep
 
@@ -15,6 +16,7 @@ import pytest
 
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Record
 from crawler.dedup.errors import InputError
+from crawler.dedup.store.namespaces import clear_index
 from crawler.offline.files import File, local_files
 from crawler.offline.load import Checkpoint, Loaded, _Source, load
 from crawler.zstd import zstd
@@ -29,7 +31,7 @@ def loaded(config: DedupConfig, files: list[File], warnings: list[str] | None = 
 
     async def run() -> Loaded:
         async with DuplicateIndex.open(config) as index:
-            checkpoint = Checkpoint(config.data_dir / "load.json", files, config.namespace)
+            checkpoint = Checkpoint(config.data_dir / "load.json", files, index)
             return await load(
                 index, files, checkpoint, processes=2, report=lambda *_: None, warn=warn
             )
@@ -89,12 +91,12 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
     async def begin() -> None:
         async with DuplicateIndex.open(config) as index:
             await index.check_many(PAGES[:half])
+            place = len(corpora.json_lines(PAGES[: half - 1]))
+            key = Checkpoint(tmp_path / "load.json", files, index)._key
+            noted = {"files": key, "position": place, "url": PAGES[half - 1][0]}
+            (tmp_path / "load.json").write_text(json.dumps(noted))
 
     asyncio.run(begin())
-    place = len(corpora.json_lines(PAGES[: half - 1]))
-    key = json.dumps([config.namespace, *files])
-    noted = {"files": key, "position": place, "url": PAGES[half - 1][0]}
-    (tmp_path / "load.json").write_text(json.dumps(noted))
     done = loaded(config, files)
     assert (done.skipped, done.verdicts.total()) == (half, len(PAGES) - half)
     assert not (tmp_path / "load.json").exists()
@@ -109,6 +111,21 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
 
     asyncio.run(forget())
     assert loaded(config, local_files(str(path))).skipped == 0
+
+    # Another index under that name, which knows the page that was loaded last from elsewhere.
+    asyncio.run(clear_index(config))
+    asyncio.run(begin())
+    asyncio.run(clear_index(config))
+
+    async def crawl() -> None:
+        async with DuplicateIndex.open(config) as index:
+            await index.check_many(PAGES[half - 1 : half])
+
+    asyncio.run(crawl())
+    assert loaded(config, files).skipped == 0
+
+    asyncio.run(begin())
+    assert loaded(replace(config, text_field="body"), files).skipped == 0  # other texts
 
 
 def test_what_is_noted_goes_when_all_is_loaded(

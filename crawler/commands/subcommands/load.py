@@ -59,8 +59,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             print(f"{pages:,} pages · {pages / seconds:,.0f} pages/s", file=sys.stderr, flush=True)
 
     async def question(index: DuplicateIndex) -> Loaded:
-        config = index.config
-        checkpoint = Checkpoint(config.data_dir / "load.json", files, config.namespace)
+        checkpoint = Checkpoint(index.config.data_dir / "load.json", files, index)
         return await load(
             index, files, checkpoint, processes=options.processes, report=report, warn=tell
         )
