@@ -103,12 +103,20 @@ class Spool:
 
     @classmethod
     def rename(cls, folder: Path, source: str, target: str) -> None:
-        """Give the requests of the index that was named `source` to it as it is named now."""
+        """Give the requests of the index that was named `source` to it as it is named now.
+
+        Each file is changed as a whole: a full disk leaves no line twice or cut off.
+        """
         spool = cls(folder, target)
         if spool._files(f"{_NAME}*.jsonl"):
             for file in spool._claimed():
-                spool._append(_renamed(line, source, target) for line in file)
-                Path(file.name).unlink()
+                part = Path(f"{file.name}.part")
+                try:
+                    with part.open("wb") as renamed:
+                        renamed.writelines(_renamed(line, source, target) for line in file)
+                    part.replace(file.name)
+                finally:
+                    part.unlink(missing_ok=True)
 
     def _claimed(self) -> Iterator[BinaryIO]:
         """The files that no other process works on, each to be removed when it is worked off."""

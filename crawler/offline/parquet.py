@@ -17,12 +17,15 @@ class NothingReadable(ValueError):
     """No record of a file can be read."""
 
 
-def rows_in(stream: IO[bytes], path: str, wanted: Set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of the file at `path` and their numbers, of the `wanted` columns those it has."""
+def rows_in(stream: IO[bytes], wanted: Set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file and their numbers, of the `wanted` columns those it has."""
     file = extra("pyarrow.parquet").ParquetFile(stream)
     columns = [name for name in file.schema_arrow.names if name in wanted]
     if not columns:
-        raise InputError(f"{path!r} has none of the columns {', '.join(sorted(wanted))}")
+        raise InputError(
+            f"it has none of the columns {', '.join(sorted(wanted))}, which DEDUP_URL_FIELD, "
+            "DEDUP_TEXT_FIELD and DEDUP_HTML_FIELD name"
+        )
     place = 0
     for batch in file.iter_batches(_ROWS, columns=columns):
         for row in _rows(batch):

@@ -278,7 +278,7 @@ def _read_warc(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator
 
 
 def _read_rows(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
-    return rows_in(stream, piece.path, {config.url_field, config.text_field, config.html_field})
+    return rows_in(stream, {config.url_field, config.text_field, config.html_field})
 
 
 _READERS: Final[dict[Format, Callable[..., Iterator[tuple[int, Raw]]]]] = {

@@ -15,6 +15,7 @@ from .files import extra
 _BLANK: Final = b"\r\n\r\n"  # stands before and behind what a record holds
 _IN_MEMORY: Final = 64 << 20  # bytes of a record
 _HEAD: Final = 1 << 20  # bytes in which the head of a record ends
+_BROKEN_OFF: Final = "ends within a record"
 _TRANSFER, _CONTENT = "Transfer-Encoding", "Content-Encoding"
 # What is undone of a body, from all codings that its headers name to none.
 _UNDONE: Final = ((_TRANSFER, _CONTENT), (_TRANSFER,), (_CONTENT,), ())
@@ -33,7 +34,7 @@ def warc_records(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
         extra("fastwarc.warc").ArchiveIterator(stream, parse_http=False)
     ):
         if not record.headers.get("Content-Length"):
-            raise EOFError
+            raise EOFError(_BROKEN_OFF)
         yield place, record
 
 
@@ -49,7 +50,7 @@ def pages_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes]]:
             with whole(record) as file:
                 yield place, file.read()
         elif record.reader.consume() < record.content_length:
-            raise EOFError
+            raise EOFError(_BROKEN_OFF)
 
 
 @contextmanager
@@ -63,7 +64,7 @@ def whole(record: Any) -> Iterator[IO[bytes]]:
         size = file.tell()
         file.seek(0)
         if size < file.read(_HEAD).find(_BLANK) + record.content_length + 2 * len(_BLANK):
-            raise EOFError
+            raise EOFError(_BROKEN_OFF)
         file.seek(0)
         yield cast(IO[bytes], file)
 

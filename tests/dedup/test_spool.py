@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import multiprocessing
+import resource
 import signal
 import time
 import tracemalloc
@@ -123,6 +124,22 @@ def test_requests_go_along_with_a_renamed_index(tmp_path: Path) -> None:
     ]
     assert drained(spools[1]) == [request(0), request(1)]
     assert drained(spools[2]) == [request(2)]
+
+
+def test_a_rename_that_finds_the_disk_full_changes_nothing(tmp_path: Path) -> None:
+    """No request is there under both names then, and no line is cut off."""
+    spools = [Spool(tmp_path, f"{name} digest") for name in ("old", "new")]
+    spools[0].add(request(number) for number in range(100))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            Spool.rename(tmp_path, "old", "new")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [[found.pages for found in spool.count()] for spool in spools] == [[100, 0], [0, 100]]
+    Spool.rename(tmp_path, "old", "new")
+    assert [spool.count()[0].pages for spool in spools] == [0, 100]
 
 
 def test_a_preferred_page_stays_preferred(tmp_path: Path) -> None:

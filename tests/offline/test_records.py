@@ -341,6 +341,16 @@ def test_parquet_texts_that_are_not_utf_8_cost_no_page(tmp_path: Path) -> None:
     assert [found[number].text for number in (299, 300)] == ["sentences of words", "a caf\ufffd"]
 
 
+def test_a_parquet_file_of_other_columns_names_the_settings(tmp_path: Path) -> None:
+    """They say which columns are read."""
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"id": ["a"], "body": ["b"]}), path)
+    (found,) = found_in(path)
+    assert found.url is None
+    assert found.fault is not None
+    assert "columns html, text, url, which DEDUP_URL_FIELD" in found.fault
+
+
 def test_parquet_files_without_rows_are_copied(tmp_path: Path) -> None:
     """Empty ones, and those of which nothing is kept."""
     path, copy = tmp_path / "a.parquet", tmp_path / "copy.parquet"
@@ -387,6 +397,7 @@ def test_a_warc_file_that_breaks_off_is_damaged(tmp_path: Path, name: str) -> No
         path.write_bytes(data[:-lost])
         *rest, broken = found_in(path)
         assert broken.url is None
+        assert broken.fault != "EOFError"
         assert [(one.url, one.text) for one in rest] == pages[:-1]
         with open_output(str(tmp_path / f"copy-{name}")) as output:
             copy_records(whole(path), (), output)
