@@ -113,8 +113,11 @@ class PageReader:
         if record.record_type == types.conversion:
             return Page(url, record.reader.read(LIMIT).decode("utf-8", "replace"))
         headers = record.http_headers
-        if record.is_http and headers is not None and headers.status_code != 200:
-            return None
+        if record.is_http and headers is not None:
+            if headers.status_code != 200:
+                return None
+            if "\n" in headers.status_line:  # all of the head was taken for its first line
+                raise ValueError("the lines of its HTTP head end with LF, not CRLF")
         content_type = (headers if headers is not None else record.headers).get("Content-Type")
         if not (content_type or "").lower().lstrip().startswith(_HTML):
             return None

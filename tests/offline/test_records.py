@@ -137,6 +137,19 @@ def test_warc_records_that_are_no_pages_pass(tmp_path: Path) -> None:
     assert found[0].text == found[1].text
 
 
+def test_a_head_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """A page whose server ends lines with LF alone is not taken for no page."""
+    head, body = b"HTTP/1.0 %d -\nContent-Type: text/html\n\n", b"<p>some words\r\n\r\n</p>"
+    kind = "application/http; msgtype=response"
+    path = tmp_path / "a.warc"
+    path.write_bytes(
+        corpora.warc_record("response", "https://e.example/", kind, head % 200 + body)
+        + corpora.warc_record("response", "https://e.example/gone", kind, head % 404 + body)
+    )
+    (found,) = found_in(path)
+    assert (found.text, found.fault) == (None, "the lines of its HTTP head end with LF, not CRLF")
+
+
 def test_bodies_that_were_decoded_before_are_read(tmp_path: Path) -> None:
     """Their headers name chunks and a compression, or both of which one is left; others do not."""
     body = corpora.html("some words that make up a page of text").encode()
