@@ -176,6 +176,27 @@ def test_into_an_index_with_pages(kind, redis_url, cluster_url, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["server", "cluster"])
+def test_what_people_said_comes_into_an_index_with_pages(kind, redis_url, cluster_url, tmp_path):
+    """Of pages that are new there; of those that it knows its own decisions stand, and none too."""
+    url = {"server": redis_url, "cluster": cluster_url}[kind]
+    old = DedupConfig(redis_url=url, namespace="old", seed=7)
+    new = DedupConfig(redis_url=url, namespace="new", seed=7)
+
+    async def decide(index):
+        for number in (0, 1, 2):
+            await index.override(f"http://a.example/{number}", "drop")
+
+    async def keep(index):
+        await index.override("http://a.example/1", "keep")
+
+    opened(old, decide, PAGES[:9])
+    opened(new, keep, PAGES[:2])
+    asyncio.run(import_index(new, written(old, tmp_path / "x.gz")))
+    wishes = opened(new, lambda index: index.store.overrides())
+    assert wishes == {"http://a.example/1": "keep", "http://a.example/2": "drop"}
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
 def test_copies_of_a_page_that_has_another_text_now(kind, redis_url, cluster_url, tmp_path):
     """Where the index knows their original with another text, no text of theirs is lost."""
     url = {"server": redis_url, "cluster": cluster_url}[kind]

@@ -150,7 +150,9 @@ async def import_index(
         restorer = Restorer(client, store, store.parameters, mark, shards=header["shards"])
         try:
             await restorer.begin(header["next"])
-            pages, new = await _restore(restorer, path, config.sketch_bits // 8, header, progress)
+            pages, new = await _restore(
+                restorer, path, config.sketch_bits // 8, header, counters["overrides"], progress
+            )
             await restorer.finish(counters)
         finally:
             await store.close()
@@ -179,6 +181,7 @@ async def _restore(
     path: Path,
     odd_bytes: int,
     header: dict[str, Any],
+    wishes: dict[str, str],
     progress: Progress | None,
 ) -> tuple[int, int]:
     """Write the kept pages, then the copies, whose originals have their numbers then."""
@@ -189,6 +192,8 @@ async def _restore(
             if not restorer.keeps:
                 records = [_renumbered(record, numbers) for record in records]
             restored = await restorer.write(records)
+            came = (record.url for record, one in zip(records, restored, strict=True) if one.is_new)
+            await restorer.wish({url: wishes[url] for url in came if url in wishes})
             pages += len(records)
             new += sum(is_new for _, is_new in restored)
             if kept and not restorer.keeps:

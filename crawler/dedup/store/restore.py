@@ -141,6 +141,14 @@ class Restorer:
                 places.append((number, found))
         await store.enlist(places, self._digest)
 
+    async def wish(self, wishes: Mapping[str, str]) -> None:
+        """Take along what people said of pages that came in; a new index gets it at the end."""
+        commands: Any = self._client
+        with explained():
+            for url, wish in wishes.items() if not self.is_new else ():
+                home = self._store.shards[self._store.home(url)]
+                await commands.hsetnx(home.overrides, url, wish)
+
     async def finish(self, counters: Mapping[str, Mapping[str, str]]) -> None:
         """Give a new index its counters, and then its parameters: now it can be opened."""
         if not self.is_new:
