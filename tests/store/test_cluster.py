@@ -272,6 +272,30 @@ async def test_a_late_answer_takes_no_page_out(cluster_url: str) -> None:
         assert (await index.verify()).faults == []
 
 
+async def test_a_late_answer_leaves_no_second_survivor(cluster_url: str) -> None:
+    """Of a page that took another's place and came again before its answer that is a copy still."""
+    config, words = configured(cluster_url), article(1)
+    async with DuplicateIndex.open(config) as slow, DuplicateIndex.open(config) as index:
+        await index.check("http://old/", text(changed(words, 1)))
+        ask = slow.store._shards.ask
+
+        async def late(calls, patience):
+            if calls[0].script == "settle":
+                slow.store._shards.ask = ask
+                await ask(calls, patience)
+                assert (await index.check("http://a/", text(words))).kind is Kind.UNCHANGED
+            return await ask(calls, patience)
+
+        slow.store._shards.ask = late
+        verdict = await slow.check("http://a/", text(words), preferred=True)
+        assert (verdict.kind, verdict.replaces) == (Kind.UNIQUE, "http://old/")
+        copy = await index.check("http://old/", text(changed(words, 1)))
+        assert copy.duplicate_of == "http://a/"
+        stats = await index.stats()
+        assert (stats.kept, stats.verdicts) == (1, {"unique": 2, "unchanged": 2})
+        assert (await index.verify()).faults == []
+
+
 async def test_a_closed_index_asks_nobody(cluster_url: str) -> None:
     """What is still under way when an index is closed fails; it opens no connection that stays."""
     async with DuplicateIndex.open(configured(cluster_url)) as index:

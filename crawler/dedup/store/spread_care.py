@@ -137,7 +137,7 @@ class SpreadCare:
 
     async def _finish(self, batch: Batch) -> None:
         """Do what is left to do when all pages of a batch are decided."""
-        # One that is kept was settled before: the answer was lost, and its URL was checked again.
+        # One that is kept is another page, which was given the number anew after a failover.
         views = await self._look(list(batch.ended))
         gone = [(number, batch.ended[number]) for number in views if views[number].state != b"k"]
         await self._drop([*batch.copies, *gone])

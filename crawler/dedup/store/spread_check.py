@@ -19,7 +19,7 @@ from .spread_claims import Batch, claims_of
 from .spread_pages import Attempt, Likeness, Spread, View, likeness
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a page that is waited for
-_DECISION = struct.Struct(">I4scIHBHHBI")  # as in lua/settle.lua
+_DECISION = struct.Struct(">I4s4s12scIHBHHBI")  # as in lua/settle.lua
 _UNCHANGED_BYTES = 4 + EVIDENCE_BYTES
 _DEPOSED = struct.Struct(">I12scIHBHH")  # as in lua/depose.lua
 
@@ -288,13 +288,14 @@ class SpreadCheck(SpreadCare):
     def _decision(
         self, attempt: Attempt, like: Likeness | None = None, original: int = 0, deposed: int = 0
     ) -> Call:
+        page = attempt.request.fingerprint
         if like is None:
-            page = attempt.request.fingerprint
             level, sampled = page.odd[0][:2] if page.odd else (0, 0)
             like = Likeness(b"u" if page.odd else b"s", 0.0, 0, level, sampled, 0)
         decision = _DECISION.pack(
-            attempt.local, attempt.request.token, like.standing, original, like.odd_bits,
-            like.level, like.sampled, like.other_sampled, int(like.similarity * 100), deposed,
+            attempt.local, attempt.request.token, attempt.url_key, page.exact, like.standing,
+            original, like.odd_bits, like.level, like.sampled, like.other_sampled,
+            int(like.similarity * 100), deposed,
         )  # fmt: skip
         return Call("settle", attempt.shard, decision)
 

@@ -1,10 +1,11 @@
 -- Decides attempts of this shard: a compare-and-set from "being checked" to kept or copy.
 --
--- ARGV  see shard.lua; for each attempt: local number (4 bytes), token (4), decision (1, a
---       letter: u unique, s short, e exact, n near); then, of which a kept page has only level and
---       sampled: global number of the original (4), bits in which the odd sketches differ (2),
---       their level (1), sampled shingles of the page (2) and of the original (2), similarity in
---       hundredths (1); and of a page that takes another's place that one's global number (4)
+-- ARGV  see shard.lua; for each attempt: local number (4 bytes), token (4), the page's table key of
+--       the URL (4) and exact hash (12), decision (1, a letter: u unique, s short, e exact, n near);
+--       then, of which a kept page has only level and sampled: global number of the original (4), bits
+--       in which the odd sketches differ (2), their level (1), sampled shingles of the page (2) and of
+--       the original (2), similarity in hundredths (1); and of a page that takes another's place that
+--       one's global number (4)
 --
 -- Returns for each attempt its evidence without the URL; then, if it replaces a kept page, that
 -- page's local number (4), exact hash (12) and band keys, to be taken out of other shards. '' if
@@ -17,12 +18,14 @@ redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 
 local function settle(item)
-  local id, token, standing, rep, odd_bits, level, sampled, rep_sampled, hundredths, replaces =
-    struct.unpack('>I4c4c1I4I2BI2I2BI4', item)
+  local id, token, url_key, exact, standing, rep, odd_bits, level, sampled, rep_sampled, hundredths,
+    replaces = struct.unpack('>I4c4c4c12c1I4I2BI2I2BI4', item)
   local attempt = read_attempt(id)
   if not attempt or attempt.page.token ~= token then
     local meta = read_record(id, 0)
-    return meta and meta.token == token and packed_evidence(meta) or ''
+    if not meta or meta.url_key ~= url_key or meta.exact ~= exact then return '' end
+    if meta.token ~= token then meta.last = meta.standing end -- its URL has been checked again since
+    return packed_evidence(meta)
   end
   local page = attempt.page
   local copy = standing == 'e' or standing == 'n'
