@@ -296,6 +296,27 @@ async def test_a_late_answer_leaves_no_second_survivor(cluster_url: str) -> None
         assert (await index.verify()).faults == []
 
 
+async def test_a_claim_that_comes_late_leaves_no_entry(cluster_url: str) -> None:
+    """Given up by its worker, and carried out when the page has just left its places as a copy."""
+    async with DuplicateIndex.open(configured(cluster_url)) as index:
+        ask, claims = index.store._shards.ask, list[Call]()
+
+        async def haunted(calls, patience):
+            replies = await ask(calls, patience)
+            claims.extend(call for call in calls if call.script == "claim")
+            if calls[0].script == "drop":
+                await ask(claims, patience)
+            return replies
+
+        index.store._shards.ask = haunted
+        for n in range(3):
+            await index.check(f"http://{n}/", text(changed(article(1), 1, seed=n)))
+            await index.store.rest()
+        index.store._shards.ask = ask
+        assert (await index.verify()).faults == []
+        assert (await index.stats()).kept == 1
+
+
 async def test_a_closed_index_asks_nobody(cluster_url: str) -> None:
     """What is still under way when an index is closed fails; it opens no connection that stays."""
     async with DuplicateIndex.open(configured(cluster_url)) as index:

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import ServerError
 from ..fingerprint import EXACT_BYTES
 from .shards import Call, Shards, Terms
-from .spread_claims import MAX_PAGES, Batch, Place, by_shard, claims_of, places_claimed
+from .spread_claims import MAX_PAGES, Batch, Place, claims_of, forgotten, places_claimed
 from .spread_pages import Attempt, Spread, View, read_view
 
 logger = logging.getLogger(__name__)
@@ -69,17 +69,16 @@ class SpreadCare:
         found: list[tuple[int, bytes, dict[int, list[Place]]]] = []
         for shard, (buried, claims) in enumerate(await self._all(calls)):
             await self._unearth_all(shard, buried)
-            for name, packed in zip(claims[::2], claims[1::2], strict=True):
-                found.append((shard, name, places_claimed(shard, packed)))
+            found += [(shard, packed, places_claimed(shard, packed)) for packed in claims[1::2]]
         views = await self._look(list({number for _, _, own in found for number in own}))
         pending = {number for number, view in views.items() if view.state == b"p"}
+        out = {number for number, view in views.items() if view.state in b"gc"}
         dropped, done = [], []
-        for shard, name, own in found:
-            for number, places in own.items():
-                if views[number].state in b"gc":
-                    dropped.append((number, places))
+        for shard, packed, own in found:
             if pending.isdisjoint(own):
-                done.append(Call("done", shard, b"c" + name))
+                done.append(forgotten(shard, packed, out))
+            else:
+                dropped += [one for one in own.items() if one[0] in out]
         await self._drop(dropped)
         await self._all(done)
         claimed = [one for _, _, own in found for one in own.items() if one[0] in pending]
@@ -125,23 +124,16 @@ class SpreadCare:
             for number, reply in zip(numbers, replies, strict=True)
         }
 
-    async def _drop(self, pages: Iterable[tuple[int, Iterable[Place]]]) -> None:
+    async def _drop(self, pages: Iterable[tuple[int, Sequence[Place]]]) -> None:
         """Take pages out of the tables, given by their numbers and places."""
-        await self._all(
-            [
-                Call("drop", shard, number.to_bytes(4) + b"".join(keys))
-                for number, found in pages
-                for shard, keys in by_shard(found).items()
-            ]
-        )
+        await self._all([claims.drop() for claims in claims_of(pages)])
 
     async def _finish(self, batch: Batch) -> None:
         """Do what is left to do when all pages of a batch are decided."""
         # One that is kept is another page, which was given the number anew after a failover.
         views = await self._look(list(batch.ended))
-        gone = [(number, batch.ended[number]) for number in views if views[number].state != b"k"]
-        await self._drop([*batch.copies, *gone])
-        await self._all([Call("done", one.shard, b"c" + one.name) for one in batch.claims])
+        out = batch.copies | {number for number in views if views[number].state != b"k"}
+        await self._all([forgotten(one.shard, bytes(one.packed), out) for one in batch.claims])
         await self._all([Call("bound", place.shard, place.key) for place in batch.crowded])
 
     async def enlist(self, pages: Sequence[tuple[int, Sequence[Place]]], digest: str) -> None:

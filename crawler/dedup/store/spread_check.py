@@ -304,11 +304,11 @@ class SpreadCheck(SpreadCare):
         batch = attempt.batch
         evidence = self._evidence(attempt.shard, reply[:EVIDENCE_BYTES]) if reply else None
         if evidence is None:
-            batch.ended[attempt.number] = attempt.places
+            batch.ended.add(attempt.number)
         elif is_kept and evidence.page == attempt.number:
             batch.crowded |= attempt.crowded()
         else:  # a copy, or a page that stays what it was, under the number that it had
-            batch.copies.append((attempt.number, attempt.places))
+            batch.copies.add(attempt.number)
         batch.undecided -= 1
         if batch.undecided == 0:
             self._later(self._finish(batch))

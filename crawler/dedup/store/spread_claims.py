@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -23,14 +23,6 @@ class Place(NamedTuple):
     key: bytes
 
 
-def by_shard(found: Iterable[Place]) -> dict[int, list[bytes]]:
-    """The keys in each shard."""
-    keys: dict[int, list[bytes]] = {}
-    for place in found:
-        keys.setdefault(place.shard, []).append(place.key)
-    return keys
-
-
 class Claims(NamedTuple):
     """Keys under which pages want to be found in a shard, packed as for lua/claim.lua. ``owners``
     are of each key its page, by the index among those given, and the index of the key's place.
@@ -40,14 +32,13 @@ class Claims(NamedTuple):
     packed: bytearray
     owners: list[tuple[int, int]]
 
-    @property
-    def name(self) -> bytes:
-        """By which the shard knows them."""
-        return bytes(self.packed[:4])
-
     def call(self) -> Call:
         """The call that makes them."""
         return Call("claim", self.shard, bytes(self.packed), len(self.owners) / _CLAIMS_PER_PAGE)
+
+    def drop(self, name: bytes = bytes(4)) -> Call:
+        """The call that takes the entries out, and forgets the claims that have this name."""
+        return Call("drop", self.shard, name + self.packed, len(self.owners) / _CLAIMS_PER_PAGE)
 
     def met(self, reply: bytes) -> Iterator[tuple[int, int, list[int], list[int]]]:
         """Who stands at places already: page and index of the place; kept pages, and others."""
@@ -89,18 +80,27 @@ def places_claimed(shard: int, packed: bytes) -> dict[int, list[Place]]:
     return found
 
 
+def forgotten(shard: int, packed: bytes, out: Container[int]) -> Call:
+    """The call that forgets claims whose pages are all decided; those that are `out` leave their
+    places with them.
+    """
+    left = [one for one in places_claimed(shard, packed).items() if one[0] in out]
+    name = packed[:4]  # by which the shard knows them
+    return claims_of(left)[0].drop(name) if left else Call("done", shard, b"c" + name)
+
+
 @dataclass(slots=True, eq=False)
 class Batch:
     """Claims that were made together; they are done with when all their pages are decided.
 
-    Then the ``copies`` leave their places, given by their numbers and places, and so do the pages
-    whose attempts somebody has ``ended``; of places that are ``crowded`` the oldest pages do.
+    Then the ``copies`` leave their places, given by their numbers, and so do the pages whose
+    attempts somebody has ``ended``; of places that are ``crowded`` the oldest pages do.
     """
 
     claims: list[Claims]
     undecided: int = 0
-    copies: list[tuple[int, list[Place]]] = field(default_factory=list)
-    ended: dict[int, list[Place]] = field(default_factory=dict)
+    copies: set[int] = field(default_factory=set)
+    ended: set[int] = field(default_factory=set)
     crowded: set[Place] = field(default_factory=set)
 
 

@@ -1,25 +1,35 @@
--- Takes pages out of the tables of this shard.
+-- Takes pages out of the tables of this shard, and forgets claims whose pages are all decided. Both in
+-- one step: a claim that comes late is forgotten with its entries, or noted again with them.
 --
--- ARGV  see shard.lua; for each page: global number (4 bytes), keys as in claim.lua
+-- ARGV  see shard.lua; for each: name of the claims (4 bytes), zeros for none; pages and keys as in
+--       claim.lua
 --
--- Returns 1 for each page. The same again changes nothing.
+-- Returns 1 for each. The same again changes nothing.
 
 write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')
 load_state()
 
-return saving(each, function(item)
-  local id = unpack_at('>I4', item)
-  for at = 5, #item, KEY do
-    local group = group_of(item, at)
-    local ids, name, tag, bucket = find(group, group, string.sub(item, at + 1, at + KEY - 1))
-    for _, other in ipairs(ids or {}) do
-      if other == id then
-        remove(id, ids, name, tag, bucket)
-        state[group .. '.n'] = state[group .. '.n'] - 1
-        break
+local function drop(item)
+  redis.call('HDEL', CLAIMS, string.sub(item, 1, 4))
+  local at = 5
+  while at <= #item do
+    local id, count
+    id, count, at = unpack_at('>I4I2', item, at)
+    for _ = 1, count do
+      local group = group_of(item, at)
+      local ids, name, tag, bucket = find(group, group, string.sub(item, at + 1, at + KEY - 1))
+      for _, other in ipairs(ids or {}) do
+        if other == id then
+          remove(id, ids, name, tag, bucket)
+          state[group .. '.n'] = state[group .. '.n'] - 1
+          break
+        end
       end
+      at = at + KEY
     end
   end
   return 1
-end)
+end
+
+return saving(each, drop)
