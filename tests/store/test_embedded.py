@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-import re
 import shutil
 import signal
 import stat
@@ -119,11 +118,6 @@ def kill(pid: int) -> None:
 def read_of(pid: int, name: str) -> str:
     """What the system shows of a process."""
     return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
-
-
-def gives_large_pages_to_who_asks() -> bool:
-    setting = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-    return setting.exists() and "[madvise]" in setting.read_text()
 
 
 def parent(pid: int) -> int:
@@ -276,22 +270,15 @@ def test_what_a_user_leaves_running_does_not_keep_it(folder, start_user, start):
     os.kill(int(pid), signal.SIGKILL)
 
 
-@pytest.mark.skipif(
-    not gives_large_pages_to_who_asks(), reason="this system gives all large pages, or nobody"
-)
-async def test_it_asks_for_its_memory_in_large_pages(folder, monkeypatch):
+async def test_it_is_told_to_ask_for_large_pages(folder, monkeypatch):
     """A large index is read anywhere in its memory, which must be found first.
 
-    The system may have no such pages left, so only what was asked for is looked at.
+    Whether glibc then does so is up to chance: the page on figures of the index says why.
     """
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
     async with open_server(DedupConfig(data_dir=folder)) as client:
-        fill = "for i = 1, 50000 do redis.call('SET', i, string.rep('x', 500)) end"
-        await client.eval(fill, 0)
-        memory = read_of((await client.info("server"))["process_id"], "smaps")
-    parts = re.split(r"\n(?=[0-9a-f]+-)", memory)
-    asked = [int(re.search(r"Rss: +(\d+) kB", part)[1]) for part in parts if " hg " in part]
-    assert sum(asked) > 20_000
+        variables = read_of((await client.info("server"))["process_id"], "environ")
+    assert "GLIBC_TUNABLES=glibc.malloc.hugetlb=1" in variables
 
 
 async def test_what_was_set_for_glibc_stays(folder, monkeypatch):
