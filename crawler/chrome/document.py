@@ -107,7 +107,7 @@ def parse(
         read = None
     except UnicodeDecodeError:
         read = _untagged(data)
-    return Document(*_whole(read, reader, data, rest), encoding, url, not data and rest != b"")
+    return _document(read, reader, data, rest, encoding, url)
 
 
 def parse_in_steps(
@@ -131,7 +131,14 @@ def parse_in_steps(
         read = None
     except UnicodeDecodeError:
         read = _untagged(data)
-    return Document(*_whole(read, reader, data, rest), encoding, url, not data and rest != b"")
+    return _document(read, reader, data, rest, encoding, url)
+
+
+def _document(
+    read: Any, reader: Any, data: bytes, rest: bytes, encoding: str, url: str | None
+) -> Document:
+    is_binary = not data and rest != b""  # of which nothing is parsed
+    return Document(*_whole(read, reader, data, rest), encoding, url, is_binary)
 
 
 def _decoded(

@@ -74,7 +74,7 @@ def test_no_page_is_lost_by_a_rename(kind, pause, redis_url, cluster_url, tmp_pa
         stop = asyncio.Event()
         task = asyncio.create_task(crawl(stop))
         keys = 0
-        for _ in range(20):
+        for _ in range(100):
             with suppress(InputError):
                 keys = await copy_index(config, *names, is_moved=True)
                 break

@@ -16,7 +16,7 @@ from crawler.spiders.links import NewLinks
 LONG = "http://a/" + "../" * LONGEST_URL
 
 
-@settings(max_examples=300)
+@settings(max_examples=1000)
 @given(st.from_regex(_PLAIN, fullmatch=True))
 def test_a_plain_address_is_canonical(url: str) -> None:
     """Of what is taken as it stands, nothing would be brought into another form."""

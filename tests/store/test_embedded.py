@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import re
 import shutil
 import signal
 import stat
@@ -118,6 +119,11 @@ def kill(pid: int) -> None:
 def read_of(pid: int, name: str) -> str:
     """What the system shows of a process."""
     return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+
+
+def gives_large_pages() -> bool:
+    setting = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    return setting.exists() and "[never]" not in setting.read_text()
 
 
 def parent(pid: int) -> int:
@@ -270,15 +276,22 @@ def test_what_a_user_leaves_running_does_not_keep_it(folder, start_user, start):
     os.kill(int(pid), signal.SIGKILL)
 
 
-async def test_it_is_told_to_ask_for_large_pages(folder, monkeypatch):
+@pytest.mark.skipif(not gives_large_pages(), reason="this system has no large pages")
+async def test_its_memory_comes_in_large_pages(folder, monkeypatch):
     """A large index is read anywhere in its memory, which must be found first.
 
-    Whether glibc then does so is up to chance: the page on figures of the index says why.
+    One start in four glibc does not ask for them: the page on figures of the index says why.
     """
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
-    async with open_server(DedupConfig(data_dir=folder)) as client:
-        variables = read_of((await client.info("server"))["process_id"], "environ")
-    assert "GLIBC_TUNABLES=glibc.malloc.hugetlb=1" in variables
+    large = []
+    while not large or (max(large) <= 20_000 and len(large) < 8):
+        config = DedupConfig(data_dir=folder.parent / str(len(large)))
+        async with open_server(config) as client:
+            fill = "for i = 1, 50000 do redis.call('SET', i, string.rep('x', 500)) end"
+            await client.eval(fill, 0)
+            memory = read_of((await client.info("server"))["process_id"], "smaps_rollup")
+        large += map(int, re.findall(r"AnonHugePages: +(\d+) kB", memory))
+    assert max(large) > 20_000
 
 
 async def test_what_was_set_for_glibc_stays(folder, monkeypatch):
