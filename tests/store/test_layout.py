@@ -49,7 +49,7 @@ def pages(count: int, bands: int) -> list[CheckRequest]:
 async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> None:
     """At every size each page is found again, no bucket is very full and none has much room."""
     config = DedupConfig(redis_url=redis_url, bands=2, rows=7, verify_bits=BITS, ttl=None)
-    requests = pages(26_000, bands=2)
+    requests = pages(36_000, bands=2)
     async with DuplicateIndex.open(config) as index:
         store: RedisIndex = index.store
         for start in range(0, len(requests), 100):

@@ -17,7 +17,7 @@ local STATE = PREFIX .. 'state'
 local OVERRIDES = PREFIX .. 'overrides' -- hash: URL -> keep or drop, what somebody wants of it
 local AGAIN = 'again' -- there: somebody took that back, and the page has to be decided anew
 local MIN_BUCKETS = 8 -- as many as the bits that are not in an entry can tell
-local LOAD = 64 -- mean entries in a bucket; the fullest holds about three times as many
+local LOAD = 96 -- mean entries in a bucket; the fullest holds about three times as many
 local MAX_PAGES = 16 -- under one key
 local MORE = 255 * 2 ^ 24 - 1 -- stands under a key for those left out, so that no audit misses them
 
