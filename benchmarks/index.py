@@ -10,10 +10,11 @@ index that was deleted again have made it load the scripts and its buffers befor
 is what the server says of itself. Trust ratios; absolute figures are this machine's.
 
 The rows follow each other, and the machine may be slower at the end of an hour. So the last lines
-compare sizes fairly: a second server has the latest pages only, 10,000 or fewer, and both check
-the same new pages in turn, in random order. It has a power of two fewer, for a page costs up to a
-tenth more shortly before the tables have doubled. They check other new pages by their texts, too,
-so that all is timed that a crawl pays once it has a page's main text.
+compare sizes fairly: another server has the latest pages only, 10,000 or fewer, and both check the
+same new pages in turn, in random order. It has a power of two fewer, for a page costs up to a tenth
+more shortly before the tables have doubled. They check other new pages by their texts, too, so that
+all is timed that a crawl pays once it has a page's main text. As the small index grows meanwhile,
+and a single comparison errs by .05 on a restless machine, there are several, one after the other.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ import json
 import platform
 import random
 import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +49,17 @@ from benchmarks.index_sides import (
 from crawler.dedup.store.embedded import server_binary
 
 STEP = 500  # pages that a side checks before it is the other's turn
-SMALL = 10_000  # pages, at most, of the index that the large one is compared with
-ROUNDS, ROUND = 24, 128  # in which they are compared, and pages of each
+SMALL = 10_000  # pages, at most, of the indexes that the large one is compared with
+SMALL_ONES = 4
+ROUNDS, ROUND = 24, 128  # in which each is, and pages of a round
 
 
-async def compare(large: Ours, small: Ours, source: Pages) -> dict[str, Any]:
+async def compare(large: Ours, small_ones: Sequence[Ours], source: Pages) -> dict[str, Any]:
     """What a page costs two indexes that check the same new pages in turn: all of it from the text
     on, from the sketch on, and the server's CPU."""
-    found: dict[Ours, list[tuple[float, ...]]] = {large: [], small: []}
-    for _ in range(ROUNDS):
+    begun_with = small_ones[0].pages
+    found: dict[bool, list[tuple[float, ...]]] = {True: [], False: []}
+    for small, _ in product(small_ones, range(ROUNDS)):
         texts = [(large.url()[0], source.text()) for _ in range(ROUND)]
         pages = [large.prepare(source.draw()[0]) for _ in range(ROUND)]
         for side in random.sample((large, small), 2):
@@ -62,12 +68,12 @@ async def compare(large: Ours, small: Ours, source: Pages) -> dict[str, Any]:
             between = (side.seconds, side.cpu)
             await side.check(pages)
             seconds = (between[0] - start, side.seconds - between[0], side.cpu - between[1])
-            found[side].append(tuple(value / ROUND * 1e6 for value in seconds))
-    small_us, large_us = np.array(found[small]), np.array(found[large])
+            found[side is large].append(tuple(value / ROUND * 1e6 for value in seconds))
+    small_us, large_us = np.array(found[False]), np.array(found[True])
     medians = (
         np.median(column, 0).tolist() for column in (small_us, large_us, large_us / small_us)
     )
-    return {"small_pages": small.pages - ROUNDS * ROUND} | {
+    return {"small_pages": begun_with} | {
         name: dict(zip(("from_text", "from_sketch", "server_cpu"), row, strict=True))
         for name, row in zip(("small_us", "large_us", "ratio"), medians, strict=True)
     }
@@ -75,43 +81,44 @@ async def compare(large: Ours, small: Ours, source: Pages) -> dict[str, Any]:
 
 async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
-    program = arguments.server
-    with (
-        server(program) as (socket, client),
-        server(program) as (small_socket, small_client),
-        server(program) as (peer_socket, peer_client),
-    ):
-        async with (
-            opened(socket, client) as ours,
-            opened(small_socket, small_client) as small,
-        ):
-            peer = Datasketch(peer_client, peer_socket, ours.config.threshold)
-            empty = {side.name: side.memory() for side in (ours, peer)}
-            source = Pages(arguments.seed)
-            small_pages = arguments.pages
-            while small_pages > SMALL:
-                small_pages //= 2
-            only_large = arguments.pages - small_pages + ROUNDS * ROUND
-            marks = {round(arguments.pages * share) // STEP * STEP for share in (0.1, 0.5, 1)}
-            last = (0, 0.0, 0.0)
-            for start in range(0, arguments.pages, STEP):
-                drawn = [source.draw() for _ in range(STEP)]
-                ready = [ours.prepare(page) for page, _ in drawn]
-                for (_, similarity), found in zip(drawn, await ours.check(ready), strict=True):
-                    ours.count(similarity, found)
-                await small.check(ready[max(0, only_large - start) :])
-                if start < arguments.peer_pages:
-                    sketches = [peer.prepare(page) for page, _ in drawn]
-                    for (_, similarity), found in zip(drawn, peer.check(sketches), strict=True):
-                        peer.count(similarity, found)
-                    if start + STEP >= arguments.peer_pages or start + STEP >= arguments.pages:
-                        rows.append(row(peer, empty, (0, 0.0, 0.0)))
-                        rows.append(row(ours, empty, (0, 0.0, 0.0)))
-                if start + STEP in marks:
-                    rows.append(row(ours, empty, last) | {"since": last[0]})
-                    last = (ours.pages, ours.seconds, ours.cpu)
-            growth = await compare(ours, small, source)
-            version = client.info("server").get("valkey_version", client.info()["redis_version"])
+    async with AsyncExitStack() as stack:
+
+        async def start() -> Ours:
+            return await stack.enter_async_context(
+                opened(*stack.enter_context(server(arguments.server)))
+            )
+
+        ours, *small_ones = [await start() for _ in range(1 + SMALL_ONES)]
+        peer_socket, peer_client = stack.enter_context(server(arguments.server))
+        peer = Datasketch(peer_client, peer_socket, ours.config.threshold)
+        empty = {side.name: side.memory() for side in (ours, peer)}
+        source = Pages(arguments.seed)
+        small_pages = arguments.pages
+        while small_pages > SMALL:
+            small_pages //= 2
+        only_large = arguments.pages - small_pages
+        marks = {round(arguments.pages * share) // STEP * STEP for share in (0.1, 0.5, 1)}
+        last = (0, 0.0, 0.0)
+        for begin in range(0, arguments.pages, STEP):
+            drawn = [source.draw() for _ in range(STEP)]
+            ready = [ours.prepare(page) for page, _ in drawn]
+            for (_, similarity), found in zip(drawn, await ours.check(ready), strict=True):
+                ours.count(similarity, found)
+            for small in small_ones:
+                await small.check(ready[max(0, only_large - begin) :])
+            if begin < arguments.peer_pages:
+                sketches = [peer.prepare(page) for page, _ in drawn]
+                for (_, similarity), found in zip(drawn, peer.check(sketches), strict=True):
+                    peer.count(similarity, found)
+                if begin + STEP >= arguments.peer_pages or begin + STEP >= arguments.pages:
+                    rows.append(row(peer, empty, (0, 0.0, 0.0)))
+                    rows.append(row(ours, empty, (0, 0.0, 0.0)))
+            if begin + STEP in marks:
+                rows.append(row(ours, empty, last) | {"since": last[0]})
+                last = (ours.pages, ours.seconds, ours.cpu)
+        growth = await compare(ours, small_ones, source)
+        about: Any = ours.client.info("server")
+        version = about.get("valkey_version", about["redis_version"])
     return {
         "environment": {
             "python": platform.python_version(),
@@ -157,7 +164,7 @@ def show(result: dict[str, Any]) -> None:
     print("The first two rows are the same pages in turn; the others are since the row before.")
     growth = result["growth"]
     sizes = f"{growth['small_pages']:,} pages and at {result['rows'][-1]['pages']:,}"
-    print(f"A page in turn, medians of {ROUNDS} rounds, at {sizes}:")
+    print(f"A page in turn, medians of {SMALL_ONES * ROUNDS} rounds, at {sizes}:")
     for name, words in (
         ("from_text", f"from a text of {SHINGLES + 4} words on"),
         ("from_sketch", "from its sketch on"),

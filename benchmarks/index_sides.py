@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import subprocess
 import tempfile
 import time
@@ -22,7 +21,7 @@ from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.connect import open_server
-from crawler.dedup.store.keeper import MEMORY
+from crawler.dedup.store.keeper import start
 from crawler.dedup.store.messages import CheckRequest
 from crawler.dedup.store.redis_index import RedisIndex
 
@@ -69,8 +68,7 @@ def server(program: str) -> Iterator[tuple[str, redis.Redis]]:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         socket = f"{folder}/s"
         command = [program, "--unixsocket", socket, "--port", "0", "--save", ""]
-        env = MEMORY | os.environ
-        with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, env=env) as run:
+        with start(command, cwd=folder, stdout=subprocess.DEVNULL) as run:
             client = redis.Redis(unix_socket_path=socket)
             while not Path(socket).exists():
                 time.sleep(0.01)
