@@ -15,7 +15,6 @@ from . import forest as by_numpy
 cdef enum:
     SIDE_BY_SIDE = 16  # rows, whose questions overlap in the processor
 cdef double DOUBT = by_numpy.DOUBT, MOST = by_numpy.MOST
-cdef Py_ssize_t ASKED = by_numpy.ASKED
 
 
 def likelihoods(model, const float[:, ::1] units, features):
@@ -32,7 +31,7 @@ def likelihoods(model, const float[:, ::1] units, features):
             active = units[row, unit] + bias[unit]
             if active > 0:
                 logits[row] += active * output[unit]
-        if fabs(logits[row]) < DOUBT and doubtful < ASKED:
+        if fabs(logits[row]) < DOUBT:
             rows[doubtful] = row
             doubtful += 1
     cdef const double[::1] asked = votes(model.forest, features, rows[:doubtful])

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import TAG_CODES, TAGS, Flat, Floats, Ints, Wide
+from .blocks import LIMIT, TAG_CODES, TAGS, Flat, Floats, Ints, Wide
 from .features import counted, first_equal
 from .vocabulary import BIT
 
@@ -15,6 +15,7 @@ HELD: Final = 0.9  # of the text to keep, by the main container
 INSIDE: Final = 1.0  # of log-odds, for what stands in it
 OUTSIDE: Final = 0.25  # of a page's blocks: if fewer stand outside of it, it says less
 ALIKE: Final = 2 / 3  # of a block's log-odds is what it shares with all that are like it
+LATER: Final = 1e-6  # of what a block that was judged says of its like, by one that was not
 SHORT: Final = 5  # characters that each block counts for besides its own
 LONG: Final = 200  # characters: longer blocks tell no more
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
@@ -97,12 +98,13 @@ def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
     """Return what to make of the likelihoods of a page's blocks, all of them seen together.
 
     Blocks that are alike share their log-odds in part, the longer ones telling more; `sizes` are
-    their characters.  Siblings share them wholly, so that no threshold runs through the middle of
-    a list.
+    their characters.  Those behind the first `LIMIT` take them from these, where any is like them.
+    Siblings share them wholly, so that no threshold runs through the middle of a list.
     """
-    odds = _odds(likely)
-    shared = _mean(odds, likes(flat), np.sqrt(np.minimum(sizes + SHORT, LONG)))
-    odds += ALIKE * (shared - odds)
+    odds, is_later = _odds(likely), np.arange(len(likely)) >= LIMIT
+    weights = np.sqrt(np.minimum(sizes + SHORT, LONG)) * np.where(is_later, LATER, 1)
+    shared = _mean(odds, likes(flat), weights)
+    odds += np.where(is_later, 1, ALIKE) * (shared - odds)
     settled: Wide = 1 / (1 + np.exp(-_mean(odds, siblings(flat), np.ones(len(odds)))))
     return settled
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 DOUBT: Final = 2.5  # of log-odds; trees asked beyond that, too, raise F1 by .001 at most
 MOST: Final = 30.0  # of log-odds
-ASKED: Final = 1500  # blocks at most, the first in doubt: of 880 pages one has more
 _AT_ONCE: Final = 1 << 18  # blocks times trees
 
 
@@ -57,7 +56,7 @@ def likelihoods(model: Model, units: Floats, features: Floats) -> Floats:
     """
     units = np.maximum(units + model.hidden_bias, 0)
     logits = units @ model.output + model.output_bias
-    doubtful = np.flatnonzero(np.abs(logits) < DOUBT)[:ASKED]
+    doubtful = np.flatnonzero(np.abs(logits) < DOUBT)
     logits[doubtful] = (logits[doubtful] + votes(model.forest, features, doubtful)) / 2
     likely: Floats = 1 / (1 + np.exp(-np.minimum(np.maximum(logits, -MOST), MOST)))
     return likely

@@ -141,6 +141,16 @@ def test_blocks_alike_are_settled_together_in_part(way: Any) -> None:
     assert settled[2:] == pytest.approx([wanted[0]] * 2 + [wanted[1]] * 4, rel=1e-5)
 
 
+def test_far_down_a_long_page_blocks_are_like_the_first_of_their_kind(way: Any) -> None:
+    """A post that comes too late to be judged is as likely as posts are, a line of its own not."""
+    posts = f"<main>{'<p class=post>a' * LIMIT}</main>"
+    later = "<main><p class=post>a<p class=other>b</main>"
+    flat = document.parse(posts + "<hr>" + later).flat
+    likely = np.append(np.full(LIMIT, 0.9), [0.2, 0.2]).astype(np.float32)
+    settled = way.settle(likely, flat, np.full(LIMIT + 2, 300.0))
+    assert settled[LIMIT:] == pytest.approx([0.9, 0.2], rel=1e-4)
+
+
 def test_lines_inside_the_main_container_get_likelier(way: Any) -> None:
     """Where nearly all that is kept stands; the same lines beside it are as they were."""
     facts = "<dl><dt>Weight<dd>2 kg</dl>"
@@ -169,12 +179,12 @@ def test_a_wrapper_around_nearly_all_says_nothing(way: Any) -> None:
 def test_what_follows_the_blocks_that_are_judged_is_inside_as_well(way: Any) -> None:
     """No threshold runs through a list because a page is very long."""
     line = "<p>Tea, and cake with it, and bread."
-    flat = document.parse(f"{line * 2000}<main>{line * LIMIT}</main>").flat
-    settled = np.full(2000 + LIMIT, 0.3)
-    judged = way.inside(settled, np.arange(2000 + LIMIT) >= 2000, flat, np.ones(2000 + LIMIT))
-    assert judged[:2000] == pytest.approx(0.3)
-    assert len(set(judged[2000:].tolist())) == 1
-    assert judged[2000] > 0.3
+    before, many = LIMIT // 2, LIMIT // 2 + LIMIT
+    flat = document.parse(f"{line * before}<main>{line * LIMIT}</main>").flat
+    judged = way.inside(np.full(many, 0.3), np.arange(many) >= before, flat, np.ones(many))
+    assert judged[:before] == pytest.approx(0.3)
+    assert len(set(judged[before:].tolist())) == 1
+    assert judged[before] > 0.3
 
 
 @settings(deadline=None)

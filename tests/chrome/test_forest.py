@@ -95,17 +95,3 @@ def test_trees_are_asked_in_doubt_only(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (np.abs(np.log(both[sure] / (1 - both[sure]))) > forest.DOUBT - 0.01).all()
     assert (np.abs(np.log(halved[asked] / (1 - halved[asked]))) < forest.DOUBT / 2 + 0.01).all()
     assert (both[asked] != halved[asked]).mean() > 0.9
-
-
-def test_trees_are_asked_for_so_many_blocks_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So a page of very many blocks costs little more for them."""
-    most = forest.ASKED
-    fitted, features, units = in_doubt(5 * most)
-    some = forest.likelihoods(fitted, units, features)
-    np.testing.assert_allclose(fitted.probabilities(features), some, rtol=1e-4)
-    monkeypatch.setattr(forest, "ASKED", len(features))
-    every = forest.likelihoods(fitted, units, features)
-    others = np.flatnonzero(some != every)
-    assert len(others) > most / 4
-    asked = np.abs(np.maximum(units + fitted.hidden_bias, 0) @ fitted.output + fitted.output_bias)
-    assert (asked[: others[0]] < forest.DOUBT).sum() == most
