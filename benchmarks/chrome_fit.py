@@ -33,7 +33,7 @@ from benchmarks.chrome_names import Names
 from benchmarks.chrome_swap import Swapped
 from benchmarks.folders import folder_with
 from crawler.chrome import document, model, strip_chrome
-from crawler.chrome.blocks import LIMIT
+from crawler.chrome.blocks import JUDGED
 from crawler.chrome.choice import siblings
 
 ORDERS = 3  # in which a site's pages are met, for learning its template
@@ -45,7 +45,7 @@ MARKED_WEIGHT = 0.5  # what others call main text differs a little, and most are
 
 def sample(page: Page) -> Sample | None:
     parsed = document.parse(page.html)
-    texts = parsed.flat.texts[:LIMIT]
+    texts = parsed.flat.texts[:JUDGED]
     if not texts:
         return None
     share, sizes = labels(texts, page.gold)
@@ -80,7 +80,7 @@ def resample(moved: list[Swapped], pages: list[Page], marked: Set[str]) -> list[
             continue
         template = of[page.template]
         if one := sample(replace(of[page.article], html=page.html, site=template.site)):
-            shares, _ = labels(one.flat.texts[:LIMIT], template.gold)
+            shares, _ = labels(one.flat.texts[:JUDGED], template.gold)
             weights = one.weights * ((shares <= 0.5) | one.labels) * SWAPPED_WEIGHT
             one = one._replace(weights=weights)
             samples.append(loose(one) if page.article in marked else one)

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from crawler.chrome.blocks import LIMIT, Flat
+from crawler.chrome.blocks import JUDGED, Flat
 from crawler.chrome.vocabulary import words_of
 
 LEAST: Final = 8  # sites that have a word
@@ -54,7 +54,7 @@ class Names:
 
 def _inside(flat: Flat, labels: np.ndarray) -> dict[str, tuple[float, float]]:
     """Return for each word the characters of main text, and of all text, inside such elements."""
-    sizes = np.array([min(len(text), LONGEST) + 1 for text in flat.texts[:LIMIT]], float)
+    sizes = np.array([min(len(text), LONGEST) + 1 for text in flat.texts[:JUDGED]], float)
     around = flat.around[: len(sizes)]
     right = np.bincount(around, sizes * labels, len(flat.outer))
     all_ = np.bincount(around, sizes, len(flat.outer))

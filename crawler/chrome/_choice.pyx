@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uint64_t
 import numpy as np
 
 from . import choice
-from .blocks import LIMIT
+from .blocks import JUDGED
 
 include "equal.pxi"
 
@@ -18,7 +18,7 @@ cdef double TINY = choice.TINY
 cdef double HELD = choice.HELD, INSIDE = choice.INSIDE, OUTSIDE = choice.OUTSIDE
 cdef double ALIKE = choice.ALIKE, SHORT = choice.SHORT, LONG = choice.LONG
 cdef double LATER = choice.LATER
-cdef Py_ssize_t JUDGED = LIMIT
+cdef Py_ssize_t FIRST_ONES = JUDGED
 cdef double SURER = choice.SURER
 cdef double[::1] WORLDS = np.exp(np.multiply(choice.WORLDS, choice.SURER))
 
@@ -35,10 +35,10 @@ def settle(const float[::1] likely, flat, const double[::1] sizes):
         alike[i] = (kinds[around[i]] * many + kinds[above]) * many + kinds[outer[above]]
         kin[i] = (within[i] * many + labelled[kinds[around[i]]]) * many + kinds[above]
         odds[i] = log(min(max(likely[i], TINY), 1 - TINY) / min(max(1 - likely[i], TINY), 1))
-        weights[i] = sqrt(min(sizes[i] + SHORT, LONG)) * (1 if i < JUDGED else LATER)
+        weights[i] = sqrt(min(sizes[i] + SHORT, LONG)) * (1 if i < FIRST_ONES else LATER)
     shared = mean(odds, first_equal(alike), weights)
     for i in range(n):
-        odds[i] += (ALIKE if i < JUDGED else 1) * (shared[i] - odds[i])
+        odds[i] += (ALIKE if i < FIRST_ONES else 1) * (shared[i] - odds[i])
     shared = mean(odds, first_equal(kin), ones)
     found = np.empty(n)
     cdef double[::1] settled = found

@@ -45,6 +45,7 @@ cdef float MOSTLY_LINKED = features.MOSTLY_LINKED, LITTLE_LINKED = features.LITT
 def describe(flat, str title not None, scores):
     """Return features of the first blocks, float32, one row for each."""
     cdef Py_ssize_t n = min(<Py_ssize_t>len(flat.texts), <Py_ssize_t>features.LIMIT), row, i, at
+    cdef Py_ssize_t judged = min(n, <Py_ssize_t>features.JUDGED)
     cdef const int64_t[::1] around = flat.around, codes = flat.codes, signs = flat.signs
     cdef const int64_t[::1] kinds = flat.kinds, within = flat.within
     cdef const int64_t[::1] links = flat.links, depths = flat.depths
@@ -75,8 +76,8 @@ def describe(flat, str title not None, scores):
             first = row
     cdef const float[::1] page = of_page(rows, upto, kin, codes, around)
     containers = Containers(flat, upto)
-    of_phrases(rows, COLUMNS - PAGE - PHRASED, flat.texts)
-    for row in range(n):
+    of_phrases(rows[:judged], COLUMNS - PAGE - PHRASED, flat.texts)
+    for row in range(judged):
         element = around[row]
         code = codes[element]
         out = &rows[row, OWN]
@@ -121,7 +122,7 @@ def describe(flat, str title not None, scores):
             out[i] = names[element, i]
         containers.describe(row, within[row], out + NAMED)
         memcpy(&rows[row, COLUMNS - PAGE], &page[0], PAGE * sizeof(float))
-    return found
+    return found[:judged]
 
 
 def lengths(list texts not None):

@@ -15,7 +15,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Wide = NDArray[np.float64]
 
-LIMIT: Final = 1500  # blocks judged by what surrounds them; a feature row is 1 kB
+LIMIT: Final = 4000  # blocks of a page of which more is looked at than text and links
+JUDGED: Final = 1250  # blocks judged by what surrounds them; a feature row is 1 kB
 CHUNK: Final = 1 << 16  # characters
 
 # The element directly around a block, as far as the model tells them apart.

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import LIMIT, TAG_CODES, TAGS, Flat, Floats, Ints, Wide
+from .blocks import JUDGED, TAG_CODES, TAGS, Flat, Floats, Ints, Wide
 from .features import counted, first_equal
 from .vocabulary import BIT
 
@@ -98,10 +98,10 @@ def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
     """Return what to make of the likelihoods of a page's blocks, all of them seen together.
 
     Blocks that are alike share their log-odds in part, the longer ones telling more; `sizes` are
-    their characters.  Those behind the first `LIMIT` take them from these, where any is like them.
+    their characters.  Those behind the first `JUDGED` take them from these, where any is like them.
     Siblings share them wholly, so that no threshold runs through the middle of a list.
     """
-    odds, is_later = _odds(likely), np.arange(len(likely)) >= LIMIT
+    odds, is_later = _odds(likely), np.arange(len(likely)) >= JUDGED
     weights = np.sqrt(np.minimum(sizes + SHORT, LONG)) * np.where(is_later, LATER, 1)
     shared = _mean(odds, likes(flat), weights)
     odds += np.where(is_later, 1, ALIKE) * (shared - odds)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import model
-from .blocks import LIMIT, TAG_CODES, Flat, Floats, without
+from .blocks import JUDGED, LIMIT, TAG_CODES, Flat, Floats, without
 from .choice import CHROME, below_heading, doubt_hidden, doubt_menus, of_both
 from .document import Document, parse, read_tree
 from .document import title as title_of
@@ -100,10 +100,10 @@ def _judge(
     features = describe(flat, title[:_TITLE_READ], fitted.names)
     likely, titled = fitted.probabilities(features), features[:, TITLED] > 0
     sizes = lengths(flat.texts)
-    if n > LIMIT:
-        rest = np.clip(1 - flat.linked[LIMIT:] / sizes[LIMIT:], *_DENSITY)
+    if n > JUDGED:
+        rest = np.clip(1 - flat.linked[JUDGED:] / sizes[JUDGED:], *_DENSITY)
         likely = np.concatenate((likely, rest), dtype=np.float32)
-        titled = np.append(titled, np.zeros(n - LIMIT, bool))
+        titled = np.append(titled, np.zeros(n - JUDGED, bool))
     likely = with_body(doubt_menus(likely, flat, sizes), said)
     if alone is not None:
         likely = of_both(likely, alone)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import containers, phrases
-from .blocks import LIMIT, TAGS, Flat, Floats, Ints, Wide
+from .blocks import JUDGED, LIMIT, TAGS, Flat, Floats, Ints, Wide
 from .containers import BLOCKS, HEADS, LENGTH, LINKED, LINKS, PROSE, TINY, WORDS, ratios
 from .vocabulary import SIGNS, AnyWords
 
@@ -38,7 +38,7 @@ TITLED: Final = 7  # the column that tells whether the page's title repeats a bl
 
 
 def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
-    """Return features of the first `LIMIT` blocks, float32, one row for each.
+    """Return features of the first `JUDGED` blocks, float32, one row for each, among `LIMIT`.
 
     `title` is that of the page, `scores` tell how much words of classes speak for main text.
 
@@ -110,10 +110,10 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
             twins(flat),
             flat.within[:n],
         ),
-        *phrases.columns(texts),
+        *phrases.columns(texts[:JUDGED]),
         np.broadcast_to(page, (n, len(page))),
     ]
-    return np.concatenate(parts, 1, dtype=np.float32)
+    return np.concatenate([part[:JUDGED] for part in parts], 1, dtype=np.float32)
 
 
 def _own(

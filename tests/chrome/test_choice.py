@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.chrome import choice, document, features, twins
-from crawler.chrome.blocks import LIMIT
+from crawler.chrome.blocks import JUDGED, LIMIT
 from tests.chrome.test_hostile import SOUP
 
 WAYS: dict[str, Any] = {"numpy": choice}
@@ -143,12 +143,12 @@ def test_blocks_alike_are_settled_together_in_part(way: Any) -> None:
 
 def test_far_down_a_long_page_blocks_are_like_the_first_of_their_kind(way: Any) -> None:
     """A post that comes too late to be judged is as likely as posts are, a line of its own not."""
-    posts = f"<main>{'<p class=post>a' * LIMIT}</main>"
+    posts = f"<main>{'<p class=post>a' * JUDGED}</main>"
     later = "<main><p class=post>a<p class=other>b</main>"
     flat = document.parse(posts + "<hr>" + later).flat
-    likely = np.append(np.full(LIMIT, 0.9), [0.2, 0.2]).astype(np.float32)
-    settled = way.settle(likely, flat, np.full(LIMIT + 2, 300.0))
-    assert settled[LIMIT:] == pytest.approx([0.9, 0.2], rel=1e-4)
+    likely = np.append(np.full(JUDGED, 0.9), [0.2, 0.2]).astype(np.float32)
+    settled = way.settle(likely, flat, np.full(JUDGED + 2, 300.0))
+    assert settled[JUDGED:] == pytest.approx([0.9, 0.2], rel=1e-4)
 
 
 def test_lines_inside_the_main_container_get_likelier(way: Any) -> None:

@@ -20,7 +20,7 @@ from crawler.chrome import (
     strip_chrome,
     twins,
 )
-from crawler.chrome.blocks import LIMIT, TAGS, flat_lines
+from crawler.chrome.blocks import JUDGED, TAGS, flat_lines
 from tests.chrome.test_hostile import HOSTILE, SOUP
 
 if not twins.COMPILED:
@@ -101,7 +101,7 @@ def test_hostile_pages(name: str) -> None:
     if page.flat.texts:
         compiled, by_numpy = both(page)
         assert np.array_equal(compiled, by_numpy)
-        assert len(compiled) == min(len(page.flat.texts), LIMIT)
+        assert len(compiled) == min(len(page.flat.texts), JUDGED)
 
 
 @settings(deadline=None, max_examples=400)

@@ -30,7 +30,7 @@ from crawler.chrome import (
     untagged,
 )
 from crawler.chrome import document as reading
-from crawler.chrome.blocks import LIMIT, squeeze
+from crawler.chrome.blocks import JUDGED, squeeze
 from crawler.chrome.document import MOST_ENTITIES, MOST_TAGS
 from crawler.chrome.elements import DEEPEST
 from crawler.chrome.reader import Reader
@@ -143,7 +143,7 @@ def test_bounded(name: str, work: type[Work], monkeypatch: pytest.MonkeyPatch) -
     assert name in UNSEEN or any("needle" in block.text for block in found.blocks)
     assert work.parsers == 1
     assert work.calls <= 4 * MOST_TAGS + 2 * MOST_ENTITIES
-    assert sum(described) <= LIMIT
+    assert sum(described) <= JUDGED
     assert len(document.flat.texts) <= 2 * MOST_TAGS + 1
     assert len(document.flat.firsts) <= 2 * MOST_TAGS
     assert max(document.flat.depths) <= DEEPEST + 200

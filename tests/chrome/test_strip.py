@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from lxml import etree
 
 from crawler.chrome import MainText, links, parse, parse_in_steps, read_tree, strip_chrome
-from crawler.chrome.blocks import LIMIT
+from crawler.chrome.blocks import JUDGED
 
 NAV = """<nav><ul><li><a href="/">Home</a></li><li><a href="/shop">Shop</a></li>
 <li><a href="/about">About us</a></li></ul></nav>"""
@@ -472,12 +472,14 @@ def test_the_answer_is_the_same_every_time() -> None:
 
 def test_far_down_a_long_page_the_share_of_links_decides() -> None:
     """Of blocks that come too late to be described, prose is kept and lists of links are cut."""
-    early = "".join(f"<p>Paragraph {i} says a little about the lamp.</p>" for i in range(LIMIT + 9))
+    early = "".join(
+        f"<p>Paragraph {i} says a little about the lamp.</p>" for i in range(JUDGED + 9)
+    )
     links = "".join(f"<span><a href=/{i}>Go to place {i}</a></span><br>" for i in range(30))
     prose = f"<blockquote>{SECOND}</blockquote>" * 30
     text = strip_chrome(f"<main>{early}</main><div>{links}</div><section>{prose}</section>").text
     assert (text.count("Go to"), text.count(SECOND)) == (0, 30)
-    assert text.count("Paragraph") == LIMIT + 9
+    assert text.count("Paragraph") == JUDGED + 9
 
 
 @pytest.mark.parametrize("junk", ["", "é" * 40_000, "<!-- " + "x" * 90_000, "<p title='" * 9000])
