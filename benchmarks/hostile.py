@@ -106,7 +106,7 @@ def main() -> None:
                 if None not in times[key]:
                     times[key].append(taken(work, given, options.seconds))
         found[name] = {"MB": size} | {key: best(times[key], works[key][2]) for key in works}
-        if ordinary and None not in times["strip_chrome"]:
+        if ordinary and None not in times["strip_chrome"] + times["floor"]:
             ratios = map(truediv, times["strip_chrome"], times["floor"])
             found[name]["× floor"] = median(ratios) * works["floor"][2] / size
     if options.json:

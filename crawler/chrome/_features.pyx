@@ -43,7 +43,7 @@ cdef float MOSTLY_LINKED = features.MOSTLY_LINKED, LITTLE_LINKED = features.LITT
 
 
 def describe(flat, str title not None, scores):
-    """Return features of the first blocks, float32, one row for each."""
+    """Return features of the first `JUDGED` blocks, float32, one row for each."""
     cdef Py_ssize_t n = min(<Py_ssize_t>len(flat.texts), <Py_ssize_t>features.LIMIT), row, i, at
     cdef Py_ssize_t judged = min(n, <Py_ssize_t>features.JUDGED)
     cdef const int64_t[::1] around = flat.around, codes = flat.codes, signs = flat.signs

@@ -108,6 +108,7 @@ def _judge(
     if alone is not None:
         likely = of_both(likely, alone)
     settled = doubt_hidden(settle(likely, flat, sizes), flat, sizes)
+    likely[JUDGED:] = settled[JUDGED:]  # as what is like them
     judged = inside(settled, choose(settled, sizes), flat, sizes)
     return likely, below_heading(choose(judged, sizes), judged, flat, sizes, titled)
 

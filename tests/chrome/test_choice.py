@@ -176,7 +176,7 @@ def test_a_wrapper_around_nearly_all_says_nothing(way: Any) -> None:
     assert judged[1] > settled[0] == judged[0]
 
 
-def test_what_follows_the_blocks_that_are_judged_is_inside_as_well(way: Any) -> None:
+def test_what_follows_the_blocks_that_are_looked_at_is_inside_as_well(way: Any) -> None:
     """No threshold runs through a list because a page is very long."""
     line = "<p>Tea, and cake with it, and bread."
     before, many = LIMIT // 2, LIMIT // 2 + LIMIT

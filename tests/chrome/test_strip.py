@@ -482,6 +482,20 @@ def test_far_down_a_long_page_the_share_of_links_decides() -> None:
     assert text.count("Paragraph") == JUDGED + 9
 
 
+def test_far_down_a_long_page_a_block_is_as_likely_as_its_like() -> None:
+    """That is also what the page without its site's template is judged from."""
+    post = f"<p class=post>{SECOND}</p>"
+    menu = "".join(f"<li class=nav-item>Place {i}</li>" for i in range(JUDGED // 2))
+    later = f"<main>{post}</main><ul class=menu><li class=nav-item>Last place</ul>"
+    posts = "".join(f"<p class=post>{SECOND} {i}</p>" for i in range(JUDGED // 2 + 9))
+    page = f"<ul class=menu>{menu}</ul><main>{posts}</main>{later}"
+    blocks = strip_chrome(page).blocks
+    assert len(blocks) > JUDGED
+    assert blocks[-2].likelihood == pytest.approx(blocks[JUDGED - 1].likelihood, abs=0.1)
+    assert blocks[-1].likelihood == pytest.approx(blocks[9].likelihood, abs=0.1)
+    assert blocks[-1].likelihood < 0.5 < blocks[-2].likelihood
+
+
 @pytest.mark.parametrize("junk", ["", "é" * 40_000, "<!-- " + "x" * 90_000, "<p title='" * 9000])
 def test_a_page_in_steps_is_the_same_page(junk: str) -> None:
     """Wherever a step ends, in a tag, a comment or a letter, nothing is read otherwise."""

@@ -292,6 +292,18 @@ async def test_its_memory_comes_in_large_pages(folder, monkeypatch):
         assert sum(map(int, re.findall(r"AnonHugePages: +(\d+) kB", memory))) > 20_000
 
 
+@pytest.mark.parametrize("name", [b"jos\xe9", "茶".encode()])
+def test_a_program_may_lie_in_any_folder(tmp_path, name):
+    """Also one that is no text: what is read of its memory names it."""
+    folder = tmp_path / os.fsdecode(name)
+    folder.mkdir()
+    program = shutil.copy(server_binary(), folder)
+    server = keeper.start([program, "--port", "0"], cwd=str(tmp_path), stdout=subprocess.DEVNULL)
+    assert server.poll() is None
+    server.kill()
+    server.wait()
+
+
 async def test_what_was_set_for_glibc_stays(folder, monkeypatch):
     """Somebody may know better what this machine's memory is good for."""
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.check=0")

@@ -38,7 +38,8 @@ SERVER_OPTIONS = {
 # Has glibc ask for large pages, where the system gives them to who asks, and keep at hand, of each
 # size, some of the memory that scripts give back: to look for it is to read what lies beside it.
 MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.tcache_count=50"}
-STARTS = 12  # of which one in four goes without large pages, where glibc leaves that to chance
+STARTS = 8  # of which one in four goes without large pages, where glibc leaves that to chance
+EARLY = 600  # kB of memory: a server that has more may have opened its files
 
 
 def main(binary: str) -> None:
@@ -72,7 +73,8 @@ def start(
     """Start a server, and again until it asks for large pages where the system gives them so.
 
     glibc 2.36 compares what the system says of them with a text whose end it has not written, so
-    that chance decides. A program's first memory shows it after 2 ms, before it opens any file.
+    that chance decides. A program's first memory shows it, usually after 2 ms of the 30 that it
+    takes until it opens a file; one that is further on is left alone.
     """
     environment = MEMORY | os.environ
     starts = STARTS if MEMORY.items() <= environment.items() else 1
@@ -88,17 +90,19 @@ def start(
 
 
 def _lacks_large_pages(pid: int) -> bool:
-    """Whether a program that has just begun does not ask for the large pages that it would get."""
+    """Whether a server that has just begun does not ask for the large pages that it would get."""
     with contextlib.suppress(OSError):  # no Linux, or the program has ended
         with open("/sys/kernel/mm/transparent_hugepage/enabled") as file:  # noqa: PTH123 as above
             if "[madvise]" not in file.read():
                 return False
-        for _ in range(100):
+        for _ in range(20):
             time.sleep(0.001)
-            with open(f"/proc/{pid}/smaps") as file:  # noqa: PTH123
-                flags = file.read().partition("[heap]")[2].partition("VmFlags:")[2]
+            with open(f"/proc/{pid}/smaps", "rb") as file:  # noqa: PTH123
+                heap = file.read().partition(b"[heap]")[2]
+            size, _, flags = heap.partition(b"VmFlags:")
             if flags:
-                return "hg" not in flags.partition("\n")[0].split()
+                is_early = int(size.split()[1]) < EARLY
+                return is_early and b"hg" not in flags.partition(b"\n")[0].split()
     return False
 
 
