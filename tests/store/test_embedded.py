@@ -292,7 +292,7 @@ async def test_its_memory_comes_in_large_pages(folder, monkeypatch):
         assert sum(map(int, re.findall(r"AnonHugePages: +(\d+) kB", memory))) > 20_000
 
 
-@pytest.mark.parametrize("name", [b"jos\xe9", "茶".encode()])
+@pytest.mark.parametrize("name", [b"jos\xe9", "茶".encode(), b"[heap]"])
 def test_a_program_may_lie_in_any_folder(tmp_path, name):
     """Also one that is no text: what is read of its memory names it."""
     folder = tmp_path / os.fsdecode(name)

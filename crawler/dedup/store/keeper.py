@@ -38,7 +38,7 @@ SERVER_OPTIONS = {
 # Has glibc ask for large pages, where the system gives them to who asks, and keep at hand, of each
 # size, some of the memory that scripts give back: to look for it is to read what lies beside it.
 MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.tcache_count=50"}
-STARTS = 8  # of which one in four goes without large pages, where glibc leaves that to chance
+STARTS = 16  # of which one in four goes without large pages, where glibc leaves that to chance
 EARLY = 600  # kB of memory: a server that has more may have opened its files
 
 
@@ -79,9 +79,9 @@ def start(
     environment = MEMORY | os.environ
     starts = STARTS if MEMORY.items() <= environment.items() else 1
     while True:
-        child = subprocess.Popen(
-            command, cwd=cwd, env=environment, stdout=stdout, pass_fds=pass_fds
-        )
+        # Where one start has failed, others like it often do: a variable moves what is there.
+        moved = environment | {"STARTS_LEFT": "x" * (7 * starts)}
+        child = subprocess.Popen(command, cwd=cwd, env=moved, stdout=stdout, pass_fds=pass_fds)
         starts -= 1
         if starts == 0 or not _lacks_large_pages(child.pid):
             return child
@@ -95,10 +95,10 @@ def _lacks_large_pages(pid: int) -> bool:
         with open("/sys/kernel/mm/transparent_hugepage/enabled") as file:  # noqa: PTH123 as above
             if "[madvise]" not in file.read():
                 return False
-        for _ in range(20):
+        for _ in range(50):
             time.sleep(0.001)
             with open(f"/proc/{pid}/smaps", "rb") as file:  # noqa: PTH123
-                heap = file.read().partition(b"[heap]")[2]
+                heap = file.read().partition(b"[heap]\n")[2]
             size, _, flags = heap.partition(b"VmFlags:")
             if flags:
                 is_early = int(size.split()[1]) < EARLY
