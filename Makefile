@@ -59,7 +59,7 @@ docs: $(VENV)/test.stamp
 	$(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) $(VENV)-min .scrapy pages.jsonl site crawler/*/*.so crawler/*/*/*.so
+	rm -rf $(VENV) $(VENV)-min .scrapy pages.jsonl site crawler/*/*/*.so
 
 $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 	@echo "Installing what a crawl needs into $(VENV) (once) …"
@@ -80,7 +80,7 @@ $(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)-min/bin/pip
 	@touch $@
 
 # Without a compiler all works, and pages take longer.
-$(VENV)/compiled.stamp: $(wildcard $(addprefix crawler/*/,*.pxi *.pyx */*.pxi */*.pyx)) hatch_build.py | $(VENV)/test.stamp
+$(VENV)/compiled.stamp: $(wildcard $(addprefix crawler/*/*/,*.pxi *.pyx)) hatch_build.py | $(VENV)/test.stamp
 	-@$(BIN)/python hatch_build.py && touch $@
 
 # The first interpreter that is new enough and can make an environment; Debian's cannot until the

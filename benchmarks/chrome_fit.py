@@ -32,9 +32,11 @@ from benchmarks.chrome_marked import load_marked
 from benchmarks.chrome_names import Names
 from benchmarks.chrome_swap import Swapped
 from benchmarks.folders import folder_with
-from crawler.chrome import document, model, strip_chrome
-from crawler.chrome.blocks import JUDGED
-from crawler.chrome.choice import siblings
+from crawler.chrome import strip_chrome
+from crawler.chrome.judge import model
+from crawler.chrome.judge.selection import siblings
+from crawler.chrome.page import document
+from crawler.chrome.page.blocks import JUDGED
 
 ORDERS = 3  # in which a site's pages are met, for learning its template
 MORE = (11, 13, 17, 19, 23)  # other articles in each template, for a site of more pages

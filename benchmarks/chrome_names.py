@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from crawler.chrome.blocks import JUDGED, Flat
-from crawler.chrome.vocabulary import words_of
+from crawler.chrome.page.blocks import JUDGED, Flat
+from crawler.chrome.page.signs import words_of
 
 LEAST: Final = 8  # sites that have a word
 PRIOR: Final = 0.35  # share of main text, as if seen on so many more sites:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from crawler.chrome.encoding import decode
+from crawler.chrome.page.encoding import decode
 
 
 def judge(folder: Path, chosen: Mapping[str, Callable[[str], str]]) -> dict[str, dict[str, float]]:

@@ -15,7 +15,8 @@ import lxml.html
 from lxml import etree
 
 from benchmarks.chrome_data import Page, labels, tokens
-from crawler.chrome import SiteTemplate, block_hash, document, strip_chrome
+from crawler.chrome import SiteTemplate, block_hash, strip_chrome
+from crawler.chrome.page import document
 
 _UNSEEN = frozenset(("script", "style", "noscript", "template"))
 _HELD = 0.9  # share of the gold words the main node holds

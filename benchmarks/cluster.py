@@ -33,8 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, make_sketcher
 from crawler.dedup.sketches.odd import odd_sketches
-from crawler.dedup.store.embedded import server_binary
 from crawler.dedup.store.messages import CheckRequest
+from crawler.dedup.store.server.embedded import server_binary
 
 SHINGLES = 500
 SLOTS = 16_384

@@ -20,10 +20,10 @@ from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import odd_sketches
-from crawler.dedup.store.connect import open_server
-from crawler.dedup.store.keeper import start
 from crawler.dedup.store.messages import CheckRequest
-from crawler.dedup.store.redis_index import RedisIndex
+from crawler.dedup.store.server.connect import open_server
+from crawler.dedup.store.server.keeper import start
+from crawler.dedup.store.single import RedisIndex
 
 SHINGLES = 500
 SIMILARITIES = (0.9, 0.85, 0.8)

@@ -34,11 +34,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.folders import lack_of
 from benchmarks.sketch import environment
-from crawler.dedup.lsh import fewest_bands
-from crawler.dedup.shingles import Shingler
-from crawler.dedup.similarity import jaccard
 from crawler.dedup.sketches import Sketcher
-from crawler.dedup.text import Normaliser
+from crawler.dedup.sketches.lsh import fewest_bands
+from crawler.dedup.sketches.shingles import Shingler
+from crawler.dedup.sketches.similarity import jaccard
+from crawler.dedup.text.normaliser import Normaliser
 
 Pair = tuple[int, int]
 Scores = dict[Pair, float]

@@ -33,15 +33,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.index_sides import server
 from crawler.dedup import DedupConfig
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
-from crawler.dedup.lsh import TABLE_KEY_BITS, row_bits
 from crawler.dedup.sketches import Sketcher
+from crawler.dedup.sketches.lsh import TABLE_KEY_BITS, row_bits
 from crawler.dedup.sketches.odd import compare_odd, odd_sketches
-from crawler.dedup.store.connect import open_server
-from crawler.dedup.store.embedded import server_binary
 from crawler.dedup.store.layout import Entry
 from crawler.dedup.store.messages import CheckRequest
 from crawler.dedup.store.records import read_pages
-from crawler.dedup.store.redis_index import RedisIndex
+from crawler.dedup.store.server.connect import open_server
+from crawler.dedup.store.server.embedded import server_binary
+from crawler.dedup.store.single import RedisIndex
 
 LISTED = 16  # pages under one key, at most
 SHINGLES = 500
@@ -214,7 +214,7 @@ def _used(client: Any) -> tuple[float, float, float]:
 
 
 async def _open(client: Any, config: DedupConfig) -> RedisIndex:
-    from crawler.dedup.store.make import make_store
+    from crawler.dedup.exchange.open_store import make_store
 
     store = make_store(client, config)
     assert isinstance(store, RedisIndex)

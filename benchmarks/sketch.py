@@ -28,9 +28,9 @@ import xxhash
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.compiled import as_shipped
-from crawler.dedup.shingles import shingle_hashes
-from crawler.dedup.similarity import jaccard
 from crawler.dedup.sketches import Sketcher
+from crawler.dedup.sketches.shingles import shingle_hashes
+from crawler.dedup.sketches.similarity import jaccard
 
 SIZE = 5
 WORDS_A_ROUND = 100_000

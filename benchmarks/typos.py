@@ -32,10 +32,10 @@ from benchmarks.typos_noise import mistyped, scanned
 from benchmarks.typos_paper import SIZES, j
 from benchmarks.typos_svg import svg
 from crawler.dedup import jaccard, shingle_hashes
-from crawler.dedup.hashing import ShingleArray
+from crawler.dedup.sketches.hashing import ShingleArray
+from crawler.dedup.spelling.correction import ContextCorrector, Corrector, corrector
 from crawler.dedup.spelling.dictionary import dictionary
 from crawler.dedup.spelling.page import Page
-from crawler.dedup.typos import ContextCorrector, Corrector, corrector
 
 FOUND = (0.3, 0.4, 0.5)
 UNRELATED = 0.02

@@ -35,8 +35,8 @@ from benchmarks.quality import rows
 from benchmarks.typos_noise import mistyped, scanned
 from crawler.dedup import jaccard, shingle_hashes
 from crawler.dedup.spelling import choices, context
+from crawler.dedup.spelling.correction import ContextCorrector
 from crawler.dedup.spelling.page import Page
-from crawler.dedup.typos import ContextCorrector
 
 NAMES = (*choices.FEATURES, *context.PAGE_FEATURES)
 RATES = (0.02, 0.05, 0.1, 0.2, 0.3)

@@ -16,9 +16,9 @@ from rapidfuzz.distance import Levenshtein
 
 from benchmarks.quality import rows
 from crawler.dedup import jaccard, shingle_hashes
-from crawler.dedup.phonetics import CODES
+from crawler.dedup.spelling.correction import hybrid
 from crawler.dedup.spelling.dictionary import dictionary
-from crawler.dedup.typos import hybrid
+from crawler.dedup.spelling.phonetics import CODES
 
 SIZES = (3, 4, 5)
 # Table II: common and not matching shingles of 3, 4, 5 words, without and with the approach.

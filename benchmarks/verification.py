@@ -29,9 +29,9 @@ from benchmarks.folders import folder_with
 from benchmarks.quality import Scores, Texts, load, score
 from benchmarks.sketch import environment
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, estimate, jaccard
-from crawler.dedup.shingles import Shingler
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import compare_odd, odd_sketches
+from crawler.dedup.sketches.shingles import Shingler
 
 THRESHOLD = 0.8
 BITS = 1024

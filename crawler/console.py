@@ -18,7 +18,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
-from .dedup.store.address import mask
+from .dedup.store.server.address import mask
 from .dedup.verdict import Kind
 from .spiders.site import SiteSpider
 from .start_errors import naming

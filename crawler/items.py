@@ -8,7 +8,7 @@ from typing import Any
 from itemadapter import ItemAdapter
 
 from .chrome import MainText
-from .chrome.encoding import as_builtin
+from .chrome.page.encoding import as_builtin
 
 
 @dataclass

@@ -21,8 +21,8 @@ import pytest
 import redis
 from hypothesis import settings
 
-from crawler.dedup.store import make
-from crawler.dedup.store.embedded import server_binary
+from crawler.dedup.exchange import open_store
+from crawler.dedup.store.server.embedded import server_binary
 from tests.wheel import build_wheel, install_wheel
 
 # How long an example takes depends on what else the machine does.
@@ -34,7 +34,7 @@ settings.load_profile("untimed")
 def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """New indexes draw their seeds as they did when the test ran last: estimates are the same."""
     draws = random.Random(request.node.nodeid)
-    monkeypatch.setattr(make, "draw_seed", lambda: draws.getrandbits(63))
+    monkeypatch.setattr(open_store, "draw_seed", lambda: draws.getrandbits(63))
 
 
 class Server:

@@ -20,7 +20,7 @@ from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.settings import Settings
 
 from crawler import Addon
-from crawler.chrome import twins
+from crawler.chrome.page.reader import COMPILED
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex
 from crawler.pipelines import DuplicatePipeline
 from tests.conftest import Server, wait_until
@@ -180,7 +180,7 @@ def test_a_page_is_parsed_once(project: Project, web: Web, redis_url: str) -> No
     run = project.scrapy(*words, DEDUP_REDIS_URL=redis_url)
     assert len(run.items) == 2
     assert run.stats["item_dropped_reasons_count/ExactDuplicate"] == 1
-    assert run.stats.get("parsed", 0) == (3 if twins.COMPILED else 0)
+    assert run.stats.get("parsed", 0) == (3 if COMPILED else 0)
 
 
 def test_wrong_settings_fail() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import DedupError
-from crawler.dedup.setting import PREFIX
-from crawler.dedup.store import faults
+from crawler.dedup.parsing import PREFIX
+from crawler.dedup.store.server import faults
 from examples.demo_site.server import DemoSite
 from tests.markdown import DOCUMENTS, ROOT, blocks, examples, run_shell, shape
 

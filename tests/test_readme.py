@@ -17,7 +17,7 @@ import pytest
 
 from crawler.console import rows
 from crawler.dedup.config import DedupConfig
-from crawler.dedup.setting import setting_name
+from crawler.dedup.parsing import setting_name
 from crawler.dedup.verdict import Kind
 from examples.demo_site.pages import pages
 from examples.demo_site.server import DemoSite

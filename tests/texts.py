@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from crawler.dedup.config import DedupConfig
-from crawler.dedup.lsh import collision_probability
+from crawler.dedup.sketches.lsh import collision_probability
 
 
 def article(seed: int, words: int = 600) -> list[str]:

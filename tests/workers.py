@@ -23,7 +23,7 @@ def hear_ctrl_c() -> None:
 # Checks one page of each set, all workers the same set at the same moment, and prints the verdicts.
 LOCKSTEP = """
 import asyncio, json, sys, time
-from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup import (DedupConfig, DuplicateIndex)
 from tests.texts import article, changed, text
 
 async def main(url, method, worker, workers, sets):
@@ -46,7 +46,7 @@ asyncio.run(main(*sys.argv[1:3], *map(int, sys.argv[3:])))
 # Checks pages of a few sets without end and prints each verdict as soon as it has it.
 ENDLESS = """
 import asyncio, sys
-from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup import (DedupConfig, DuplicateIndex)
 from tests.texts import article, changed, text
 
 async def main(url, data_dir, worker, timeout=10):

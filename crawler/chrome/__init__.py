@@ -1,7 +1,8 @@
 """HTML in, main text out: navigation, banners, footers and sidebars left behind."""
 
-from .dates import published
-from .document import (
+from .extract import strip_chrome
+from .main_text import Block, MainText
+from .page.document import (
     Document,
     Link,
     Robots,
@@ -14,11 +15,10 @@ from .document import (
     robots,
     title,
 )
-from .extract import strip_chrome
-from .main_text import Block, MainText
-from .pairs import block_hash
-from .sites import SharedTemplate, SiteTemplates
-from .template import SiteTemplate
+from .page.json_ld import published
+from .template.pairs import block_hash
+from .template.sites import SharedTemplate, SiteTemplates
+from .template.template import SiteTemplate
 
 __all__ = [
     "Block",

@@ -9,17 +9,25 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from . import model
-from .blocks import JUDGED, LIMIT, TAG_CODES, Flat, Floats, without
-from .choice import CHROME, below_heading, doubt_hidden, doubt_menus, of_both
-from .document import Document, parse, read_tree
-from .document import title as title_of
-from .features import TITLED
-from .linked import in_body, with_body
+from .judge import model
+from .judge.features import TITLED, describe, lengths
+from .judge.selection import (
+    CHROME,
+    below_heading,
+    choose,
+    doubt_hidden,
+    doubt_menus,
+    inside,
+    of_both,
+    settle,
+)
 from .main_text import MainText
-from .pairs import LEAST_OWN
-from .teasers import teasers
-from .twins import choose, describe, inside, lengths, pair_hashes, settle, templated
+from .page.blocks import JUDGED, LIMIT, TAG_CODES, Flat, Floats, without
+from .page.document import Document, parse, read_tree
+from .page.document import title as title_of
+from .page.json_ld import in_body, with_body
+from .template.pairs import LEAST_OWN, pair_hashes, templated
+from .template.teasers import teasers
 
 _DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likelihood
 # Of what a page alone keeps, and its template has not, so much stays: with less, pages that differ

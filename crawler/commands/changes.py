@@ -9,7 +9,7 @@ from ..wording import shortened
 from .output import is_terminal, print_table, printable, terminal
 
 if TYPE_CHECKING:
-    from ..dedup.differences import Change
+    from ..dedup.analysis.differences import Change
 
 _CHANGES = 20  # that a person is shown; a pipe and JSON get all
 _WORDS = 24  # of one change that a person is shown

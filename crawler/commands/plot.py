@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
-    from ..dedup.tuning import Choice
+    from ..dedup.analysis.tuning import Choice
 
 _COLUMNS, _ROWS = 60, 10  # of the plot in the terminal
 _FEWEST_COLUMNS = 10  # however narrow that is

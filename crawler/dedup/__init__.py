@@ -3,9 +3,9 @@
 from .config import DedupConfig
 from .errors import ConfigError, DedupError, ParameterMismatch, ServerError
 from .index import DuplicateIndex
-from .shingles import shingle_hashes
-from .similarity import Estimate, containment, estimate, jaccard
 from .sketches import Sketcher
+from .sketches.shingles import shingle_hashes
+from .sketches.similarity import Estimate, containment, estimate, jaccard
 from .verdict import Kind, Record, Verdict
 
 __all__ = [

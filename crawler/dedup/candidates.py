@@ -6,9 +6,9 @@ from bisect import bisect_left
 from operator import eq
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from .similarity import Estimate
 from .sketches import Method, ModuloSample
 from .sketches.odd import difference, estimate_odd
+from .sketches.similarity import Estimate
 
 if TYPE_CHECKING:
     from .fingerprint import Fingerprint

@@ -11,9 +11,9 @@ from typing import Any, Literal, Self
 from . import parsing
 from .errors import ConfigError
 from .identity import identity
-from .lsh import MOST_BANDS, Bands, fewest_bands
-from .setting import PREFIX, function_name, given, parsed, setting, setting_name
+from .parsing import PREFIX, function_name, given, parsed, setting, setting_name
 from .sketches import METHODS, BandedMethod, Method, ModuloSample, TwoStage
+from .sketches.lsh import MOST_BANDS, Bands, fewest_bands
 from .verdict import Kind
 
 
@@ -278,6 +278,15 @@ class DedupConfig:
     def segment_name(self) -> str | None:
         """What the index stores of :attr:`segment`."""
         return function_name(self.segment) if callable(self.segment) else self.segment
+
+    @property
+    def correct_name(self) -> str | None:
+        """What the index stores of :attr:`correct`."""
+        if self.correct is None:
+            return None
+        from .spelling.correction import versioned
+
+        return versioned(self.correct)
 
     @property
     def sketch_options(self) -> dict[str, Any]:

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xxhash
 
-from .hashing import sorted_unique
-from .lsh import TABLE_KEY_BITS
 from .sketches import Method, Sketcher, TwoStage
+from .sketches.hashing import sorted_unique
+from .sketches.lsh import TABLE_KEY_BITS
 from .sketches.odd import LEVELS, SIMHASH, OddSketch, odd_sketches
-from .text import Normaliser, single_spaced
-from .unspaced import make_segmenter
+from .text.normaliser import Normaliser, single_spaced
+from .text.scripts import make_segmenter
 
 if TYPE_CHECKING:
     from .config import DedupConfig
-    from .hashing import ShingleArray
     from .sketches.base import SketchArray
-    from .typos import Corrector
-    from .unspaced import Segmenter
+    from .sketches.hashing import ShingleArray
+    from .spelling.correction import Corrector
+    from .text.scripts import Segmenter
 
 
 # Among a billion different texts any two have equal ones with a chance of 6 in a trillion.
@@ -75,7 +75,7 @@ def make_corrector(config: DedupConfig) -> Corrector | None:
     """What corrects texts before they are compared, if anything does."""
     if config.correct is None:
         return None
-    from .typos import corrector
+    from .spelling.correction import corrector
 
     return corrector(config.correct, _normaliser(config))
 

@@ -12,22 +12,21 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from .config import DedupConfig
 from .errors import InputError, ServerError
-from .evidence import record_of, verdict_of
-from .exchange import Exchange
+from .exchange.exchange import Exchange
+from .exchange.open_store import make_store
+from .exchange.replay import replayed
+from .exchange.requests import gone_of, record_of, request_of, verdict_of
+from .exchange.spool import Spool, Waiting
 from .fingerprint import Fingerprint, Fingerprinter, make_corrector
 from .identity import host
-from .replay import replayed
-from .request import gone_of, request_of
 from .sketches.odd import OddSketch
-from .spool import Spool, Waiting
 from .store.audit import Audit, audit
-from .store.connect import open_server, server_name
+from .store.cluster.index import SpreadIndex
 from .store.keys import AGAIN
-from .store.make import make_store
 from .store.messages import CheckRequest, Forget, Gone, TemplateNews
-from .store.redis_index import RedisIndex
 from .store.sample import sample_sketches
-from .store.spread_index import SpreadIndex
+from .store.server.connect import open_server, server_name
+from .store.single import RedisIndex
 from .store.statistics import IndexStats, read_statistics
 from .verdict import Record, Verdict
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..dedup.config import DedupConfig
 from ..dedup.errors import ConfigError, InputError
-from ..dedup.setting import function_name, setting_name
+from ..dedup.parsing import function_name, setting_name
 from . import columns, copies
 from .files import OFFSET_BITS, File, Piece, bins, is_local, piece_size, pieces
 from .known import Export, read_known

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from ..dedup.exchange.open_store import index_parameters
 from ..dedup.export.exported import checked_header, mark_of, records_in, settle
 from ..dedup.export.file import read_blocks
-from ..dedup.store.make import index_parameters
 from ..dedup.store.parameters import SECRET, Parameters
 from .columns import PAGES, odd_cell
 

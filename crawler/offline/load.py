@@ -19,8 +19,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..dedup.errors import InputError
+from ..dedup.exchange.requests import request_of
 from ..dedup.fingerprint import Fingerprinter
-from ..dedup.request import request_of
 from ..dedup.store.messages import CheckRequest
 from ..dedup.store.parameters import seed_digest
 from .ctrl_c import ctrl_c_held_back

@@ -11,15 +11,14 @@ from itemadapter import ItemAdapter
 from scrapy.utils.asyncio import run_in_thread
 
 from ..chrome import Document, MainText
-from ..chrome.twins import COMPILED
+from ..chrome.page.reader import COMPILED
 from ..dedup.config import DedupConfig
 from ..extractor import Extractor, Tree, extractor, own
 from ..project import project_config
 from ..start_errors import speak_plainly
 from .failures import Failures
-from .long_pages import LONG_PAGE, parse
 from .page import PageFields
-from .reading import PagesRead
+from .reading import LONG_PAGE, PagesRead, parse
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

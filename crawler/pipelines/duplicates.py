@@ -20,7 +20,7 @@ from ..dedup.archive.writer import MOST_BLOCKS, ArchiveWriter
 from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError, ServerError
 from ..dedup.index import DuplicateIndex
-from ..dedup.store.connect import server_name
+from ..dedup.store.server.connect import server_name
 from ..dedup.verdict import Kind, Verdict
 from ..extractor import extractor
 from ..project import project_config
@@ -30,9 +30,9 @@ from .chrome import main_text
 from .dropping import drop_reason
 from .failures import Failures
 from .gone import GoneAddresses
-from .left_out import LeftOut
 from .page import PageFields
 from .reading import PagesRead
+from .reporting import LeftOut
 from .stopping import SERVER_UNAVAILABLE, Ending, Stopper, fail_at_start
 from .templates import ask_of_templates, site_template
 from .unchecked import Unchecked

@@ -13,7 +13,7 @@ from scrapy import signals
 from w3lib.url import safe_url_string
 
 from ..dedup.identity import host
-from .telling import MANY, Telling
+from .reporting import MANY, Telling
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -12,7 +12,7 @@ from typing import Any, Final
 from itemadapter import ItemAdapter
 
 from ..chrome import Document, MainText
-from ..chrome.document import TREES
+from ..chrome.page.document import TREES
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
 from ..extractor import Tree

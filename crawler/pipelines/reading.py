@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from codecs import BOM_UTF8
 from collections import OrderedDict
@@ -15,16 +16,20 @@ from scrapy.http import HtmlResponse
 from scrapy.selector import Selector
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spiders import CrawlSpider
+from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
-from ..chrome import Document, parse
-from ..chrome.twins import COMPILED
+from .. import chrome
+from ..chrome import Document
+from ..chrome.page.reader import COMPILED
 from ..items import value_of
 from ..project import project_config
-from .long_pages import LONG_PAGE
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+LONG_PAGE: Final = 1_000_000
+
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +41,24 @@ _WRONG: Final = "\ufffd"  # stands for bytes that are no UTF-8
 _DOUBTFUL: Final = (b"\x1b", b"\0")  # of ISO 2022 and of UTF-16
 
 _pages: WeakKeyDictionary[Crawler, PagesRead] = WeakKeyDictionary()
+
+
+async def parse(
+    html: str | bytes, *, url: str | None = None, content_type: str | None = None
+) -> chrome.Document:
+    """Parse as :func:`..chrome.parse` does; the event loop goes on every few milliseconds."""
+    if len(html) >= LONG_PAGE:
+        return await run_in_thread(chrome.parse, html, url=url, content_type=content_type)
+    steps = chrome.parse_in_steps(html, url=url, content_type=content_type)
+    pause = is_asyncio_available()
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            document: chrome.Document = end.value
+            return document
+        if pause:
+            await asyncio.sleep(0)
 
 
 class PagesRead:
@@ -100,7 +123,7 @@ class ResponseReader(BaseSpiderMiddleware):
             return
         if html is (response.body if isinstance(html, bytes) else response.text):
             page, text = (response.body, response.text) if _is_plain(response) else (html, None)
-            pages.put(html, parse(page, text=text, tree=partial(_tree, response)))
+            pages.put(html, chrome.parse(page, text=text, tree=partial(_tree, response)))
 
 
 def _is_plain(response: HtmlResponse) -> bool:

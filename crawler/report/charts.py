@@ -68,7 +68,7 @@ def s_curve(config: DedupConfig, histogram: Mapping[str, int], kept: KeptPairs) 
 
     `histogram` maps similarities, rounded down to hundredths, to near-duplicates.
     """
-    from ..dedup.tuning import choices
+    from ..dedup.analysis.tuning import choices
 
     line, bands, rows = "", 0, 0
     if config.has_bands:

@@ -15,7 +15,7 @@ import numpy as np
 from ..dedup.inspection.clusters import end_of, originals_of
 from ..dedup.inspection.records import all_records, records_of
 from ..dedup.inspection.top import HostCounts, count_page
-from ..dedup.similarity import Estimate
+from ..dedup.sketches.similarity import Estimate
 from ..dedup.verdict import time_of
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ async def take_survey(index: DuplicateIndex) -> Survey:
 
 async def sample_pairs(index: DuplicateIndex) -> KeptPairs:
     """How alike kept pages are. Raises :class:`ServerError` if the server gives no answer."""
-    from ..dedup.tuning import floor_of_pairs, pair_similarities
+    from ..dedup.analysis.tuning import floor_of_pairs, pair_similarities
 
     bits = index.config.sketch_bits
     sketches = await index.sample(_SAMPLE)

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..dedup.characters import ALONE, DROP, MARK, WORD, characters
-from ..dedup.differences import word_changes
-from ..dedup.letters import one_writing
-from ..dedup.text import composed
+from ..dedup.analysis.differences import word_changes
+from ..dedup.text.characters import ALONE, DROP, MARK, WORD, characters, one_writing
+from ..dedup.text.normaliser import composed
 from ..wording import LONG, shortened
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ _INVISIBLE: Final = re.compile(
 _LINK: Final = re.compile(r"https?://[^\s\\\"'<>`]+", re.IGNORECASE)
 _MOST_LINK: Final = 2000
 
-# As the words that are compared: see dedup/text.py. Each byte is the kind of a character.
+# As the words that are compared: see dedup/text/normaliser.py. Each byte is the kind of a character.
 _WORD: Final = re.compile(rb"%c[%c%c]*|%c[%c%c%c]*" % (ALONE, DROP, MARK, WORD, DROP, MARK, WORD))
 MOST_WORDS: Final = 5000  # of a text that are compared
 _CONTEXT: Final = 10  # words shown around a difference

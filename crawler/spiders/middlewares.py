@@ -13,7 +13,7 @@ from scrapy.http import TextResponse
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.python import global_object_name
 
-from ..chrome.encoding import decode, is_charset
+from ..chrome.page.encoding import decode, is_charset
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from scrapy.exceptions import IgnoreRequest
 
-from ..chrome.head import directives
+from ..chrome.page.head import directives
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -19,8 +19,8 @@ from w3lib.url import safe_url_string
 from .. import chrome
 from ..dedup.identity import resolved
 from ..items import Page
-from ..pipelines.left_out import LEFT_OUT
-from ..pipelines.long_pages import LONG_PAGE, parse
+from ..pipelines.reading import LONG_PAGE, parse
+from ..pipelines.reporting import LEFT_OUT
 from ..pipelines.templates import site_template
 from ..project import project_config
 from ..start_errors import naming, speak_plainly

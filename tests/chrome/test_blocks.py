@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.chrome import document
-from crawler.chrome.blocks import Flat, without
+from crawler.chrome.page import document
+from crawler.chrome.page.blocks import Flat, without
 from tests.chrome.test_hostile import SOUP
 
 

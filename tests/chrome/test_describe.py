@@ -10,22 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawler.chrome import (
-    choice,
-    document,
-    extract,
-    features,
-    forest,
-    model,
-    strip_chrome,
-    twins,
-)
-from crawler.chrome.blocks import JUDGED, TAGS, flat_lines
+from crawler.chrome import extract, strip_chrome
+from crawler.chrome.judge import features, model, selection
+from crawler.chrome.page import document
+from crawler.chrome.page.blocks import JUDGED, TAGS, flat_lines
+from crawler.chrome.page.reader import COMPILED
 from tests.chrome.test_hostile import HOSTILE, SOUP
+from tests.pure import load_pure
 
-if not twins.COMPILED:
+if not COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.chrome._features import describe, lengths
+from crawler.chrome.judge._features import describe, lengths
+
+pure = load_pure(features.__name__)
 
 PAGE = """<title>The wreck that nobody raised, and why</title><body class="page home">
 <ul class=menu><li><a href=/1>News</a><li class=on><a href=/2>Sport</a><li><a href=/3>More</a></ul>
@@ -41,7 +38,7 @@ PAGE = """<title>The wreck that nobody raised, and why</title><body class="page 
 
 def both(page: document.Document) -> tuple[np.ndarray, np.ndarray]:
     arguments = page.flat, document.title(page), model.load().names
-    return describe(*arguments), features.describe(*arguments)
+    return describe(*arguments), pure.describe(*arguments)
 
 
 def test_a_page() -> None:
@@ -124,9 +121,9 @@ def test_without_the_compiled_module(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[Any] = [PAGE, etree.HTML(PAGE)]
     found = [strip_chrome(page) for page in pages]
     monkeypatch.setattr(extract, "describe", features.describe)
-    monkeypatch.setattr(model, "likelihoods", forest.likelihoods)
+    monkeypatch.setattr(model, "likelihoods", model.likelihoods)
     for name in ("settle", "choose", "inside"):
-        monkeypatch.setattr(extract, name, getattr(choice, name))
+        monkeypatch.setattr(extract, name, getattr(selection, name))
     for page, compiled in zip(pages, found, strict=True):
         for block, one in zip(strip_chrome(page).blocks, compiled.blocks, strict=True):
             assert block.likelihood == pytest.approx(one.likelihood, rel=1e-4)

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from bs4.dammit import UnicodeDammit
 
-from crawler.chrome import links, parse, sniffing, strip_chrome, title
-from crawler.chrome.encoding import decode
-from crawler.chrome.sniffing import _COMMON
+from crawler.chrome import links, parse, strip_chrome, title
+from crawler.chrome.page import sniffing
+from crawler.chrome.page.encoding import decode
+from crawler.chrome.page.sniffing import _COMMON
 
 TEXTS = {
     "windows-1251": "Чай — напиток, получаемый варкой листа чайного куста. ",

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from crawler.chrome.encoding import decode
-from crawler.chrome.sniffing import _ALPHABETS, _COMMON
+from crawler.chrome.page.encoding import decode
+from crawler.chrome.page.sniffing import _ALPHABETS, _COMMON
 
 UTF8 = "text/html; charset=utf-8"
 LATIN1 = "text/html; charset=iso-8859-1"

@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crawler.chrome import forest, model, twins
-from crawler.chrome.forest import Forest
+from crawler.chrome.judge import model
+from crawler.chrome.judge.model import Forest
+from crawler.chrome.page.reader import COMPILED
+from tests.pure import load_pure
 
-BOTH = {"numpy": forest.votes}
-if twins.COMPILED:
-    from crawler.chrome import _forest
+pure = load_pure(model.__name__)
+BOTH = {"numpy": pure.votes}
+if COMPILED:
+    from crawler.chrome.judge import _model
 
-    BOTH["compiled"] = _forest.votes
+    BOTH["compiled"] = _model.votes
 Votes = Callable[..., Any]
 
 
@@ -81,17 +84,17 @@ def in_doubt(rows: int) -> tuple[model.Model, np.ndarray, np.ndarray]:
 def test_trees_are_asked_in_doubt_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the layer is sure its word stands; else it is half of what counts."""
     fitted, features, units = in_doubt(300)
-    both = forest.likelihoods(fitted, units, features)
+    both = pure.likelihoods(fitted, units, features)
     np.testing.assert_allclose(fitted.probabilities(features), both, rtol=1e-4)
     asked: list[int] = []
     monkeypatch.setattr(
-        forest, "votes", lambda _, __, rows: asked.extend(rows) or np.zeros(len(rows))
+        pure, "votes", lambda _, __, rows: asked.extend(rows) or np.zeros(len(rows))
     )
-    halved = forest.likelihoods(fitted, units, features)
+    halved = pure.likelihoods(fitted, units, features)
     sure = np.setdiff1d(np.arange(300), asked)
     assert len(asked) > 50
     assert len(sure) > 5
     assert np.array_equal(both[sure], halved[sure])
-    assert (np.abs(np.log(both[sure] / (1 - both[sure]))) > forest.DOUBT - 0.01).all()
-    assert (np.abs(np.log(halved[asked] / (1 - halved[asked]))) < forest.DOUBT / 2 + 0.01).all()
+    assert (np.abs(np.log(both[sure] / (1 - both[sure]))) > model.DOUBT - 0.01).all()
+    assert (np.abs(np.log(halved[asked] / (1 - halved[asked]))) < model.DOUBT / 2 + 0.01).all()
     assert (both[asked] != halved[asked]).mean() > 0.9

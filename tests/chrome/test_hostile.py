@@ -21,19 +21,18 @@ from crawler.chrome import (
     canonical,
     extract,
     links,
-    outside,
     parse,
     parse_in_steps,
     published,
     robots,
     strip_chrome,
-    untagged,
 )
-from crawler.chrome import document as reading
-from crawler.chrome.blocks import JUDGED, squeeze
-from crawler.chrome.document import MOST_ENTITIES, MOST_TAGS
-from crawler.chrome.elements import DEEPEST
-from crawler.chrome.reader import Reader
+from crawler.chrome.page import document as reading
+from crawler.chrome.page import unparsed
+from crawler.chrome.page.blocks import JUDGED, squeeze
+from crawler.chrome.page.document import MOST_ENTITIES, MOST_TAGS
+from crawler.chrome.page.elements import DEEPEST
+from crawler.chrome.page.reader import Reader
 
 MILLION = 1_000_000
 MEGABYTE = 1 << 20
@@ -228,7 +227,7 @@ def test_what_only_looks_like_a_beginning_hides_nothing(before: str) -> None:
     """A script may have markup in its strings, a comment may have a script: none goes on."""
     page = before + "<p>word" * 2 * MOST_TAGS + "<p>needle"
     assert strip_chrome(page).blocks[-1].text.endswith("needle")
-    assert "needle" in untagged.lines(untagged.seen(f"{before}<p>needle<p>x".encode()))
+    assert "needle" in unparsed.lines(unparsed.seen(f"{before}<p>needle<p>x".encode()))
 
 
 def test_dense_pages_are_read_to_a_smaller_bound() -> None:
@@ -347,12 +346,12 @@ def test_soup(html: str) -> None:
 def test_what_may_be_written_into_a_page_is_no_text_where_it_is_too_deep() -> None:
     """As elsewhere."""
     page = b"<p>tea<textarea>secret<p></textarea><p>time"
-    assert list(untagged.lines(untagged.seen(page))) == ["tea", "time"]
+    assert list(unparsed.lines(unparsed.seen(page))) == ["tea", "time"]
 
 
 def test_readings_part_nothing_where_a_page_is_too_deep() -> None:
     """There they stay between the letters, and the line is one."""
-    assert list(untagged.lines("<p><ruby>東<rt>とう</rt>京</ruby>".encode())) == ["東とう京"]
+    assert list(unparsed.lines("<p><ruby>東<rt>とう</rt>京</ruby>".encode())) == ["東とう京"]
 
 
 @settings(deadline=None)
@@ -374,8 +373,8 @@ def test_squeeze_by_pieces(text: str, piece: int) -> None:
 @given(SOUP)
 def test_untagged_soup(html: str) -> None:
     """What is not parsed has no tag left, and no text that was not there."""
-    data = untagged.seen(html.encode("utf-8", "replace"))
-    for text in (untagged.whole(data), " ".join(untagged.lines(data))):
+    data = unparsed.seen(html.encode("utf-8", "replace"))
+    for text in (unparsed.whole(data), " ".join(unparsed.lines(data))):
         assert "<p>" not in text.replace("&lt;", "")
         assert set(text) <= set(html) | set(json.dumps(text)) | {"\ufffd"}
 
@@ -385,12 +384,12 @@ def test_untagged_soup(html: str) -> None:
 def test_outside_by_pieces(html: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a piece ends makes no difference, be it within a tag or a less-than sign its last."""
     data = html.encode("utf-8", "replace")
-    monkeypatch.setattr(outside, "PIECE", size)
-    assert outside.outside(data) == untagged.outside(data)
+    monkeypatch.setattr(unparsed, "PIECE", size)
+    assert unparsed.outside(data) == unparsed.outside(data)
 
 
 def test_signs_that_are_no_tags_stay() -> None:
     """Beyond what is parsed, too."""
     text = "1 < 2, 3 > 2 and a<b> <"
-    for read in (outside.outside, untagged.outside):
+    for read in (unparsed.outside, unparsed.outside):
         assert read(text.encode()) == "1 < 2, 3 > 2 and a <"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from crawler.chrome import parse, strip_chrome
-from crawler.chrome.linked import in_body, with_body
+from crawler.chrome.page.json_ld import in_body, with_body
 
 MENU = "".join(f"<li><a href=/{n}>Shop aisle {n}</a>" for n in range(12))
 NOTES = [

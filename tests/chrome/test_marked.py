@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import chrome_fit, chrome_marked
 from benchmarks.chrome_data import Page
-from crawler.chrome import document
+from crawler.chrome.page import document
 
 HTML = (
     "<html><title>T</title><body><nav><a href=/>Home</a> <a href=/a>About</a></nav>"

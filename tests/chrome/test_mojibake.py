@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.chrome import links, parse, strip_chrome
-from crawler.chrome.mojibake import mend
+from crawler.chrome.page.mojibake import mend
 
 TEXT = "Zoë’s café — “open late” — doesn’t take cards; naïve guests, à la carte, pay 5\u00a0€… "
 WAYS = ["latin-1", "cp1252"]

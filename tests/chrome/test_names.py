@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.chrome import document, model, vocabulary
-from crawler.chrome.features import describe, named
+from crawler.chrome.judge import model
+from crawler.chrome.judge.features import describe, named
+from crawler.chrome.page import document, signs
 
 WORDS = {"post": 2.0, "menu": -3.0, "box": 0.5}
 
 
-scores = vocabulary.look_up(WORDS)
+scores = signs.look_up(WORDS)
 
 
 def score(name: str) -> float:
@@ -59,8 +60,8 @@ def test_tags_of_a_site_are_named_for_what_they_hold() -> None:
     flat = document.parse(html).flat
     names = [flat.names[kind] for kind in flat.kinds]
     assert [name for name in names if name] == ["site-footer", "site-footer dark", "x"]
-    signs = (flat.signs[flat.around] & vocabulary.BIT["c_footer"]) > 0
-    assert signs.tolist() == [True, True, False]
+    footers = (flat.signs[flat.around] & signs.BIT["c_footer"]) > 0
+    assert footers.tolist() == [True, True, False]
 
 
 def test_classes_decide_where_nothing_else_does() -> None:
@@ -69,7 +70,7 @@ def test_classes_decide_where_nothing_else_does() -> None:
     shipped = model.load()
     words = {"alpha": 3.0, "beta": -3.0}
     for said in (words, {name: -score for name, score in words.items()}):
-        fitted = shipped._replace(names=vocabulary.look_up(said))
+        fitted = shipped._replace(names=signs.look_up(said))
         first, second = fitted.probabilities(describe(page.flat, "", fitted.names))
         assert (first > second) == (said["alpha"] > 0)
 
@@ -78,6 +79,6 @@ def test_classes_decide_where_nothing_else_does() -> None:
 def test_compiled_words(parts: list[str]) -> None:
     """The compiled words, where they can be had, say of names what those of Python say."""
     names, values = "".join(parts), {"post": 5, "nav": 8, "html": 2, "x": 1}
-    plain, compiled = vocabulary.Words(values), vocabulary.look_up(values)
+    plain, compiled = signs.Words(values), signs.look_up(values)
     assert compiled.bits(names) == plain.bits(names)
     assert compiled.means([names, ""]) == pytest.approx(plain.means([names, ""]))

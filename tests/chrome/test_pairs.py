@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.chrome import block_hash, pairs
-from crawler.chrome.pairs import KEPT
+from crawler.chrome import block_hash
+from crawler.chrome.template.pairs import KEPT
+from tests.pure import load_pure
 
-compiled = pytest.importorskip("crawler.chrome._pairs")
+compiled = pytest.importorskip("crawler.chrome.template._pairs")
+pairs = load_pure("crawler.chrome.template.pairs")
 
 TEXTS = st.lists(
     st.one_of(

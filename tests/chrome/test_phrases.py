@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.chrome import extract, features, model, phrases, twins
-from crawler.chrome.blocks import flat_lines
-from crawler.chrome.phrases import KINDS, MOST_WORDS, PHRASES, READ, said, words
+from crawler.chrome import extract
+from crawler.chrome.judge import features, model, phrases
+from crawler.chrome.judge.phrases import KINDS, MOST_WORDS, PHRASES, READ, said, words
+from crawler.chrome.page.blocks import flat_lines
+from crawler.chrome.page.reader import COMPILED
+from tests.pure import load_pure
 
 
 def names(bits: int) -> set[str]:
@@ -112,7 +115,7 @@ def test_the_nearest() -> None:
     assert np.allclose(np.expm1(after), [1, 0, none, none, none])
 
 
-@pytest.mark.skipif(not twins.COMPILED, reason="not compiled here")
+@pytest.mark.skipif(not COMPILED, reason="not compiled here")
 @given(
     st.lists(
         st.lists(
@@ -128,4 +131,6 @@ def test_compiled(texts: list[str]) -> None:
     """The compiled module finds the same, in upper case, too."""
     texts += [text.upper() for text in texts]
     arguments = flat_lines(texts), "", model.load().names
-    assert np.array_equal(extract.describe(*arguments), features.describe(*arguments))
+    assert np.array_equal(
+        extract.describe(*arguments), load_pure(features.__name__).describe(*arguments)
+    )

@@ -1,36 +1,22 @@
-"""Why blocks were kept or cut: compiled the same as by numpy."""
+"""Why blocks were kept or cut."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pytest
-from hypothesis import given, settings
 
-from crawler.chrome import parse, reasons
-from tests.chrome.test_hostile import SOUP
-
-compiled = pytest.importorskip("crawler.chrome._reasons")
+from crawler.chrome import main_text, parse
 
 PAGE = """<nav>a</nav><footer>b</footer><div hidden>c</div><p><a href=/>d</a> e<p>f
 <div class="menu comments">g</div><div class=related-links><ul><li><a href=/>h</a></ul></div>"""
 
 
-@settings(deadline=None)
-@given(html=SOUP)
-def test_reasons(html: str) -> None:
-    """Of any blocks of a page, of its template or not."""
-    flat = parse(PAGE + html).flat
-    n = len(flat.texts)
-    draw = np.random.default_rng(n)
-    kept, known = draw.random((2, n)) < 0.5
-    wanted: Any
-    for numbers in (np.arange(n), np.flatnonzero(~kept)[:3]):
-        for template in (None, known):
-            wanted = reasons.reasons(flat, numbers, kept, template)
-            assert compiled.reasons(flat, numbers, kept, template) == wanted
-    cut = np.zeros(n, bool)
-    assert compiled.reasons(flat, np.arange(6), cut, None) == [
+def test_reasons() -> None:
+    """The surest of what is around a block is said, and the template before all else."""
+    flat = parse(PAGE).flat
+    cut, all_of_it = np.zeros(6, bool), np.arange(6)
+    assert main_text.reasons(flat, all_of_it, cut, None) == [
         "navigation", "footer", "hidden", "outside main text", "outside main text", "navigation"
     ]  # fmt: skip
+    kept = ["main text"] * 3 + ["links in main text"]
+    assert main_text.reasons(flat, np.arange(4, 8)[:1], ~cut, None) == kept[:1]
+    assert main_text.reasons(flat, all_of_it[:2], cut, np.arange(6) < 1) == ["template", "footer"]

@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from lxml import etree
 
 from crawler.chrome import MainText, links, parse, parse_in_steps, read_tree, strip_chrome
-from crawler.chrome.blocks import JUDGED
+from crawler.chrome.page.blocks import JUDGED
 
 NAV = """<nav><ul><li><a href="/">Home</a></li><li><a href="/shop">Shop</a></li>
 <li><a href="/about">About us</a></li></ul></nav>"""

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from crawler.chrome import SiteTemplate, block_hash, parse, strip_chrome
-from crawler.chrome.features import lengths
-from crawler.chrome.teasers import teasers
+from crawler.chrome.judge.features import lengths
+from crawler.chrome.template.teasers import teasers
 
 NAMES = (
     "Owls",

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, bloom, strip_chrome
-from crawler.chrome.pairs import KEPT
-from crawler.chrome.recent import Recent
-from crawler.chrome.template import MAX_CONTENTS
+from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
+from crawler.chrome.template.pairs import KEPT
+from crawler.chrome.template.template import MAX_CONTENTS, Recent
 from tests.chrome.test_hostile import SOUP
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
@@ -146,21 +145,6 @@ def test_what_was_not_seen_is_hardly_ever_known() -> None:
     known = np.array([recent.add(row) for row in numbers])
     assert known[0].sum() == 0
     assert known.mean() < 0.03
-
-
-def test_the_compiled_filters_find_the_same() -> None:
-    """Of numbers new and old, and of those that only seem to be old."""
-    compiled = pytest.importorskip("crawler.chrome._bloom")
-    filters, shift = np.zeros((2, 64), np.uint8), 64 - 9
-    others = filters.copy()
-    pages = np.random.default_rng(1).integers(0, 300, (40, 8), np.uint64)
-    for turn, numbers in enumerate(pages):
-        known = bloom.look_up(filters, numbers, shift)
-        assert (compiled.look_up(others, numbers, shift) == known).all()
-        assert (others == filters).all()
-        if turn % 10 == 9:  # the older generation is not empty, either
-            filters[1], others[1] = filters[0], others[0]
-            filters[0] = others[0] = 0
 
 
 def test_nobody_can_have_the_text_of_others_cut() -> None:

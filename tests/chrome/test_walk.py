@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawler.chrome import anchors, counting, document, outside, reader, strip_chrome, twins
+from crawler.chrome import strip_chrome
+from crawler.chrome.page import document, encoding, reader, unparsed
 from tests.chrome.test_hostile import HOSTILE, SOUP
+from tests.pure import load_pure
 
-if not twins.COMPILED:
+if not reader.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.chrome import _anchors, _outside
-from crawler.chrome._counting import count, is_crowded, utf8_errors
-from crawler.chrome._reader import walk
+from crawler.chrome.page._reader import walk
+
+pure = load_pure(reader.__name__)
 
 PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
 <meta property="article:published_time" content=2026-05-01>
@@ -45,7 +47,7 @@ PAGE = """<!doctype html><html lang=en><title>Tea &amp; cake</title>
 
 def listened(html: bytes) -> Any:
     """What a reader makes of the page that is called by lxml's parser."""
-    target: Any = reader.Reader()
+    target: Any = pure.Reader()
     parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)
     try:
         return etree.fromstring(html, parser)
@@ -78,7 +80,7 @@ def both(html: bytes) -> tuple[Any, Any]:
         tree = None
         with suppress(etree.LxmlError):
             tree = etree.fromstring(data, etree.HTMLParser(encoding="utf-8", huge_tree=True))
-        empty: Any = reader.Reader()
+        empty: Any = pure.Reader()
         walked = empty.close() if tree is None else walk(tree)
     return columns(walked), columns(heard)
 
@@ -160,9 +162,9 @@ def test_trees_of_others(entities: bool) -> None:
     parser = etree.XMLParser(resolve_entities=entities)
     root = etree.fromstring(XHTML, parser)
     for element in (root, *root.iter(etree.Element)):
-        assert columns(walk(element)) == columns(reader.walk(element))
+        assert columns(walk(element)) == columns(pure.walk(element))
     for element in etree.HTML(PAGE).iter(etree.Element):
-        assert columns(walk(element)) == columns(reader.walk(element))
+        assert columns(walk(element)) == columns(pure.walk(element))
 
 
 def test_without_the_compiled_walk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +172,7 @@ def test_without_the_compiled_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     with_it = strip_chrome(PAGE)
     assert document.walk is walk
     monkeypatch.setattr(document, "COMPILED", False)
-    monkeypatch.setattr(document, "walk", reader.walk)
+    monkeypatch.setattr(document, "walk", pure.walk)
     for html in (PAGE, PAGE.encode(), etree.HTML(PAGE)):
         found = strip_chrome(html)
         assert (found.text, found.title) == (with_it.text, with_it.title)
@@ -192,7 +194,7 @@ TAGS = st.lists(
 @given(TAGS, st.integers(0, 6))
 def test_no_tag_has_more_attributes(html: str, most: int) -> None:
     """Whatever quotes, scripts and comments hide: a tag of more attributes is announced."""
-    if is_crowded(html.encode(), most):
+    if document._is_crowded(html.encode(), most):
         return
     with suppress(etree.LxmlError):
         for element in etree.HTML(f"<p>.{html}").iter(etree.Element):
@@ -202,8 +204,8 @@ def test_no_tag_has_more_attributes(html: str, most: int) -> None:
 def test_ordinary_tags_are_not_crowded() -> None:
     """What stands between tags, and many tags, make no tag crowded; many attributes do."""
     page = '<p class="a b" id=c>' + "word " * 100 + "</p><a href='x>y'>"
-    assert not is_crowded((page * 1000).encode(), 8)
-    assert is_crowded((page + "<p " + "a " * 9 + ">").encode(), 8)
+    assert not document._is_crowded((page * 1000).encode(), 8)
+    assert document._is_crowded((page + "<p " + "a " * 9 + ">").encode(), 8)
 
 
 @given(st.binary(max_size=20), st.integers(0, 300), st.integers(0, 255), st.integers(0, 255))
@@ -212,65 +214,14 @@ def test_frequent_characters_are_counted(page: bytes, times: int, one: int, othe
     page = page * times + b"<" * times
     first, last = sorted((one, other))
     found = sum(first <= char <= last for char in page)
-    assert count(page, first, last) == counting.count(page, first, last) == found
-
-
-# What begins a character of UTF-8, goes on in one, or may not stand where it does.
-UNITS = b"a", "é".encode(), "茶".encode(), "🍵".encode(), "\ufffd".encode(), b" " * 9
-ODD = "7f 80 8f 90 9f a0 bd bf c1 c2 df e0 e1 ed ef f0 f1 f4 f5 ff"
-BYTES = *UNITS, *(bytes.fromhex(code) for code in ODD.split())
-
-
-@settings(max_examples=500)
-@given(st.lists(st.sampled_from(BYTES) | st.binary(max_size=6)))
-def test_errors_are_those_of_python(pieces: list[bytes]) -> None:
-    """However a character is cut, and whatever comes in between."""
-    page = b"".join(pieces)
-    assert utf8_errors(page) == counting.utf8_errors(page)
-
-
-PIECES = "<a", "<area", "href", "HREF", "rel", "x", "=", "'", '"', " ", "/", "\n", "<", ">", "é"
-
-
-@settings(max_examples=300)
-@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=40), st.integers(0, 3))
-def test_anchors_are_those_of_the_expression(pieces: list[str], most: int) -> None:
-    """Whatever stands in a tag, and however little of it is right."""
-    data = "".join(pieces).encode("utf-8", "replace")
-    for page in data, b"<a " + data + b"><a href=/y rel=z>":
-        assert _anchors.anchors(page, most) == anchors.anchors(page, most)
-
-
-HIDING = (
-    "<script",
-    "</SCRIPT>",
-    "<Style>",
-    "</style",
-    "<textarea",
-    "</textarea",
-    "<!-",
-    "-",
-    "-->",
-    "!>",
-)
-
-
-@settings(max_examples=300)
-@given(st.lists(st.sampled_from((*HIDING, *PIECES)), max_size=40), st.integers(0, 60))
-@example(["<!--", ">", "<!--", "-", ">", "x"], 3)
-def test_what_is_seen_is_that_of_the_expressions(pieces: list[str], since: int) -> None:
-    """Whatever begins and does not end, and wherever the part begins that is not parsed."""
-    data = "".join(pieces).encode()
-    since = min(since, len(data))
-    assert _outside.seen_since(data, since) == outside.seen_since(data, since)
+    assert encoding.count(page, first, last) == found
 
 
 def test_so_many_are_left_out() -> None:
     """Later scripts are taken for text, and those before the part are not counted."""
-    page = b"<script>a</script>" * (outside.MOST_UNSEEN + 2)
+    page = b"<script>a</script>" * (unparsed.MOST_UNSEEN + 2)
     for since in 0, 18 * 5:
-        found = _outside.seen_since(page, since)
-        assert found == outside.seen_since(page, since)
+        found = unparsed.seen_since(page, since)
         assert found.count(b"<script>a") == 2 - bool(since) * 2
 
 
@@ -278,8 +229,8 @@ def test_so_many_are_left_out() -> None:
 def test_an_anchor_of_very_many_attributes_is_none(attributes: int) -> None:
     """As the expression has it: the address is one of them."""
     page = b"<a " + b"x " * (attributes - 1) + b"href=/y>"
-    expected = [("/y", None)] * (attributes <= anchors.MOST_ATTRIBUTES)
-    assert _anchors.anchors(page, 9) == anchors.anchors(page, 9) == expected
+    expected = [("/y", None)] * (attributes <= unparsed.MOST_ATTRIBUTES)
+    assert unparsed.anchors(page, 9) == expected
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -24,10 +24,10 @@ from crawler.dedup import (
     jaccard,
     shingle_hashes,
 )
+from crawler.dedup.analysis.comparison import compare, smallest_shingles
 from crawler.dedup.archive.writer import ArchiveWriter
-from crawler.dedup.comparison import compare, smallest_shingles
-from crawler.dedup.shingles import Shingler
 from crawler.dedup.sketches import METHODS
+from crawler.dedup.sketches.shingles import Shingler
 from crawler.wording import percent_similar
 from tests.commands.conftest import ROOT
 from tests.texts import article, changed, text

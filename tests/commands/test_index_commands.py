@@ -16,12 +16,12 @@ from redis.exceptions import ResponseError
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
 from crawler.dedup.errors import InputError
-from crawler.dedup.request import request_of
+from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.store import namespaces
 from crawler.dedup.store.audit import Audit
+from crawler.dedup.store.cluster.shards import shard_tags
 from crawler.dedup.store.namespaces import clear_index, copy_index
-from crawler.dedup.store.redis_index import RedisIndex
-from crawler.dedup.store.shards import shard_tags
+from crawler.dedup.store.single import RedisIndex
 from tests.commands.conftest import ROOT
 from tests.conftest import free_port
 from tests.texts import article, changed, text

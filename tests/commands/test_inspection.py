@@ -11,9 +11,9 @@ from crawler.dedup import DedupConfig, DuplicateIndex, Kind, inspection
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import make_sketcher
 from crawler.dedup.inspection import clusters
-from crawler.dedup.shingles import shingle_hashes
-from crawler.dedup.similarity import jaccard
 from crawler.dedup.sketches import METHODS
+from crawler.dedup.sketches.shingles import shingle_hashes
+from crawler.dedup.sketches.similarity import jaccard
 from crawler.dedup.store.messages import KINDS
 from crawler.dedup.store.records import COPIES, parse_record, read_pages, read_records
 from tests.texts import article, changed, text

@@ -16,7 +16,7 @@ import pytest
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, jaccard, shingle_hashes
-from crawler.dedup.archive.file import archive_path
+from crawler.dedup.archive.database import archive_path
 from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.dedup.inspection.moved import read_moved, where
 from crawler.dedup.verdict import Verdict

@@ -11,14 +11,8 @@ from dataclasses import replace
 import pytest
 
 from crawler.commands.subcommands import Exit
-from crawler.dedup import (
-    DedupConfig,
-    DuplicateIndex,
-    Kind,
-    ParameterMismatch,
-    ServerError,
-)
-from crawler.dedup.archive import file
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
+from crawler.dedup.archive import database
 from crawler.dedup.errors import InputError
 from crawler.dedup.store import namespaces
 from crawler.dedup.store.namespaces import clear_index, copy_index
@@ -40,7 +34,7 @@ def test_a_crawl_while_the_texts_are_copied_is_noticed(
         thread.start()
         thread.join()
 
-    monkeypatch.setattr(file, "copy_archive", slow)
+    monkeypatch.setattr(database, "copy_archive", slow)
     code, _, err = dedup(command, "dedup", "other")
     assert (code, err.count("\n")) == (Exit.USAGE, 1)
     assert "was changed meanwhile" in err

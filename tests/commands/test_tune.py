@@ -13,13 +13,13 @@ import pytest
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, jaccard, shingle_hashes
+from crawler.dedup.analysis.tuning import choices, pair_similarities
+from crawler.dedup.exchange.open_store import make_store
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
-from crawler.dedup.lsh import choose_bands, fewest_bands
+from crawler.dedup.sketches.lsh import choose_bands, fewest_bands
 from crawler.dedup.sketches.odd import OddSketch, estimate_odd, odd_sketch
-from crawler.dedup.store.connect import open_server
-from crawler.dedup.store.make import make_store
 from crawler.dedup.store.messages import CheckRequest
-from crawler.dedup.tuning import choices, pair_similarities
+from crawler.dedup.store.server.connect import open_server
 from tests.conftest import wait_until
 from tests.texts import article, changed, text
 

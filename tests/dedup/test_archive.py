@@ -18,7 +18,7 @@ from threading import Timer
 import pytest
 
 from crawler.dedup.archive import writer
-from crawler.dedup.archive.file import (
+from crawler.dedup.archive.database import (
     archive_path,
     clear_archive,
     connect,
@@ -371,7 +371,7 @@ def test_a_folder_that_cannot_be_written() -> None:
     words = (
         "import os, sys; from pathlib import Path; import pytest; "
         "from crawler.dedup.archive.pages import Archive; "
-        "from crawler.dedup.archive.file import forget_page; "
+        "from crawler.dedup.archive.database import forget_page; "
         "from crawler.dedup.errors import InputError\n"
         "def read(path):\n"
         "    with Archive.open(path) as archive:\n"

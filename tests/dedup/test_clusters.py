@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, jaccard, shingle_hashes
+from crawler.dedup.analysis.clusters import cluster, similar_pairs
 from crawler.dedup.candidates import Rule
-from crawler.dedup.clusters import cluster, similar_pairs
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, Fingerprinter, make_sketcher
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.odd import OddSketch

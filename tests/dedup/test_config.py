@@ -9,9 +9,9 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.dedup import ConfigError, DedupConfig, Kind
-from crawler.dedup.lsh import collision_probability
-from crawler.dedup.setting import setting_name
+from crawler.dedup.parsing import setting_name
 from crawler.dedup.sketches import METHODS
+from crawler.dedup.sketches.lsh import collision_probability
 
 
 def test_settings_of_scrapy_are_read() -> None:

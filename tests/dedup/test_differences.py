@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.dedup.differences import Overlap, line_overlap, word_changes
+from crawler.dedup.analysis.differences import Overlap, line_overlap, word_changes
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 

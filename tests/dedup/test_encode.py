@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.dedup import text as rules
-from crawler.dedup.text import Normaliser, single_spaced
+from crawler.dedup.text import normaliser as rules
+from crawler.dedup.text.normaliser import Normaliser, single_spaced
 from tests.dedup.test_text import TRICKY
 
 if not rules.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.dedup._text import encode
+from crawler.dedup.text._normaliser import encode
 
 POINTS = range(0x1FFF0)  # nearly all that are remembered
 # Most of what pages are written in, and what is next to it: tables end, letters compose, fold,

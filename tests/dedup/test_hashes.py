@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.dedup import hashing
-from crawler.dedup.hashing import mixed, runs, sorted_unique, word_hashes
-from crawler.dedup.shingles import Shingler
+from crawler.dedup.sketches import hashing
+from crawler.dedup.sketches.hashing import mixed, runs, sorted_unique, word_hashes
+from crawler.dedup.sketches.shingles import Shingler
 from tests.dedup.test_shingles import SHINGLERS, SPARSE_WORDS
 
 if not hashing.COMPILED:

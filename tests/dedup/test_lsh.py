@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.dedup.lsh import (
+from crawler.dedup.sketches.lsh import (
     TABLE_KEY_BITS,
     Bands,
     band_keys,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.dedup.analysis.tuning import floor_of_odd
 from crawler.dedup.sketches.odd import estimate_odd, odd_sketch, odd_sketches, sampling_level
-from crawler.dedup.tuning import floor_of_odd
 
 
 def differing(a: bytes, b: bytes) -> int:

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.dedup.errors import MissingExtra
-from crawler.dedup.phonetics import CODES, code, double_metaphone, dsound, phonex, phonix, soundex
+from crawler.dedup.spelling.phonetics import (
+    CODES,
+    code,
+    double_metaphone,
+    dsound,
+    phonex,
+    phonix,
+    soundex,
+)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
-from crawler.dedup.request import request_of
+from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.store.messages import Gone
 from tests.texts import article, changed, text
 

@@ -9,8 +9,8 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.dedup.shingles import Shingler, shingle_hashes
-from crawler.dedup.text import Normaliser
+from crawler.dedup.sketches.shingles import Shingler, shingle_hashes
+from crawler.dedup.text.normaliser import Normaliser
 
 SPARSE_WORDS = st.lists(
     st.text(st.sampled_from("aab東é_1"), min_size=1, max_size=12)
@@ -64,8 +64,8 @@ def test_batches_of_short_and_long_texts(monkeypatch: pytest.MonkeyPatch) -> Non
     texts = ["word " * draw.choice([0, 1, 3, 30, 300]) + str(n) for n in range(200)]
     shingler = Shingler()
     whole = [shingler.in_order(text) for text in texts]
-    monkeypatch.setattr("crawler.dedup.shingles._BATCH", 700)
-    monkeypatch.setattr("crawler.dedup.shingles._PIECE", 100)
+    monkeypatch.setattr("crawler.dedup.sketches.shingles._BATCH", 700)
+    monkeypatch.setattr("crawler.dedup.sketches.shingles._PIECE", 100)
     pieces = [
         hashes[start:end]
         for hashes, offsets in shingler.batches(texts)
@@ -79,7 +79,7 @@ def test_batches_of_short_and_long_texts(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_long_text_is_its_pieces(text: str, shingler: Shingler) -> None:
     whole = shingler.in_order(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crawler.dedup.shingles._PIECE", 7)
+        patch.setattr("crawler.dedup.sketches.shingles._PIECE", 7)
         assert np.array_equal(shingler.in_order(text), whole)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.dedup.similarity import Estimate, containment, estimate, jaccard, z_score
+from crawler.dedup.sketches.similarity import Estimate, containment, estimate, jaccard, z_score
 
 SETS = st.sets(st.integers(0, 30) | st.integers(0, 2**64 - 1))
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.dedup.fingerprint import verification_sketches
-from crawler.dedup.shingles import shingle_hashes
-from crawler.dedup.similarity import Estimate, containment, estimate, jaccard
 from crawler.dedup.sketches import METHODS, FastSimilaritySketch, Method, Sketcher
 from crawler.dedup.sketches.draw import numbers
 from crawler.dedup.sketches.odd import compare_odd, difference, odd_sketch
+from crawler.dedup.sketches.shingles import shingle_hashes
+from crawler.dedup.sketches.similarity import Estimate, containment, estimate, jaccard
 
 OPTIONS = [
     ("fast", {}),

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.dedup import DedupConfig, hashing
+from crawler.dedup import DedupConfig
 from crawler.dedup.fingerprint import Fingerprinter
-from crawler.dedup.lsh import band_keys
-from crawler.dedup.sketches import FastSimilaritySketch
+from crawler.dedup.sketches import FastSimilaritySketch, hashing
+from crawler.dedup.sketches.lsh import band_keys
 from crawler.dedup.sketches.odd import odd_sketch
 from tests.dedup.test_hashes import VALUES, by_both, same
 from tests.texts import article, text

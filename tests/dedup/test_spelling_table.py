@@ -6,18 +6,10 @@ import numpy as np
 import pytest
 
 from crawler.dedup.errors import InputError
-from crawler.dedup.spelling import table
 from crawler.dedup.spelling.dictionary import Dictionary
 from crawler.dedup.spelling.page import Page
 from crawler.dedup.spelling.shape import code_points
 from crawler.dedup.spelling.table import ODD, Table, hashes_of, hashes_of_cuts, whole_hashes
-
-
-@pytest.fixture(params=[True, False], autouse=True)
-def compiled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of it holds with numpy, too."""
-    monkeypatch.setattr(table, "COMPILED", table.COMPILED and request.param)
-
 
 WORDS = ["a", "no", "on", "nation", "conceived", "überall", "x" * 30, "ab" * 16]
 

@@ -15,11 +15,11 @@ from typing import IO, Any
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from crawler.dedup.exchange.requests import request_of
+from crawler.dedup.exchange.spool import Spool
 from crawler.dedup.fingerprint import Fingerprint, Fingerprinter
-from crawler.dedup.request import request_of
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.odd import SIMHASH, OddSketch
-from crawler.dedup.spool import Spool
 from crawler.dedup.store.messages import CheckRequest, Gone
 from crawler.dedup.store.namespaces import copy_index
 from tests.conftest import Server

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from crawler.chrome import SharedTemplate, strip_chrome
-from crawler.chrome.pairs import KEPT
+from crawler.chrome.template.pairs import KEPT
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError, Verdict
 from tests.conftest import Server
 from tests.texts import article, text

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawler.dedup.letters import one_writing
-from crawler.dedup.text import Normaliser, single_spaced
-from crawler.dedup.unspaced import make_segmenter
+from crawler.dedup.text.characters import one_writing
+from crawler.dedup.text.normaliser import Normaliser, single_spaced
+from crawler.dedup.text.scripts import make_segmenter
 
 normalise, words = Normaliser(), Normaliser().words
 
@@ -192,7 +192,7 @@ def test_every_setting_takes_every_text(text: str) -> None:
 def test_a_long_text_is_its_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "Füße und Hände, 東京 " * 50
     whole = normalise(text)
-    monkeypatch.setattr("crawler.dedup.text._PIECE", 64)
+    monkeypatch.setattr("crawler.dedup.text.normaliser._PIECE", 64)
     assert normalise(text) == whole
     assert len(normalise("ü" * 1000).replace(" ", "")) == 1000  # nowhere to cut
 

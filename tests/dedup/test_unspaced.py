@@ -8,11 +8,11 @@ import unicodedata
 import pytest
 
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Kind, ParameterMismatch
-from crawler.dedup.comparison import compare
+from crawler.dedup.analysis.comparison import compare
 from crawler.dedup.errors import MissingExtra
 from crawler.dedup.fingerprint import make_sketcher
-from crawler.dedup.text import Normaliser
-from crawler.dedup.unspaced import make_segmenter
+from crawler.dedup.text.normaliser import Normaliser
+from crawler.dedup.text.scripts import make_segmenter
 
 # Universal Declaration of Human Rights, articles 1 and 3.
 DECLARATION = {

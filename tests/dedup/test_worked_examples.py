@@ -15,11 +15,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from crawler.dedup.lsh import collision_probability, error_areas
-from crawler.dedup.shingles import Shingler, shingle_hashes
-from crawler.dedup.similarity import containment, estimate, jaccard
 from crawler.dedup.sketches import MinwisePermutations, Sketcher, SmallestN
-from crawler.dedup.text import Normaliser
+from crawler.dedup.sketches.lsh import collision_probability, error_areas
+from crawler.dedup.sketches.shingles import Shingler, shingle_hashes
+from crawler.dedup.sketches.similarity import containment, estimate, jaccard
+from crawler.dedup.text.normaliser import Normaliser
 
 
 def shingles_of(*texts: str, size: int, unit: str = "word") -> set[int]:

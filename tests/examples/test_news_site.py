@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from crawler.chrome import strip_chrome
-from crawler.chrome.template import LEAST_PAGES
+from crawler.chrome.template.template import LEAST_PAGES
 from crawler.dedup import jaccard, shingle_hashes
 from tests.markdown import ROOT
 from tests.texts import missed

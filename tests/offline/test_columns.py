@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from crawler.dedup import DedupConfig, Kind
-from crawler.dedup.comparison import compare
+from crawler.dedup.analysis.comparison import compare
 from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.sketches.odd import compare_odd
 from crawler.offline.columns import FIRST, LATEST, pairs_in_buckets, verify_pairs

@@ -21,15 +21,7 @@ from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.offline import outputs
-from crawler.offline.files import (
-    File,
-    Format,
-    Piece,
-    bins,
-    local_files,
-    pieces,
-    refuse_inside,
-)
+from crawler.offline.files import File, Format, Piece, bins, local_files, pieces, refuse_inside
 from crawler.offline.outputs import open_output
 from crawler.offline.records import (
     LIMIT,

@@ -26,9 +26,9 @@ from scrapy.http import Request, Response
 from crawler import chrome
 from crawler.chrome import SharedTemplate, SiteTemplates, strip_chrome
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
-from crawler.dedup.spool import Spool
-from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone, left_out
-from crawler.pipelines.long_pages import LONG_PAGE, parse
+from crawler.dedup.exchange.spool import Spool
+from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone, reporting
+from crawler.pipelines.reading import LONG_PAGE, parse
 from crawler.wording import similarity_in_words
 from tests.texts import article
 from tests.texts import text as text_of
@@ -587,7 +587,7 @@ async def test_more_addresses_gone_than_are_remembered_are_kept(bench, monkeypat
 
 async def test_more_left_out_than_is_remembered(bench, monkeypatch, caplog):
     """While the index gives no answer so many addresses wait, and the log says so once."""
-    monkeypatch.setattr(left_out, "MOST_LEFT_OUT", 200)
+    monkeypatch.setattr(reporting, "MOST_LEFT_OUT", 200)
 
     async def silent(url: str) -> bool:
         raise ServerError("no answer")

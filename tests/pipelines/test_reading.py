@@ -15,7 +15,9 @@ from scrapy.selector import Selector
 from scrapy.spiders import CrawlSpider
 from scrapy.utils.test import get_crawler
 
-from crawler.chrome import document, parse, strip_chrome, twins
+from crawler.chrome import parse, strip_chrome
+from crawler.chrome.page import document
+from crawler.chrome.page.reader import COMPILED
 from crawler.pipelines import ChromePipeline
 from crawler.pipelines.reading import PagesRead, ResponseReader
 from tests.chrome.test_hostile import SOUP
@@ -26,7 +28,7 @@ PAGE = (
     "<p>Tea is an aromatic drink made with hot water.</p><p class=last>It is much loved.</p></main>"
 )
 
-compiled = pytest.mark.skipif(not twins.COMPILED, reason="nothing is compiled here")
+compiled = pytest.mark.skipif(not COMPILED, reason="nothing is compiled here")
 
 
 def response(body: str | bytes = PAGE, **values: Any) -> HtmlResponse:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.archive.file import archive_path
+from crawler.dedup.archive.database import archive_path
 from crawler.dedup.archive.pages import Archive
 from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.report.content import Limits, read_content

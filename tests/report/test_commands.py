@@ -16,7 +16,7 @@ import pytest
 
 from crawler.commands.output import whole_file
 from crawler.dedup import DedupConfig
-from crawler.dedup.archive.file import archive_path
+from crawler.dedup.archive.database import archive_path
 from tests.commands.conftest import ROOT, dedup
 from tests.report.pages import fill
 from tests.report.test_report import THREE

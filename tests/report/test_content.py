@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.archive.file import archive_path
+from crawler.dedup.archive.database import archive_path
 from crawler.dedup.archive.pages import Archive
 from crawler.dedup.inspection import Top, read_clusters, read_top
 from crawler.report import survey as survey_module

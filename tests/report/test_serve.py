@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Route
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.archive.file import archive_path
+from crawler.dedup.archive.database import archive_path
 from crawler.dedup.store.namespaces import clear_index
 from crawler.report.survey import Survey
 from crawler.report.web import server, view

@@ -12,7 +12,7 @@ import pytest
 from crawler.addon import Addon
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.items import Page
-from crawler.pipelines.left_out import LeftOut
+from crawler.pipelines.reporting import LeftOut
 from tests.conftest import Server
 from tests.spiders.webserver import Answer, Result, Web
 from tests.texts import article, text

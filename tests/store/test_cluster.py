@@ -17,8 +17,8 @@ import pytest
 from redis.asyncio.cluster import ClusterPipeline
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
-from crawler.dedup.store.connect import open_server
-from crawler.dedup.store.shards import Call, Shards, Terms
+from crawler.dedup.store.cluster.shards import Call, Shards, Terms
+from crawler.dedup.store.server.connect import open_server
 from tests.conftest import Server
 from tests.texts import article, changed, text
 from tests.workers import ENDLESS, check_all, check_in_lock_step, start

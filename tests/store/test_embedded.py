@@ -20,16 +20,16 @@ import pytest
 
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import ServerError
-from crawler.dedup.store import keeper
-from crawler.dedup.store.connect import Client, open_server
-from crawler.dedup.store.embedded import server_binary
+from crawler.dedup.store.server import keeper
+from crawler.dedup.store.server.connect import Client, open_server
+from crawler.dedup.store.server.embedded import server_binary
 from tests.conftest import wait_until
 
 # A process that uses the server until it is told to go on, or killed.
 USER = """
 import asyncio, os, subprocess, sys, time
 from crawler.dedup.config import DedupConfig
-from crawler.dedup.store.connect import open_server
+from crawler.dedup.store.server.connect import open_server
 
 async def main():
     async with open_server(DedupConfig(data_dir=sys.argv[1])) as client:

@@ -14,15 +14,15 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
 from crawler.dedup.export.transfer import export_index
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
-from crawler.dedup.lsh import TABLE_KEY_BITS
+from crawler.dedup.sketches.lsh import TABLE_KEY_BITS
 from crawler.dedup.sketches.odd import OddSketch
-from crawler.dedup.store.connect import open_server
 from crawler.dedup.store.keys import Keys
 from crawler.dedup.store.layout import PAGES_IN_BLOCK, entries_in
 from crawler.dedup.store.messages import CheckRequest, TemplateNews, pack_request
 from crawler.dedup.store.records import split_block
-from crawler.dedup.store.redis_index import RedisIndex
 from crawler.dedup.store.scripts import load_script
+from crawler.dedup.store.server.connect import open_server
+from crawler.dedup.store.single import RedisIndex
 
 BITS = 512
 

@@ -15,8 +15,8 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, ServerError
 from crawler.dedup.export.transfer import export_index, import_index
 from crawler.dedup.store import namespaces
-from crawler.dedup.store.shards import shard_tags
-from crawler.dedup.store.spread_pages import Spread
+from crawler.dedup.store.cluster.pages import Spread
+from crawler.dedup.store.cluster.shards import shard_tags
 from tests.conftest import Server, join_cluster, wait_until
 from tests.projects import Project
 from tests.spiders.webserver import Web

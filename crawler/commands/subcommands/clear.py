@@ -27,10 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Delete the index after a confirmation."""
-    from ...dedup.archive.file import archive_path, clear_archive
+    from ...dedup.archive.database import archive_path, clear_archive
     from ...dedup.errors import InputError
-    from ...dedup.store.address import mask
     from ...dedup.store.namespaces import clear_index
+    from ...dedup.store.server.address import mask
 
     config = index_config(settings)
     server = mask(config.redis_url) if config.redis_url else str(config.data_dir)

@@ -29,8 +29,8 @@ from . import Exit, ask_index, nothing, nothing_found
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...dedup.clusters import Cluster, Pair
-    from ...dedup.similarity import Estimate
+    from ...dedup.analysis.clusters import Cluster, Pair
+    from ...dedup.sketches.similarity import Estimate
 
 HELP = "Clusters of the index, or of similar documents in a file"
 
@@ -112,8 +112,8 @@ def _run_index(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit
 
 
 def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    from ...dedup.analysis.clusters import cluster, similar_pairs
     from ...dedup.candidates import Rule
-    from ...dedup.clusters import cluster, similar_pairs
     from ...dedup.fingerprint import Fingerprinter
     from ...extractor import extractor
     from ...project import project_config

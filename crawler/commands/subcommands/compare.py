@@ -23,9 +23,9 @@ from ..output import print_json, print_table
 from . import Exit
 
 if TYPE_CHECKING:
-    from ...dedup.comparison import Comparison
+    from ...dedup.analysis.comparison import Comparison
     from ...dedup.config import DedupConfig
-    from ...dedup.similarity import Estimate
+    from ...dedup.sketches.similarity import Estimate
 
 HELP = "How alike two documents are and where they differ"
 
@@ -79,10 +79,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the measures and the differences."""
     from dataclasses import replace
 
-    from ...dedup.comparison import compare
+    from ...dedup.analysis.comparison import compare
     from ...dedup.errors import InputError
     from ...project import project_config
-    from ..archived import find_document
+    from ..documents import find_document
 
     asked = {
         "shingle_unit": options.unit,

@@ -38,9 +38,9 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
     """
     from dataclasses import replace
 
-    from ...dedup.archive.file import archive_path, clear_archive, copy_archive
+    from ...dedup.archive.database import archive_path, clear_archive, copy_archive
     from ...dedup.errors import InputError
-    from ...dedup.spool import Spool
+    from ...dedup.exchange.spool import Spool
     from ...dedup.store.namespaces import copy_index
 
     config = index_config(settings)

@@ -18,7 +18,7 @@ from ..output import print_json, print_table, printable, shown
 from . import Exit, ask_index, nothing_found, unseen
 
 if TYPE_CHECKING:
-    from ...dedup.comparison import Comparison
+    from ...dedup.analysis.comparison import Comparison
     from ...dedup.config import DedupConfig
     from ...dedup.index import DuplicateIndex
     from ...dedup.inspection import Explanation, Neighbour
@@ -84,8 +84,7 @@ def _source(
 ) -> _Source | None:
     """The text of a page: as given, from the archive, or fetched now."""
     from ...extractor import extractor
-    from ..archived import archived_page
-    from ..documents import read_page, web_address
+    from ..documents import archived_page, read_page, web_address
 
     if given is None:
         if found := archived_page(url, config):
@@ -100,7 +99,7 @@ def _source(
 
 
 def _compared(a: _Source, b: _Source, config: DedupConfig) -> Comparison:
-    from ...dedup.comparison import compare
+    from ...dedup.analysis.comparison import compare
 
     return compare(a.text, b.text, config, whole=(a.is_whole, b.is_whole))
 

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Forget the pages, in order; exit code 1 if one was not there."""
-    from ...dedup.archive.file import archive_path, forget_page
+    from ...dedup.archive.database import archive_path, forget_page
     from ...project import project_config
 
     async def forget(index: DuplicateIndex) -> dict[str, bool]:

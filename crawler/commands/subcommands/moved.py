@@ -18,15 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ...wording import counted
 from ..arguments import number, one_of, output_file
 from ..output import print_json, print_table, printable, progress_reporter, shown, tell, whole_file
-from . import (
-    Exit,
-    ask_index,
-    has_pages,
-    index_config,
-    known_host,
-    nothing_found,
-    nothing_yet,
-)
+from . import Exit, ask_index, has_pages, index_config, known_host, nothing_found, nothing_yet
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -16,8 +16,8 @@ from ..output import print_json, print_table, tell
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
+    from ...dedup.exchange.spool import Waiting
     from ...dedup.index import DuplicateIndex
-    from ...dedup.spool import Waiting
     from ...dedup.verdict import Verdict
 
 HELP = "Check the pages that passed unchecked"

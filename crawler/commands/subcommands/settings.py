@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the settings; one that cannot be used is an error that names it."""
     from ...dedup.config import DedupConfig
-    from ...dedup.setting import setting_name
+    from ...dedup.parsing import setting_name
 
     config, defaults = DedupConfig.from_settings(settings), DedupConfig()
     rows = [
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _masked(value: str | int | None) -> str:
-    from ...dedup.store.address import mask
+    from ...dedup.store.server.address import mask
 
     if value is None:
         return ""

@@ -48,11 +48,11 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the shingles."""
     from dataclasses import asdict
 
-    from ...dedup.comparison import smallest_shingles
+    from ...dedup.analysis.comparison import smallest_shingles
     from ...dedup.fingerprint import make_sketcher
-    from ...dedup.shingles import Shingler
+    from ...dedup.sketches.shingles import Shingler
     from ...project import project_config
-    from ..archived import find_document
+    from ..documents import find_document
 
     size, step = _SIZES[options.unit]
     config = project_config(settings)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import number
 from ..output import is_terminal, print_json, print_table
-from ..stats_tables import tables
+from ..watching import tables
 from . import Exit, ask_index, nothing_yet
 
 if TYPE_CHECKING:

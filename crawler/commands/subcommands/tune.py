@@ -19,8 +19,8 @@ from ..output import Bar, is_terminal, print_json, print_table
 from . import Exit, ask_index, nothing_found
 
 if TYPE_CHECKING:
+    from ...dedup.analysis.tuning import Choice, SimilarityBin
     from ...dedup.config import DedupConfig
-    from ...dedup.tuning import Choice, SimilarityBin
 
 HELP = "The S-curve of a threshold, its bands, errors and memory"
 
@@ -65,8 +65,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the choices, the curve and what was asked for beside them."""
     from dataclasses import replace
 
+    from ...dedup.analysis.tuning import choices
     from ...dedup.errors import ConfigError
-    from ...dedup.tuning import choices
     from ...project import project_config
     from ..plot import save_plot
 
@@ -164,10 +164,10 @@ def _print_bins(choice: Choice, bins: list[SimilarityBin], width: int) -> None:
 def _sample(
     pages: int, choice: Choice, config: DedupConfig, settings: Mapping[str, Any]
 ) -> list[SimilarityBin]:
+    from ...dedup.analysis.tuning import floor_of_pairs, pair_similarities, similarity_bins
     from ...dedup.index import DuplicateIndex
     from ...dedup.sketches.odd import OddSketch
     from ...dedup.store.statistics import IndexStats
-    from ...dedup.tuning import floor_of_pairs, pair_similarities, similarity_bins
 
     async def ask(index: DuplicateIndex) -> tuple[IndexStats, list[OddSketch]]:
         return await index.stats(), await index.sample(pages)

@@ -20,7 +20,7 @@ from ..config import DedupConfig
 from ..errors import InputError
 from ..identity import identity
 from ..verdict import Kind, Verdict, time_of
-from .file import SCHEMA, archive_path, existing, explained
+from .database import SCHEMA, archive_path, existing, explained
 
 _MOST_VALUES: Final = 500  # in one statement
 _ZSTD: Final = bytes.fromhex("28b52ffd")  # how its frames begin
@@ -142,7 +142,7 @@ def _unpacked(data: bytes) -> bytes:
     """What `ArchiveWriter` packed; earlier versions did it with zlib."""
     if not data.startswith(_ZSTD):
         return zlib.decompress(data)
-    from ...zstd import zstd  # a crawl without an archive does without
+    from ...zstd import zstd
 
     try:
         return zstd.decompress(data)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from ..config import DedupConfig
 from ..identity import identity
 from ..verdict import Verdict
-from .file import archive_path, create
+from .database import archive_path, create
 
 if TYPE_CHECKING:
     from ...zstd import zstd
@@ -184,7 +184,7 @@ class ArchiveWriter:
 
 
 def _packer() -> zstd.ZstdCompressor:
-    from ...zstd import zstd  # a crawl without an archive does without
+    from ...zstd import zstd
 
     parameters = zstd.CompressionParameter
     return zstd.ZstdCompressor(

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..config import DedupConfig
 from ..errors import InputError
+from ..exchange.open_store import make_store
 from ..index import DuplicateIndex
 from ..store.audit import Audit
-from ..store.connect import open_server
 from ..store.layout import all_blocks
-from ..store.make import make_store
 from ..store.records import PageRecord
 from ..store.records import read_blocks as read_records
 from ..store.restore import Restorer
+from ..store.server.connect import open_server
 from .exported import are_counters, checked_header, mark_of, records_in, settle
 from .file import FORMAT, VERSION, Writer, read_blocks, read_header
 

@@ -7,9 +7,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ..analysis.clusters import cluster
+from ..analysis.tuning import floor_of_odd, found_share
 from ..candidates import Rule
-from ..clusters import cluster
-from ..tuning import floor_of_odd, found_share
 from ..verdict import plain
 from .records import all_records, records_of, to_record
 
@@ -155,7 +155,7 @@ async def read_stories(
     """Group the kept pages by a lower threshold; nothing is dropped for it.
 
     The sketches that are stored are compared, of pages that share stored keys. The linkage is that
-    of :func:`~..clusters.cluster`. A million pages take about 0.6 GB.
+    of :func:`~..analysis.clusters.cluster`. A million pages take about 0.6 GB.
     """
     config = index.config
     method = config.make_method()

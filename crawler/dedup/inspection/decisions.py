@@ -6,9 +6,9 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..analysis.tuning import found_share
 from ..identity import host as host_of
 from ..store.records import COPIES
-from ..tuning import found_share
 from ..verdict import plain
 from .clusters import IndexCluster, read_stories
 from .records import all_records, records_of, to_record

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..candidates import Rule
-from ..similarity import Estimate
+from ..sketches.similarity import Estimate
 from ..verdict import plain
 from .records import records_of, to_record
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..candidates import BY_KEYS
 from ..identity import host
-from ..similarity import Estimate
+from ..sketches.similarity import Estimate
 from ..verdict import plain, time_of
 from .records import all_records, records_of
 

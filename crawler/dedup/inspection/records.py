@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
     from ..index import DuplicateIndex
-    from ..similarity import Estimate
+    from ..sketches.similarity import Estimate
     from ..store.records import PageRecord, Progress
 
 

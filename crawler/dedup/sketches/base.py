@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lsh import band_keys, row_bits
-from ..similarity import Estimate, Interval, estimate
+from .lsh import band_keys, row_bits
+from .similarity import Estimate, Interval, estimate
 
 if TYPE_CHECKING:
-    from ..hashing import ShingleArray
+    from .hashing import ShingleArray
 
 SketchArray: TypeAlias = NDArray[Any]  # uint32 or uint64, as the method's dtype says
 

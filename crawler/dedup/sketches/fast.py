@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .. import hashing
+from . import hashing
 from .base import BandedMethod, SketchArray
 from .draw import multipliers
 
 if hashing.COMPILED:
-    from .. import _hashing
+    from . import _hashing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..hashing import ShingleArray
+    from .hashing import ShingleArray
 
 _EMPTY: Final = np.uint64(2**64 - 1)
 _32: Final = np.uint64(32)

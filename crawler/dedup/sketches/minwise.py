@@ -12,7 +12,7 @@ from .draw import multipliers, numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..hashing import ShingleArray
+    from .hashing import ShingleArray
 
 _32: Final = np.uint64(32)
 _EMPTY: Final = np.uint64(2**64 - 1)

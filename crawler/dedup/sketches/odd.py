@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .. import hashing
-from ..similarity import Estimate, z_score
+from . import hashing
 from .simhash import estimate_simhash
+from .similarity import Estimate, z_score
 
 if hashing.COMPILED:
-    from .._hashing import odd as members_and_bits
+    from ._hashing import odd as members_and_bits
 
 # The error is smallest where the difference at the threshold fills this part of the bits: fewer
 # members are a smaller sample, more of them collide (section 3.2, minimised numerically).

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from ..hashing import sorted_unique
-from ..lsh import TABLE_KEY_BITS
-from ..similarity import Estimate, Interval, jaccard
 from .base import Method, SketchArray
 from .draw import multipliers
+from .hashing import sorted_unique
+from .lsh import TABLE_KEY_BITS
+from .similarity import Estimate, Interval, jaccard
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..hashing import ShingleArray
+    from .hashing import ShingleArray
 
 _32: Final = np.uint64(32)
 _KEY: Final = np.uint64((1 << TABLE_KEY_BITS) - 1)

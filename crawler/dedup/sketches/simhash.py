@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..hashing import sorted_unique
-from ..similarity import Estimate, Interval
 from .base import Method, SketchArray
 from .draw import multipliers
+from .hashing import sorted_unique
+from .similarity import Estimate, Interval
 from .supershingles import Supershingles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..hashing import ShingleArray
+    from .hashing import ShingleArray
 
 _WORD_BITS: Final = 64
 _32: Final = np.uint64(32)

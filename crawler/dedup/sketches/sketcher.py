@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ..shingles import Shingler
 from .fast import FastSimilaritySketch
 from .minwise import MinwisePermutations, OnePermutation
 from .samples import ModuloSample, SmallestN
+from .shingles import Shingler
 from .simhash import Simhash, TwoStage
 from .supershingles import Supershingles
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..hashing import ShingleArray
-    from ..similarity import Estimate, Interval
-    from ..text import Normaliser
+    from ..text.normaliser import Normaliser
     from .base import Method, SketchArray
+    from .hashing import ShingleArray
+    from .similarity import Estimate, Interval
 
 METHODS: Final[dict[str, type[Method]]] = {
     method.name: method

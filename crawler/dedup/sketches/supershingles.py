@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..similarity import Estimate, Interval
 from .base import Method, SketchArray
 from .draw import multipliers
 from .fast import FastSimilaritySketch
+from .similarity import Estimate, Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..hashing import ShingleArray
+    from .hashing import ShingleArray
 
 _32: Final = np.uint64(32)
 _ONE_DEVIATION: Final = math.erf(math.sqrt(0.5))  # what the normal distribution has within one

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache, partial
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,7 +12,6 @@ import numpy as np
 import xxhash
 
 from ..errors import InputError, MissingExtra
-from . import table
 from .languages import FUNCTION_WORDS
 from .nearby import Nearby
 from .shape import parts
@@ -155,12 +154,6 @@ class Dictionary:
         return any(stem in self.number for stem in stems if len(stem) >= _SHORTEST_STEM)
 
     @cached_property
-    def _compiled_gain(self) -> Callable[..., NDArray[np.float64]]:
-        from ._table import Gains, gain
-
-        return partial(gain, Gains(self))
-
-    @cached_property
     def nearby(self) -> Nearby:
         """Look-up of the words that are like a given one; made when first used."""
         return Nearby(self.words[:_OFFERED])
@@ -181,8 +174,6 @@ class Dictionary:
         """
         if self.by_pair is None:
             return np.zeros(len(first))
-        if table.COMPILED:
-            return self._compiled_gain(first, second)
         gained = np.minimum(0.0, self.least - self.logs[first] - self.logs[second])
         gained *= UNSEEN_RAREST
         gained += UNSEEN

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from . import table
 from .choices import FEATURES, Choice, Finder
 from .table import ranges
 
@@ -28,10 +27,6 @@ class Choices:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._found: Callable[[list[str]], Choice] = Finder(dictionary)
-        if table.COMPILED:
-            from ._choices import Search
-
-            self._found = Search(self._found)
         self._kept = _Kept()
 
     def __call__(self, words: Sequence[str]) -> Choice:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..errors import MissingExtra
-from ..phonetics import code
 from .nearby import BITS_SET, letters_of
+from .phonetics import code
 from .shape import code_points, parts
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from . import table
 from .table import FACTORS
 
 if TYPE_CHECKING:
@@ -126,10 +125,6 @@ class Shapes:
 
     def __call__(self, text: str) -> str:
         text = text.lower()
-        if table.COMPILED:
-            from ._shape import draw
-
-            return draw(text, self._blurred)
         parted = _WORD.split(text)
         words, kept = parted[1::2], self._kept
         if len(kept) > _MOST_KEPT:

@@ -9,13 +9,6 @@ import numpy as np
 
 from ..errors import InputError
 
-try:
-    from . import _table
-
-    COMPILED = True
-except ImportError:  # then words that are met for the first time take four times as long
-    COMPILED = False
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -37,8 +30,6 @@ def word_hashes(letters: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDAr
 
     Words of more than 64 letters have one, too, but not that of two words put together.
     """
-    if COMPILED:
-        return _table.word_hashes(letters, lengths)
     if not len(lengths):
         return FACTORS[:0]  # no place at which to begin a sum
     starts = np.cumsum(lengths) - lengths
@@ -94,7 +85,6 @@ class Table:
         spans -= counts.astype(np.uint32)
         spans <<= COUNT_BITS
         self.spans = spans | counts.astype(np.uint32)
-        self._lookup = _table.Lookup(self) if COMPILED else None
 
     def _bucket(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
         found: NDArray[np.int64] = ((keys * ODD) >> self.unused).view(np.int64)
@@ -102,9 +92,6 @@ class Table:
 
     def fill(self, keys: NDArray[np.uint64], found: NDArray[np.float64 | np.int64]) -> None:
         """Put the values of those *keys* that there are into their places in *found*."""
-        if COMPILED and self._lookup:
-            _table.fill(self._lookup, self.values, keys, found)
-            return
         if not self.keys.size:
             return
         spans = self.spans.take(self._bucket(keys))

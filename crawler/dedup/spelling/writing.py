@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..letters import one_writing
-from ..text import composed
+from ..text.characters import one_writing
+from ..text.normaliser import composed
 
 
 def written(text: str) -> str:

@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final
 
-from .connect import Client
-from .faults import explained
 from .keys import AGAIN, Keys
 from .layout import Entry, table_key
 from .parameters import Parameters
 from .reading import Reader
+from .server.connect import Client
+from .server.faults import explained
 
 _MET: Final = 4  # bytes that say when a host was met, before the log of its template
 

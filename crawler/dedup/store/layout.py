@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from ..lsh import TABLE_KEY_BITS
+from ..sketches.lsh import TABLE_KEY_BITS
 
 PAGES_IN_BLOCK: Final = 48  # this and the following as in layout.lua and records.lua
 LEAST_BUCKETS: Final = 8

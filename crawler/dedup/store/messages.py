@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ..errors import ServerError
 from ..fingerprint import Fingerprint
-from .faults import DAMAGED
 from .layout import NO_KEY, table_key
+from .server.faults import DAMAGED
 
 _REQUEST = struct.Struct(">4s4sI12sII4sBHHHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")

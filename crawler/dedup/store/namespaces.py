@@ -19,12 +19,12 @@ from redis.exceptions import TryAgainError
 
 from ..config import DedupConfig
 from ..errors import InputError
-from .connect import Client, open_server
-from .faults import explained
+from .cluster.shards import shard_tags
 from .keys import Keys, literal
 from .parameters import UNFINISHED, not_whole
 from .scripts import load_script
-from .shards import shard_tags
+from .server.connect import Client, open_server
+from .server.faults import explained
 
 _BATCH = 200  # keys in one exchange
 _RENAMED = b"rename"  # as in lua/unfinished.lua

@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple
 from redis.exceptions import ResponseError
 
 from ..errors import ServerError
-from .connect import Client, infos
-from .faults import FOREIGN, NO_STATE, explained
 from .keys import Keys, literal
 from .layout import LEAST_BUCKETS, MORE, Entry, entries_in, place_of, size_of
 from .scripts import load_script
+from .server.connect import Client, infos
+from .server.faults import FOREIGN, NO_STATE, explained
 
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
 _NUMBER: Final = re.compile(rb"-?[0-9]{1,18}")

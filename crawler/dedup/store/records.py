@@ -9,8 +9,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ..candidates import Grounds
 from ..fingerprint import Fingerprint
-from ..similarity import Estimate
 from ..sketches.odd import OddSketch
+from ..sketches.similarity import Estimate
 from .layout import NO_KEY, PAGES_IN_BLOCK, all_blocks
 from .messages import KINDS, Evidence
 from .reading import Reader

@@ -13,14 +13,14 @@ from typing import Any, Final, NamedTuple
 
 from ..errors import InputError, ParameterMismatch
 from .base import Store
-from .connect import Client
-from .faults import explained
+from .cluster.claims import Place
+from .cluster.index import SpreadIndex
 from .messages import KINDS
 from .parameters import UNFINISHED, Parameters, not_whole
 from .records import PageRecord
 from .scripts import load_script
-from .spread_claims import Place
-from .spread_index import SpreadIndex
+from .server.connect import Client
+from .server.faults import explained
 
 _PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHII4sIHH")  # as in lua/restore.lua
 _LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}

@@ -13,16 +13,20 @@ _OWN = ("agreed", *_RECORDS)
 _TABLES = ("agreed", "layout", "shard")
 _PAGES = (*_TABLES, "records", "pages")
 _ATTEMPTS = (*_PAGES, "attempts")
+_CLUSTER_PARTS = {
+    **dict.fromkeys(("claim", "bound", "drop", "done"), _TABLES),
+    **dict.fromkeys(("find", "template", "vanish"), _PAGES),
+    **dict.fromkeys(("begin", "look", "settle", "depose", "sweep", "bury"), _ATTEMPTS),
+}
 _PARTS = {
     "check": (*_OWN, "pages", "similarity"),
     "show": _RECORDS,
     "forget": _OWN,
     "restore": _OWN,
     "gone": _OWN,
-    **dict.fromkeys(("claim", "bound", "drop", "done"), _TABLES),
-    **dict.fromkeys(("find", "template", "vanish"), _PAGES),
-    **dict.fromkeys(("begin", "look", "settle", "depose", "sweep", "bury"), _ATTEMPTS),
+    **_CLUSTER_PARTS,
 }
+_IN_CLUSTER = {"attempts", "shard", *_CLUSTER_PARTS}
 
 
 class Script(NamedTuple):
@@ -34,9 +38,11 @@ class Script(NamedTuple):
 
 @cache
 def load_script(name: str) -> Script:
-    """The script in ``lua/<name>.lua`` with the parts that it shares with others in front."""
-    folder = files(__package__) / "lua"
-    text = "".join(
-        (folder / f"{part}.lua").read_text("utf-8") for part in (*_PARTS.get(name, ()), name)
-    )
+    """Return a script of ``lua/`` or ``lua/cluster/``, the parts that it shares in front."""
+    text = "".join(map(_read, (*_PARTS.get(name, ()), name)))
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+def _read(part: str) -> str:
+    folder = files(__package__) / "lua"
+    return (folder / ("cluster" if part in _IN_CLUSTER else "") / f"{part}.lua").read_text("utf-8")

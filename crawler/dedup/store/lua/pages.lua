@@ -96,7 +96,7 @@ savers[#savers + 1] = save_counts
 
 -- Templates of hosts. The hash "templates" has for each host when a page of it was checked, in seconds
 -- since 1970 (4 bytes, an hour behind at most), and a log of pairs of blocks that are its sites' own
--- (crawler/chrome/template.py), 4 bytes each. The log only grows, up to MAX_PAIRS.
+-- (crawler/chrome/template/template.py), 4 bytes each. The log only grows, up to MAX_PAIRS.
 
 local TEMPLATES = PREFIX .. 'templates'
 local MAX_PAIRS = 512

@@ -1,6 +1,0 @@
-from .blocks import Floats, Ints, Wide
-from .forest import Forest
-from .model import Model
-
-def votes(forest: Forest, features: Floats, rows: Ints) -> Wide: ...
-def likelihoods(model: Model, units: Floats, features: Floats) -> Floats: ...

@@ -1,0 +1,1 @@
+"""Which blocks of a page are main text."""

@@ -1,0 +1,246 @@
+"""Which blocks of a page make its main text, by their likelihoods."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..page.blocks import JUDGED, TAG_CODES, TAGS, Flat, Floats, Ints, Wide
+from ..page.signs import BIT
+from .features import counted, first_equal
+
+HELD: Final = 0.9  # of the text to keep, by the main container
+INSIDE: Final = 1.0  # of log-odds, for what stands in it
+OUTSIDE: Final = 0.25  # of a page's blocks: if fewer stand outside of it, it says less
+ALIKE: Final = 2 / 3  # of a block's log-odds is what it shares with all that are like it
+LATER: Final = 1e-9  # of what a block that was judged says of its like, by one that was not
+SHORT: Final = 5  # characters that each block counts for besides its own
+LONG: Final = 200  # characters: longer blocks tell no more
+WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely
+SURER: Final = 1.5  # times as far from even are log-odds, were it known which of these it is
+TINY: Final = 1e-6
+REST: Final = 2 / 3  # of a block's log-odds, by the page without its site's template
+THIN: Final = 150  # words: no more may be a note that stands on all pages of a site
+ABOVE: Final = 0.05  # likelihood that is enough between its heading and that; of menus it is less
+AMONG: Final = 0.5  # the same among the blocks that such a page keeps
+AFTER: Final = 0.3  # the same behind them
+LONG_MENU: Final = 1000  # links: of such a menu they are hardly main text
+MENU: Final = 10  # the same of a menu in a header
+# What is said around blocks that do not come along with what a page keeps.
+_NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
+CHROME: Final = _NEVER | BIT["c_menu"] | BIT["c_related"]  # these are said of facts as well
+_CELLS: Final = np.isin(TAGS, ("th", "td"))
+HIDDEN: Final = 0.2  # of the text that is likely and seen
+DOUBTED: Final = 0.01  # likelihood, at most
+
+
+def siblings(flat: Flat) -> Ints:
+    """Return for each block the first of its group: siblings of one tag and class.
+
+    A label in a table is a sibling of the cell it names.  Not siblings are those that stand alone
+    in an element between, as the line of a banner.
+    """
+    kinds, above = labelled(flat)[flat.kinds[flat.around]], flat.kinds[flat.outer[flat.around]]
+    many = flat.kinds.max() + 1
+    return first_equal((flat.within * many + kinds) * many + above)
+
+
+def labelled(flat: Flat) -> Ints:
+    """Return for each kind the one it is a sibling of: for `th` and `td` of one class the same.
+
+    Else a table may keep its labels alone, which are the same on all pages.
+    """
+    found = np.arange(len(flat.names))
+    is_cell = np.zeros(len(found), bool)
+    is_cell[flat.kinds] = _CELLS[flat.codes]
+    firsts: dict[str, int] = {}
+    for kind in np.flatnonzero(is_cell).tolist():
+        found[kind] = firsts.setdefault(flat.names[kind], kind)
+    return found
+
+
+def likes(flat: Flat) -> Ints:
+    """Return for each block the first of its group: those in elements of one tag and class.
+
+    So are the two elements around these, as for the paragraphs of all comments.
+    """
+    of_kind, above = flat.kinds, flat.outer[flat.around]
+    many = of_kind.max() + 1
+    return first_equal(
+        (of_kind[flat.around] * many + of_kind[above]) * many + of_kind[flat.outer[above]]
+    )
+
+
+def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
+    """Return the likelihoods, low ones for the links of a site's menu, or of a very long one.
+
+    Of such menus the model has seen too few: beside a page's single line it takes them for a list
+    that the page is for.  Shorter ones elsewhere may be that, as a list of its contents or of
+    products, and text beside them may stand there for an unclosed tag.
+    """
+    signs = flat.signs[flat.around]
+    menu = (signs & BIT["nav"]) > 0
+    if flat.links[menu].sum() < LONG_MENU:
+        menu &= (signs & BIT["header"]) > 0
+        other = likely * sizes * (2 * flat.linked < sizes)
+        # More text in a header than elsewhere has come there, as it was not closed.
+        if flat.links[menu].sum() < MENU or other[menu].sum() > other[~menu].sum():
+            return likely
+    if menu.all():
+        return likely
+    linked = menu & (2 * flat.linked >= sizes)
+    return np.where(linked, np.minimum(likely, np.float32(DOUBTED)), likely)
+
+
+def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
+    """Return what to make of the likelihoods of a page's blocks, all of them seen together.
+
+    Blocks that are alike share their log-odds in part, the longer ones telling more; `sizes` are
+    their characters.  Those behind the first `JUDGED` take them from these, where any is like them.
+    Siblings share them wholly, so that no threshold runs through the middle of a list.
+    """
+    odds, is_later = _odds(likely), np.arange(len(likely)) >= JUDGED
+    weights = np.sqrt(np.minimum(sizes + SHORT, LONG)) * np.where(is_later, LATER, 1)
+    shared = _mean(odds, likes(flat), weights)
+    odds += np.where(is_later, 1, ALIKE) * (shared - odds)
+    settled: Wide = 1 / (1 + np.exp(-_mean(odds, siblings(flat), np.ones(len(odds)))))
+    return settled
+
+
+def of_both(rest: Floats, alone: Floats) -> Floats:
+    """Return the likelihoods of blocks, by what they are in the rest of a page and in all of it.
+
+    The rest is what a page has besides its site's template.
+    """
+    odds = REST * _odds(rest) + (1 - REST) * _odds(alone)
+    return (1 / (1 + np.exp(-odds))).astype(np.float32)
+
+
+def _odds(likely: Floats) -> Wide:
+    exact = likely.astype(np.float64)
+    # `np.clip` would take as long as all the rest for a page's few numbers.
+    right = np.minimum(np.maximum(exact, TINY), 1 - TINY)
+    odds: Wide = np.log(right / np.minimum(np.maximum(1 - exact, TINY), 1))
+    return odds
+
+
+def doubt_hidden(settled: Wide, flat: Flat, sizes: Wide) -> Wide:
+    """Return the likelihoods, low ones for the little that is hidden beside a text that is seen.
+
+    Where much is hidden, a script may show it, as panels of tabs or the rest of a long text.
+    """
+    hidden = (flat.signs[flat.around] & BIT["hidden"]) > 0
+    if not hidden.any():
+        return settled
+    expected = settled * sizes
+    if expected[hidden].sum() > HIDDEN * expected[~hidden].sum():
+        return settled
+    return np.where(hidden, np.minimum(settled, DOUBTED), settled)
+
+
+def _mean(values: Wide, groups: Ints, weights: Wide) -> Wide:
+    """Return for each value the mean of its group."""
+    counts = np.bincount(groups, weights)
+    mean: Wide = np.bincount(groups, values * weights)[groups] / counts[groups]
+    return mean
+
+
+def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
+    """Return which blocks to keep so that the expected F1 of the page's text is highest.
+
+    `sizes` are the blocks' characters.  Keeping the blocks above a threshold is optimal; the
+    threshold depends on how much the page has that is likely: a page of links alone keeps its
+    links.  (Lewis 1995, Jansche 2007.)  But that takes each block for right or wrong by itself,
+    and blocks are so together: of comments below an article all are main text, or none.  So F1 is
+    the mean of what it would be with all likelihoods much lower, lower, and higher, and in each
+    of these cases surer: else what is expected of a page of a few lines would mostly be the many
+    links of its menu, each of them hardly likely.  Nor is a block right in part: F1 is the mean of
+    both cases for one that is longer than all others together, as thousands of words for search
+    engines are in a page of a few hundred.
+    """
+    sizes = sizes + 1
+    order = np.argsort(-likely, kind="stable")
+    size, ranked = sizes[order], likely[order]
+    taken = np.cumsum(size)
+    longest = int(np.argmax(size))
+    split = 2 * size[longest] > taken[-1]
+    expected = np.zeros(len(size))
+    wrong, right = (1 - ranked) ** SURER, ranked**SURER
+    for odds in np.exp(np.multiply(WORLDS, SURER)):
+        chances = right * odds / (wrong + right * odds)
+        chance = chances[longest]
+        for sure, weight in ((1.0, chance), (0.0, 1 - chance)) if split else ((chance, 1.0),):
+            chances[longest] = sure
+            gained = np.cumsum(size * chances)
+            expected += weight * gained / (taken + gained[-1])
+    last = np.append(ranked[:-1] > ranked[1:], True)  # of those as likely, which stay together
+    kept: NDArray[np.bool_] = likely >= ranked[int(np.argmax(np.where(last, expected, -1)))]
+    return kept
+
+
+def inside(settled: Wide, kept: NDArray[np.bool_], flat: Flat, sizes: Wide) -> Wide:
+    """Return the likelihoods of a page's blocks, higher ones inside its main container.
+
+    That is the smallest which holds nearly all that would be kept.  A line there, as a fact about a
+    product beside its description, is likelier to be main text than the same line elsewhere; the
+    less so, the more of the page it holds, for a wrapper around everything says nothing.
+    """
+    many = len(settled)
+    # What follows in a very long page is no other part of it.
+    ends = np.where(flat.ends < flat.ends[0], flat.ends, many)
+    before = np.concatenate(([0], np.cumsum(sizes * kept)))
+    held = before[ends] - before[flat.firsts] >= HELD * before[-1]
+    main = int(np.argmin(np.where(held, ends - flat.firsts, many)))
+    first, end = flat.firsts[main], ends[main]
+    outside = 1 - (end - first) / many
+    if not outside:
+        return settled
+    judged = settled.copy()
+    odds = settled[first:end] / (1 - settled[first:end])
+    odds *= np.exp(INSIDE * min(outside / OUTSIDE, 1))
+    judged[first:end] = odds / (1 + odds)
+    return judged
+
+
+def below_heading(
+    kept: NDArray[np.bool_],
+    judged: Wide,
+    flat: Flat,
+    sizes: Wide,
+    titled: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Return which blocks to keep, of a page that keeps little also what follows its heading.
+
+    Beside a note that stands on all pages of a site, the few facts about a person, a place or a
+    match look like a menu, and all these pages would be copies of each other.  So what stands from
+    the heading to the first block that is kept comes along, unless it is linked, and what is likely
+    enough among these and after them, as far as the smallest container of both goes.  `titled` says
+    which blocks the page's title repeats.
+    """
+    if counted(flat.words, sizes)[kept].sum() > THIN:
+        return kept
+    signs = flat.signs[flat.around]
+    plain = (2 * flat.linked < sizes) & ((signs & _NEVER) == 0)
+    likelier = plain & ((signs & CHROME) == 0)
+    first, behind = int(np.argmax(kept)), len(kept) - int(np.argmax(kept[::-1]))
+    heading = titled | (flat.codes[flat.around] == TAG_CODES["h1"])
+    heading &= (signs & BIT["nav"]) == 0
+    start = int(np.flatnonzero(heading[: first + 1]).max(initial=-1))
+    found: NDArray[np.bool_] = kept.copy()
+    found[first:behind] |= (likelier & (judged >= AMONG))[first:behind]
+    if start >= 0:
+        found[start:first] = (plain & (judged >= ABOVE))[start:first]
+        found[start] |= not signs[start] & BIT["hidden"]
+        # What follows in a very long page is no other part of it.
+        ends = np.where(flat.ends < flat.ends[0], flat.ends, len(kept))
+        holds = (flat.firsts <= start) & (ends >= behind)
+        end = int(ends[holds].min())
+        found[behind:end] |= (likelier & (judged >= AFTER))[behind:end]
+    return found
+
+
+with suppress(ImportError):  # compiled, they do the same in less time
+    from ._selection import choose, inside, settle  # noqa: F401

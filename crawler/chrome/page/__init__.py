@@ -1,0 +1,1 @@
+"""A page of HTML, read into blocks."""

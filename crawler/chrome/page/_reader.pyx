@@ -1,0 +1,307 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""What :mod:`.reader` does, over a tree of lxml and compiled: no object of Python's for each tag.
+
+Both find the same in a page, which a test compares; what is done and why stands there.
+"""
+
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, strcmp, strlen, strstr
+from lxml.includes.etreepublic cimport _Element
+from lxml.includes.tree cimport (
+    XML_CDATA_SECTION_NODE,
+    XML_ELEMENT_NODE,
+    XML_TEXT_NODE,
+    xmlAttr,
+    xmlNode,
+)
+
+import numpy as np
+
+from . import reader
+from .blocks import (LIMIT, OTHER, TAG_CODES, Flat)
+from .elements import (DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, hides, is_hidden)
+from .head import (RECORD, Head, is_data)
+from .hidden import (BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, numbers)
+from .hidden import UNQUOTED as UNQUOTED_NAME
+from .signs import (HIDDEN, NAMES, ROLE_BITS, TAG_BITS)
+
+include "nodes.pxi"
+include "columns.pxi"
+include "tags.pxi"
+
+cdef int INLINE = reader.INLINE, READING = reader.READING, LINK = reader.LINK
+cdef int BREAK = reader.BREAK, TIME = reader.TIME, HEAD = reader.HEAD
+cdef int PRE = reader.PRE, BLOCK = reader.BLOCK, CUSTOM = reader.CUSTOM
+cdef bytes BASE_TAG = reader.BASE.encode()
+cdef const char* BASE = BASE_TAG
+cdef bytes UNQUOTED_BYTES = UNQUOTED_NAME.encode()
+cdef const char* UNQUOTED = UNQUOTED_BYTES
+cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST, KINDS = MOST_KINDS
+cdef int64_t HIDDEN_BIT = HIDDEN, UNSEEN = MOST_UNSEEN
+cdef int64_t GUTTER_BITS = BESIDE
+cdef Py_ssize_t READ = NAME_READ
+cdef bint[16] is_phrase = [code in PHRASES for code in range(16)]  # a tag of that code
+
+def walk(_Element root not None):
+    """Return the blocks and the head of a page that is a tree, or of one of its elements."""
+    cdef xmlNode* node = root._c_node
+    cdef xmlNode* top = node
+    cdef Walk found = Walk()
+    cdef int64_t depth = 0, deepest = 0
+    if node == NULL:
+        raise ValueError("an element that is part of no tree")
+    if node.parent != NULL and node.parent.type != XML_ELEMENT_NODE:  # the page itself
+        top = node.parent
+        node = top.children
+    while True:
+        if node.type == XML_ELEMENT_NODE:
+            deepest = max(deepest, depth + 1)
+            if found.enter(node):
+                if node.children != NULL:
+                    node = node.children
+                    depth += 1
+                    continue
+                found.leave(node)
+        elif is_text(node):
+            found.read(<const char*>node.content)
+        while node != top and node.next == NULL:
+            node = node.parent
+            depth -= 1
+            if node.type == XML_ELEMENT_NODE:
+                found.leave(node)
+        if node == top:
+            break
+        node = node.next
+    found.end_reading()
+    end_unseen(found)
+    found.part()
+    return flat(found, deepest > MOST_DEEP), found.head
+
+
+cdef class Walk:
+    """What has been found so far."""
+
+    cdef object head
+    cdef list texts, hrefs, rels, classes
+    cdef Column words, linked, links, around
+    cdef Column signs, of_kind, parents, firsts, ends
+    cdef Column codes, said  # of each tag and class
+    cdef Text text
+    cdef int64_t element, link_chars, link_count
+    cdef int64_t unseen_chars, unseen_count, spare_chars, spare_count
+    cdef Text spare  # what was left out, if nothing else is there
+    cdef Py_ssize_t dated  # where a date has ended that a word may follow
+    cdef Py_ssize_t link_end  # where a link has ended that another may follow
+    cdef Py_ssize_t linked_from, reading_from, unseen_from
+    cdef xmlNode* reading  # the element that has begun
+    cdef xmlNode* unseen
+    cdef bint apart, number  # whether what is not seen parts words, or is one if it is a number
+    cdef int link_depth, pre
+    cdef Tags tags
+
+    def __cinit__(self):
+        self.head = Head()
+        self.hrefs, self.rels = self.head.hrefs, self.head.rels
+        self.texts, self.text, self.spare, self.tags = [], Text(), Text(), Tags()
+        self.words, self.linked, self.links, self.around = Column(), Column(), Column(), Column()
+        self.signs, self.of_kind, self.parents = Column(), Column(), Column()
+        self.firsts, self.ends = Column(), Column()
+        self.classes, self.codes, self.said = [""], Column(), Column()
+        self.codes.add(OTHER)
+        self.said.add(0)
+        self.append(0, 0)  # the page
+
+    cdef bint enter(self, xmlNode* node) except -1:
+        """Begin an element; return whether it has text to be read."""
+        cdef int place = self.tags.place(node)
+        cdef int action = self.action(place)
+        if self.reading != NULL and (action != INLINE or strcmp(<const char*>node.name, BASE) == 0):
+            self.end_reading()
+        if action == INLINE:
+            if node.properties != NULL and self.unseen == NULL and self.reading == NULL:
+                look(self, node)
+        elif action == BLOCK or action == PRE:
+            end_unseen(self)
+            self.part()
+            self.begin(node, place)
+            self.pre += action == PRE
+        elif action == READING:
+            self.reading, self.reading_from = node, self.text.size
+        elif action == LINK:
+            if self.pre and self.unseen == NULL:
+                look(self, node, link=True)
+            if not self.link_depth:
+                if self.link_end and self.link_end == self.text.size and not self.pre:
+                    self.text.add(b" ")
+                self.linked_from = self.text.size
+            self.link_depth += 1
+            self.link_count += 1
+            href = value(node, b"href")
+            if href is not None:
+                self.hrefs.append(href)
+                self.rels.append(value(node, b"rel"))
+        elif action == BREAK:
+            self.text.add(b"\n")
+        elif action == TIME:
+            self.head.time(attributes(node))
+            if self.text.ends_in_word():
+                self.text.add(b" ")
+        else:
+            return self.skip(node, action)
+        return True
+
+    cdef inline int read(self, const char* content) except -1:
+        if self.dated:
+            if self.dated == self.text.size and content != NULL and is_word(content[0]):
+                self.text.add(b" ")
+            self.dated = 0
+        return self.text.add(content)
+
+    cdef int leave(self, xmlNode* node) except -1:
+        cdef int action = self.action(self.tags.place(node))
+        if node == self.reading:
+            self.end_reading()
+        elif action == BLOCK or action == PRE:
+            self.part()
+            self.ends.values[self.element] = len(self.texts)
+            self.element = self.parents.values[self.element]
+            self.pre -= action == PRE
+        elif action == LINK:
+            self.link_depth -= 1
+            if not self.link_depth:
+                self.link_chars += self.text.squeezed_from(self.linked_from)
+                self.link_end = self.text.size if self.text.size > self.linked_from else 0
+        elif action == TIME:
+            self.dated = self.text.size if self.text.ends_in_word() else 0
+        if node == self.unseen:
+            end_unseen(self)
+        return 0
+
+    cdef inline int action(self, int place) noexcept:
+        cdef int action = self.tags.known[place].action
+        if action == CUSTOM:
+            return INLINE if is_phrase[self.codes.values[self.of_kind.values[self.element]]] else BLOCK
+        return action
+
+    cdef void end_reading(self) noexcept:
+        if self.reading != NULL:
+            self.text.size = self.reading_from
+            self.reading = NULL
+
+    cdef bint skip(self, xmlNode* node, int action) except -1:
+        cdef str name = decoded(<const char*>node.name)
+        sink = None
+        if name == "template":
+            return value(node, b"shadowrootmode") is not None  # which browsers show
+        if action == HEAD:
+            if name == "link" and "canonical" not in (value(node, b"rel") or "").lower():
+                return False  # as of most, the head takes no note of it
+            sink = self.head.add(name, attributes(node))
+        elif name == "script" and is_data(value(node, b"type")):
+            sink = self.head.data
+            sink.append(RECORD)
+        if sink is not None:
+            gather(node, sink)
+        return False
+
+    cdef int begin(self, xmlNode* node, int place) except -1:
+        """Begin an element that parts blocks."""
+        cdef xmlAttr* attribute = node.properties
+        cdef int64_t bits = self.signs.values[self.element]
+        cdef const char* name
+        cdef str names = "", id = ""
+        cdef object hidden = None
+        cdef dict kinds = self.tags.kinds_at[place]
+        cdef int64_t kind
+        while attribute != NULL:
+            name = <const char*>attribute.name
+            if attribute.ns != NULL:
+                pass
+            elif strcmp(name, b"class") == 0:
+                if self.codes.size < KINDS:
+                    names = text_of(attribute.children)
+            elif strcmp(name, b"id") == 0:
+                id = text_of(attribute.children)
+                bits |= <int64_t>NAMES.bits(id[:READ])
+            elif strcmp(name, b"role") == 0:
+                bits |= <int64_t>ROLE_BITS.get(text_of(attribute.children), 0)
+            elif strcmp(name, b"hidden") == 0:
+                hidden = text_of(attribute.children)
+            elif strcmp(name, b"popover") == 0:
+                bits |= HIDDEN_BIT
+            elif strcmp(name, b"aria-hidden") == 0:
+                if text_of(attribute.children) == "true":
+                    bits |= HIDDEN_BIT
+            elif strcmp(name, b"style") == 0 and hidden_by(attribute):
+                bits |= HIDDEN_BIT
+            attribute = attribute.next
+        if hidden is not None and is_hidden(hidden, id):
+            bits |= HIDDEN_BIT
+        known = kinds.get(names)
+        if known is None:
+            kind = kinds[names] = self.new_kind(&self.tags.known[place], names)
+        else:
+            kind = known
+        self.append(bits | self.said.values[kind], kind)
+        return 0
+
+    cdef int64_t new_kind(self, const Tag* tag, str names) except -1:
+        cdef str name = decoded(tag.name)
+        if "-" in name:
+            names = f"{name} {names}" if names else name
+        names = names[:READ]
+        self.codes.add(tag.code)
+        self.classes.append(names)
+        self.said.add(tag.signs | <int64_t>NAMES.bits(names))
+        return self.codes.size - 1
+
+    cdef int append(self, int64_t signs, int64_t kind) except -1:
+        cdef int64_t number = self.of_kind.size
+        self.signs.add(signs)
+        self.of_kind.add(kind)
+        self.parents.add(self.element)
+        self.firsts.add(len(self.texts))
+        self.ends.add(OPEN_END)
+        self.element = number
+        return 0
+
+    cdef int part(self) except -1:
+        """End a block, if one has begun."""
+        cdef Text text = self.text
+        cdef str found
+        cdef int64_t words, signs
+        if not text.size:
+            return 0
+        if self.link_depth:
+            self.link_chars += text.squeezed_from(self.linked_from)
+        self.linked_from = self.dated = self.link_end = 0
+        if self.pre:
+            found = text.decoded().strip("\n").rstrip()
+            words = found.count(" ") + 1
+        else:
+            words = text.squeeze()
+            found = text.decoded()
+        text.size = 0
+        if self.spare.size:
+            if not found:
+                words = self.spare.squeeze()
+                found = self.spare.decoded()
+                self.link_chars += self.spare_chars
+                self.link_count += self.spare_count
+            self.spare.size = self.spare_chars = self.spare_count = 0
+        if found:
+            signs = self.signs.values[self.element]
+            if not (signs & GUTTER_BITS and is_gutter(found, signs, self.pre > 0)):
+                self.texts.append(found)
+                self.words.add(words)
+                self.linked.add(self.link_chars)
+                self.links.add(self.link_count)
+                self.around.add(self.element)
+            self.link_chars = self.link_count = 0
+        return 0
+
+
+include "hidden.pxi"
+include "flat.pxi"

@@ -1,0 +1,314 @@
+"""One parse per page: its blocks, and what a crawler asks of it besides the main text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from lxml import etree
+
+from . import unparsed
+from .blocks import Flat, flat_lines, squeeze
+from .encoding import as_builtin, count, decode, is_binary
+from .head import Head, directives, words
+from .mojibake import mend
+from .reader import COMPILED, Reader, walk
+
+# libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
+# takes hours.  Such tags lose their attributes before they are parsed.
+_VALUE: Final = rb"=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]*+)"
+_CROWDED: Final = re.compile(
+    rb"<([a-zA-Z][^\s<>/]{0,40})"
+    rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+" + _VALUE + rb")?+){500}(?:[^<>=\"']++|" + _VALUE + rb")*+"
+)
+_TAG: Final = re.compile(rb"<[a-zA-Z](?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+")
+_ATTRIBUTE: Final = re.compile(rb"[^\s=\"'/>]++(?:\s*+" + _VALUE + rb")?+")
+TREES: Final = (etree._Element, etree._ElementTree)
+"""Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
+MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000
+MOST_LINKS: Final = 25_000  # of these, anchors without an address included
+MOST_ENTITIES: Final = 50_000  # each is a call of its own, as a tag is
+_FREE_TAGS: Final = 2000
+_MANY_TAGS: Final = 14_000
+_APART: Final = 15, 22  # bytes from tag to tag, beyond the free ones, and beyond many
+_HARMLESS: Final = 8000  # attributes in each tag of a small page cost a fifth of a second
+_SMALL: Final = 100_000  # bytes
+_WINDOW: Final = 16_384
+_LESS, _AND, _EQUALS = b"<&="
+_STEP: Final = 65_536  # bytes, for a page in steps: about two milliseconds
+_UNREADABLE: Final = bytes(
+    code for code in range(256) if not 32 <= code < 127 and code not in b"\t\n\r"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """A page that has been read: its blocks, its links, what it says of itself.
+
+    `encoding` is what it was decoded from and `url` where it is from, if that is known; `flat` and
+    `head` are read by the functions of this package.  `is_binary` says that it is no page but a
+    file, as a PDF or an image, of which it has what happens to be ASCII.
+    """
+
+    flat: Flat
+    head: Head
+    encoding: str
+    url: str | None = None
+    is_binary: bool = False
+
+
+class Link(NamedTuple):
+    """A link as it stands in the page: not joined with the base, not cleaned."""
+
+    href: str
+    nofollow: bool
+
+
+class Robots(NamedTuple):
+    """What the page's own meta tags forbid."""
+
+    noindex: bool
+    nofollow: bool
+
+
+def parse(
+    html: str | bytes,
+    *,
+    url: str | None = None,
+    content_type: str | None = None,
+    text: str | None = None,
+    tree: Callable[[str], Any] | None = None,
+) -> Document:
+    """Parse a page once, for links, robots, title and main text alike.
+
+    `content_type` is the value of the HTTP header; it counts for bytes only.  Anything parses:
+    an empty or broken page gives an empty document.  `text` is what bytes in UTF-8 decode to, from
+    who knows.  `tree` lets somebody else build the tree of a page that is within all limits: it
+    takes the text and returns the root, or None.
+
+    >>> title(parse("<title>Tea &amp; cake</title>"))
+    'Tea & cake'
+    """
+    html = as_builtin(html)
+    encoding, text, whole = _decoded(html, content_type, text)
+    data, rest, crowded = _bounded(whole)
+    if tree is not None and COMPILED and data is whole and (root := tree(text)) is not None:
+        return Document(*_whole(root, None, data, rest), encoding, url)
+    reader, parser = _new_parser(crowded)
+    read: Any
+    try:
+        read = etree.fromstring(data, parser)
+    except etree.LxmlError:
+        read = None
+    except UnicodeDecodeError:
+        read = _untagged(data)
+    return _document(read, reader, data, rest, encoding, url)
+
+
+def parse_in_steps(
+    html: str | bytes, *, url: str | None = None, content_type: str | None = None
+) -> Generator[None, None, Document]:
+    """Parse a page as `parse` does, a few milliseconds' worth from one yield to the next.
+
+    The document is what the generator returns.
+    """
+    encoding, _, whole = _decoded(as_builtin(html), content_type)
+    data, rest, crowded = _bounded(whole)
+    reader, parser = _new_parser(crowded)
+    read: Any
+    try:
+        for start in range(0, len(data), _STEP):
+            if start:
+                yield
+            parser.feed(data[start : start + _STEP])
+        read = parser.close()
+    except etree.LxmlError:
+        read = None
+    except UnicodeDecodeError:
+        read = _untagged(data)
+    return _document(read, reader, data, rest, encoding, url)
+
+
+def _document(
+    read: Any, reader: Any, data: bytes, rest: bytes, encoding: str, url: str | None
+) -> Document:
+    is_binary = not data and rest != b""  # of which nothing is parsed
+    return Document(*_whole(read, reader, data, rest), encoding, url, is_binary)
+
+
+def _decoded(
+    html: str | bytes, content_type: str | None, known: str | None = None
+) -> tuple[str, str, bytes]:
+    """Return the encoding of a page, its text, and that in UTF-8; `known` if bytes are that."""
+    encoding = "utf-8"
+    if isinstance(html, str):
+        text, whole = html, html.encode("utf-8", "replace")
+    elif known is not None:
+        text, whole = known, html
+    else:
+        encoding, text = decode(html, content_type)
+        plain = encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf"
+        whole = html if plain else text.encode()
+    mended = mend(whole)
+    return encoding, text if mended is whole else mended.decode("utf-8", "replace"), mended
+
+
+def _bounded(data: bytes) -> tuple[bytes, bytes, bool]:
+    """Return the part of a page that is parsed, and what follows it.
+
+    And whether a tag of that part may have very many attributes.
+    """
+    if b"\0" in data:
+        data = data.replace(b"\0", b"")
+    if is_binary(data):
+        return b"", data.translate(None, _UNREADABLE), False
+    whole = data
+    if (tags := count(data, _LESS, _LESS)) > _FREE_TAGS:
+        data = data[: _too_dense(data, min(tags, MOST_TAGS))]
+        if tags > MOST_TAGS and count(data, _LESS, _LESS) > MOST_TAGS:
+            data = data[: _place(data, b"<", MOST_TAGS)]
+    if len(data) > 3 * MOST_ENTITIES and count(data, _AND, _AND) > MOST_ENTITIES:
+        data = data[: _place(data, b"&", MOST_ENTITIES)]
+    rest = whole[len(data) :]
+    # In a longer page there can be more such tags, so each must have fewer.
+    most = _HARMLESS * _SMALL // max(len(data), _SMALL)
+    if crowded := _may_be_crowded(data) and _is_crowded(data, most):
+        data = _CROWDED.sub(rb"<\1", data)
+    return data, rest, crowded
+
+
+def _new_parser(crowded: bool) -> tuple[Any, etree.HTMLParser]:
+    reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
+    # Where no tree is built, attributes take linear time, since libxml2 2.14.
+    target = None if COMPILED and not crowded else reader
+    # `huge_tree` lifts the depth limit from 256, after which libxml2 drops the rest of the page.
+    return reader, etree.HTMLParser(
+        target=target, encoding="utf-8", huge_tree=True, collect_ids=False
+    )
+
+
+def _whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head]:
+    """Return what was read of `data`, and the text of the `rest` that was not.
+
+    `read` is a tree, what the reader gave, or None where the parser has given up.
+    """
+    flat, head = walk(read) if isinstance(read, etree._Element) else read or reader.close()
+    if flat.too_deep:
+        flat, beyond = _untagged(data)
+        head.add_links(beyond)  # which has none of those with "<" in an attribute
+    if rest:
+        seen = unparsed.seen(rest, data)
+        # One block, for blocks by the hundred thousand cost more than they tell.
+        if text := unparsed.whole(seen):
+            flat.append(text)
+        if data:  # what is no text, so that nothing of it is parsed, leads nowhere
+            _add_links(head, seen)
+    return flat, head
+
+
+def _untagged(data: bytes) -> tuple[Flat, Head]:
+    """Return lines and links of a page that is too deep, or whose reader lxml has closed already.
+
+    It does so where it cannot decode a piece, in which an older libxml2 has cut a character.
+    """
+    head, seen = Head(), unparsed.seen(data)
+    _add_links(head, seen)
+    return flat_lines(list(unparsed.lines(seen))), head
+
+
+def _add_links(head: Head, seen: bytes) -> None:
+    for href, rel in unparsed.links(seen, MOST_LINKS):
+        head.hrefs.append(href)
+        head.rels.append(rel)
+
+
+def _too_dense(data: bytes, number: int) -> int:
+    """Return where there are more of so many tags than text could need, the length if nowhere.
+
+    That can only be near the beginning.
+    """
+    beginning = np.frombuffer(data, np.uint8)[: (number - _FREE_TAGS) * max(_APART)]
+    tags = np.flatnonzero(beginning == ord("<"))
+    before = np.arange(len(tags))
+    beyond = np.flatnonzero(tags < (before - _FREE_TAGS) * np.where(before < _MANY_TAGS, *_APART))
+    return int(tags[beyond[0]]) if len(beyond) else len(data)
+
+
+def _place(data: bytes, mark: bytes, number: int) -> int:
+    """Return where the mark stands that has so many before it."""
+    return len(data) - len(data.split(mark, number)[-1]) - 1
+
+
+def _may_be_crowded(data: bytes) -> bool:
+    """Whether a tag could have too many attributes: cheap, and mostly answered with no."""
+    if len(data) > _SMALL and count(data, _EQUALS, _EQUALS) > _HARMLESS:
+        return True
+    return any(
+        data.find(b">", at, at + _WINDOW) < 0 for at in range(0, len(data) - _WINDOW, _WINDOW)
+    )
+
+
+def _is_crowded(data: bytes, most: int) -> bool:
+    """Return whether a tag has more than `most` attributes, which take two bytes or more."""
+    long = (tag[0] for tag in _TAG.finditer(data) if len(tag[0]) > 2 * most)
+    return any(sum(1 for _ in _ATTRIBUTE.finditer(tag, 2)) > most for tag in long)
+
+
+def read_tree(root: Any, url: str | None = None) -> Document:
+    """Read a page that is an lxml tree already: an element, or a tree of them.
+
+    Raises :class:`TypeError` for what is neither, as a tree of BeautifulSoup.
+    """
+    if not isinstance(root, TREES):
+        kind = f"{type(root).__module__}.{type(root).__qualname__}"
+        raise TypeError(f"a page is a str, bytes, a Document or a tree of lxml, not a {kind}")
+    if isinstance(root, etree._ElementTree):
+        root = root.getroot()
+    if root is None or not isinstance(root.tag, str):  # an empty tree, or a comment
+        return parse("", url=url)
+    flat, head = walk(root)
+    return Document(flat, head, "utf-8", url)
+
+
+def title(document: Document) -> str:
+    """Return the text of the page's title element, which a title in a drawing is not."""
+    return squeeze("".join(document.head.titles))
+
+
+def base(document: Document) -> str | None:
+    """Return the href of the base element, against which links are to be joined."""
+    return document.head.base
+
+
+def links(document: Document) -> Iterator[Link]:
+    """Yield the links of the page in its order.
+
+    >>> list(links(parse('<a href="/b" rel="nofollow ugc">b</a>')))
+    [Link(href='/b', nofollow=True)]
+    """
+    head = document.head
+    for href, rel in zip(head.hrefs, head.rels, strict=True):
+        if href := href.strip():
+            # Search engines take commas between the words, too.
+            yield Link(href, rel is not None and "nofollow" in words(rel.replace(",", " ")))
+
+
+def robots(document: Document, agent: str = "robots") -> Robots:
+    """Return what `<meta name="robots">` (or one that names `agent`) forbids.
+
+    >>> robots(parse('<meta name="robots" content="noindex, follow">'))
+    Robots(noindex=True, nofollow=False)
+    """
+    said: set[str] = set()
+    for name, content in document.head.metas:
+        if name in ("robots", agent.lower()):
+            said.update(directives(content))
+    return Robots(bool(said & {"noindex", "none"}), bool(said & {"nofollow", "none"}))
+
+
+def canonical(document: Document) -> str | None:
+    """Return the address the page names as its own (`rel=canonical`), not joined."""
+    return document.head.canonical

@@ -1,0 +1,171 @@
+"""What the elements around a text say of it: tags, classes, ids, roles, hiding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from .blocks import LIMIT, OTHER, TAG_CODES, Flat, Ints, ints
+from .signs import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
+
+DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
+OPEN: Final = 1 << 62  # where elements end that have not ended yet
+NAME_READ: Final = 300  # longer class lists are generated; their ends say nothing new
+STYLE_READ: Final = 200
+MOST_KINDS: Final = 2000  # then classes are read no more; of 880 pages none has 600
+# What stands in these is text, whatever stands in it.
+PHRASES: Final = frozenset(TAG_CODES[tag] for tag in ("p", "h1", "h2", "h3", "h4"))
+
+
+class Elements:
+    """The elements of a page in its order, as columns; the first is the page.
+
+    Their attributes are read when they begin: later, memory would have to fetch them again.
+    """
+
+    __slots__ = (
+        "_codes",
+        "_labels",
+        "_names",
+        "_said",
+        "ends",
+        "firsts",
+        "kinds",
+        "parents",
+        "signs",
+    )
+
+    def __init__(self) -> None:
+        self.signs = [0]
+        self.kinds = [0]  # numbers for all of one tag and class
+        self.parents = [0]
+        self.firsts = [0]  # blocks
+        self.ends = [OPEN]  # the numbers of the blocks after them
+        # What all elements of one tag and class share; the first is the page.
+        self._codes = [OTHER]
+        self._names = [""]
+        self._said = [0]
+        self._labels: dict[str, int] = {}
+
+    def add(self, parent: int, tag: str, attributes: Mapping[str, str], first: int) -> int:
+        """Add an element that begins in element `parent`, before block `first`; give its number."""
+        bits = self.signs[parent]
+        label, names = tag, None
+        if attributes:
+            names = attributes.get("class")
+            if names and len(self._codes) < MOST_KINDS:
+                label = f"{tag} {names}"
+            if names is None or len(attributes) > 1:
+                bits |= other_signs(attributes)
+        kind = self._labels.get(label)
+        if kind is None:
+            # The name of a tag of a site's own says what a class does: `<site-footer>`.
+            said = label if "-" in tag else label[len(tag) + 1 :]
+            kind = self._labels[label] = self._add_kind(tag, said[:NAME_READ])
+        kinds = self.kinds
+        number = len(kinds)
+        kinds.append(kind)
+        self.signs.append(bits | self._said[kind])
+        self.parents.append(parent)
+        self.firsts.append(first)
+        self.ends.append(OPEN)
+        return number
+
+    def is_phrase(self, number: int) -> bool:
+        """Whether an element is a paragraph or a heading."""
+        return self._codes[self.kinds[number]] in PHRASES
+
+    def _add_kind(self, tag: str, names: str) -> int:
+        self._codes.append(TAG_CODES.get(tag, OTHER))
+        self._names.append(names)
+        self._said.append(TAG_BITS.get(tag, 0) | NAMES.bits(names))
+        return len(self._said) - 1
+
+    def flat(
+        self,
+        texts: list[str],
+        words: Ints,
+        linked: Ints,
+        links: Ints,
+        around: Ints,
+        too_deep: bool,
+    ) -> Flat:
+        """Return the page, of whose blocks the innermost elements are known, not the containers."""
+        depths, within = [0], [0]
+        firsts, ends, parents, holders = [0], [len(texts)], [0], [0]
+        rows = zip(self.parents, self.firsts, self.ends, strict=True)
+        for parent, first, end in islice(rows, 1, None):
+            container = within[parent]
+            if end - first > 1 and first < LIMIT:
+                parents.append(container)
+                container = len(firsts)
+                firsts.append(first)
+                ends.append(end)
+                holders.append(len(within))
+            depths.append(depths[parent] + 1)
+            within.append(container)
+        kinds = ints(self.kinds)
+        return Flat(
+            texts,
+            words=words,
+            linked=linked,
+            links=links,
+            around=around,
+            within=ints(within)[around],
+            codes=ints(self._codes)[kinds],
+            signs=ints(self.signs),
+            depths=ints(depths),
+            kinds=kinds,
+            outer=ints(self.parents),
+            firsts=ints(firsts),
+            ends=np.minimum(ints(ends), min(len(texts), LIMIT)),
+            parents=ints(parents),
+            holders=ints(holders),
+            names=self._names,
+            too_deep=too_deep,
+        )
+
+
+def other_signs(attributes: Mapping[str, str]) -> int:
+    """Return what an element says of its text besides its class: id, role, hiding."""
+    bits = 0
+    if name := attributes.get("id"):
+        bits |= NAMES.bits(name[:NAME_READ])
+    if role := attributes.get("role"):
+        bits |= ROLE_BITS.get(role, 0)
+    hidden = attributes.get("hidden")
+    if hidden is not None and is_hidden(hidden, name or ""):
+        bits |= HIDDEN
+    if "popover" in attributes or attributes.get("aria-hidden") == "true":
+        bits |= HIDDEN
+    if hides(attributes.get("style", "")):
+        bits |= HIDDEN
+    return bits
+
+
+def is_hidden(value: str, name: str) -> bool:
+    """Whether the attribute `hidden` of that value hides an element of that id.
+
+    A browser shows what is hidden "until-found" to whoever looks for it, and React puts parts that
+    a server sends later, as of Next.js, into their places.
+
+    >>> is_hidden("", "menu"), is_hidden("until-found", ""), is_hidden("", "S:1f")
+    (True, False, False)
+    """
+    return value != "until-found" and not name.startswith("S:")
+
+
+def hides(style: str) -> bool:
+    """Whether a style attribute hides its element.
+
+    >>> hides("color: red; Display: none"), hides("backface-visibility: hidden")
+    (True, False)
+    """
+    style = style[:STYLE_READ].lower()
+    if "none" not in style and "hidden" not in style:
+        return False
+    compact = ";" + "".join(style.split())
+    return ";display:none" in compact or ";visibility:hidden" in compact

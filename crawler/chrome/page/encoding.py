@@ -1,0 +1,219 @@
+"""Bytes of a page to text: BOM, HTTP header, meta, and sniffing where nothing is declared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+import numpy as np
+from w3lib.encoding import (
+    html_body_declared_encoding,
+    http_content_type_encoding,
+    read_bom,
+)
+
+from .sniffing import BEYOND, FEW, count_beyond, is_foreign, likelihoods, sniff
+
+
+def count(page: bytes, first: int, last: int) -> int:
+    """Count the bytes from `first` to `last`: a fifth of `bytes.count`'s time if they are frequent.
+
+    >>> count(b"<p>tea</p>", ord("<"), ord("<")), count(b"tea\\x1f", 14, 31)
+    (2, 1)
+    """
+    chars = np.frombuffer(page, np.uint8)
+    return int(np.count_nonzero(chars - np.uint8(first) <= np.uint8(last - first)))
+
+
+def utf8_errors(page: bytes) -> tuple[int, int]:
+    """Count the replacements in a page read as UTF-8, and all of its characters beyond ASCII.
+
+    >>> utf8_errors("naïve caf".encode() + bytes([233]))
+    (1, 2)
+    """
+    text = page.decode("utf-8", "replace")
+    return text.count("\ufffd"), count_beyond(text)
+
+
+_HEAD: Final = 4096  # bytes in which w3lib looks for a declaration
+# Hebrew in the order in which it is read, as all of it is now: to Python the same encoding.
+_LOGICAL: Final = "iso-8859-8-i", "iso-8859-8"
+_SNIFFED: Final = 20_000  # bytes shown to the sniffer; more costs seconds and changes nothing
+_BEFORE: Final = 1000  # bytes before the first beyond ASCII
+# What markup and spaces of any language are, and the share of it in UTF-16 that nobody declares.
+# Letters tell less: a Chinese page has some that are ASCII's in the other order of bytes.
+_MARKUP: Final = b'\t\n\r "/<=>'
+_SOME_MARKUP: Final = 0.02
+# Share of undecodable characters among the non-ASCII ones that refutes a declaration.
+_WRONG: Final = 0.02
+# The same of UTF-8 that was cut, or has others' bytes in it; read so, those have more than half.
+_BROKEN: Final = 0.3
+# As many words with other bytes as UTF-8 may have for each without, if it is declared.  In pages in
+# other encodings hardly a word beyond ASCII is UTF-8 by chance.
+_BROKEN_WORDS: Final = 2
+_WORDS: Final = 300  # of those beyond ASCII, that are looked at
+
+_TO_JAPANESE: Final = re.compile(rb"\x1b\$[@B]")  # of ISO-2022-JP, all of which is ASCII
+# Share of these control characters that no text has; images, archives and programs mostly have 2 %
+# and more, random bytes 4 %.  Of zeros and escapes, as for colours in a log, texts have any number.
+_CONTROLS: Final = 16, 26
+_MOST_CONTROLS: Final = 0.01
+
+
+def as_builtin(text: str | bytes) -> str | bytes:
+    """The text or bytes that an instance of a class derived from these holds.
+
+    Such a class may do anything, as keep the tree that its text was taken from.
+    """
+    if isinstance(text, str):
+        return str.__str__(text)
+    return bytes.__getitem__(text, slice(None)) if isinstance(text, bytes) else bytes(text)
+
+
+def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
+    """Return the name of the encoding and the text.
+
+    A byte order mark wins, then what is UTF-8 but for some characters (no other encoding looks
+    like it by chance), then the HTTP header, then the page's own declaration, then a guess.  A
+    declaration that does not fit the bytes is not believed, be it a mark of UTF-8.
+
+    >>> decode("Привет".encode("windows-1251"), "text/html; charset=windows-1251")
+    ('cp1251', 'Привет')
+    >>> decode("na\u00efve".encode(), "text/html; charset=iso-8859-1")  # a wrong header
+    ('utf-8', 'na\u00efve')
+    """
+    bom, mark = read_bom(body[:4])
+    if bom and bom != "utf-8":
+        return bom, body[len(mark or b"") :].decode(bom, "replace")
+    declared = list(_declared(body, content_type))
+    if bom:  # programs put it before a text in any encoding
+        declared.insert(0, bom)
+        body = body[len(mark or b"") :]
+    elif wide := _wide(body[:_BEFORE], declared):
+        return wide, body.decode(wide, "replace")
+    in_japanese = next((name for name in declared if name.startswith("iso2022")), None)
+    if not bom and body.isascii() and _TO_JAPANESE.search(body):
+        in_japanese = in_japanese or "iso2022_jp"
+        declared.insert(0, in_japanese)  # ASCII fits whatever the header names
+    first = None
+    if not (in_japanese and body.isascii()):
+        try:
+            return "utf-8", body.decode()
+        except UnicodeDecodeError:
+            if is_binary(body) and all(map(_has_ascii, declared)):
+                return "ascii", body.decode("ascii", "ignore")
+        first = BEYOND.search(body)
+    at = max(first.start() - _BEFORE, 0) if first else 0
+    sample = body[at : at + _SNIFFED]
+    if first and (_is_broken_utf8(body) or _has_words_of_utf8(sample, declared)):
+        return "utf-8", body.decode("utf-8", "replace")
+    for name in _ordered(declared, sample):
+        text = body.decode(name, "replace")
+        if _fits(text):
+            return name, text
+    name = sniff(sample)
+    return name, body.decode(name, "replace")
+
+
+def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
+    """Yield the encodings that the header and the page name, if bytes can be read as these."""
+    header = http_content_type_encoding((content_type or "").lower().replace(*_LOGICAL))
+    if header and is_charset(header):
+        yield header
+    head = body[:_HEAD].lower().decode("latin-1").replace(*_LOGICAL)
+    own = html_body_declared_encoding(head)
+    # Where ASCII could be read, the page is in no encoding that has other bytes for it.
+    if own and is_charset(own) and _has_ascii(own):
+        yield own
+
+
+def is_charset(name: str) -> bool:
+    """Whether bytes of a page can be read as the encoding of that name.
+
+    Python knows others too, of bytes as bytes or of host names, and they fail on a page.
+
+    >>> is_charset("koi8-r"), is_charset("rot13"), is_charset("punycode"), is_charset("no-such")
+    (True, False, False, False)
+    """
+    try:
+        b"\xff".decode(name, "replace")
+    except (LookupError, UnicodeError):
+        return False
+    return True
+
+
+def _has_ascii(name: str) -> bool:
+    """Whether ASCII is part of an encoding."""
+    return b"<".decode(name, "replace") == "<"
+
+
+def _wide(beginning: bytes, declared: list[str]) -> str | None:
+    """Return which UTF-16 a page without a mark is in: its markup has zeros in one of two places.
+
+    Of another encoding's page most bytes are ASCII side by side.
+    """
+    if 0 not in beginning:
+        return None
+    pairs = np.frombuffer(beginning, np.uint8, len(beginning) // 2 * 2).reshape(-1, 2)
+    if 2 * np.count_nonzero(((pairs >= 32) & (pairs < 127)).all(1)) > len(pairs):
+        return None
+    markup = np.isin(pairs, list(_MARKUP)) & (pairs[:, ::-1] == 0)
+    little, big = markup.sum(0).tolist()
+    for name, found, other in ("utf-16-le", little, big), ("utf-16-be", big, little):
+        if (found and name in declared) or found > max(2 * other, _SOME_MARKUP * len(pairs)):
+            return name
+    return None
+
+
+def _is_broken_utf8(body: bytes) -> bool:
+    """Whether few enough of the characters beyond ASCII are none in UTF-8 for it to be that."""
+    wrong, beyond = utf8_errors(body)
+    return wrong < _BROKEN * beyond
+
+
+def _has_words_of_utf8(sample: bytes, declared: list[str]) -> bool:
+    """Whether enough of the words beyond ASCII are UTF-8 for the others to be broken."""
+    if any(name not in ("utf-8", "cp1252") for name in declared):
+        return False
+    words = [found.group() for found in islice(BEYOND.finditer(sample), _WORDS)]
+    valid = sum(map(_is_utf8, words))
+    return len(words) - valid < valid * (_BROKEN_WORDS if "utf-8" in declared else 1)
+
+
+def _is_utf8(word: bytes) -> bool:
+    try:
+        word.decode("utf-8", "surrogatepass")  # as programs write emoji that know UTF-16 only
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _ordered(declared: list[str], sample: bytes) -> list[str]:
+    """Return the declarations in the order in which to believe them, without impossible ones."""
+    if "cp1252" in declared and is_foreign(sample):
+        return [name for name in declared if name != "cp1252"]
+    if declared[:1] == ["cp1252"] and len(declared) > 1:  # what servers say who know nothing
+        likely = likelihoods(sample)
+        if likely.get(declared[1], -np.inf) >= likely["cp1252"]:
+            return declared[::-1]
+    return declared
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether bytes, or what they were taken for in UTF-8, are no text in anything like ASCII.
+
+    >>> is_binary(bytes(range(256)) * 2), is_binary("Чай".encode("koi8-r")), is_binary(bytes(99))
+    (True, False, False)
+    """
+    found = count(data, *_CONTROLS)
+    return found > FEW and found > _MOST_CONTROLS * (len(data) - data.count(0))
+
+
+def _fits(text: str) -> bool:
+    """Whether hardly any of the characters beyond ASCII are replacements."""
+    wrong = text.count("\ufffd")
+    if not wrong:
+        return True
+    return wrong <= 1 or wrong < _WRONG * count_beyond(text)

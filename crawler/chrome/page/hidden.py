@@ -1,0 +1,88 @@
+"""What is left out within text: hidden words, copies for the eye, numbers of lines of code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from .blocks import CHUNK
+from .elements import NAME_READ, STYLE_READ, hides
+from .signs import BIT, HIDDEN
+
+MOST_UNSEEN: Final = 200  # characters; more may be what a "read more" shows
+NUMBER: Final = "0"  # stands for the number of a line of code
+UNQUOTED: Final = "data-nosnippet"  # an attribute that such numbers have in Rust's manuals
+BESIDE: Final = HIDDEN | BIT["table"]  # signs of where the numbers of lines may stand
+_NUMBERS: Final = re.compile(r"(?:(?<![a-z])(?:line-?(?:nos?|number)|lnt?)|LineNo)(?![a-z])")
+_OF_CODE: Final = re.compile(r"(?<![a-z])linenos?(?![a-z])")  # the others may be those of buses
+_DIGITS: Final = 9  # no code has more lines
+
+
+def instead(attributes: Mapping[str, str], code: bool = False) -> str | None:
+    """Return what is read for an element within text that is hidden; None if it is read itself.
+
+    What assistive technology is not to read are icons whose names are letters, and copies of a
+    text or formula for the eye.  It is seen, so that it parts words.  All of it is read after all
+    if a block has nothing else: scripts may show it.  The attribute `hidden` is no sign within
+    text: they choose one of several such to show.  Elements that number lines of code are `NUMBER`,
+    if a number is all that they hold.
+
+    >>> instead({"style": "display:none"}), instead({"aria-hidden": "true"}), instead({})
+    ('', ' ', None)
+    """
+    if attributes.get("aria-hidden") == "true":
+        return " "
+    style = attributes.get("style", "")
+    if hides(style):
+        return ""
+    if numbers(attributes.get("class", ""), code):
+        return NUMBER
+    if code and (is_unselected(style) or UNQUOTED in attributes):
+        return NUMBER
+    return None
+
+
+def numbers(names: str, code: bool = True) -> bool:
+    """Whether a class is that of a line's number; where nothing says that this is code, if sure.
+
+    >>> numbers("linenos"), numbers("hljs ln"), numbers("language-css line-numbers")
+    (True, True, False)
+    >>> numbers("lineno", code=False), numbers("line-number", code=False)
+    (True, False)
+    """
+    return (_NUMBERS if code else _OF_CODE).search(names[:NAME_READ]) is not None
+
+
+def is_unselected(style: str) -> bool:
+    """Whether a style attribute keeps its element from being copied, as Hugo's line numbers."""
+    style = style[:STYLE_READ]
+    return "select" in style and "user-select:none" in "".join(style.split())
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is nothing but digits.
+
+    >>> is_number(" 12"), is_number("12,"), is_number("")
+    (True, False, False)
+    """
+    text = text.strip()
+    return text.isascii() and text.isdecimal()
+
+
+def is_gutter(text: str, signs: int, code: bool) -> bool:
+    r"""Whether a block numbers the lines of code beside it: in a table, or hidden.
+
+    In code, each number has a line: "1 2" is what examples of programs read and write.
+
+    >>> is_gutter(" 9\n10", BIT["table"], True), is_gutter("9 10", BIT["table"], True)
+    (True, False)
+    """
+    if not signs & (BESIDE if code else HIDDEN) or not is_number(text[:_DIGITS].lstrip()[:1]):
+        return False
+    lines = text[:CHUNK].split("\n" if code else None)
+    lines = [line.strip() for line in lines if line.strip()]
+    if len(lines) < 2 or len(text) > CHUNK or not is_number(lines[0][:_DIGITS]):
+        return False
+    first = int(lines[0][:_DIGITS])
+    return lines == [str(number) for number in range(first, first + len(lines))]

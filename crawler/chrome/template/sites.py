@@ -1,0 +1,98 @@
+"""The templates of the sites of a crawl, learnt here and shared with other workers."""
+
+from __future__ import annotations
+
+import struct
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+from .pairs import KEPT
+from .template import LEAST_PAGES, SiteTemplate
+
+if TYPE_CHECKING:
+    from ..main_text import MainText
+
+MAX_SITES: Final = 1000
+_OFFERED: Final = 64  # pairs that go with one page
+_LONGEST_LOG: Final = 512  # pairs, as in dedup/store/lua/pages.lua
+_PAIR_BYTES: Final = 4
+_ENOUGH: Final = 8  # contents, to tell others of what pages keep
+
+
+class SharedTemplate:
+    """What is known of one site's template: learnt from pages seen here, or told by others.
+
+    The others' knowledge is a log of pairs that only grows; ``length`` is how many of its entries
+    are known here, ``asked`` whether somebody has looked what it has before the first page.
+    """
+
+    __slots__ = ("__weakref__", "_log", "_next", "_own", "asked", "known", "length")
+
+    def __init__(self) -> None:
+        self.known: frozenset[int] = frozenset()
+        self.length = 0
+        self.asked = False
+        self._own = SiteTemplate()
+        self._log: frozenset[int] = frozenset()
+        self._next = LEAST_PAGES
+
+    def observe(self, content: MainText, url: str | None = None) -> None:
+        """Learn from a page, from that at one address once."""
+        page = None if url is None else hash(url)
+        self._own.observe(content.hashes(), hash(content.whole), page)
+        if self._own.contents >= self._next:  # ever more rarely: what is new in it gets less
+            self._next = self._own.contents * 5 // 4 + 1
+            known = self._own.known()
+            if self._own.contents >= _ENOUGH:
+                known |= {pair % KEPT for pair in known}
+            self.known = known | self._log
+
+    def offer(self) -> bytes:
+        """Pairs that the others do not know, four bytes each; none when their log is full.
+
+        Those of what pages keep are told when enough pages have been seen, for the log unlearns
+        nothing. Who is told of running text does not believe it: see :func:`.pairs.templated`.
+        """
+        if self.length >= _LONGEST_LOG:
+            return b""
+        unknown = sorted(pair for pair in self.known - self._log if pair < KEPT)[:_OFFERED]
+        return b"".join(pair.to_bytes(_PAIR_BYTES) for pair in unknown)
+
+    def take(self, start: int, pairs: bytes) -> None:
+        """Take in entries of the log from number `start` on, four bytes each.
+
+        >>> template = SharedTemplate()
+        >>> template.take(0, bytes([0, 0, 0, 7]))
+        >>> template.known, template.length
+        (frozenset({7}), 1)
+        """
+        numbers = struct.unpack(f">{len(pairs) // _PAIR_BYTES}I", pairs)
+        length = start + len(numbers)
+        if start > self.length:  # of an answer that came after a later one: it will come again
+            return
+        if length >= self.length or start == 0:
+            # A shorter log from its beginning: the old one was forgotten.
+            self._log = (frozenset() if length < self.length else self._log) | frozenset(numbers)
+            self.length = length
+            self.known |= self._log
+
+
+class SiteTemplates:
+    """The templates of a crawl's sites, of those that were met last.
+
+    >>> templates = SiteTemplates()
+    >>> templates["example.com"] is templates["example.com"]
+    True
+    """
+
+    def __init__(self) -> None:
+        self._sites: OrderedDict[str, SharedTemplate] = OrderedDict()
+
+    def __getitem__(self, host: str) -> SharedTemplate:
+        template = self._sites.get(host)
+        if template is None:
+            template = self._sites[host] = SharedTemplate()
+        self._sites.move_to_end(host)
+        if len(self._sites) > MAX_SITES:
+            self._sites.popitem(last=False)
+        return template

@@ -1,0 +1,53 @@
+"""Teasers of other pages that no template has, below its heading for them: "Related articles"."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..judge.phrases import KINDS, READ, said
+from ..page.blocks import LIMIT, TAG_CODES, TAGS, Flat, Ints, Wide
+from .pairs import PROSE
+
+_RELATED: Final = 1 << KINDS.index("related")
+_NONE: Final = 5  # the level of what is no heading
+_LEVELS: Final = np.full(len(TAGS), _NONE)
+_LEVELS[[TAG_CODES[f"h{level}"] for level in range(1, 5)]] = range(1, 5)
+_LEAST_LINKED: Final = 1 / 3  # of a section's text: forums have "Recommended posts" above all posts
+
+
+def teasers(flat: Flat, known: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
+    """Return which blocks stand below such a heading, `known` being the blocks of the template.
+
+    They are others on each page and at each visit, so that no pair of them comes back, while
+    prices, dates and names between their links look like facts of the page.  A section ends where
+    its container does, at a heading as high, and at running text.
+    """
+    found = np.zeros(len(known), bool)
+    levels = _LEVELS[flat.codes[flat.around]]
+    prose = (sizes >= PROSE) & (3 * flat.linked < sizes)
+    near = known[:LIMIT]  # of the blocks behind no container is known
+    for at in np.flatnonzero(near[:-1] & ~near[1:]).tolist():
+        text = flat.texts[at]
+        if len(text) > READ or 2 * flat.linked[at] >= len(text) or not said(text)[0] & _RELATED:
+            continue
+        section = slice(at + 1, _end(flat, at, levels, prose))
+        if flat.linked[section].sum() > _LEAST_LINKED * sizes[section].sum():
+            found[section] = True
+    return found
+
+
+def _end(flat: Flat, at: int, levels: Ints, prose: NDArray[np.bool_]) -> int:
+    """Return the number of the block after the section whose heading is block `at`."""
+    container = int(flat.within[at])
+    while container and flat.ends[container] <= at + 1:  # which the heading ends
+        container = int(flat.parents[container])
+    is_heading = levels[at] < _NONE
+    if not is_heading and flat.firsts[container] < at:
+        return at  # a line like any other: nobody can tell how far it reaches
+    end = int(flat.ends[container])
+    inside = slice(at + 1, end)
+    stops = np.flatnonzero(prose[inside] | (is_heading & (levels[inside] <= levels[at])))
+    return at + 1 + int(stops[0]) if len(stops) else end

@@ -1,0 +1,1 @@
+"""Texts compared with each other, without an index."""

@@ -1,0 +1,245 @@
+"""Two texts beside each other: everything that this package can say about how alike they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..candidates import Rule
+from ..fingerprint import make_corrector, make_sketcher, verification_sketches
+from ..sketches import Sketcher
+from ..sketches.hashing import ShingleArray
+from ..sketches.odd import compare_odd
+from ..sketches.shingles import Shingler
+from ..sketches.similarity import Estimate, containment, jaccard
+from ..text.normaliser import single_spaced
+from ..verdict import Kind
+from .differences import Change, Overlap, line_overlap, word_changes
+from .tuning import floor_of_odd, found_share
+
+if TYPE_CHECKING:
+    from ..config import DedupConfig
+
+_TRIALS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Shingle:
+    """A shingle: its 64-bit hash and what stands in the normalised text there."""
+
+    hash: int
+    text: str
+
+
+def smallest_shingles(
+    text: str, shingler: Shingler, count: int | None = None, *, repeats: bool = False
+) -> list[Shingle]:
+    """The shingles of *text* with the smallest hashes, smallest first.
+
+    Parameters
+    ----------
+    count
+        How many; None: all.
+    repeats
+        List a shingle as often as it occurs.
+
+    Examples
+    --------
+    >>> [one.text for one in smallest_shingles("abcdabd", Shingler("char", 2), repeats=True)]
+    ['cd', 'ab', 'ab', 'bd', 'da', 'bc']
+    >>> len(smallest_shingles("abcdabd", Shingler("char", 2), 3))
+    3
+    """
+    hashes = shingler.in_order(text)
+    order = np.argsort(hashes, kind="stable")
+    if not repeats:
+        ranked = hashes[order]
+        order = order[np.concatenate((ranked[:1] == ranked[:1], ranked[1:] != ranked[:-1]))]
+    encoded = shingler.normaliser.encode(text)
+    joint, units = ("", single_spaced(encoded).decode()) if shingler.unit == "char" else (" ", "")
+    parts = units or encoded.decode().split()
+    places = [(int(hashes[at]), int(at) * shingler.step) for at in order[:count]]
+    return [Shingle(value, joint.join(parts[at : at + shingler.size])) for value, at in places]
+
+
+def smallest_overlap(a: ShingleArray, b: ShingleArray, count: int) -> Overlap:
+    """What two texts share of the *count* smallest shingles of each.
+
+    *a* and *b* are sorted, each shingle once. This is the measure of the lecture's script, whose
+    union counts what both have twice; :class:`~.sketches.SmallestN` estimates Jaccard's from the
+    same numbers.
+
+    >>> ten = np.arange(10, dtype=np.uint64)
+    >>> smallest_overlap(ten, ten + np.uint64(3), 10)
+    Overlap(union=20, intersection=14)
+    """
+    few_a, few_b = a[:count], b[:count]
+    return Overlap(few_a.size + few_b.size, 2 * np.intersect1d(few_a, few_b).size)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How alike text *b* is to text *a*.
+
+    Attributes
+    ----------
+    words, shingles
+        Numbers of words and of different shingles of the two.
+    lines
+        Lines in common as ``diff`` finds them; None if there are too many to compare.
+    smallest
+        Common ones of the shingles with the smallest hashes.
+    jaccard, a_in_b, b_in_a
+        Resemblance, and containment both ways, of all shingles.
+    hybrid
+        Resemblance of a as it is, and b corrected where it does not match a, as in the DSound
+        paper; None unless texts are corrected by a phonetic code.
+    sketch, odd
+        What the sketch of the configured method and the odd sketch (of ``two-stage``, its simhash)
+        estimate. ``odd`` is what an index decides by; None where the two texts differ so much in
+        length that it does not compare. With ``modulo`` and its score of containment an index
+        decides by ``sketch``.
+    found
+        Probability that an index takes b for a candidate, if a is in it.
+    verdict
+        What it would then say of b: exact, near, unique or short.
+    changes
+        The words that differ; None if they are very many.
+    whole
+        Whether each of the texts was all of it, or the beginning of a longer one. What may follow
+        in that is among no ``changes``; all else is of the texts as they are.
+    """
+
+    words: tuple[int, int]
+    shingles: tuple[int, int]
+    lines: Overlap | None
+    smallest: Overlap
+    jaccard: float
+    a_in_b: float
+    b_in_a: float
+    hybrid: float | None
+    sketch: Estimate
+    odd: Estimate | None
+    odd_floor: float
+    found: float
+    verdict: Kind
+    changes: list[Change] | None
+    whole: tuple[bool, bool]
+
+
+def compare(
+    a: str,
+    b: str,
+    config: DedupConfig,
+    *,
+    smallest: int = 10,
+    confidence: float = 0.95,
+    whole: tuple[bool, bool] = (True, True),
+) -> Comparison:
+    """Compare two texts with the shingles, sketches, bands and threshold of *config*.
+
+    The hash functions are those of its seed, or of seed 1: an index that has drawn its own seed
+    has other estimates, no better and no worse.
+
+    Parameters
+    ----------
+    smallest
+        How many shingles of each text :func:`smallest_overlap` compares.
+    confidence
+        Level of the intervals: with this probability they hold the true resemblance.
+    whole
+        Whether each text is all of it, or the beginning of a longer one, which may end in a word.
+    """
+    sketcher = make_sketcher(config, 1 if config.seed is None else config.seed)
+    lines = line_overlap(a, b)
+    hybrid = _hybrid(a, b, config, sketcher)
+    if correct := make_corrector(config):
+        a, b = correct(a), correct(b)
+    normaliser = sketcher.shingler.normaliser
+    words_a, words_b = normaliser.words(a), normaliser.words(b)
+    shingles_a, shingles_b = sketcher.shingles(a), sketcher.shingles(b)
+    exactly = jaccard(shingles_a, shingles_b)
+    bits, rule = config.sketch_bits, Rule.of(sketcher.method)
+    threshold = max(config.threshold, rule.least_similarity)
+    sketch_b, sketch_a = map(sketcher.sketch_shingles, (shingles_b, shingles_a))
+    ours, theirs = (
+        verification_sketches(sketcher.method, shingles, sketch, bits, config.threshold)
+        for shingles, sketch in ((shingles_b, sketch_b), (shingles_a, sketch_a))
+    )
+    differ = not np.array_equal(sketcher.keys(sketch_b), sketcher.keys(sketch_a))
+    odd = compare_odd(theirs[0], ours, bits=bits, differ=differ, confidence=confidence)
+    sketched = sketcher.estimate(sketch_b, sketch_a, confidence=confidence)
+    decides = odd
+    if rule.by_keys:
+        keys = (
+            np.unique(sketcher.keys(one)).astype(">u4").tobytes() for one in (sketch_b, sketch_a)
+        )
+        decides = sketched if Rule.comparable(*keys) else None
+    # A text that is shorter than a shingle is in no band, nor is one without a sampled shingle.
+    is_short_a, is_short_b = (
+        (len(words) if config.shingle_unit == "word" else len(" ".join(words)))
+        < config.shingle_size
+        or not sketcher.keys(sketch).size
+        for words, sketch in ((words_a, sketch_a), (words_b, sketch_b))
+    )
+    if words_b and words_a == words_b:
+        verdict, found = Kind.EXACT, 1.0
+    elif is_short_a or is_short_b:
+        verdict, found = Kind.SHORT if is_short_b else Kind.UNIQUE, 0.0
+    else:
+        is_near = decides is not None and decides.similarity >= threshold
+        verdict = Kind.NEAR if is_near else Kind.UNIQUE
+        found = _chance(config, shingles_a, shingles_b, exactly)
+    return Comparison(
+        (len(words_a), len(words_b)),
+        (shingles_a.size, shingles_b.size),
+        lines,
+        smallest_overlap(shingles_a, shingles_b, smallest),
+        exactly,
+        containment(shingles_a, shingles_b),
+        containment(shingles_b, shingles_a),
+        hybrid,
+        sketched,
+        odd,
+        floor_of_odd(theirs[0].members, bits),
+        found,
+        verdict,
+        word_changes(*map(_known_words, (words_a, words_b), whole), whole=whole),
+        whole,
+    )
+
+
+def _known_words(words: list[str], whole: bool) -> list[str]:
+    return words if whole else words[:-1]
+
+
+def _hybrid(a: str, b: str, config: DedupConfig, sketcher: Sketcher) -> float | None:
+    if config.correct is None:
+        return None
+    from ..spelling.correction import hybrid, parsed
+    from ..spelling.phonetics import CODES
+
+    name, source = parsed(config.correct)
+    if name not in CODES:
+        return None
+    size = config.shingle_size if config.shingle_unit == "word" else 3
+    corrected = hybrid(b, a, name=name, size=size, source=source)
+    return jaccard(sketcher.shingles(a), sketcher.shingles(corrected))
+
+
+def _chance(config: DedupConfig, a: ShingleArray, b: ShingleArray, exactly: float) -> float:
+    """The probability that b is a candidate, over the choice of hash functions.
+
+    By the formula of the bands; methods without bands are asked, with one seed after the other.
+    """
+    share = found_share(config, exactly)
+    if share is not None:
+        return share
+    found = 0
+    for seed in range(_TRIALS):
+        method = config.make_method(seed)
+        ours, theirs = (method.keys(method.sketch(shingles)).tobytes() for shingles in (b, a))
+        found += Rule.of(method).matches(ours, theirs) > 0
+    return found / _TRIALS

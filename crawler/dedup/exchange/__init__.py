@@ -1,0 +1,1 @@
+"""Pages on their way to the index."""

@@ -1,0 +1,49 @@
+"""What was kept for later, asked again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import closing
+from itertools import groupby
+
+from ..store.cluster.index import SpreadIndex
+from ..store.messages import CheckRequest, Evidence, Gone
+from ..store.single import RedisIndex
+from .spool import Spool
+
+
+async def replayed(
+    spool: Spool,
+    store: RedisIndex | SpreadIndex,
+    told: Callable[[str], object],
+) -> AsyncGenerator[tuple[CheckRequest, Evidence]]:
+    """Report what is gone and check the pages that the spool keeps, in order; yield the answers.
+
+    Pages count as seen when they were kept.
+
+    `told` is called with each address that was reported, whether the index knows it or not.
+    """
+    with closing(spool.drain(store.exchange)) as batches:
+        for batch in batches:
+            for _, group in groupby(batch, key=type):  # one of the two alone, as they came
+                run = list(group)
+                reports = [one for one in run if isinstance(one, Gone)]
+                if reports:
+                    await store.gone(reports)
+                    for report in reports:
+                        told(report.url)
+                requests = [one for one in run if isinstance(one, CheckRequest)]
+                past = await asyncio.gather(*(_is_past(store, one) for one in requests))
+                requests = [one for one, is_past in zip(requests, past, strict=True) if not is_past]
+                answers = await store.check(requests) if requests else []
+                for answer in zip(requests, answers, strict=True):
+                    yield answer
+
+
+async def _is_past(store: RedisIndex | SpreadIndex, request: CheckRequest) -> bool:
+    """Whether the page was seen with another text since the request was kept."""
+    page = await store.show(request.url) if request.since else None
+    if page is None or page.exact == request.fingerprint.exact:
+        return False
+    return request.since < page.last_seen

@@ -1,0 +1,101 @@
+"""Pages and addresses as the server is asked about them; evidence.py has what it says."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ..identity import host
+from ..store.messages import CheckRequest, Evidence, Gone, StoredPage
+from ..store.records import estimate_evidence
+from ..verdict import Kind, Record, Verdict, time_of
+
+if TYPE_CHECKING:
+    from ..config import DedupConfig
+    from ..fingerprint import Fingerprint
+
+
+def verdict_of(
+    url: str, evidence: Evidence, bits: int, *, request: CheckRequest | None = None
+) -> Verdict:
+    """The verdict that `evidence` is of the page at `url`, with odd sketches of so many `bits`.
+
+    `request` is the check that it answers, if it is of one.
+    """
+    found = estimate_evidence(evidence, bits)
+    return Verdict(
+        kind=Kind(evidence.kind),
+        url=url,
+        duplicate_of=evidence.duplicate_of,
+        similarity=found.similarity if found else None,
+        low=found.low if found else None,
+        high=found.high if found else None,
+        cluster=evidence.page,
+        standing=Kind(evidence.standing),
+        replaces=evidence.replaces,
+        canonical=request.canonical if request and evidence.canonical_known else None,
+    )
+
+
+def record_of(url: str, page: StoredPage, bits: int) -> Record:
+    """What the index knows of the page at `url`, with odd sketches of so many `bits`."""
+    verdict = verdict_of(url, page.evidence, bits)
+    return Record(
+        url=url,
+        kind=Kind(page.evidence.standing),
+        last_verdict=verdict.kind,
+        duplicate_of=verdict.duplicate_of,
+        similarity=verdict.similarity,
+        low=verdict.low,
+        high=verdict.high,
+        cluster=page.evidence.page,
+        first_seen=time_of(page.first_seen),
+        last_seen=time_of(page.last_seen),
+        words=page.words,
+        gone=time_of(page.gone) if page.gone else None,
+    )
+
+
+def request_of(
+    config: DedupConfig,
+    url: str,
+    fingerprint: Fingerprint,
+    *,
+    canonical: str | None = None,
+    date: datetime | None = None,
+) -> CheckRequest:
+    """The check of a page, which names the URL `canonical` as such and whose text is of `date`."""
+    known = config.identity(url)
+    other = config.identity(canonical) if canonical else known
+    by_date = date is not None and "earlier" in config.prefer
+    return CheckRequest(
+        known,
+        host(known),
+        secrets.token_bytes(4),
+        fingerprint,
+        canonical=other if other != known else "",
+        yields=other != known and "canonical" in config.prefer,
+        date=_seconds(date) if date and by_date else 0,
+    )
+
+
+def gone_of(config: DedupConfig, url: str, since: float | None) -> Gone:
+    """The report that a URL is gone, `since` so many seconds after 1970 if not now."""
+    known = config.identity(url)
+    return Gone(known, _within(time.time() if since is None else since))
+
+
+def _seconds(date: datetime) -> int:
+    """A date as the index stores it."""
+    try:
+        seconds = date.timestamp()
+    except (OverflowError, ValueError, OSError):  # local time knows no date before the year 1
+        seconds = date.replace(tzinfo=UTC).timestamp()
+    return _within(seconds)
+
+
+def _within(seconds: float) -> int:
+    """The nearest time that four bytes hold, of which 0 stands for none."""
+    return min(max(1, int(seconds)), 0xFFFFFFFF)

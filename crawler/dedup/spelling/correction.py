@@ -1,0 +1,215 @@
+"""Correction of texts before they are compared, so that copies with typos are found.
+
+>>> correct = corrector("typos")
+>>> correct("He brougth forth on this continnent a new nation")
+'He brought forth on this continent a new nation'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, Protocol
+
+import numpy as np
+
+from ..text.normaliser import Normaliser
+from .context import MOST_DOUBTFUL, Reader
+from .dictionary import dictionary, is_file
+from .page import Correction, Page
+from .phonetic import PhoneticRepair
+from .phonetics import CODES
+from .shape import Shapes
+from .writing import written
+
+NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
+
+# To be raised with every change that corrects some text otherwise than before.
+_VERSIONS: Final = {"typos": 10, "scans": 11, "bad-scans": 10} | dict.fromkeys(CODES, 6)
+# Longer texts are books, dumps and attacks; correcting them would hold the crawl for seconds.
+_LONGEST: Final = 1_000_000
+# A page with more corrections is not in the dictionary's language or no text; it stays as it is.
+_MOST_CORRECTED: Final = 0.45
+_PLAIN: Final = Normaliser()
+_SOFT_HYPHEN_AT_LINE_END: Final = re.compile("(\u00ad+(?=\\s))")
+
+
+class Corrector(Protocol):
+    """Turns a page's text into the one that is hashed and shingled."""
+
+    def __call__(self, text: str) -> str: ...
+
+
+def parsed(value: str) -> tuple[str, str]:
+    """The method and the dictionary that ``"typos"`` or ``"typos:de"`` names.
+
+    Raises :class:`ValueError` if there is no such method.
+    """
+    name, _, source = value.partition(":")
+    if name not in NAMES:
+        raise ValueError(f"expects one of {', '.join(NAMES)}, or with a dictionary as typos:de")
+    return name, source or "en"
+
+
+def versioned(value: str) -> str:
+    """What an index keeps of the setting, so that texts corrected in different ways never mix.
+
+    Of a file of words, what is in it as well: its name stays when words are added. Raises what
+    :func:`~.spelling.dictionary.dictionary` does.
+
+    >>> versioned("typos:de"), versioned("dsound")
+    ('typos:de, version 10', 'dsound, version 6')
+    """
+    name, source = parsed(value)
+    found = f"{value}, version {_VERSIONS[name]}"
+    return f"{found}, words {dictionary(source).digest}" if is_file(source) else found
+
+
+@lru_cache(maxsize=8)
+def corrector(value: str, normaliser: Normaliser = _PLAIN) -> Corrector:
+    """The corrector of a name, with its dictionary loaded.
+
+    Parameters
+    ----------
+    value
+        ``"typos"``: on pages with many words that the dictionary lacks, these and unlikely words
+        become what was most probably meant there. ``"scans"``: the same, then all words are
+        written as their strokes, so that what scanners confuse is equal; of upright strokes side by
+        side in short words it only counts whether they are few or many. ``"bad-scans"``: in long
+        words, too. The name of a phonetic code: the way of the DSound paper, see
+        :class:`~.spelling.phonetic.PhoneticRepair`. After a colon, the dictionary: see
+        :func:`~.spelling.dictionary.dictionary`.
+    normaliser
+        What it leaves out of texts is left out before they are written as strokes.
+
+    Raises
+    ------
+    ValueError
+        There is no such method.
+    MissingExtra
+        A package that it needs is not installed.
+    InputError
+        There is no such dictionary.
+    """
+    name, source = parsed(value)
+    if name == "typos":
+        return ContextCorrector(source)
+    if name in ("scans", "bad-scans"):
+        spelling, shapes = ContextCorrector(source), Shapes(blurred=name == "bad-scans")
+        return lambda text: shapes(normaliser.reduced(spelling(text)))
+    return PhoneticCorrector(source, name)
+
+
+class ContextCorrector:
+    """Corrects words by what they are like and by the words around them.
+
+    Attributes
+    ----------
+    dictionary
+        The words that it knows.
+    reader
+        What it finds the corrections with.
+    """
+
+    def __init__(self, source: str = "en") -> None:
+        self.dictionary = dictionary(source)
+        self.reader = Reader(self.dictionary)
+
+    def __call__(self, text: str) -> str:
+        """*text* with its typos corrected; names, code and other languages are left alone."""
+        text = _read(text)
+        for page, corrections in self.steps(text):
+            text = page.rewritten(corrections, _MOST_CORRECTED)
+        return text
+
+    def steps(self, text: str) -> Iterator[tuple[Page, list[Correction]]]:
+        """What is corrected of *text*: halves of words are joined, then words replaced."""
+        if len(text) > _LONGEST:
+            return
+        page, reader = Page(text, self.dictionary), self.reader
+        errors = reader.errors(page)
+        if not errors and not reader.broken(page):
+            return
+        joined = reader.joined(page)
+        yield page, joined
+        if errors:
+            if joined:
+                page = Page(page.rewritten(joined, _MOST_CORRECTED), self.dictionary)
+            yield page, reader.replaced(page, errors)
+
+
+class PhoneticCorrector:
+    """Corrects words that the dictionary lacks by a phonetic code, then by edit distance."""
+
+    def __init__(self, source: str = "en", name: str = "dsound") -> None:
+        self._dictionary = dictionary(source)
+        self._repair = PhoneticRepair(self._dictionary, name)
+
+    def __call__(self, text: str) -> str:
+        """*text* with its typos corrected; names, code and other languages are left alone."""
+        text = _read(text)
+        if len(text) > _LONGEST:
+            return text
+        page = Page(text, self._dictionary)
+        return page.rewritten(list(self._corrections(page)), _MOST_CORRECTED)
+
+    def _corrections(self, page: Page) -> Iterator[Correction]:
+        places = page.touchable(np.flatnonzero(page.numbers < 0))
+        words = page.words(places)
+        if len(set(words)) > MOST_DOUBTFUL:
+            return
+        for place, wrong in zip(places.tolist(), words, strict=True):
+            word = self._repair(wrong)
+            if word is not None:
+                yield place, place + 1, word
+
+
+def hybrid(
+    text: str, reference: str, *, name: str = "dsound", size: int = 3, source: str = "en"
+) -> str:
+    """*text*, corrected where it fails to match *reference* (the DSound paper, Figures 1 and 2).
+
+    Words in shingles of *size* words that *reference* has not, if they are nowhere in *reference*
+    and not in the dictionary of *source*, are replaced as
+    :class:`~.spelling.phonetic.PhoneticRepair` says. Shingle the result and
+    *reference* again to see how close they are.
+
+    >>> hybrid("a new nashon, conceived in libberty", "a new nation, conceived in liberty")
+    'a new nation, conceived in liberty'
+    """
+    words = dictionary(source)
+    repair = PhoneticRepair(words, name)
+    page, other = Page(_read(text), words), Page(_read(reference), words).words()
+    matched, read = set(_runs(other, size)), page.words()
+    unmatched = {
+        place + offset
+        for place, run in enumerate(_runs(read, size))
+        if run not in matched
+        for offset in range(size)
+    }
+    right = set(other)
+    found = []
+    for place in sorted(unmatched):
+        word = read[place] if place < len(read) else ""
+        instead = repair(word) if word and word not in right else None
+        if instead is not None:
+            found.append((place, place + 1, instead))
+    return page.rewritten(found, most=1.0)
+
+
+def _read(text: str) -> str:
+    """The letters of *text* as its words are compared afterwards, see :func:`~.writing.written`.
+
+    But for soft hyphens at the end of a line, where they are seen.
+    """
+    if text.isascii() or len(text) > _LONGEST:
+        return text
+    parts = _SOFT_HYPHEN_AT_LINE_END.split(text)
+    parts[::2] = map(written, parts[::2])
+    return "".join(parts)
+
+
+def _runs(words: list[str], size: int) -> Iterator[tuple[str, ...]]:
+    for start in range(max(1, len(words) - size + 1)):
+        yield tuple(words[start : start + size])

@@ -1,0 +1,202 @@
+"""What a spread index does when verdicts are known: keep its tables, clean up after the dead."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import math
+import random
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from typing import Any
+
+from ...errors import ServerError
+from ...fingerprint import EXACT_BYTES
+from .claims import MAX_PAGES, Batch, Place, claims_of, forgotten, places_claimed
+from .pages import Attempt, Spread, View, read_view
+from .shards import Call, Shards, Terms
+
+logger = logging.getLogger(__name__)
+
+_MEND_EVERY = 60.0  # seconds between looks at what dead workers left
+_SWEPT = 2  # shards that each exchange looks through for what has expired
+_BACKLOG = 512  # tasks in the background
+
+
+class SpreadCare:
+    """Calls on shards, and what goes on in the background. All of it may be done twice, by any
+    number of workers: no verdict depends on it.
+    """
+
+    def __init__(self, shards: Shards, terms: Terms, spread: Spread, *, timeout: float) -> None:
+        self._shards = shards
+        self._spread = spread
+        self._count = spread.shards
+        self._terms = terms
+        self._timeout = timeout
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._next_mend = 0.0
+        self._next_sweep = itertools.cycle(random.sample(range(self._count), self._count))
+
+    def number(self, shard: int, local: int) -> int:
+        """The global number of a page."""
+        return local * self._count + shard
+
+    async def rest(self) -> None:
+        """Return when all that was begun in the background is done."""
+        while self._tasks:
+            # Not gather: of tasks that are all done it is done at once from Python 3.12 on, and
+            # would never let the loop run the callbacks that take them out of the set.
+            await asyncio.wait(self._tasks)
+
+    async def close(self) -> None:
+        """End the work in the background; what is left is done by another worker some day."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=self._timeout)
+        for task in self._tasks:
+            task.cancel()
+        await self._shards.close()
+
+    async def mend(self) -> None:
+        """Finish what workers that died, or are slow, have left behind."""
+        await self.rest()
+        if self._shards.digest:  # else there is no index
+            await self._mend()
+
+    async def _mend(self) -> list[tuple[int, Place]]:
+        """Also tells who is still being checked, by their numbers, and where they are found."""
+        calls = [Call("sweep", shard, bytes(2)) for shard in range(self._count)]
+        found: list[tuple[int, bytes, dict[int, list[Place]]]] = []
+        for shard, (buried, claims) in enumerate(await self._all(calls)):
+            await self._unearth_all(shard, buried)
+            found += [(shard, packed, places_claimed(shard, packed)) for packed in claims[1::2]]
+        views = await self._look(list({number for _, _, own in found for number in own}))
+        pending = {number for number, view in views.items() if view.state == b"p"}
+        out = {number for number, view in views.items() if view.state in b"gc"}
+        dropped, done = [], []
+        for shard, packed, own in found:
+            if pending.isdisjoint(own):
+                done.append(forgotten(shard, packed, out))
+            else:
+                dropped += [one for one in own.items() if one[0] in out]
+        await self._drop(dropped)
+        await self._all(done)
+        claimed = [one for _, _, own in found for one in own.items() if one[0] in pending]
+        return [(number, place) for number, places in claimed for place in places]
+
+    async def _room(self) -> None:
+        """Return when so little is left to do in the background that more may be begun."""
+        while len(self._tasks) > _BACKLOG:
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.sleep(0)  # so that what is done leaves the set
+
+    # what checks need --------------------------------------------------------------------------
+
+    async def _ask(self, calls: Sequence[Call], deadline: float | None = None) -> list[Any]:
+        now = asyncio.get_running_loop().time()
+        patience = self._timeout if deadline is None else max(0.0, deadline - now)
+        return await self._shards.ask(calls, patience)
+
+    async def _all(self, calls: Sequence[Call], deadline: float | None = None) -> list[Any]:
+        replies = await self._ask(calls, deadline) if calls else []
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
+        return replies
+
+    async def _only(self, call: Call, deadline: float | None = None) -> Any:
+        (reply,) = await self._all([call], deadline)
+        return reply
+
+    async def _look(
+        self, numbers: Sequence[int], deadline: float | None = None, *, give_up: bool = False
+    ) -> dict[int, View]:
+        """What pages are; with `give_up` their attempts, or those to replace them, are ended."""
+        calls = [
+            Call(
+                "look", number % self._count, (number // self._count).to_bytes(4) + bytes([give_up])
+            )
+            for number in numbers
+        ]
+        replies = await self._all(calls, deadline)
+        return {
+            number: read_view(reply, self._terms.odd_bytes)
+            for number, reply in zip(numbers, replies, strict=True)
+        }
+
+    async def _drop(self, pages: Iterable[tuple[int, Sequence[Place]]]) -> None:
+        """Take pages out of the tables, given by their numbers and places."""
+        await self._all([claims.drop() for claims in claims_of(pages)])
+
+    async def _finish(self, batch: Batch) -> None:
+        """Do what is left to do when all pages of a batch are decided."""
+        # One that is kept is another page, which was given the number anew after a failover.
+        views = await self._look(list(batch.ended))
+        out = batch.copies | {number for number in views if views[number].state != b"k"}
+        await self._all([forgotten(one.shard, bytes(one.packed), out) for one in batch.claims])
+        await self._all([Call("bound", place.shard, place.key) for place in batch.crowded])
+
+    async def enlist(self, pages: Sequence[tuple[int, Sequence[Place]]], digest: str) -> None:
+        """Make entries of kept pages, given by their numbers and places, where there are none.
+
+        `digest` is what the parameters of the index have at that time.
+        """
+        self._shards.digest = digest
+        batch = Batch(claims_of(pages))
+        replies = await self._all([one.call() for one in batch.claims])
+        for one, reply in zip(batch.claims, replies, strict=True):
+            for page, index, *others in one.met(reply):
+                if len(others[0]) + len(others[1]) >= MAX_PAGES:
+                    batch.crowded.add(pages[page][1][index])
+        await self._finish(batch)
+
+    async def _unearth(self, shard: int, buried: bytes) -> None:
+        """Take the entries of a page out whose record is gone: local number, hash, band keys."""
+        local, exact, bands = buried[:4], buried[4 : 4 + EXACT_BYTES], buried[4 + EXACT_BYTES :]
+        if exact:
+            number = self.number(shard, int.from_bytes(local))
+            await self._drop([(number, self._spread.places(exact, 1, bands))])
+            await self._all([Call("done", shard, b"b" + local)])
+
+    async def _unearth_all(self, shard: int, buried: Sequence[bytes]) -> None:
+        await asyncio.gather(
+            *(
+                self._unearth(shard, int(local).to_bytes(4) + rest)
+                for local, rest in zip(buried[::2], buried[1::2], strict=True)
+            )
+        )
+
+    # in the background -------------------------------------------------------------------------
+
+    def _later(self, work: Coroutine[Any, Any, object]) -> None:
+        async def quietly() -> None:
+            try:
+                await work
+            except ServerError as error:
+                logger.debug("Left to be done by another worker: %s", error)
+
+        task = asyncio.create_task(quietly())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _tend(self, pages: int) -> None:
+        """Begin what is due now that so many pages are being checked."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._next_mend:
+            self._next_mend = now + _MEND_EVERY * random.uniform(0.5, 1.5)
+            self._later(self._mend())
+        if self._terms.ttl is not None:
+            for _ in range(_SWEPT):
+                self._later(self._sweep(next(self._next_sweep), math.ceil(pages / 4)))
+
+    async def _sweep(self, shard: int, steps: int) -> None:
+        buried, _ = await self._only(Call("sweep", shard, steps.to_bytes(2)))
+        await self._unearth_all(shard, buried)
+
+    def _drop_dangling(self, attempt: Attempt, views: Mapping[int, View]) -> None:
+        """Clean up where a page was found that is gone, as after writes that a failover lost."""
+        for number, view in views.items():
+            found = attempt.found_at(number)
+            if view.state == b"g" and found:
+                places = [attempt.places[index] for index in found]
+                self._later(self._drop([(number, places)]))

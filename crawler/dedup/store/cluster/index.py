@@ -1,0 +1,201 @@
+"""The index spread over the nodes of a cluster; docs/cluster.md tells how and why it holds."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from redis.asyncio import RedisCluster
+
+from ...candidates import Rule
+from ..base import Store
+from ..keys import Keys
+from ..layout import Entry
+from ..messages import CheckRequest, Evidence, Forget, Gone, StoredPage, pack_forget, pack_gone
+from ..namespaces import slots_at_rest
+from ..parameters import Parameters
+from ..scripts import load_script
+from ..server.faults import explained
+from .check import SpreadCheck
+from .claims import Place
+from .pages import Attempt, Spread
+from .shards import Call, Shards, Terms
+
+_LEASE = 0.5  # of the patience: who waits for a dead worker has as much again to decide
+_TABLES = {b"e": "exact", b"b": "band"}
+_FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
+
+
+class SpreadIndex(SpreadCheck, Store):
+    """The tables and records of one namespace, in shards on the nodes of a cluster.
+
+    Every page is checked by itself, those that come together in common exchanges. What a page
+    still needs after its verdict is known is done in the background; see :meth:`rest`.
+    """
+
+    exchange = 128  # pages that begin together: the more, the fewer runs of scripts for each
+
+    def __init__(
+        self,
+        client: RedisCluster,
+        namespace: str,
+        parameters: Mapping[str, Any],
+        rule: Rule,
+        *,
+        threshold: float,
+        bits: int,
+        ttl: float | None,
+        timeout: float,
+        shards: int,
+        secret: int | None = None,
+    ) -> None:
+        agreed = Parameters(namespace, {**parameters, "shards": shards}, secret=secret)
+        terms = Terms(ttl, timeout * _LEASE, bits // 8)
+        parts = Shards(client, namespace, shards, terms, timeout=timeout)
+        spread = Spread(shards, rule.one_table)
+        least = max(threshold, rule.least_similarity)
+        SpreadCheck.__init__(
+            self, parts, terms, spread, rule, agreed, threshold=least, timeout=timeout
+        )
+        Store.__init__(self, client, namespace, parts.keys, Keys(f"{namespace}/"), agreed)
+
+    async def open(self, *, make: bool = True) -> dict[str, str]:
+        """Make the index, or see that the one that is there has these parameters; return them.
+
+        Unless one is to be made, where there is none it is read as one without pages. Raises
+        :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
+        """
+        text = load_script("open").text
+        with explained():
+            asked = self.parameters.flat if make else []
+            listing = await self._client.eval(text, 1, self.head.params, *asked)
+            found = self.parameters.agree(listing)
+            if not listing:
+                return found
+            pipe: Any = self._client.pipeline()
+            for keys in self._shards.keys:
+                pipe.eval(text, 1, keys.params, *self.parameters.flat)
+            async with asyncio.timeout(self._timeout):  # the client would try again and again
+                listings = await pipe.execute()
+            for listing in listings:
+                self.parameters.agree(listing)
+        self._shards.digest = self.parameters.digest
+        return found
+
+    async def start(
+        self, requests: Sequence[CheckRequest]
+    ) -> list[Evidence | asyncio.Future[Evidence]]:
+        """Begin to check pages, in order; what it returns are their evidences, some still to come.
+
+        Raises :class:`ServerError` if not one of them could be begun.
+        """
+        await self._room()
+        self._tend(len(requests))
+        deadline = asyncio.get_running_loop().time() + self._timeout
+        born, home = time.time_ns() // 1000, self._spread.home
+        attempts = [
+            Attempt(
+                request,
+                (born + n).to_bytes(8),
+                deadline,
+                home(request.url),
+                self.url_key(request.url),
+            )
+            for n, request in enumerate(requests)
+        ]
+        await self._begin(attempts)
+        errors = [attempt.error for attempt in attempts if attempt.error is not None]
+        if errors and len(errors) == len(attempts):
+            raise errors[0]
+        await self._settle_alone(attempts)
+        return [
+            attempt.evidence
+            or self._unchanged(attempt)
+            or asyncio.ensure_future(self._conclude(attempt))
+            for attempt in attempts
+        ]
+
+    async def check(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
+        """Check pages, in order."""
+        answers = await self.start(requests)
+        await asyncio.gather(*(one for one in answers if isinstance(one, asyncio.Future)))
+        return [one.result() if isinstance(one, asyncio.Future) else one for one in answers]
+
+    async def show(self, url: str) -> StoredPage | None:
+        """What the index holds of a URL, or None if it never saw it."""
+        if not self._shards.digest:
+            return None
+        shard = self._spread.home(url)
+        reply = await self._only(Call("find", shard, self.url_key(url) + url.encode()))
+        if not reply:
+            return None
+        _, *rest = _FOUND.unpack_from(reply)
+        evidence = self._evidence(shard, reply[_FOUND.size :])
+        if evidence.standing in ("exact", "near"):
+            view = (await self._look([evidence.page]))[evidence.page]
+            stands = view.state == b"k"
+            evidence = evidence._replace(duplicate_of=view.url if stands else None)
+        return StoredPage(evidence, *rest)
+
+    async def gone(self, reports: Sequence[Gone]) -> list[bool]:
+        """See :meth:`RedisIndex.gone`."""
+        if not self._shards.digest:
+            return [False] * len(reports)
+        calls = [
+            Call(
+                "vanish",
+                self._spread.home(report.url),
+                pack_gone(report, self.url_key(report.url)),
+            )
+            for report in reports
+        ]
+        return [bool(known) for known in await self._all(calls)]
+
+    async def forget(self, requests: Sequence[Forget]) -> list[bool]:
+        """See :meth:`RedisIndex.forget`."""
+        if not self._shards.digest:
+            return [False] * len(requests)
+        shards = [self._spread.home(request.url) for request in requests]
+        calls = [
+            Call("bury", shard, pack_forget(request, self.url_key(request.url)))
+            for shard, request in zip(shards, requests, strict=True)
+        ]
+        replies = await self._all(calls)
+        await asyncio.gather(*map(self._unearth, shards, replies))
+        return [bool(reply) for reply in replies]
+
+    def home(self, url: str) -> int:
+        return self._spread.home(url)
+
+    def tables(self, bands: int) -> list[tuple[str, str]]:
+        return [("url", "url"), ("exact", "exact"), ("band", "band")]
+
+    def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
+        number = self.number(shard, page)
+        return [_entry(place, number) for place in self._spread.places(exact, words, bands)]
+
+    async def claimed(self) -> list[Entry]:
+        if not self._shards.digest:
+            return []
+        return [_entry(place, number) for number, place in await self._mend()]
+
+    async def states(self) -> list[dict[str, int]]:
+        await self.rest()
+        return await super().states()
+
+    async def _names(self, pattern: str) -> AsyncIterator[str]:
+        async with slots_at_rest(self._client):
+            async for name in super()._names(pattern):
+                yield name
+
+    async def counters(self) -> dict[str, dict[str, str]]:
+        await self.rest()
+        return await super().counters()
+
+
+def _entry(place: Place, number: int) -> Entry:
+    name = _TABLES[place.key[:1]]
+    return Entry(place.shard, name, name, place.key[1:], number)

@@ -1,0 +1,236 @@
+"""Calls of scripts on the shards of an index, all that wait for one node in one exchange."""
+
+from __future__ import annotations
+
+import asyncio
+import binascii
+import itertools
+import math
+import time
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from redis.asyncio import RedisCluster
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoScriptError, RedisClusterException, RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from ...errors import ServerError
+from ..keys import Keys
+from ..scripts import load_script
+from ..server.faults import explain, is_passing
+
+_SLOTS = 16_384
+_EXCHANGE = 512  # calls in one exchange with a node
+_SCRIPT_WEIGHT = 32  # of the calls in one run of a script: the node does nothing else meanwhile
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5  # seconds before what failed is tried again
+_TIMEOUTS = (RedisTimeoutError, TimeoutError)
+_LEAST = 0.5  # seconds that a reply may take when there is no time left
+
+
+class Call(NamedTuple):
+    """One argument of a script that stands behind lua/shard.lua, as much work as `weight` pages."""
+
+    script: str
+    shard: int
+    item: bytes
+    weight: float = 1
+
+
+class Terms(NamedTuple):
+    """What is the same in all calls of an index: see lua/shard.lua."""
+
+    ttl: float | None
+    lease: float
+    odd_bytes: int
+
+    def oldest(self, now: int) -> int:
+        """Pages that were last seen before this time, in seconds since 1970, have expired."""
+        return 0 if self.ttl is None else now - int(self.ttl)
+
+
+class _Waiter:
+    """Replies to the calls that were made together."""
+
+    def __init__(self, size: int) -> None:
+        self.replies: list[Any] = [TimeoutError()] * size
+        self.missing = size
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def take(self, place: int, reply: Any) -> None:
+        self.replies[place] = reply
+        self.missing -= 1
+        if self.missing == 0 and not self.done.done():  # its caller may have been cancelled
+            self.done.set_result(None)
+
+
+class Shards:
+    """The shards of an index on the nodes of a cluster."""
+
+    def __init__(
+        self, client: RedisCluster, namespace: str, count: int, terms: Terms, *, timeout: float
+    ) -> None:
+        self.keys = [Keys(tag) for tag in shard_tags(namespace, count)]
+        self.digest = ""  # of no index, as no script takes it
+        self._client = client
+        self._terms = terms
+        self._timeout = timeout
+        self._queues: defaultdict[str, deque[tuple[Call, _Waiter, int]]] = defaultdict(deque)
+        self._senders: dict[str, asyncio.Task[None]] = {}
+        self._silent: set[str] = set()  # nodes that gave no answer in time when asked last
+        self._is_closed = False
+
+    async def ask(self, calls: Sequence[Call], patience: float) -> list[Any]:
+        """The replies to `calls`, in that order; a :class:`ServerError` in place of a reply.
+
+        What fails but may pass by itself is tried again for `patience` seconds, so every call has
+        to change nothing when it comes twice. There is a reply to each by then: the client's own
+        attempts to reach a node that hangs take longer.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + patience
+        pause = _FIRST_PAUSE
+        replies: list[Any] = [None] * len(calls)
+        places = list(range(len(calls)))
+        while places:
+            if self._is_closed:  # else the client would connect again, and nobody close it
+                return [ServerError("the index was closed meanwhile")] * len(calls)
+            waiter = _Waiter(len(places))
+            for number, place in enumerate(places):
+                self._enqueue(calls[place], waiter, number)
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(max(deadline, loop.time() + _LEAST)):
+                    await waiter.done
+            failed = []
+            for place, reply in zip(places, waiter.replies, strict=True):
+                replies[place] = reply
+                if isinstance(reply, Exception):
+                    if is_passing(reply) and loop.time() + pause < deadline:
+                        failed.append(place)
+                    else:
+                        replies[place] = ServerError(explain(reply))
+            places = failed
+            if places:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+        return replies
+
+    async def close(self) -> None:
+        """End the exchanges that are under way."""
+        self._is_closed = True
+        senders = list(self._senders.values())
+        for sender in senders:
+            sender.cancel()
+        await asyncio.gather(*senders, return_exceptions=True)
+
+    def _enqueue(self, call: Call, waiter: _Waiter, number: int) -> None:
+        node = self._node(call.shard)
+        self._queues[node].append((call, waiter, number))
+        if node not in self._senders:
+            self._senders[node] = asyncio.create_task(self._send(node))
+
+    def _node(self, shard: int) -> str:
+        # Only what shares an exchange depends on this; the client finds the way by itself.
+        try:
+            node = self._client.get_node_from_key(self.keys[shard].params)
+        except (RedisError, RedisClusterException):
+            return ""
+        return node.name if node is not None else ""
+
+    async def _send(self, node: str) -> None:
+        queue = self._queues[node]
+        try:
+            while queue:
+                batch = [queue.popleft() for _ in range(min(len(queue), _EXCHANGE))]
+                # Whoever waited until a node hung no more has had another answer.
+                batch = [one for one in batch if not one[1].done.done()]
+                if not batch:
+                    continue
+                replies = await self._answers(node, [call for call, _, _ in batch])
+                for (_, waiter, number), reply in zip(batch, replies, strict=True):
+                    waiter.take(number, reply)
+        finally:
+            del self._senders[node]
+
+    async def _answers(self, node: str, calls: list[Call]) -> list[Any]:
+        replies: list[Any]
+        try:
+            if node in self._silent:  # by now another one may have its slots
+                await self._client.nodes_manager.initialize()
+            async with asyncio.timeout(self._timeout):  # the client would try again and again
+                replies = await self._exchange(calls)
+        except Exception as error:  # whoever waits for a reply has to hear of it
+            replies = [error] * len(calls)
+        if any(isinstance(reply, _TIMEOUTS) for reply in replies):
+            self._silent.add(node)
+        elif not all(isinstance(reply, Exception) for reply in replies):
+            self._silent.discard(node)
+        return replies
+
+    async def _exchange(self, calls: list[Call]) -> list[Any]:
+        runs: list[tuple[str, int, list[int]]] = []
+        open_runs: dict[tuple[str, int], tuple[list[int], float]] = {}
+        for place, (script, shard, _, weight) in enumerate(calls):
+            places, sum_ = open_runs.get((script, shard), ([], math.inf))
+            if sum_ + weight > _SCRIPT_WEIGHT:
+                places, sum_ = [], 0
+                runs.append((script, shard, places))
+            places.append(place)
+            open_runs[script, shard] = places, sum_ + weight
+        replies: list[Any] = [None] * len(calls)
+        for (_, _, places), reply in zip(runs, await self._run(runs, calls), strict=True):
+            failed = isinstance(reply, BaseException)
+            for number, place in enumerate(places):
+                replies[place] = reply if failed else reply[number]
+        return replies
+
+    async def _run(self, runs: list[tuple[str, int, list[int]]], calls: list[Call]) -> list[Any]:
+        terms, now = self._terms, int(time.time())
+        oldest = terms.oldest(now)
+        common = (self.digest, now, oldest, math.ceil(terms.lease * 1000), terms.odd_bytes)
+        replies: list[Any] = [NoScriptError()] * len(runs)
+        for command, part in (("EVALSHA", "digest"), ("EVAL", "text")):
+            # A new server, or one that was restarted, knows no digest yet.
+            todo = [n for n, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+            if not todo:
+                break
+            pipe: Any = self._client.pipeline()
+            for n in todo:
+                script, shard, places = runs[n]
+                keys = self.keys[shard]
+                words = [getattr(load_script(script), part), 2, keys.params, keys.guard, *common]
+                words += [calls[place].item for place in places]
+                pipe.execute_command(command, *words)
+            try:
+                answers = await pipe.execute(raise_on_error=False)
+            except (RedisError, RedisClusterException, OSError, AttributeError) as error:
+                answers = [error] * len(todo)
+            for n, answer in zip(todo, answers, strict=True):
+                if isinstance(answer, AttributeError):
+                    # The client has closed a connection, when slots moved, that it was writing to.
+                    answer = RedisConnectionError(str(answer))
+                replies[n] = answer
+        return replies
+
+
+def shard_tags(namespace: str, count: int) -> list[str]:
+    """Hash tags whose slots lie evenly over a cluster, one in each of `count` ranges of slots.
+
+    So nodes with equal parts of the slots, next to each other as they usually are, get equal parts
+    of the index.
+
+    >>> shard_tags("dedup", 3)
+    ['dedup/0.3', 'dedup/1.1', 'dedup/2.2']
+    """
+    tags = []
+    for shard in range(count):
+        for number in itertools.count():
+            tag = f"{namespace}/{shard}.{number}"
+            # The CRC that the protocol prescribes for slots.
+            slot = binascii.crc_hqx(tag.encode(), 0) % _SLOTS
+            if slot * count // _SLOTS == shard:
+                tags.append(tag)
+                break
+    return tags

@@ -1,0 +1,1 @@
+"""Servers: their URLs, connections and faults, and the private one."""

@@ -1,0 +1,251 @@
+"""Connections to the server that holds the index, whatever kind of server it is."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, TypeAlias
+
+from redis import exceptions as redis_errors
+from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
+from redis.asyncio.cluster import ClusterNode, ClusterPipeline
+from redis.asyncio.connection import UnixDomainSocketConnection
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
+from redis.backoff import EqualJitterBackoff, NoBackoff
+
+from ...config import DedupConfig
+from ...errors import ServerError
+from .address import Address, mask, parse_address
+from .embedded import EmbeddedServer, embedded_server
+from .faults import explain
+
+Client: TypeAlias = Redis | RedisCluster
+
+logger = logging.getLogger(__name__)
+
+# One connection carries what hundreds of pages ask for; a few let slow answers overlap.
+CONNECTIONS = 8
+_RETRIES = 3
+_SKEW = 60.0  # seconds by which clocks may differ; half of DEDUP_TTL, if that is less
+_TIMEOUTS = (redis_errors.TimeoutError, TimeoutError)
+
+
+@asynccontextmanager
+async def open_server(config: DedupConfig) -> AsyncIterator[Client]:
+    """A client of the configured server, checked to answer; replies are bytes.
+
+    Raises :class:`ServerError`, which names the setting to correct, when the server does not.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            client = await _client(config, stack)
+            await _greet(client, config.timeout)
+            if config.redis_url is not None:
+                await _inspect(client, config.redis_url, config.ttl)
+        except (redis_errors.RedisError, redis_errors.RedisClusterException, OSError) as error:
+            text = f"{server_name(config)}: {explain(error)}"
+            if (config.redis_url or "").startswith("rediss") and isinstance(error, _TIMEOUTS):
+                # A server without TLS waits for the end of what it takes for a command.
+                text += ", or use redis:// if it does not speak TLS"
+            raise ServerError(text) from None
+        yield client
+
+
+def server_name(config: DedupConfig) -> str:
+    """The setting by which a server was chosen, and its value without secrets."""
+    if config.redis_url is None:
+        return f"the private server in DEDUP_DATA_DIR {config.data_dir}"
+    return f"DEDUP_REDIS_URL {mask(config.redis_url)}"
+
+
+async def infos(client: Client, *sections: str) -> list[dict[str, Any]]:
+    """What the server, or each primary of a cluster, tells about itself."""
+    if not isinstance(client, RedisCluster):
+        return [await client.info(*sections)]
+    answers = await client.info(*sections, target_nodes=RedisCluster.PRIMARIES)
+    by_node = all(isinstance(answer, dict) for answer in answers.values())  # not of one alone
+    return list(answers.values()) if by_node else [answers]
+
+
+async def _client(config: DedupConfig, stack: AsyncExitStack) -> Client:
+    options: dict[str, Any] = {
+        "decode_responses": False,
+        # The same replies from redis-py 6 to 8, and no HELLO, which proxies and ACLs may refuse.
+        "protocol": 2,
+        "socket_timeout": config.timeout,
+        "socket_connect_timeout": config.timeout,
+        # Only where nothing was done or where doing it again changes nothing: the index's scripts
+        # carry a token. A time-out is not repeated, it would only load a slow server more.
+        "retry": Retry(
+            EqualJitterBackoff(cap=1.0, base=0.05),
+            _RETRIES,
+            (redis_errors.ConnectionError, redis_errors.ReadOnlyError),
+        ),
+    }
+    pool: dict[str, Any] = {"max_connections": CONNECTIONS, "timeout": config.timeout}
+    client: Client
+    if config.redis_url is None:
+        server = await stack.enter_async_context(embedded_server(config.data_dir))
+        options |= {"connection_class": _EmbeddedConnection, "server": server}
+        client = Redis.from_pool(BlockingConnectionPool(**pool, **options))
+    else:
+        address = parse_address(config.redis_url)
+        options |= address.options
+        if options.get("connection_class") is UnixDomainSocketConnection:
+            options["connection_class"] = _SocketConnection
+        if address.kind == "cluster":
+            nodes = [ClusterNode(*host) for host in address.hosts]
+            client = _BoundedCluster(startup_nodes=nodes, ssl=address.tls, **options)
+            # If slots moved at the last, or a node gave no answer, it takes itself for closed, and
+            # would leave connections.
+            for attribute in ("nodes_cache", "startup_nodes"):
+                stack.push_async_callback(client.nodes_manager.aclose, attribute)
+        elif address.kind == "sentinel":
+            client = _sentinel_client(address, pool, options, stack)
+        else:
+            client = Redis.from_pool(BlockingConnectionPool(**pool, **options))
+    stack.push_async_callback(client.aclose)
+    return client
+
+
+def _sentinel_client(
+    address: Address, pool: dict[str, Any], options: dict[str, Any], stack: AsyncExitStack
+) -> Redis:
+    shared = ("protocol", "socket_", "ssl_")
+    sentinel = Sentinel(  # type: ignore[no-untyped-call]
+        address.hosts,
+        sentinel_kwargs={
+            **{name: value for name, value in options.items() if name.startswith(shared)},
+            **address.sentinel_options,
+            "ssl": address.tls,
+            # Another sentinel is asked, and all of them again by the client's own attempts.
+            "retry": Retry(NoBackoff(), 0),
+        },
+    )
+    for one in sentinel.sentinels:
+        stack.push_async_callback(one.aclose)
+    client: Redis = sentinel.master_for(
+        address.service,
+        connection_pool_class=_BlockingSentinelPool,
+        ssl=address.tls,
+        **pool,
+        **options,
+    )
+    return client
+
+
+async def _greet(client: Client, patience: float) -> None:
+    """Return when the server answers; one that loads its data may take up to `patience`."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + patience
+    while True:
+        try:
+            if isinstance(client, RedisCluster):
+                await client.initialize()
+            else:
+                await client.ping()
+        except redis_errors.BusyLoadingError:
+            if loop.time() > deadline:
+                raise
+            await asyncio.sleep(0.1)
+        else:
+            return
+
+
+async def _inspect(client: Client, url: str, ttl: float | None) -> None:
+    """Refuse or warn of a server that cannot keep the index, as far as it tells about itself."""
+    try:
+        found = await infos(client)
+    except redis_errors.ResponseError as error:
+        logger.debug("The server does not tell about itself: %s", explain(error))
+        return
+    for info in found:
+        if info.get("role") == "slave" and info.get("slave_read_only"):
+            raise redis_errors.ReadOnlyError
+        if info.get("cluster_enabled") and not isinstance(client, RedisCluster):
+            raise redis_errors.ResponseError("MOVED to other nodes")
+    times = [float(info["server_time_usec"]) / 1e6 for info in found if "server_time_usec" in info]
+    apart = max((abs(time.time() - of_server) for of_server in times), default=0.0)
+    if apart > min(_SKEW, (ttl or _SKEW * 2) / 2):
+        logger.warning(
+            "DEDUP_REDIS_URL %s: the clocks of that server and of this machine differ by %.0f "
+            "seconds. Whether a page was seen after it was gone, and when it expires (DEDUP_TTL), "
+            "is told by the machines' clocks, wrongly then: set them right.",
+            mask(url),
+            apart,
+        )
+    for info in found:
+        policy = str(info.get("maxmemory_policy", "noeviction"))
+        if info.get("maxmemory") and policy != "noeviction":
+            logger.warning(
+                "DEDUP_REDIS_URL %s: when this server is full it evicts keys (maxmemory-policy "
+                "%s), and the index silently loses pages. Set the policy to noeviction.",
+                mask(url),
+                policy,
+            )
+            return
+
+
+class _SocketConnection(UnixDomainSocketConnection):
+    """A connection whose time-out at its first exchange is one: redis-py would repeat it."""
+
+    async def _connect(self) -> None:
+        try:
+            await super()._connect()  # type: ignore[no-untyped-call]
+        except redis_errors.TimeoutError as error:
+            raise TimeoutError from error
+
+
+class _EmbeddedConnection(_SocketConnection):
+    """A connection that starts the private server again if it is gone."""
+
+    def __init__(self, *, server: EmbeddedServer, **options: Any) -> None:
+        super().__init__(path=str(server.socket), **options)
+        self._server = server
+
+    async def _connect(self) -> None:
+        try:
+            await super()._connect()
+        except (ConnectionRefusedError, FileNotFoundError):
+            await self._server.ensure()
+            await super()._connect()
+
+
+class _BlockingSentinelPool(SentinelConnectionPool, BlockingConnectionPool):
+    """Connections to a service's primary; at most `max_connections`, the others wait."""
+
+
+class _BoundedCluster(RedisCluster):
+    """A cluster client whose callers wait for their turn instead of failing for a connection."""
+
+    # As with one server: a time-out is not repeated.
+    ERRORS_ALLOW_RETRY = tuple(  # type: ignore[assignment]
+        kind for kind in RedisCluster.ERRORS_ALLOW_RETRY if kind is not redis_errors.TimeoutError
+    )
+
+    def __init__(self, **options: Any) -> None:
+        # A turn takes one connection to a node at a time, a look at the topology one more. The
+        # commands that a pipeline repeats take turns of their own: they would wait for itself.
+        super().__init__(max_connections=3 * CONNECTIONS, **options)
+        self.command_turns = asyncio.Semaphore(CONNECTIONS)
+        self.pipeline_turns = asyncio.Semaphore(CONNECTIONS)
+
+    async def execute_command(self, *args: Any, **options: Any) -> Any:
+        async with self.command_turns:
+            return await super().execute_command(*args, **options)
+
+    def pipeline(self, transaction: Any = None, shard_hint: Any = None) -> ClusterPipeline:
+        return _BoundedPipeline(self, transaction)  # type: ignore[abstract]
+
+
+class _BoundedPipeline(ClusterPipeline):
+    async def execute(
+        self, raise_on_error: bool = True, allow_redirections: bool = True
+    ) -> list[Any]:
+        client: Any = self.cluster_client
+        async with client.pipeline_turns:
+            return await super().execute(raise_on_error, allow_redirections)

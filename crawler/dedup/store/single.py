@@ -1,0 +1,131 @@
+"""The index in the server: one script for each thing that can be done with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from redis.exceptions import NoScriptError
+
+from ..candidates import Rule
+from .base import Store
+from .keys import Keys
+from .layout import Entry
+from .messages import (
+    CheckRequest,
+    Evidence,
+    Forget,
+    Gone,
+    StoredPage,
+    pack_forget,
+    pack_gone,
+    pack_request,
+    unpack_answer,
+    unpack_evidence,
+)
+from .parameters import Parameters
+from .scripts import load_script
+from .server.connect import Client
+from .server.faults import explained
+
+
+class RedisIndex(Store):
+    """The tables and records of one namespace on one server."""
+
+    exchange = 32  # pages in one: the server does nothing else for about 0.1 ms a page meanwhile
+
+    def __init__(
+        self,
+        client: Client,
+        namespace: str,
+        parameters: Mapping[str, Any],
+        rule: Rule,
+        *,
+        threshold: float,
+        bits: int,
+        ttl: float | None,
+        secret: int | None = None,
+    ) -> None:
+        self.keys = Keys(namespace)
+        agreed = Parameters(namespace, parameters, secret=secret)
+        super().__init__(client, namespace, [self.keys], self.keys, agreed)
+        self._tables = int(parameters["tables"])
+        self._rule = rule
+        self._threshold = max(threshold, rule.least_similarity)
+        self._bits = bits
+        self._ttl = ttl
+
+    async def open(self, *, make: bool = True) -> dict[str, str]:
+        """Make the index, or see that the one that is there has these parameters; return them.
+
+        Unless one is to be made, where there is none it is read as one without pages. Raises
+        :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
+        """
+        asked = self.parameters.flat if make else []
+        return self.parameters.agree(await self._run("open", asked))
+
+    async def check(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
+        """Check pages in order, all in one atomic step and one exchange."""
+        now = int(time.time())
+        oldest = 0 if self._ttl is None else now - int(self._ttl)
+        terms = self._threshold, self._bits, oldest
+        rule = self._rule.min_matches, "keys" if self._rule.by_keys else "sketch"
+        arguments: list[Any] = [self.parameters.digest, now, *terms, *rule]
+        seed = self.parameters.seed
+        arguments += [pack_request(request, seed) for request in requests]
+        return [unpack_answer(reply) for reply in await self._run("check", arguments)]
+
+    async def start(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
+        """The same: no page's evidence is still to come."""
+        return await self.check(requests)
+
+    async def show(self, url: str) -> StoredPage | None:
+        """What the index holds of a URL, or None if it never saw it."""
+        reply = await self._run("show", [url, self.url_key(url)])
+        if reply is None:
+            return None
+        evidence, *rest = reply
+        return StoredPage(unpack_evidence(evidence), *rest)
+
+    async def gone(self, reports: Sequence[Gone]) -> list[bool]:
+        """Note that URLs are gone from the web; False for those that were never there.
+
+        Of a page that was checked later than it was found gone nothing is noted: False, too.
+        """
+        items = [pack_gone(report, self.url_key(report.url)) for report in reports]
+        replies = await self._run("gone", [self.parameters.digest, *items])
+        return [bool(known) for known in replies]
+
+    async def forget(self, requests: Sequence[Forget]) -> list[bool]:
+        """Take URLs out of the index; False for those that were not there, or not as asked for."""
+        items = [pack_forget(request, self.url_key(request.url)) for request in requests]
+        replies = await self._run("forget", [self.parameters.digest, self._bits, *items])
+        return [bool(was_there) for was_there in replies]
+
+    def home(self, url: str) -> int:
+        return 0
+
+    def tables(self, bands: int) -> list[tuple[str, str]]:
+        return [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]
+
+    def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
+        found = [Entry(shard, "exact", "exact", exact[:4], page)] if words else []
+        for band in range(len(bands) // 4):
+            key = bands[band * 4 : band * 4 + 4]
+            found.append(Entry(shard, f"band{band % self._tables}", "band", key, page))
+        return found
+
+    async def mend(self) -> None:
+        """Nothing: a check is one step and leaves nothing half done."""
+
+    async def close(self) -> None:
+        """Nothing: a check is one step and all is done when it returns."""
+
+    async def _run(self, name: str, arguments: Sequence[Any]) -> Any:
+        script = load_script(name)
+        with explained():
+            try:
+                return await self._client.evalsha(script.digest, 1, self.keys.params, *arguments)
+            except NoScriptError:  # a new server, or one that was restarted
+                return await self._client.eval(script.text, 1, self.keys.params, *arguments)

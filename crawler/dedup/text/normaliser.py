@@ -1,0 +1,231 @@
+"""Normalised words: what two texts must share to count as saying the same thing."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from .characters import ALONE, DROP, WORD, characters, one_writing
+from .scripts import UNSPACED_LETTER, segmented
+
+try:
+    from ._normaliser import encode, has_gaps
+
+    COMPILED = True
+except ImportError:  # then texts that are not all ASCII take some ten times as long
+    COMPILED = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .scripts import Segmenter
+
+_SPACE: Final = ord(" ")
+
+_ASCII: Final = bytes(
+    ord(chr(byte).lower()) if chr(byte).isalnum() or byte == ord("_") else _SPACE
+    for byte in range(128)
+).ljust(256)
+
+# Typographic punctuation and the no-break space: all that is not ASCII in most English pages.
+_TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
+
+# Code points normalised at a time, so that the working arrays do not grow with the page.
+_PIECE: Final = 1 << 18
+
+# Where no spaces part words, the text goes on behind an address, or a name in Latin letters: its
+# letters and their punctuation end one. Of an address that has them they stay, which drops no word
+# of a text.
+_URL: Final = re.compile(rf"(?i:https?://|www\.)[^\s\u3001-\u303f{UNSPACED_LETTER}]+")
+_REPOST: Final = re.compile(
+    rf"(?i:\b(?:RT|MT|via)\b[\s:]*@)(?:[^\W{UNSPACED_LETTER}]+|\w+):?|(?i:^\s*(?:RT|MT)\b:?)"
+)
+_MONTH: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+# With what English writes behind it: 3rd, 5:30 pm.
+_NUMBER: Final = (
+    r"\d+(?:[.,:/\-'\u2019\u066b\u066c\u2044]\d+)*(?:(?:st|nd|rd|th)\b|\s?[ap]\.?m\b\.?)?"
+)
+_DATE_OR_NUMBER: Final = re.compile(
+    rf"{_NUMBER}\s?\b{_MONTH}(?:,?\s{_NUMBER})?|\b{_MONTH}\s{_NUMBER}(?:,\s?{_NUMBER})?|{_NUMBER}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Normaliser:
+    r"""How a text is cut into words before it is hashed.
+
+    Always: Unicode NFKC; invisible characters (zero-width, soft hyphen, bidi controls) vanish
+    without splitting the word around them; combining marks stay with their letter. A letter of a
+    script that is written without spaces (Han, Kana, Thai, Khmer, …) is a word of its own.
+
+    Parameters
+    ----------
+    fold_case
+        ``Straße`` and ``STRASSE`` are one word (Unicode case folding).
+    drop_punctuation
+        Words are runs of letters, digits and ``_``, like ``\w+``; otherwise every punctuation mark
+        and symbol is a word of its own.
+    fold_accents
+        ``é`` is ``e``; also Greek and Cyrillic accents, Hebrew points and Arabic vowel marks.
+    fold_numbers
+        Numbers, times and dates (with digits or English month names) all read ``0``: pages that
+        differ only in a date or a counter become equal.
+    drop_urls
+        ``http://…``, ``https://…`` and ``www.…`` say nothing.
+    drop_reposts
+        ``RT @name:``, ``MT @name`` and ``via @name`` say nothing.
+    segment
+        Cuts a run of letters of unspaced scripts into words, for example ``rjieba.cut``; they are
+        then kept together as it says.
+
+    Examples
+    --------
+    >>> Normaliser()("A rose\u00ad\u200b is a ROSE, isn't it?")
+    'a rose is a rose isn t it'
+    >>> Normaliser(fold_numbers=True)("Seen 12,345 times, last on 3 May 2021 at 10:15")
+    'seen 0 times last on 0 at 0'
+    >>> Normaliser(drop_reposts=True, drop_urls=True)("RT @phpnw09: 1 Week 'til http://t.co/x")
+    '1 week til'
+    >>> Normaliser().words("東京 & Füße")
+    ['東', '京', 'füsse']
+    """
+
+    fold_case: bool = True
+    drop_punctuation: bool = True
+    fold_accents: bool = False
+    fold_numbers: bool = False
+    drop_urls: bool = False
+    drop_reposts: bool = False
+    segment: Segmenter | None = None
+
+    def __call__(self, text: str) -> str:
+        """The words of *text*, one space between them."""
+        return " ".join(self.words(text))
+
+    def words(self, text: str) -> list[str]:
+        """The words of *text*, in order."""
+        return self.encode(text).decode().split()
+
+    def encode(self, text: str) -> bytes:
+        """The words of *text* in UTF-8, one or more spaces (0x20) between them.
+
+        This is what the shingler reads: no Python object is made for a word.
+        """
+        text = str.__str__(text)  # lxml and Beautiful Soup have strings of classes of their own
+        patterns = self.drop_urls or self.drop_reposts or self.fold_numbers
+        if patterns or self.segment is not None:
+            text = self.reduced(text)
+        if self.segment is not None:
+            text = segmented(text, self.segment)
+        if self.fold_case and self.drop_punctuation:
+            if COMPILED and not (self.fold_accents or self.segment) and len(text) <= _PIECE:
+                found = encode(text, _by_itself)
+                if found is not None:
+                    return found
+            if not text.isascii():
+                for char in _TYPOGRAPHY:
+                    text = text.replace(char, " ")
+            if text.isascii():
+                return text.encode("ascii").translate(_ASCII)
+        return b"".join(map(self._encode_piece, _pieces(text)))
+
+    def reduced(self, text: str) -> str:
+        """*text* in NFKC, without the addresses, reposts, numbers and accents that say nothing.
+
+        What writes letters otherwise, as :class:`~.spelling.shape.Shapes`, is given this: nobody
+        would know them afterwards.
+        """
+        text = composed(text, self.fold_accents)  # for 1½ and what is hidden within a number
+        if self.drop_urls:
+            text = _URL.sub(" ", text)
+        if self.drop_reposts:
+            text = _REPOST.sub(" ", text)
+        if self.fold_numbers:
+            text = _DATE_OR_NUMBER.sub("0", text)
+        return text
+
+    def _encode_piece(self, text: str) -> bytes:
+        known = characters(self.drop_punctuation, self.fold_accents, self.segment is None)
+        text = known.visible(text)
+        if self.fold_accents:
+            text = known.visible(unicodedata.normalize("NFKD", text))
+        text = one_writing(unicodedata.normalize("NFKC", text))
+        text = unicodedata.normalize("NFKC", text.casefold() if self.fold_case else text)
+        return known.spaced(text)
+
+
+def composed(text: str, fold_accents: bool = False) -> str:
+    r"""*text* in NFKC, without invisible characters: what has the same words has the same letters.
+
+    >>> composed("An o\ufb03ce in Zu\u0308\u00adrich\u200b")
+    'An office in Zürich'
+    """
+    if text.isascii():
+        return text
+    visible = characters(True, fold_accents, True).visible
+    pieces = [visible(piece) for piece in _pieces(text)]
+    if fold_accents:
+        pieces = [visible(unicodedata.normalize("NFKD", piece)) for piece in pieces]
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
+
+
+def single_spaced(encoded: bytes) -> bytes:
+    """*encoded* words with exactly one space between them and none at the ends.
+
+    >>> single_spaced(b"  to be  or ")
+    b'to be or'
+    """
+    if COMPILED and not has_gaps(encoded):
+        return encoded.strip(b" ")
+    read = np.frombuffer(encoded + b" ", np.uint8)
+    this, following = read[:-1], read[1:]
+    spaced: bytes = this[(this != _SPACE) | (following != _SPACE)].tobytes()
+    return spaced.lstrip()
+
+
+def _by_itself(char: str) -> bytes | None:
+    """What the default normaliser writes for *char* among any others; None if they have a say.
+
+    NFKC of a text is that of its characters one by one, if none of them, decomposed, begins with
+    what combines with a letter before it (UAX #15): a mark, a vowel or final of Hangul. Of scripts
+    above the basic plane a few letters do, too, which are not told apart from others here.
+    """
+    if char.isascii() or char in _TYPOGRAPHY:  # before a table is made that they do not need
+        return (char if char.isascii() else " ").encode("ascii").translate(_ASCII)
+    known = characters(True, False, True)
+    if known.of_one(char) == DROP:
+        return b""
+    first = known.visible(unicodedata.normalize("NFKD", char))[0]
+    if "\u1160" <= first <= "\u11ff" or "\U00010000" <= first < "\U0001d400":
+        return None
+    if unicodedata.category(first)[0] == "M":
+        return None
+    folded = one_writing(unicodedata.normalize("NFKC", char))
+    folded = unicodedata.normalize("NFKC", folded.casefold())
+    found = {known.of_one(letter) for letter in folded}
+    if found == {WORD}:
+        return folded.encode()
+    if found == {ALONE} and len(folded) == 1:
+        return f" {folded} ".encode()
+    # The word that follows shows whether this ends in a letter that stands alone.
+    written = Normaliser()._encode_piece(char + "a").removesuffix(b"a")
+    return re.sub(b" +", b" ", written)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut *text* at ASCII white space, or anywhere in a text that has none for too long."""
+    start = 0
+    while len(text) - start > _PIECE:
+        end = max(text.rfind(space, start, start + _PIECE) for space in " \n") + 1
+        end = end or start + _PIECE
+        yield text[start:end]
+        start = end
+    yield text[start:]

@@ -1,0 +1,140 @@
+"""What a crawl finds of addresses, until the index knows of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeVar
+
+from ..dedup.errors import ServerError
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from ..dedup.index import DuplicateIndex
+
+logger = logging.getLogger(__name__)
+
+Found = TypeVar("Found")
+
+MANY: Final = 128  # addresses that the index is told of although no page comes
+LEFT_OUT: Final = object()
+"""Signal of a spider: what is at `url` may be no item."""
+
+MOST_LEFT_OUT: Final = 10_000  # addresses that are remembered while the server gives no answer
+
+
+class Telling(ABC, Generic[Found]):
+    """Tells the index of what was found with the next page, and of much without one.
+
+    What it gives no answer for waits for the page after that. `count` takes the name of a statistic
+    to add one to.
+    """
+
+    statistic: ClassVar[str]  # counts what changed something in the index
+    what: ClassVar[str]  # is found of an address
+
+    def __init__(self, count: Callable[[str], None]) -> None:
+        self.waiting: deque[Found] = deque()
+        self._count = count
+        self._index: DuplicateIndex | None = None
+        self._telling: list[Found] = []  # what the server is being told
+        self._unanswered = False
+        self._reporting = asyncio.Lock()
+        self._report: asyncio.Future[None] | None = None
+
+    def open(self, index: DuplicateIndex) -> None:
+        """Report to *index* from now on."""
+        self._index = index
+
+    @abstractmethod
+    async def _tell(self, index: DuplicateIndex, found: Found) -> bool:
+        """Tell the index; whether that changed something."""
+
+    @abstractmethod
+    def _url(self, found: Found) -> str:
+        """The address that was found so."""
+
+    def _add(self, found: Found) -> None:
+        self.waiting.append(found)
+        if len(self.waiting) % MANY == 0 and (self._report is None or self._report.done()):
+            self._report = asyncio.ensure_future(self.report())
+
+    async def report(self) -> None:
+        """Tell the index of what waits, as far as it answers.
+
+        The page that this is done with is checked all the same.
+        """
+        if self._index is None:
+            return
+        async with self._reporting:  # no page overtakes what was reported before it
+            while self.waiting:
+                # After no answer one of them asks for all: of thousands each page would have to.
+                count = 1 if self._unanswered else len(self.waiting)
+                told = self._telling = [self.waiting.popleft() for _ in range(count)]
+                asked = (self._tell(self._index, found) for found in told)
+                try:
+                    known = await asyncio.gather(*asked, return_exceptions=True)
+                except asyncio.CancelledError:  # to say it twice does no harm
+                    self.waiting.extendleft(reversed(told))
+                    raise
+                finally:
+                    self._telling = []
+                self._unanswered = False
+                for found, answer in zip(told, known, strict=True):
+                    self._take(found, answer)
+                if self._unanswered:
+                    return
+
+    def _take(self, found: Found, answer: bool | BaseException) -> None:
+        if isinstance(answer, ServerError):
+            self.waiting.append(found)
+            self._unanswered = True
+        elif isinstance(answer, BaseException):
+            # An address that does no good shall do no harm either.
+            self._count(f"dedup/errors/{type(answer).__name__}")
+            url = self._url(found)
+            logger.error("That %r is %s could not be noted", url, self.what, exc_info=answer)
+        elif answer:
+            self._count(self.statistic)
+
+
+class LeftOut(Telling[str]):
+    """Has the index forget the pages that a spider leaves out.
+
+    One that was kept when it was no such page would stand for its copies for ever, and a crawl
+    would have its text nowhere. What has no answer when a crawl ends comes again in the next one,
+    as the page does.
+    """
+
+    statistic = "dedup/left_out"
+    what = "left out"
+
+    def __init__(self, count: Callable[[str], None]) -> None:
+        super().__init__(count)
+        self._has_warned = False
+
+    def watch(self, crawler: Crawler) -> None:
+        """Note what the spider of a crawl says."""
+        crawler.signals.connect(self.note, signal=LEFT_OUT)
+
+    def note(self, url: str) -> None:
+        """Note the address of a page that is left out."""
+        if len(self.waiting) < MOST_LEFT_OUT:
+            self._add(url)
+        elif not self._has_warned:
+            self._has_warned = True
+            logger.warning(
+                "%d addresses that are left out wait until the index answers; of more it is told "
+                "when a crawl meets them again",
+                MOST_LEFT_OUT,
+            )
+
+    async def _tell(self, index: DuplicateIndex, found: str) -> bool:
+        return await index.leave_out(found)
+
+    def _url(self, found: str) -> str:
+        return found
