@@ -147,7 +147,8 @@ def verify_pairs(
     """Of pairs those whose odd sketches are as similar as `threshold`, in :data:`EDGES`.
 
     As the index does, a new text is compared at the level of the sketch that is stored; and two of
-    one size that have not all `bands` in common count as :func:`~..dedup.sketches.odd.difference` says.
+    one size that have not all `bands` in common count as the odd sketches'
+    ``difference`` says.
     """
     width = _ODD_HEAD + bits // 8
     ones = np.array([value.bit_count() for value in range(256)], np.uint16)

@@ -21,7 +21,7 @@ _INVISIBLE: Final = re.compile(
 _LINK: Final = re.compile(r"https?://[^\s\\\"'<>`]+", re.IGNORECASE)
 _MOST_LINK: Final = 2000
 
-# As the words that are compared: see dedup/text/normaliser.py. Each byte is the kind of a character.
+# As the words that are compared (dedup/text/normaliser.py). Each byte is a character's kind.
 _WORD: Final = re.compile(rb"%c[%c%c]*|%c[%c%c%c]*" % (ALONE, DROP, MARK, WORD, DROP, MARK, WORD))
 MOST_WORDS: Final = 5000  # of a text that are compared
 _CONTEXT: Final = 10  # words shown around a difference

@@ -49,14 +49,15 @@ class Choice:
     Attributes
     ----------
     name
-        Who chose: ``set`` (the settings), ``fewest`` (:func:`~.sketches.lsh.fewest_bands`) or ``weighed``
-        (:func:`~.sketches.lsh.choose_bands`).
+        Who chose: ``set`` (the settings), ``fewest`` (:func:`~.sketches.lsh.fewest_bands`) or
+        ``weighed`` (:func:`~.sketches.lsh.choose_bands`).
     used
         Whether the index works with it.
     bands, rows
         b bands of r values each.
     false_positives, false_negatives
-        Areas between the S-curve and the step at the threshold, see :func:`~.sketches.lsh.error_areas`.
+        Areas between the S-curve and the step at the threshold, see
+        :func:`~.sketches.lsh.error_areas`.
     page_bytes, band_bytes
         Memory of the server for a kept page, and the bands' part of it.
     """

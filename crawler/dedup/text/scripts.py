@@ -80,8 +80,8 @@ def _tried(segment: Segmenter, name: str) -> Segmenter:
 def segmented(text: str, segment: Segmenter) -> str:
     """*text* with spaces between the words that *segment* finds in its unspaced runs.
 
-    It is given as :func:`~.normaliser.composed` writes it: how a site writes letters, and whether it puts
-    zero-width spaces between words, has no say in what the segmenter finds.
+    It is given as :func:`~.normaliser.composed` writes it: how a site writes letters, and whether
+    it puts zero-width spaces between words, has no say in what the segmenter finds.
 
     >>> segmented("Tokyo is 東京都, they say", lambda run: (run[:2], run[2:]))
     'Tokyo is  東京 都 , they say'
