@@ -5,12 +5,11 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from redis.asyncio import RedisCluster
-
 from ..candidates import Rule
 from ..fingerprint import make_sketcher
 from ..store.cluster.index import SpreadIndex
 from ..store.parameters import SECRET, seed_digest
+from ..store.server.connect import Cluster
 from ..store.single import RedisIndex
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
         "bits": config.sketch_bits,
         "ttl": config.ttl,
     }
-    if not isinstance(client, RedisCluster):
+    if not isinstance(client, Cluster):
         return RedisIndex(client, config.namespace, parameters, rule, **terms, secret=config.seed)
     return SpreadIndex(
         client,

@@ -23,7 +23,8 @@ from .address import Address, mask, parse_address
 from .embedded import EmbeddedServer, embedded_server
 from .faults import explain
 
-Client: TypeAlias = Redis | RedisCluster
+Cluster: TypeAlias = RedisCluster
+Client: TypeAlias = Redis | Cluster
 
 logger = logging.getLogger(__name__)
 
