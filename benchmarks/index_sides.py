@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import tempfile
 import time
@@ -22,7 +23,7 @@ from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.messages import CheckRequest
 from crawler.dedup.store.server.connect import open_server
-from crawler.dedup.store.server.keeper import start
+from crawler.dedup.store.server.keeper import MEMORY
 from crawler.dedup.store.single import RedisIndex
 
 SHINGLES = 500
@@ -68,7 +69,8 @@ def server(program: str) -> Iterator[tuple[str, redis.Redis]]:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         socket = f"{folder}/s"
         command = [program, "--unixsocket", socket, "--port", "0", "--save", ""]
-        with start(command, cwd=folder, stdout=subprocess.DEVNULL) as run:
+        memory = MEMORY | os.environ
+        with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, env=memory) as run:
             client = redis.Redis(unix_socket_path=socket)
             while not Path(socket).exists():
                 time.sleep(0.01)

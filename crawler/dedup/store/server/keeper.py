@@ -38,8 +38,6 @@ SERVER_OPTIONS = {
 # Has glibc ask for large pages, where the system gives them to who asks, and keep at hand, of each
 # size, some of the memory that scripts give back: to look for it is to read what lies beside it.
 MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.tcache_count=50"}
-STARTS = 16  # of which one in four goes without large pages, where glibc leaves that to chance
-EARLY = 600  # kB of memory: a server that has more may have opened its files
 
 
 def main(binary: str) -> None:
@@ -53,7 +51,7 @@ def main(binary: str) -> None:
         fcntl.flock(server, fcntl.LOCK_EX | fcntl.LOCK_NB)
         options = [word for name, value in SERVER_OPTIONS.items() for word in ("--" + name, value)]
         _remove_remains()
-        child = start([binary, *options], pass_fds=(server,))
+        child = subprocess.Popen([binary, *options], pass_fds=(server,), env=MEMORY | os.environ)
     os.close(server)
     threading.Thread(target=_stop_when_alone, args=(users, child), daemon=True).start()
     threading.Thread(target=_every_second, daemon=True).start()
@@ -61,49 +59,6 @@ def main(binary: str) -> None:
     if child is not None:
         child.wait()
     os._exit(0)  # The server is gone, and with this process all its locks.
-
-
-def start(
-    command: list[str],
-    *,
-    cwd: str | None = None,
-    stdout: int | None = None,
-    pass_fds: tuple[int, ...] = (),
-) -> subprocess.Popen[bytes]:
-    """Start a server, and again until it asks for large pages where the system gives them so.
-
-    glibc 2.36 compares what the system says of them with a text whose end it has not written, so
-    that chance decides. A program's first memory shows it, usually after 2 ms of the 30 that it
-    takes until it opens a file; one that is further on is left alone.
-    """
-    environment = MEMORY | os.environ
-    starts = STARTS if MEMORY.items() <= environment.items() else 1
-    while True:
-        # Where one start has failed, others like it often do: a variable moves what is there.
-        moved = environment | {"STARTS_LEFT": "x" * (7 * starts)}
-        child = subprocess.Popen(command, cwd=cwd, env=moved, stdout=stdout, pass_fds=pass_fds)
-        starts -= 1
-        if starts == 0 or not _lacks_large_pages(child.pid):
-            return child
-        child.kill()
-        child.wait()
-
-
-def _lacks_large_pages(pid: int) -> bool:
-    """Whether a server that has just begun does not ask for the large pages that it would get."""
-    with contextlib.suppress(OSError):  # no Linux, or the program has ended
-        with open("/sys/kernel/mm/transparent_hugepage/enabled") as file:  # noqa: PTH123 as above
-            if "[madvise]" not in file.read():
-                return False
-        for _ in range(50):
-            time.sleep(0.001)
-            with open(f"/proc/{pid}/smaps", "rb") as file:  # noqa: PTH123
-                heap = file.read().partition(b"[heap]\n")[2]
-            size, _, flags = heap.partition(b"VmFlags:")
-            if flags:
-                is_early = int(size.split()[1]) < EARLY
-                return is_early and b"hg" not in flags.partition(b"\n")[0].split()
-    return False
 
 
 def _remove_remains() -> None:
