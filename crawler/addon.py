@@ -10,6 +10,8 @@ from scrapy.utils.misc import load_object
 from .pipelines import DuplicatePipeline
 from .pipelines.reading import ResponseReader
 from .project import project_config
+from .spiders.cookies import use_packaged_suffix_list
+from .spiders.middlewares import COOKIES, added_to
 from .start_errors import speak_plainly
 
 if TYPE_CHECKING:
@@ -26,13 +28,15 @@ class Addon:
     """Puts :class:`DuplicatePipeline` into ``ITEM_PIPELINES``, unless it stands there already, or a
     class derived from it: to the second of two all pages would be ``unchanged`` or ``updated``.
 
-    And :class:`ResponseReader` into ``SPIDER_MIDDLEWARES``, so that pages are parsed once.
+    And :class:`ResponseReader` into ``SPIDER_MIDDLEWARES``, so that pages are parsed once, and a
+    :class:`CookiesMiddleware` in the place of Scrapy's, for cookies as browsers keep them.
 
     A setting that cannot be used fails the start of the crawl, with an error that names it.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Check the settings and add the pipeline."""
+        use_packaged_suffix_list()
         # Contracts pass no items on. A fault here would end the check before them, with its OK.
         if "SCRAPY_CHECK" in os.environ:
             return
@@ -44,6 +48,10 @@ class Addon:
             )
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", ResponseReader, NEXT_TO_SPIDER
+        )
+        name = "DOWNLOADER_MIDDLEWARES"
+        settings.set(
+            name, added_to(settings.getdict(name), COOKIES), settings.getpriority(name) or 0
         )
 
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -35,6 +36,42 @@ def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """New indexes draw their seeds as they did when the test ran last: estimates are the same."""
     draws = random.Random(request.node.nodeid)
     monkeypatch.setattr(open_store, "draw_seed", lambda: draws.getrandbits(63))
+
+
+class Outside:
+    """A proxy to the world that takes connections and never answers, as a firewall does."""
+
+    def __init__(self) -> None:
+        self.asked: list[bytes] = []
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        held = []
+        while True:
+            held.append(self._socket.accept()[0])
+            self.asked.append(held[-1].recv(200).partition(b"\r\n")[0])
+
+
+@pytest.fixture(scope="session")
+def outside() -> Iterator[Outside]:
+    """Where all that asks for something by HTTPS, here or in a process of a test, is led."""
+    proxy = Outside()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
+            patch.setenv(name, proxy.url)
+        for name in ("no_proxy", "NO_PROXY"):
+            patch.setenv(name, "localhost,127.0.0.1,::1")
+        yield proxy
+
+
+@pytest.fixture(autouse=True)
+def nobody_asks_the_outside(outside: Outside) -> Iterator[None]:
+    """A crawl speaks to its sites and its index alone; so does all else in this package."""
+    before = len(outside.asked)
+    yield
+    assert outside.asked[before:] == []
 
 
 class Server:

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# They tell of what could not be fetched with a traceback. Scrapy reads cookies with tldextract,
-# which asks the internet for a list and has one of its own.
-_TALKATIVE = ("scrapy.downloadermiddlewares.robotstxt", "tldextract")
+# It tells of what could not be fetched with a traceback.
+_TALKATIVE = "scrapy.downloadermiddlewares.robotstxt"
 
 _WRAPPED = re.compile(r"\[<twisted\.python\.failure\.Failure [\w.]+: (.*)>\]")
 
@@ -45,8 +44,7 @@ class Failures:
         self._reasons: dict[str, str] = {}
         self._types: set[str] = set()
         self._was_known = False
-        for name in _TALKATIVE:
-            logging.getLogger(name).addFilter(_one_line)
+        logging.getLogger(_TALKATIVE).addFilter(_one_line)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
         crawler.signals.connect(self.closed, signal=signals.spider_closed)
 

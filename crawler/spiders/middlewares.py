@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy.downloadermiddlewares.cookies import CookiesMiddleware as ScrapyCookies
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.http import TextResponse
@@ -14,6 +15,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.python import global_object_name
 
 from ..chrome.page.encoding import decode, is_charset
+from .cookies import CookiesMiddleware
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -71,6 +73,12 @@ class RefreshMiddleware(MetaRefreshMiddleware):
 _INSTEAD: Final[dict[str, type]] = {
     global_object_name(RobotsTxtMiddleware): RobotsMiddleware,
     global_object_name(MetaRefreshMiddleware): RefreshMiddleware,
+    global_object_name(ScrapyCookies): CookiesMiddleware,
+}
+# For every spider of a project.
+COOKIES: Final[dict[Any, int | None]] = {
+    global_object_name(ScrapyCookies): None,
+    CookiesMiddleware: 700,
 }
 # A body is unpacked by 590, before which its own declaration cannot be seen.
 MIDDLEWARES: Final[dict[Any, int | None]] = {
@@ -78,18 +86,21 @@ MIDDLEWARES: Final[dict[Any, int | None]] = {
     RobotsMiddleware: 100,
     CharsetMiddleware: 585,
     RefreshMiddleware: 580,
+    **COOKIES,
 }
 
 
-def added_to(own: Mapping[Any, int | None]) -> dict[Any, int | None]:
-    """The middlewares of a project, and :data:`MIDDLEWARES`.
+def added_to(
+    own: Mapping[Any, int | None], added: Mapping[Any, int | None] = MIDDLEWARES
+) -> dict[Any, int | None]:
+    """The middlewares of a project, and those `added`.
 
     Where the project gives one of Scrapy's another place, or none, as for one of its own, that is
     the place of what does its work here.
     """
-    found = {**MIDDLEWARES, **own}
+    found = {**added, **own}
     for key, place in own.items():
         instead = _INSTEAD.get(key if isinstance(key, str) else global_object_name(key))
-        if instead is not None and instead not in own:
+        if instead in added and instead not in own:
             found |= {key: None, instead: place}
     return found

@@ -25,6 +25,7 @@ from ..pipelines.templates import site_template
 from ..project import project_config
 from ..start_errors import naming, speak_plainly
 from .arguments import Arguments, host_of
+from .cookies import use_packaged_suffix_list
 from .failures import Failures
 from .job import JobLock
 from .links import NewLinks, encoded
@@ -82,6 +83,7 @@ class SiteSpider(Spider):
     def update_settings(cls, settings: BaseSettings) -> None:
         """Put the middlewares that the spider needs among those of the project."""
         super().update_settings(settings)
+        use_packaged_suffix_list()
         name = "DOWNLOADER_MIDDLEWARES"
         # Not below a spider's own settings: a crawler that is handed to a runner takes all others
         # from there once more.

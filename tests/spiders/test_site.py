@@ -377,14 +377,14 @@ async def test_what_could_not_be_had_is_counted(web: Web, crawl: Crawl) -> None:
     assert sum(v for k, v in result.stats.items() if k.startswith("site/download_errors/")) == 1
 
 
-@pytest.mark.parametrize("name", ["tldextract", "scrapy.downloadermiddlewares.robotstxt"])
-async def test_what_libraries_could_not_fetch_is_a_line_each(
-    web: Web, crawl: Crawl, name: str, caplog: pytest.LogCaptureFixture
+async def test_a_robots_file_that_could_not_be_fetched_is_a_line(
+    web: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """They log it with a traceback, which tells a person who crawls nothing."""
+    """Scrapy logs it with a traceback, which tells a person who crawls nothing."""
     web.page("/")
     await crawl()
     caplog.clear()
+    name = "scrapy.downloadermiddlewares.robotstxt"
     logging.getLogger(name).warning("no answer", exc_info=OSError("no such host"))
     (record,) = caplog.records
     assert not record.exc_info

@@ -11,7 +11,7 @@ from crawler.items import Page
 
 
 class Answer(NamedTuple):
-    """What the server sends."""
+    """What the server sends; a header of several lines is sent several times."""
 
     body: bytes = b""
     headers: dict[str, str] = {}  # noqa: RUF012
@@ -21,12 +21,14 @@ class Answer(NamedTuple):
 class Web:
     """Paths, whole addresses, or ``with cookie /path``, and what stands there.
 
-    ``seen`` lists the paths that were asked for, ``open`` lets answers out.
+    ``seen`` lists the paths that were asked for, ``cookies`` has what was last sent with each,
+    ``open`` lets answers out.
     """
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}
         self.seen: list[str] = []
+        self.cookies: dict[str, str] = {}
         self.open = Event()
         self.open.set()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
@@ -55,6 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.web.seen.append(self.path)
+        self.web.cookies[self.path] = self.headers.get("Cookie", "")
         self.web.open.wait()
         answer = self.web.answers.get(self.path, Answer(b"", {"Content-Type": "text/html"}, 404))
         answer = self.web.answers.get(f"http://{self.headers['Host']}{self.path}", answer)
@@ -62,7 +65,8 @@ class _Handler(BaseHTTPRequestHandler):
             answer = self.web.answers.get(f"with cookie {self.path}", answer)
         self.send_response(answer.status)
         for name, value in answer.headers.items():
-            self.send_header(name, value)
+            for line in value.split("\n"):
+                self.send_header(name, line)
         self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
         try:
