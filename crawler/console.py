@@ -23,7 +23,7 @@ from .dedup.verdict import Kind
 from .spiders.site import SiteSpider
 from .start_errors import naming
 from .terminal import measured
-from .wording import counted
+from .wording import counted, shell_word
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -156,7 +156,8 @@ class Console:
             return  # there is nothing to ask about
         if not self.feeds:
             self.terminal.print("The kept pages were written nowhere; add -O pages.jsonl")
-        url, scrapy, index = self.dropped_url or "URL", _scrapy(), _index(self.crawler.settings)
+        url, scrapy = shell_word(self.dropped_url or "") or "URL", _scrapy()
+        index = _index(self.crawler.settings)
         more = f"Ask for more: {scrapy} dedup stats{index}; {scrapy} dedup show {url}{index}"
         self.terminal.print(more, soft_wrap=True)
 
@@ -200,7 +201,8 @@ def _scrapy() -> str:
     if shutil.which("scrapy"):
         return "scrapy"
     called = Path(sys.argv[0])
-    return str(called) if called.name == "scrapy" else f"{sys.executable} -m scrapy"
+    is_scrapy = called.name == "scrapy"
+    return shlex.join([str(called)] if is_scrapy else [sys.executable, "-m", "scrapy"])
 
 
 def _index(settings: BaseSettings) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from decimal import ROUND_FLOOR, Decimal
 from typing import Final
 
@@ -97,3 +98,15 @@ def shortened(word: str) -> str:
     """
     half = LONG // 2
     return word if len(word) <= LONG else f"{word[: half - 1]}…{word[-half:]}"
+
+
+def shell_word(url: str) -> str | None:
+    """A stranger's URL as one word of a command to paste into a shell; None for what is no URL.
+
+    >>> shell_word("http://example.com/;ls"), shell_word("https://example.com/a")
+    ("'http://example.com/;ls'", 'https://example.com/a')
+    >>> shell_word("--output=/etc/passwd"), shell_word("http://example.com/\\x1b[2J")
+    (None, None)
+    """
+    is_url = url.lower().startswith(("http://", "https://")) and url.isprintable()
+    return shlex.quote(url) if is_url else None

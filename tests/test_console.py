@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import shlex
+import shutil
+import sys
 from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
@@ -113,8 +116,31 @@ def test_the_table_says_where_the_pages_are() -> None:
     shown = text.getvalue()
     assert "b.example, a.example: finished after 0 s" in shown
     assert "900 kept pages are in pages.jsonl" in shown
-    assert "dedup show http://a.example/[red]copy" in shown
+    assert "dedup show 'http://a.example/[red]copy'" in shown
     assert "1,200" in shown
+
+
+@pytest.mark.parametrize(
+    ("url", "word"),
+    [
+        ("http://a.example/;touch$IFS/tmp/x;'`ls`", None),
+        ("--output=/etc/passwd", "URL"),
+        ("file:///etc/passwd", "URL"),
+        ("http://a.example/\n; ls", "URL"),
+    ],
+)
+def test_a_url_to_paste_is_a_word_of_a_shell(
+    url: str, word: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a stranger put into a URL is no command of whoever asks about it; so is the path of
+    Scrapy."""
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(sys, "argv", ["/a folder/scrapy"])
+    reporter, text = console(STATS)
+    reporter.dropped(SimpleNamespace(url=url))
+    reporter.show_table()
+    command = text.getvalue().rpartition("stats; ")[2]
+    assert shlex.split(command) == ["/a folder/scrapy", "dedup", "show", word or url]
 
 
 def test_what_the_command_line_said_of_the_index_is_said_again() -> None:

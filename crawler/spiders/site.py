@@ -24,6 +24,7 @@ from ..pipelines.reporting import LEFT_OUT
 from ..pipelines.templates import site_template
 from ..project import project_config
 from ..start_errors import naming, speak_plainly
+from ..wording import shell_word
 from .arguments import Arguments, host_of
 from .cookies import use_packaged_suffix_list
 from .failures import Failures
@@ -243,11 +244,12 @@ class SiteSpider(Spider):
     def _named_sitemaps(self, urls: list[str], base: str) -> Iterator[Request]:
         yield from map(self._sitemap, self._sitemaps.resolve(urls, base))
         whole = (resolved(base, url) for url in urls)
-        if other := next((url for url in whole if url and not self._has_sitemaps(url)), None):
+        others = (safe_url_string(url) for url in whole if url and not self._has_sitemaps(url))
+        if other := next(filter(None, map(shell_word, others)), None):
             logger.warning(
                 "%s names sitemaps on another host; to read them as well: -a sitemap=%s",
                 base,
-                safe_url_string(other),
+                other,
             )
 
     def not_fetched(self, failure: Failure) -> None:
@@ -295,7 +297,7 @@ class SiteSpider(Spider):
                 logger.warning(
                     "%s leads to another host; to crawl that one: -a url=%s",
                     came_from[0],
-                    request.url,
+                    shell_word(request.url),
                 )
                 self.failures.remember(request, f"leads to {host}")
         raise IgnoreRequest(f"{request.url} is not on {', '.join(sorted(self.hosts))}")

@@ -82,14 +82,18 @@ async def test_queries_are_sent_in_the_encoding_of_the_page(web: Web, crawl: Cra
     assert result.items[0].canonical == f"{web.url}/?q=%F7%E0%E9"
 
 
-async def test_other_hosts_are_left_alone(web: Web, crawl: Crawl) -> None:
+async def test_other_hosts_are_left_alone(
+    web: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture
+) -> None:
     """A port is part of a host; neither links nor redirects lead away from it."""
     other = Web()
     try:
         other.page("/")
         web.page("/", f"{other.url}/", "/away", "http://localhost:bad/", "mailto:me@example.com")
-        web.answers["/away"] = Answer(status=302, headers={"Location": f"{other.url}/"})
-        result = await crawl()
+        evil = f"{other.url}/;touch$IFS/tmp/x"
+        web.answers["/away"] = Answer(status=302, headers={"Location": evil})
+        result = await crawl(url=f"{web.url}/ {web.url}/away")
+        assert f"to crawl that one: -a url='{evil}'" in caplog.text  # to be pasted into a shell
         assert result.paths == ["/"]
         assert other.seen == []
         assert result.stats["site/foreign_redirects"] == 1

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import re
+import shlex
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
+from w3lib.url import safe_url_string
 
 from tests.spiders.webserver import Answer, Result, Web
 
@@ -101,18 +104,22 @@ async def test_a_sitemap_that_is_named_may_be_anywhere(web: Web, other: Web, cra
     assert "/x" not in other.seen
 
 
+@pytest.mark.parametrize("path", ["\x1b[2J.xml", ";touch$IFS/tmp/x;'`ls`&a=#b"])
 async def test_sitemaps_on_another_host_are_told_of(
-    web: Web, other: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture
+    web: Web, other: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture, path: str
 ) -> None:
-    """What robots.txt names elsewhere is not asked for; the log says how to."""
-    robots = f"Sitemap: {other.url}/\x1b[2J.xml\nSitemap: {web.url}/here.xml"
+    """What robots.txt names elsewhere is not asked for; the log says how to, as a shell reads it."""
+    robots = f"Sitemap: javascript:x\nSitemap: {other.url}/{path}\nSitemap: {web.url}/here.xml"
     web.answers["/robots.txt"] = Answer(robots.encode(), {"Content-Type": "text/plain"})
     web.answers["/here.xml"] = Answer(f"{web.url}/lonely\n".encode())
     web.page("/")
     web.page("/lonely")
     assert (await crawl(sitemap="true")).paths == ["/", "/lonely"]
     assert not other.seen
-    assert f"to read them as well: -a sitemap={other.url}/%1B%5B2J.xml" in caplog.text
+    told = re.search("to read them as well: (.*)", caplog.text)
+    assert told is not None
+    word, named = shlex.split(told[1])
+    assert (word, named.partition("=")[2]) == ("-a", safe_url_string(f"{other.url}/{path}"))
 
 
 RSS = """<?xml version="1.0"?><rss version="2.0"><channel><link>{0}/</link>
