@@ -25,6 +25,7 @@ from hypothesis import settings
 from crawler.dedup.exchange import open_store
 from crawler.dedup.store.server.embedded import server_binary
 from tests.wheel import build_wheel, install_wheel
+from tests.workers import end_with_parent
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("untimed", deadline=None)
@@ -93,7 +94,13 @@ class Server:
         for name, value in self.options.items():
             words += ["--" + name.replace("_", "-"), *str(value).split(" ")]
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
+            self.process = subprocess.Popen(
+                words,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=end_with_parent,  # a run that is killed leaves none behind
+            )
         wait_until(self._listens)
 
     def _listens(self) -> bool:

@@ -30,6 +30,7 @@ from tests.markdown import blocks
 from tests.projects import Project
 from tests.spiders.webserver import Web
 from tests.test_demo_site import ITEMS, assert_one_of_each, crawl, url_of
+from tests.workers import end_with_parent
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "scrapyd"
@@ -223,7 +224,12 @@ def test_scrapyd_runs_the_spider(egg: Path, installed: str, server: Server, tmp_
     (tmp_path / "scrapyd.conf").write_text(
         f"[scrapyd]\nhttp_port = {port}\npoll_interval = 0.2\nmax_proc = 1\nitems_dir = items\n"
     )
-    daemon = subprocess.Popen([installed, "-m", "scrapyd"], cwd=tmp_path, start_new_session=True)
+    daemon = subprocess.Popen(
+        [installed, "-m", "scrapyd"],
+        cwd=tmp_path,
+        start_new_session=True,
+        preexec_fn=end_with_parent,
+    )
     url = f"http://127.0.0.1:{port}"
     try:
         wait_until(lambda: _answers(port), 60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import signal
 import subprocess
@@ -13,6 +14,16 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from tests.texts import article, changed, text
 
 ROOT = Path(__file__).parents[1]
+
+
+_PR_SET_PDEATHSIG = 1
+_prctl = getattr(ctypes.CDLL(None), "prctl", None)  # of Linux
+
+
+def end_with_parent() -> None:
+    """For `preexec_fn`: the kernel kills this process when the one that started it is gone."""
+    if _prctl is not None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def hear_ctrl_c() -> None:
@@ -69,6 +80,7 @@ def start(program: str, *arguments: object) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=end_with_parent,
     )
 
 

@@ -17,6 +17,7 @@ import pytest
 from crawler.commands.redirects import RedirectMap, apache_map, nginx_map
 from crawler.dedup.inspection.moved import Place, Whereabouts
 from tests.conftest import free_port, wait_until
+from tests.workers import end_with_parent
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 # nginx and Apache stand in folders that only root's PATH names.
@@ -181,7 +182,7 @@ def running(command: list[str], port: int) -> Iterator[Callable[[str], str | Non
             assert process.poll() is None, "the server has ended"
             return False
 
-    process = subprocess.Popen(command)
+    process = subprocess.Popen(command, preexec_fn=end_with_parent)
     try:
         wait_until(answers)
         yield ask

@@ -20,6 +20,7 @@ from crawler.dedup.archive.database import archive_path
 from tests.commands.conftest import ROOT, dedup
 from tests.report.pages import fill
 from tests.report.test_report import THREE
+from tests.workers import end_with_parent
 
 __all__ = ["dedup"]  # a fixture
 
@@ -178,7 +179,13 @@ def test_serve_until_it_is_ended(filled: DedupConfig, number: signal.Signals) ->
         "-s", f"DEDUP_REDIS_URL={filled.redis_url}", "-s", f"DEDUP_DATA_DIR={filled.data_dir}",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        words,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        preexec_fn=end_with_parent,
+    ) as process:
         assert process.stdout is not None
         address = json.loads(b"".join(process.stdout.readline() for _ in range(3)))["address"]
         assert len(address.partition("token=")[2]) == 32
