@@ -17,7 +17,7 @@ INSTALL = install --quiet --disable-pip-version-check --no-compile
 ARGS ?=
 export URL ?=
 # One more than there are processors, for many tests wait for servers and crawls.
-SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder --reruns 1 -rR
+SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder
 
 .PHONY: crawl test suite min pythons fuzz docs clean
 
@@ -46,7 +46,7 @@ suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
 
 # Where both run at once, compiling is done before the tests of either.
 min: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
-	$(VENV)-min/bin/python -m pytest --reruns 1 -rR tests/pipelines tests/test_addon.py tests/store/test_connect.py
+	$(VENV)-min/bin/python -m pytest tests/pipelines tests/test_addon.py tests/store/test_connect.py
 
 pythons: $(VENV)/test.stamp
 	$(BIN)/python -m tests.pythons
@@ -76,7 +76,7 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
 $(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)-min/bin/pip
 	@$(VENV)-min/bin/python tests/lowest.py > $(VENV)-min/lowest.txt
 	@$(VENV)-min/bin/pip $(INSTALL) -r $(VENV)-min/lowest.txt \
-		attrs hypothesis pytest pytest-asyncio pytest-rerunfailures pytest-timeout hatchling
+		attrs hypothesis pytest pytest-asyncio pytest-timeout hatchling
 	@touch $@
 
 # Without a compiler all works, and pages take longer.
