@@ -34,6 +34,12 @@ class DedupConfig:
     namespace: str = setting(
         "dedup", parsing.namespace, "Name of the index; spiders with the same name share one index."
     )
+    crawl: str | None = setting(
+        None,
+        parsing.optional(parsing.text),
+        "Name of the crawl. Processes with one name are one crawl, however late they begin: so let "
+        "those that share a queue. Unset: each is a crawl of its own.",
+    )
     data_dir: Path = setting(
         ".scrapy/dedup",
         parsing.path,
@@ -56,7 +62,9 @@ class DedupConfig:
         "ends the crawl with a non-zero exit code.",
     )
     drop: frozenset[Kind] = setting(
-        frozenset({Kind.EXACT, Kind.NEAR}), parsing.kinds, "Verdicts whose items are dropped."
+        frozenset({Kind.EXACT, Kind.NEAR, Kind.REPEATED}),
+        parsing.kinds,
+        "Verdicts whose items are dropped.",
     )
     tag_field: str | None = setting(
         "dedup",

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Among a billion different texts any two have equal ones with a chance of 6 in a trillion.
 EXACT_BYTES = 12
+NO_OWN = bytes(4)  # where nothing is known of what a page has of its own
+_MOST_OWN = 255  # words, and contents, that a byte can tell
 _KEY_MASK = np.uint32((1 << TABLE_KEY_BITS) - 1)
 
 
@@ -37,12 +39,16 @@ class Fingerprint:
     ``exact`` is the hash of the normalised words (12 bytes of xxh3-128), ``words`` their number,
     ``bands`` the keys by which candidates are found, 4 bytes each, ``odd`` the sketches that they
     are verified with, the page's own first; both are empty for a text too short for a shingle.
+    ``own`` tells what a page has of its own: the hash of its heading (2 bytes, 0 without one), the
+    words of its text that are not its site's (1), and from how many contents the site's template
+    was known then (1).
     """
 
     exact: bytes
     words: int
     bands: bytes = b""
     odd: tuple[OddSketch, ...] = ()
+    own: bytes = NO_OWN
 
 
 def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
@@ -118,6 +124,19 @@ class Fingerprinter:
         """The hash of a text's normalised words (12 bytes)."""
         return self._read(text)[0].exact
 
+    def own(self, heading: str, words: int | None = None, learnt: int | None = None) -> bytes:
+        """What a page has of its own, as :class:`Fingerprint` holds it.
+
+        `words` of its text are not known to be its site's, whose template was learnt from `learnt`
+        contents; where that is not known, all of a long text counts as the page's own.
+        """
+        normalised = single_spaced(self._sketcher.shingler.normaliser.encode(heading))
+        if not normalised:
+            return NO_OWN
+        number = xxhash.xxh3_64_intdigest(normalised, seed=self._seed) & 0xFFFF or 1
+        counts = (_MOST_OWN if n is None else min(n, _MOST_OWN) for n in (words, learnt))
+        return number.to_bytes(2) + bytes(counts)
+
     def many(self, texts: Iterable[str]) -> list[Fingerprint]:
         """The fingerprints of many texts, in somewhat less time than one by one."""
         found: list[Fingerprint] = []
@@ -175,4 +194,4 @@ class Fingerprinter:
             return page
         method = self._sketcher.method
         odd = verification_sketches(method, shingles, sketch, self._bits, self._threshold)
-        return Fingerprint(page.exact, page.words, keys.astype(">u4").tobytes(), odd)
+        return replace(page, bands=keys.astype(">u4").tobytes(), odd=odd)

@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from .config import DedupConfig
 from .errors import InputError, ServerError
@@ -23,7 +23,7 @@ from .sketches.odd import OddSketch
 from .store.audit import Audit, audit
 from .store.cluster.index import SpreadIndex
 from .store.keys import AGAIN
-from .store.messages import CheckRequest, Forget, Gone, TemplateNews
+from .store.messages import CheckRequest, Crawl, Forget, Gone, Original, TemplateNews
 from .store.sample import sample_sketches
 from .store.server.connect import open_server, server_name
 from .store.single import RedisIndex
@@ -46,6 +46,7 @@ class DuplicateIndex:
         config: what the index was opened with.
         store: the index in the server, for those who read all of it: see :mod:`.inspection`.
         fingerprint: makes of a page's main text what the index compares of it.
+        crawl: the crawl that was begun and has not ended, if any.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class DuplicateIndex:
         self.config = config
         self.store = store
         self.fingerprint = Fingerprinter(config, self.seed)
+        self.crawl: Crawl | None = None
         self._spool = (
             Spool(config.data_dir, spool_name, self.fingerprint.fits) if spool_name else None
         )
@@ -113,6 +115,10 @@ class DuplicateIndex:
         preferred: bool = False,
         whole: str | None = None,
         template: SharedTemplate | None = None,
+        heading: str = "",
+        own_words: int | None = None,
+        learnt: int | None = None,
+        final: Iterable[str] = (),
     ) -> Verdict:
         """Decide about a page with main text `text` and keep it if it is no duplicate.
 
@@ -122,9 +128,17 @@ class DuplicateIndex:
         gives it, whatever is known of its site: by that a page is exact or unchanged, so that
         neither depends on how well the site's template is known. What is known of that is exchanged
         with other workers through `template`.
+
+        Pages with other `heading`s are no copies where they have few words of their own, or where
+        their site's template is hardly known: `own_words` of the text are not of that, which was
+        `learnt` from so many contents. Records of the hosts `final` that nobody has seen since the
+        crawl began give way to the page.
         """
         fingerprint = await self._fingerprinted(text, whole)
-        request = request_of(self.config, url, fingerprint, canonical=canonical, date=date)
+        if heading:
+            own = self.fingerprint.own(heading, own_words, learnt)
+            fingerprint = replace(fingerprint, own=own)
+        request = self._request(url, fingerprint, canonical=canonical, date=date, final=final)
         request = request._replace(
             preferred=preferred,
             template=TemplateNews(template.length, template.offer()) if template else None,
@@ -153,7 +167,7 @@ class DuplicateIndex:
         It keeps the exact hash that the index has, so that :meth:`check` finds it unchanged later:
         that hash is of the page's whole text, which may be another than `text`.
         """
-        request = request_of(self.config, url, await self._fingerprinted(text))
+        request = self._request(url, await self._fingerprinted(text))
         page = await self.store.show(request.url)
         if page is not None:
             fingerprint = replace(request.fingerprint, exact=page.exact)
@@ -170,7 +184,7 @@ class DuplicateIndex:
         try:
             for url, text in pages:
                 # One after the other: a long text takes longer, and is not to come after the next.
-                request = request_of(self.config, url, await self._fingerprinted(text))
+                request = self._request(url, await self._fingerprinted(text))
                 waiting.append(asyncio.create_task(self._decided(url, request)))
                 if len(waiting) == self.store.exchange:
                     verdicts += await asyncio.gather(*waiting)
@@ -178,6 +192,47 @@ class DuplicateIndex:
             return verdicts + await asyncio.gather(*waiting)
         finally:  # nothing goes on behind the back of whoever closes the index now
             await asyncio.gather(*waiting, return_exceptions=True)
+
+    async def begin_crawl(self, resume: Crawl | None = None) -> Crawl:
+        """Note that a crawl begins, or goes on with what `resume` says that it was.
+
+        From now on checks tell which records nobody has seen since (:attr:`Verdict.unconfirmed`),
+        and which pages this crawl has seen before (``repeated``). Crawls with one ``DEDUP_CRAWL``
+        are one, and so are those that begin within seconds of each other, but for ``repeated``.
+        """
+        if resume is None:
+            await self._is_there()
+            question = partial(self.store.begin_crawl, self.config.crawl or "")
+            resume = await self._exchange.ask(question)
+        self.crawl = resume
+        return resume
+
+    async def end_crawl(self) -> None:
+        """Note that the crawl has ended: others that begin now are others."""
+        if self.crawl is not None:
+            ended, self.crawl = self.crawl, None
+            await self._exchange.ask(partial(self.store.end_crawl, ended))
+
+    async def originals(self, urls: Iterable[str]) -> dict[str, Original]:
+        """What has become of the pages that stand for these URLs, since the crawl began."""
+        known = {url: self.config.identity(url) for url in urls}
+        found: dict[str, Original] = {}
+        start = self.crawl.start if self.crawl is not None else 0
+        asked, size = list(known), self.store.exchange
+        for begin in range(0, len(asked), size):
+            some = asked[begin : begin + size]
+            question = partial(self.store.originals, [known[url] for url in some], start)
+            found.update(zip(some, await self._exchange.ask(question), strict=True))
+        return found
+
+    def _gone(self, url: str, since: int | None) -> Gone:
+        """The report that a URL is gone; what a crawl finds is never found before it began."""
+        report = gone_of(self.config, url, since)
+        start = self.crawl.start if self.crawl is not None else 0
+        return report._replace(since=max(report.since, start))
+
+    def _request(self, url: str, fingerprint: Fingerprint, **options: Any) -> CheckRequest:
+        return request_of(self.config, url, fingerprint, crawl=self.crawl, **options)
 
     async def _is_there(self) -> bool:
         """Whether there is an index; one that was made since this one was opened has its seed."""
@@ -240,11 +295,11 @@ class DuplicateIndex:
         If it stood for copies, the first of them that is checked again, or a new one, takes its
         place: :attr:`Verdict.replaces` says so.
         """
-        return await self._exchange.report(gone_of(self.config, url, since))
+        return await self._exchange.report(self._gone(url, since))
 
     def keep_gone(self, found: Iterable[tuple[str, int]]) -> None:
         """Keep URLs for which :meth:`gone` had no answer, and since when, for :meth:`replay`."""
-        self._exchange.keep([gone_of(self.config, url, since) for url, since in found])
+        self._exchange.keep([self._gone(url, since) for url, since in found])
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
         """Say what shall become of a URL at its next checks, whatever it resembles; None: nothing.

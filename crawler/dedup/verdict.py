@@ -17,6 +17,7 @@ class Kind(StrEnum):
     EXACT = "exact"  # its normalised text equals that of a kept page
     NEAR = "near"  # its similarity to a kept page reaches the threshold
     UNCHANGED = "unchanged"  # this URL was seen before, with this text
+    REPEATED = "repeated"  # this URL was seen before in this crawl, with this text
     UPDATED = "updated"  # this URL was seen before with another text, or as a duplicate: kept
     SHORT = "short"  # too short for a shingle, and no copy: kept
     UNCHECKED = "unchecked"  # the index gave no answer: kept
@@ -31,9 +32,10 @@ class Verdict:
     otherwise. ``[low, high]`` is its confidence interval of 95 %. All three are 1 for an exact copy
     and None where there is nothing to compare with. ``cluster`` is the number of the kept page that
     stands for this one. ``standing`` is the decision that holds for the URL: of an ``unchanged``
-    page the one it got when its text was first seen, of all others ``kind`` itself. ``replaces`` is
+    or ``repeated`` page the one that it got before, of all others ``kind`` itself. ``replaces`` is
     the kept page whose place this one took, see ``DEDUP_PREFER``; that is a copy of this one now.
-    ``canonical`` is the other page of the index that this one names as canonical.
+    ``canonical`` is the other page of the index that this one names as canonical. ``unconfirmed``
+    says that nobody has seen ``duplicate_of`` since the crawl began: its text may be another now.
     """
 
     kind: Kind
@@ -46,6 +48,7 @@ class Verdict:
     standing: Kind | None = None
     replaces: str | None = None
     canonical: str | None = None
+    unconfirmed: bool = False
 
     def __post_init__(self) -> None:
         if self.standing is None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ..identity import host
-from ..store.messages import CheckRequest, Evidence, Gone, StoredPage
+from ..store.messages import CheckRequest, Crawl, Evidence, Gone, StoredPage
 from ..store.records import estimate_evidence
 from ..verdict import Kind, Record, Verdict, time_of
 
@@ -36,6 +37,7 @@ def verdict_of(
         standing=Kind(evidence.standing),
         replaces=evidence.replaces,
         canonical=request.canonical if request and evidence.canonical_known else None,
+        unconfirmed=evidence.unconfirmed,
     )
 
 
@@ -65,20 +67,34 @@ def request_of(
     *,
     canonical: str | None = None,
     date: datetime | None = None,
+    crawl: Crawl | None = None,
+    final: Iterable[str] = (),
 ) -> CheckRequest:
-    """The check of a page, which names the URL `canonical` as such and whose text is of `date`."""
+    """The check of a page in a crawl: it names the URL `canonical` as such, its text is of `date`.
+
+    Unconfirmed records of the hosts `final` give way to it.
+    """
     known = config.identity(url)
     other = config.identity(canonical) if canonical else known
     by_date = date is not None and "earlier" in config.prefer
     return CheckRequest(
         known,
         host(known),
-        secrets.token_bytes(4),
+        make_token(crawl),
         fingerprint,
         canonical=other if other != known else "",
         yields=other != known and "canonical" in config.prefer,
         date=_seconds(date) if date and by_date else 0,
+        crawl=crawl.start if crawl is not None else 0,
+        final=tuple(final),
     )
+
+
+def make_token(crawl: Crawl | None) -> bytes:
+    """A token for a check, which tells in what crawl it is made; see lua/pages.lua."""
+    if crawl is None:
+        return secrets.token_bytes(4)
+    return crawl.number.to_bytes(2) + secrets.token_bytes(2)
 
 
 def gone_of(config: DedupConfig, url: str, since: float | None) -> Gone:

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
 
-from ..fingerprint import EXACT_BYTES, Fingerprint
+from ..fingerprint import EXACT_BYTES, NO_OWN, Fingerprint
 from ..sketches.odd import OddSketch
 from ..store.messages import CheckRequest, Gone
 
@@ -175,12 +175,14 @@ class Spool:
             "exact": page.exact.hex(),
             "words": page.words,
             "bands": page.bands.hex(),
+            "own": page.own.hex(),
             "odd": [[sketch.level, sketch.members, sketch.bits.hex()] for sketch in page.odd],
             "canonical": request.canonical,
             "yields": request.yields,
             "date": request.date,
             "preferred": request.preferred,
             "since": request.since,
+            "crawl": request.crawl,
         }
         return json.dumps(record).encode() + b"\n"
 
@@ -192,10 +194,13 @@ class Spool:
                 return None
             if "gone" in record:
                 return Gone(*_read(record, _REPORT))
-            record = {"preferred": False, "since": 0} | record  # of a line of an earlier version
+            # Of a line of an earlier version.
+            record = {"preferred": False, "since": 0, "own": NO_OWN.hex(), "crawl": 0} | record
             page = Fingerprint(*_read(record, _FINGERPRINT))
             url, host, token, *rest = _read(record, _REQUEST)
-            return CheckRequest(url, host, token, page, *rest) if self._fits(page) else None
+            (crawl,) = _read(record, {"crawl": _number(4)})
+            request = CheckRequest(url, host, token, page, *rest, crawl=crawl)
+            return request if self._fits(page) else None
         # Cut by a full disk, or changed by hand; kept for a person to see.
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
@@ -254,6 +259,7 @@ _FINGERPRINT: Final[_Fields] = {
     "words": _number(4),
     "bands": bytes.fromhex,
     "odd": _sketches,
+    "own": _hash(len(NO_OWN)),
 }
 _REQUEST: Final[_Fields] = {
     "url": _text,

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from ..errors import InputError
-from ..fingerprint import EXACT_BYTES
+from ..fingerprint import EXACT_BYTES, NO_OWN
 from ..store.layout import NO_KEY
 from ..store.messages import KINDS
 from ..store.records import COPIES, STANDING, PageRecord
@@ -233,6 +233,8 @@ def to_line(record: PageRecord) -> dict[str, Any]:
         line["of"] = record.representative
     if any(record.canonical):
         line["canonical"] = record.canonical.hex()
+    if any(record.own):
+        line["own"] = record.own.hex()
     if record.odd:
         line["bands"] = b64encode(record.bands).decode()
         line["odd"] = b64encode(record.odd).decode()
@@ -274,6 +276,7 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
         bands=bands,
         odd=odd,
         canonical=canonical,
+        own=_hex(line, "own", len(NO_OWN)),
         **numbers,
     )
 

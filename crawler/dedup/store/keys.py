@@ -17,6 +17,7 @@ FIXED: Final = (
     "histogram",
     "overrides",
     "templates",
+    "crawls",
     "attempts",  # these three are of checks on a cluster: see lua/shard.lua
     "claims",
     "buried",
@@ -82,6 +83,11 @@ class Keys:
     def templates(self) -> str:
         """Hash: host → when a page of it was checked, and the log of its sites' template."""
         return self.prefix + "templates"
+
+    @property
+    def crawls(self) -> str:
+        """Hash: number of a crawl under way → when it began; ``=`` and name → number and when."""
+        return self.prefix + "crawls"
 
     @property
     def fixed(self) -> list[str]:

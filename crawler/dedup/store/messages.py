@@ -11,15 +11,17 @@ from ..fingerprint import Fingerprint
 from .layout import NO_KEY, table_key
 from .server.faults import DAMAGED
 
-_REQUEST = struct.Struct(">4s4sI12sII4sBHHHHHH")  # these three as in the scripts
+_REQUEST = struct.Struct(">4s4sI12sII4sBI4sHHHHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
 _EVIDENCE = struct.Struct(">ccIHHHBB")
 EVIDENCE_BYTES = _EVIDENCE.size
+_LONGEST = 65_535  # bytes that two others can count
 NO_TEMPLATE = 65_535  # stands for the length where nothing is asked
-_CANONICAL_KNOWN, _REPLACES, _GONE = 1, 2, 4
+_CANONICAL_KNOWN, _REPLACES, _GONE, _UNCONFIRMED = 1, 2, 4, 8
 _PREFERRED, _YIELDS = 1, 2
 KINDS = {
     b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
+    b"r": "repeated",
 }  # fmt: skip
 
 
@@ -40,7 +42,9 @@ class CheckRequest(NamedTuple):
     if unknown: of two copies the earlier takes the place. ``preferred`` takes it in any case. With
     ``template`` the answer tells what is new in the template of the page's host. ``since`` is when
     it was kept for later, in seconds since 1970, 0 if it was not. ``whole`` gives the fingerprint
-    of its text before the template of its site was cut, if that is another.
+    of its text before the template of its site was cut, if that is another. ``crawl`` is when the
+    crawl began that checks the page, in seconds since 1970, 0 if none does; records that nobody has
+    seen since give way to it if they are of one of the hosts ``final``.
     """
 
     url: str
@@ -54,6 +58,8 @@ class CheckRequest(NamedTuple):
     since: int = 0
     template: TemplateNews | None = None
     whole: Callable[[], Awaitable[Fingerprint]] | None = None
+    crawl: int = 0
+    final: tuple[str, ...] = ()
 
 
 class Gone(NamedTuple):
@@ -77,7 +83,8 @@ class Evidence(NamedTuple):
     it is another. ``odd_bits`` of the two odd sketches differ; ``sampled`` and ``other_sampled``
     are the shingles sampled at ``level``. ``replaces`` is the URL of the page whose place it took;
     ``canonical_known`` tells that the index has the URL that it names as canonical, ``gone`` that
-    it was reported gone. ``template`` is what the worker did not know of the host's template.
+    it was reported gone, ``unconfirmed`` that nobody has seen the page that stands for it since the
+    crawl began. ``template`` is what the worker did not know of the host's template.
     """
 
     kind: str
@@ -92,6 +99,28 @@ class Evidence(NamedTuple):
     gone: bool = False
     replaces: str | None = None
     template: TemplateNews | None = None
+    unconfirmed: bool = False
+
+
+class Crawl(NamedTuple):
+    """A crawl that an index knows: its ``number``, and the time, in seconds since 1970, from which
+    on pages that are seen are seen in it. That is later than any at which a page was seen before.
+    """
+
+    number: int
+    start: int
+
+
+class Original(NamedTuple):
+    """What has become of the page that stands for a copy.
+
+    ``state`` is ``confirmed`` (it was seen since the crawl began, or the page is no copy),
+    ``unconfirmed`` (it was not; ``url`` names it), or ``lost`` (it has another text, is gone, is a
+    copy itself, or the index does not know the page).
+    """
+
+    state: str
+    url: str = ""
 
 
 class StoredPage(NamedTuple):
@@ -113,6 +142,7 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
     )
     words = min(page.words, 0xFFFFFFFF)
     pairs = request.template.pairs if request.template is not None else b""
+    final = f" {'  '.join(request.final)} ".encode()[:_LONGEST] if request.final else b""
     parts = [
         _REQUEST.pack(
             table_key(request.url, seed),
@@ -123,18 +153,22 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
             request.since,
             table_key(request.canonical, seed) if canonical else NO_KEY,
             _PREFERRED * request.preferred + _YIELDS * request.yields,
+            request.crawl,
+            page.own,
             NO_TEMPLATE if request.template is None else request.template.length,
             len(pairs),
             len(url),
             len(host),
             len(page.bands),
             len(canonical),
+            len(final),
         ),
         url,
         host,
         page.bands,
         canonical,
         pairs,
+        final,
     ]
     for level, members, sketch in page.odd:
         parts += (_ODD.pack(level, members), sketch)
@@ -149,6 +183,12 @@ def pack_gone(report: Gone, key: bytes) -> bytes:
 def pack_forget(request: Forget, key: bytes) -> bytes:
     """A URL to be forgotten and its table key as the scripts read them, see lua/forget.lua."""
     return bytes([request.if_kept]) + key + request.url.encode()
+
+
+def unpack_original(reply: bytes) -> Original:
+    """What lua/originals.lua says of a page."""
+    state = {b"c": "confirmed", b"u": "unconfirmed"}.get(reply[:1], "lost")
+    return Original(state, reply[1:].decode("utf-8", "replace"))
 
 
 def unpack_answer(reply: bytes | list[bytes]) -> Evidence:
@@ -185,4 +225,5 @@ def unpack_evidence(reply: bytes) -> Evidence:
         bool(flags & _CANONICAL_KNOWN),
         bool(flags & _GONE),
         url if flags & _REPLACES else None,
+        unconfirmed=bool(flags & _UNCONFIRMED),
     )

@@ -20,7 +20,8 @@ _REMEDIES = {
     "rename": "it is being renamed: wait; if that was interrupted, clear this one if the new one "
     "can be opened, else clear the new one and rename again",
 }
-FORMAT = 5  # of the layout in the server; raised with every change that older code cannot read
+FORMAT = 6  # of the layout in the server; raised with every change that older code cannot read
+_TAKEN_OVER = "5"  # format whose records are valid in this one
 
 
 class Parameters:
@@ -64,6 +65,11 @@ class Parameters:
         """Names and values in turn."""
         return [part for item in self._values.items() for part in item]
 
+    @property
+    def taking_over(self) -> list[str]:
+        """The arguments of lua/take_over.lua."""
+        return [_TAKEN_OVER, *self.flat]
+
     def agree(self, listing: Sequence[bytes]) -> dict[str, str]:
         """See that an index that has the parameters `listing`, names and values in turn, fits.
 
@@ -73,8 +79,7 @@ class Parameters:
         """
         if not listing:
             return dict(self._values)
-        words = [part.decode("utf-8", "replace") for part in listing]
-        found = dict(zip(words[::2], words[1::2], strict=True))
+        found = _read_listing(listing)
         if not self.agreed:
             self.adopt_seed(found)
         if found.get("digest") == self.digest:
@@ -93,6 +98,18 @@ class Parameters:
             f"({self.differences(found)}): set them as they were, or choose another DEDUP_NAMESPACE"
         )
 
+    def takes_over(self, listing: Sequence[bytes]) -> bool:
+        """Whether an index that has the parameters `listing` is of an earlier format and fits.
+
+        What is stored there is valid in this format, too: only its parameters have to say so.
+        """
+        found = _read_listing(listing)
+        if found.get("format") != _TAKEN_OVER or UNFINISHED in found:
+            return False
+        if not self.agreed:
+            self.adopt_seed(found)
+        return not self.differences({**found, "format": str(FORMAT)})
+
     def adopt_seed(self, found: Mapping[str, str]) -> None:
         """Take the seed of an index with the parameters `found`, unless one of the two is set."""
         drawn = found.get("seed", SECRET)
@@ -108,6 +125,11 @@ class Parameters:
             for name in sorted(names, key=lambda name: (name in _FOLLOWING, name))
             if found.get(name) != self._values.get(name)
         )
+
+
+def _read_listing(listing: Sequence[bytes]) -> dict[str, str]:
+    words = [part.decode("utf-8", "replace") for part in listing]
+    return dict(zip(words[::2], words[1::2], strict=True))
 
 
 def seed_digest(seed: int) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from ..candidates import Grounds
-from ..fingerprint import Fingerprint
+from ..fingerprint import NO_OWN, Fingerprint
 from ..sketches.odd import OddSketch
 from ..sketches.similarity import Estimate
 from .layout import NO_KEY, PAGES_IN_BLOCK, all_blocks
@@ -22,6 +22,7 @@ _BASE: Final = struct.Struct(">ccII4s4sI12sBH")
 _COPY: Final = struct.Struct(">IHH")
 _COPY_MORE: Final = struct.Struct(">I")
 _KEPT_MORE: Final = struct.Struct(">I4sII")
+_OWN_BYTES: Final = len(NO_OWN)
 _SIZES: Final = struct.Struct(">BH")
 _BEGINNINGS: Final = (b"", b"https://www.", b"https://", b"http://")
 _PLACE: Final = struct.Struct(">BI")  # as in read.lua
@@ -42,7 +43,7 @@ class PageRecord(NamedTuple):
     differ. ``bands`` and ``odd`` are the keys and the sketch of a kept page, empty for copies and
     for pages too short. ``gone`` tells when the page was found gone, ``date`` of when its text is,
     ``canonical`` the table key of the URL that it names as canonical, ``replaces`` whose place it
-    took.
+    took, ``own`` what it has of its own, see :class:`~..fingerprint.Fingerprint`.
     """
 
     number: int
@@ -65,6 +66,7 @@ class PageRecord(NamedTuple):
     date: int = 0
     canonical: bytes = NO_KEY
     replaces: int = 0
+    own: bytes = NO_OWN
 
     @property
     def is_kept(self) -> bool:
@@ -80,7 +82,8 @@ class PageRecord(NamedTuple):
     def fingerprint(self) -> Fingerprint:
         """What is compared of a kept page."""
         sketch = self.sketch
-        return Fingerprint(self.exact, self.words, self.bands, (sketch,) if sketch else ())
+        sketches = (sketch,) if sketch else ()
+        return Fingerprint(self.exact, self.words, self.bands, sketches, self.own)
 
     def estimate(self, bits: int) -> Estimate | None:
         """The similarity to the representative; None for a kept page."""
@@ -125,7 +128,7 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
         _BASE.unpack_from(meta)
     )
     representative, odd_bits, other_sampled = number, 0, 0
-    gone, date, canonical, replaces = 0, 0, NO_KEY, 0
+    gone, date, canonical, replaces, own = 0, 0, NO_KEY, 0, NO_OWN
     more = _BASE.size
     kind, sketch = KINDS.get(standing), rest[url_size:]
     cut = max(0, len(sketch) - odd_bytes)
@@ -140,8 +143,11 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
         representative, odd_bits, other_sampled = _COPY.unpack_from(meta, _BASE.size)
         if len(meta) >= more + _COPY_MORE.size:
             (gone,) = _COPY_MORE.unpack_from(meta, more)
-    elif len(meta) >= more + _KEPT_MORE.size:
-        date, canonical, gone, replaces = _KEPT_MORE.unpack_from(meta, more)
+    else:
+        if len(meta) >= more + _KEPT_MORE.size:
+            date, canonical, gone, replaces = _KEPT_MORE.unpack_from(meta, more)
+            more += _KEPT_MORE.size
+        own = meta[more : more + _OWN_BYTES] or NO_OWN
     return PageRecord(
         number,
         (_BEGINNINGS[beginning] + rest[:url_size]).decode("utf-8", "replace"),
@@ -163,6 +169,7 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
         date,
         canonical,
         replaces,
+        own,
     )
 
 

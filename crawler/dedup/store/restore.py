@@ -22,7 +22,7 @@ from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explained
 
-_PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHII4sIHH")  # as in lua/restore.lua
+_PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHII4sI4sHH")  # as in lua/restore.lua
 _LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}
 _TABLES: Final = {"exact": b"e", "band": b"b"}
 _RUN: Final = 32  # pages written by one run of the script
@@ -187,6 +187,7 @@ class Restorer:
             page.date,
             page.canonical,
             page.replaces,
+            page.own,
             len(url),
             len(page.bands),
         )

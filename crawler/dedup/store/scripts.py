@@ -25,6 +25,8 @@ _PARTS = {
     "restore": _OWN,
     "gone": _OWN,
     **_CLUSTER_PARTS,
+    "crawl": ("agreed", "layout"),
+    "originals": _OWN,
 }
 _IN_CLUSTER = {"attempts", "shard", *_CLUSTER_PARTS}
 

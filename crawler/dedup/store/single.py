@@ -14,15 +14,18 @@ from .keys import Keys
 from .layout import Entry
 from .messages import (
     CheckRequest,
+    Crawl,
     Evidence,
     Forget,
     Gone,
+    Original,
     StoredPage,
     pack_forget,
     pack_gone,
     pack_request,
     unpack_answer,
     unpack_evidence,
+    unpack_original,
 )
 from .parameters import Parameters
 from .scripts import load_script
@@ -62,8 +65,10 @@ class RedisIndex(Store):
         Unless one is to be made, where there is none it is read as one without pages. Raises
         :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
         """
-        asked = self.parameters.flat if make else []
-        return self.parameters.agree(await self._run("open", asked))
+        listing = await self._run("open", self.parameters.flat if make else [])
+        if self.parameters.takes_over(listing):
+            listing = await self._run("take_over", self.parameters.taking_over)
+        return self.parameters.agree(listing)
 
     async def check(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
         """Check pages in order, all in one atomic step and one exchange."""
@@ -96,6 +101,21 @@ class RedisIndex(Store):
         items = [pack_gone(report, self.url_key(report.url)) for report in reports]
         replies = await self._run("gone", [self.parameters.digest, *items])
         return [bool(known) for known in replies]
+
+    async def begin_crawl(self, name: str = "") -> Crawl:
+        """Begin a crawl, or go on with the one that has this name."""
+        begin = [self.parameters.digest, int(time.time()), "begin", 0, name]
+        return Crawl(*await self._run("crawl", begin))
+
+    async def end_crawl(self, crawl: Crawl) -> None:
+        """Note that a crawl has ended."""
+        await self._run("crawl", [self.parameters.digest, int(time.time()), "end", crawl.number])
+
+    async def originals(self, urls: Sequence[str], start: int) -> list[Original]:
+        """What has become of the pages that stand for these, since `start`."""
+        items = [self.url_key(url) + url.encode() for url in urls]
+        replies = await self._run("originals", [self.parameters.digest, start, *items])
+        return [unpack_original(reply) for reply in replies]
 
     async def forget(self, requests: Sequence[Forget]) -> list[bool]:
         """Take URLs out of the index; False for those that were not there, or not as asked for."""

@@ -72,6 +72,8 @@ class SpreadIndex(SpreadCheck, Store):
         with explained():
             asked = self.parameters.flat if make else []
             listing = await self._client.eval(text, 1, self.head.params, *asked)
+            if self.parameters.takes_over(listing):
+                listing = await self._take_over()
             found = self.parameters.agree(listing)
             if not listing:
                 return found
@@ -84,6 +86,13 @@ class SpreadIndex(SpreadCheck, Store):
                 self.parameters.agree(listing)
         self._shards.digest = self.parameters.digest
         return found
+
+    async def _take_over(self) -> Any:
+        """Take over an index of an earlier format, its head last."""
+        text = load_script("take_over").text
+        for keys in (*self._shards.keys, self.head):
+            listing = await self._client.eval(text, 1, keys.params, *self.parameters.taking_over)
+        return listing
 
     async def start(
         self, requests: Sequence[CheckRequest]

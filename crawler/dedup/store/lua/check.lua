@@ -15,6 +15,7 @@
 -- as share_template in pages.lua.
 
 local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
+local SLACK = 0.1 -- by which a copy may be less similar than the threshold when it is compared again
 
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
 -- has been changed.
@@ -36,43 +37,43 @@ if type(counted) == 'table' then
   end
   return counted -- what has expired makes room for the next
 end
-local tables -- the names of all tables of the group band
-local families -- those of the keys of the page that is being checked
-local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
+local overridden = redis.call('EXISTS', OVERRIDES) == 1 -- somebody has made overrides
 
--- Of the page that is being compared, of its exact hash, the first, and of its keys: the names of their
--- buckets, what of them stands there, the buckets, and the numbers of the pages that have them. The
--- tables are the same for all pages, for others would have to grow with each.
-local names, tags, buckets, pages = {}, {}, nil, {}
-
-local function look(page)
+-- Where a page stands, or would: under its exact hash, the first, and under its keys. Of each the name of
+-- its bucket, what of the key stands there, the bucket, and the numbers of the pages that have it, once
+-- somebody has asked for them.
+local function places_of(page, families)
+  local names, tags = {}, {}
   names[1], tags[1] = locate('exact', 'exact', (unpack_at('>I4', page.exact)))
   for i, family in ipairs(families) do
     names[i + 1], tags[i + 1] = locate('band', family, (unpack_at('>I4', page.bands, i * 4 - 3)))
   end
-  buckets = redis.call('MGET', unpack(names, 1, #families + 1))
+  return {names = names, tags = tags, buckets = redis.call('MGET', unpack(names)), ids = {}}
 end
 
--- The numbers of the pages that have the key i of those.
-local function pages_at(i)
-  pages[i] = pages_in(buckets[i] or '', tags[i])
-  return pages[i] or NONE
+-- The numbers of the pages that stand at place i of those.
+local function pages_at(places, i)
+  local ids = places.ids[i] or pages_in(places.buckets[i] or '', places.tags[i]) or NONE
+  places.ids[i] = ids
+  return ids
 end
 
--- Adds a page that is kept to its keys, once all of them have been looked at.
-local function list(id)
-  local is_shared = TABLES and #families > TABLES -- then keys of the page may have one bucket
-  for i = 1, #families + 1 do
-    local bucket = buckets[i] or ''
-    if is_shared then bucket = redis.call('GET', names[i]) or '' end
-    add(id, pages[i], names[i], tags[i], bucket)
+-- Adds a page that is kept to its places, once all of them have been looked at.
+local function list(id, places)
+  local is_shared = TABLES and #places.names - 1 > TABLES -- then keys of the page may have one bucket
+  for i, name in ipairs(places.names) do
+    local bucket = places.buckets[i] or ''
+    if is_shared then bucket = redis.call('GET', name) or '' end
+    local ids = pages_at(places, i)
+    add(id, ids[1] and ids, name, places.tags[i], bucket)
   end
 end
 
-local function candidates()
+-- The numbers of the pages that share a key with the page, those that share most first; how many keys.
+local function candidates(places)
   local hits, ids = {}, {}
-  for i = 2, #families + 1 do
-    for _, id in ipairs(pages_at(i)) do
+  for i = 2, #places.names do
+    for _, id in ipairs(pages_at(places, i)) do
       if not hits[id] then ids[#ids + 1] = id end
       hits[id] = (hits[id] or 0) + 1
     end
@@ -85,10 +86,9 @@ local function candidates()
   return ids, hits
 end
 
--- Whether so many matches make a page a candidate.
-local function are_enough(matches, meta)
-  return matches >= math.min(min_matches, #families)
-    or matches >= (#meta.sketch - odd_size) / 4
+-- Whether so many matches make a page with so many keys a candidate.
+local function are_enough(matches, keys, meta)
+  return matches >= math.min(min_matches, keys) or matches >= (#meta.sketch - odd_size) / 4
 end
 
 -- Whether the page takes the place of a kept page that it copies: that is gone, names the page as
@@ -99,42 +99,76 @@ local function wins(page, original)
     or page.date > 0 and page.date < (original.date or 0))
 end
 
--- A kept page with the words of a page of so many sampled shingles, among those whose places it
--- does not take; adds others with these words to the list `beaten`.
-local function exact_copy(page, sampled, beaten)
-  for _, id in ipairs(pages_at(1)) do
-    local meta = read_record(id, oldest)
-    if meta and meta.exact == page.exact and meta.url ~= page.url then
-      meta.odd_bits, meta.other_sampled = 0, sampled
-      if not wins(page, meta) then return meta end
-      beaten[#beaten + 1] = meta
+-- A kept page that another is like finds its group in `found`: those whose places it takes (beaten), that
+-- leave it the text that they have perhaps no more (contested), or the best that stands for it: any that is
+-- confirmed before one that is not, and of these the most similar.
+local function rank(page, meta, similarity, found)
+  if wins(page, meta) then
+    found.beaten[#found.beaten + 1] = meta
+  elseif gives_way(meta, page, found.is_kept) then
+    found.contested[#found.contested + 1] = meta
+  else
+    local is_confirmed = not is_unconfirmed(meta, page)
+    local best = found.original
+    if not best or is_confirmed and not found.is_confirmed
+      or is_confirmed == found.is_confirmed and similarity > found.similarity then
+      found.original, found.similarity, found.is_confirmed = meta, similarity, is_confirmed
     end
   end
-  return nil
 end
 
--- The kept page that a page is most like, among those whose places it does not take, and how
--- similar it is; adds the others to the list `beaten`.
-local function near_copy(page, beaten)
-  local least = page.wish == 'drop' and 0 or threshold -- then whatever is most like it will do
-  local best, best_similarity, known = nil, least, {}
-  for _, meta in ipairs(beaten) do known[meta.id] = true end -- for their words are the same
-  local ids, hits = candidates()
-  for i = 1, math.min(#ids, MAX_VERIFIED) do
-    local meta = read_record(ids[i], oldest)
-    local matches = hits[ids[i]]
-    local is_own = meta and meta.url == page.url -- whose entry was lost, or left out
-    if meta and not is_own and not known[meta.id] and are_enough(matches, meta) then
-      local similarity = similarity_of(page, meta, bits, matches)
-      if similarity and similarity >= least and wins(page, meta) then
-        beaten[#beaten + 1] = meta
-      elseif similarity
-        and (similarity > best_similarity or similarity == least and not best) then
-        best, best_similarity = meta, similarity
-      end
+-- Ranks the kept pages with the words of a page of so many sampled shingles, up to the first that stands
+-- for it and is confirmed.
+local function find_exact(page, places, sampled, found)
+  for _, id in ipairs(pages_at(places, 1)) do
+    local meta = read_record(id, oldest)
+    if meta and meta.exact == page.exact and meta.url ~= page.url
+      and (page.wish == 'drop' or not is_distinct(page, meta)) then
+      meta.odd_bits, meta.other_sampled, found.known[id] = 0, sampled, true
+      rank(page, meta, 1, found)
+      if found.is_confirmed then return end
     end
   end
-  return best, best_similarity
+end
+
+-- Ranks the kept pages that are like a page.
+local function find_near(page, places, found)
+  local least = page.wish == 'drop' and 0 or threshold -- then whatever is most like it will do
+  local keys = #places.names - 1
+  local ids, hits = candidates(places)
+  for i = 1, math.min(#ids, MAX_VERIFIED) do
+    local id = ids[i]
+    local meta = not found.known[id] and read_record(id, oldest)
+    local is_own = meta and meta.url == page.url -- whose entry was lost, or left out
+    if meta and not is_own and are_enough(hits[id], keys, meta)
+      and (page.wish == 'drop' or not is_distinct(page, meta)) then
+      local similarity = similarity_of(page, meta, bits, hits[id])
+      if similarity and similarity >= least then rank(page, meta, similarity, found) end
+    end
+  end
+end
+
+-- Level of the page's own odd sketch and how many of its shingles are sampled there, 0 where it is too
+-- short for one.
+local function own_sketch(page)
+  if #page.bands == 0 then return 0, 0 end
+  return string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
+end
+
+-- What the kept pages are to a page, as rank groups them, and its places, nil if it has no words: such a
+-- page is like no other. is_kept: it is kept itself so far.
+local function compare(page, is_kept, families)
+  local found = {beaten = {}, contested = {}, known = {}, is_kept = is_kept, similarity = 0,
+    is_confirmed = false}
+  if page.words == 0 then return found, nil end
+  local places = places_of(page, families)
+  local _, sampled = own_sketch(page)
+  find_exact(page, places, sampled, found)
+  if #families > 0 and (not found.is_confirmed or page.wish == 'keep') then
+    if page.wish == 'keep' then found.original = nil end
+    find_near(page, places, found)
+  end
+  return found, places
 end
 
 -- Makes a kept page the copy of another that took its place.
@@ -146,33 +180,58 @@ local function depose(original, meta, standing)
   rewrite_record(original)
 end
 
--- Level of the page's own odd sketch and how many of its shingles are sampled there, 0 where it is too
--- short for one.
-local function own_sketch(page)
-  if #families == 0 then return 0, 0 end
-  return string.byte(page.odd, 1), (struct.unpack('>I2', page.odd, 2))
+-- Has a page decided anew when it comes again, whatever its text.
+local function contest(meta)
+  meta.token = CONTESTED
+  rewrite_record(meta)
 end
 
--- The kept page that a page is a copy of, nil if of none, how similar it is and what kind of copy that
--- makes of the page; the kept pages whose places it takes. A page without any word is like no other.
-local function compare(page)
-  local similarity, standing, beaten = 1, 'e', {}
-  if page.words == 0 then return nil, similarity, standing, beaten end
-  look(page)
-  local _, sampled = own_sketch(page)
-  local original = exact_copy(page, sampled, beaten)
-  if #families > 0 and (not original or page.wish == 'keep') then
-    original, similarity = near_copy(page, beaten)
-    if not original or original.exact ~= page.exact then standing = 'n' end
+-- What becomes of a page beside the kept pages that are like it: it is a copy of one, or kept, and then it
+-- may take the places of others.
+local function outcome(page, known, families)
+  local found, places = compare(page, known and not known.rep, families)
+  if page.wish == 'keep' then found.original = nil end
+  if found.original or page.wish == 'keep' and not page.preferred then found.beaten = {} end
+  if found.original or page.wish == 'keep' then found.contested = {} end
+  return found, places
+end
+
+local function copy_record(meta, page, found, again)
+  local original = found.original
+  meta.standing = original.exact == page.exact and 'e' or 'n'
+  meta.odd_bits = original.odd_bits
+  if meta.standing == 'n' then meta.level, meta.sampled = original.level, original.other_sampled end
+  meta.rep, meta.rep_sampled = original.id, original.sampled
+  meta.last = again or meta.standing
+end
+
+local function kept_record(meta, page, found, known, again)
+  local is_long = #page.bands > 0
+  meta.standing = is_long and 'u' or 's'
+  meta.last = again or known and '!' or meta.standing
+  meta.own = page.own
+  if found.beaten[1] then meta.replaces = found.beaten[1].id end
+  if is_long then meta.sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size) end
+end
+
+-- Enters a kept page into the tables, and says to those that it is like what they are now.
+local function keep(page, meta, found, places, families)
+  if places then list(meta.id, places) end
+  for _, loser in ipairs(found.beaten) do
+    depose(loser, meta, loser.exact == page.exact and 'e' or 'n')
   end
-  return original, similarity, standing, beaten
+  for _, other in ipairs(found.contested) do contest(other) end
+  state.kept = state.kept + 1
+  if places then grow('exact', EXACT) end
+  if #families > 0 then
+    local tables = #families == TABLES and families or band_names(TABLES or #families)
+    for _ = 1, rounds(#families) do grow('band', tables) end
+  end
 end
 
--- Numbers of the pages that have the key of the page's URL, and of its bucket the name, what of the key
--- stands there, and the bucket.
-local url_ids, url_name, url_tag, url_bucket
-
-local function decide(page, known, same_text)
+-- Decides about a page; known: what stood at its URL, and is released; before: the verdict if it has the
+-- text and the heading that it had.
+local function decide(page, known, before, url_place, families)
   if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local level, sampled = own_sketch(page)
   local meta = {id = new_number(#page.url + #page.bands + odd_size),
@@ -181,76 +240,73 @@ local function decide(page, known, same_text)
     exact = page.exact, sketch = '', level = level, sampled = sampled, date = page.date}
   if known then meta.gone = still_gone(page, known) end
   if page.yields_to then meta.canonical = page.yields_to end
-  local long_enough = #families > 0
-  local original, similarity, standing, beaten = compare(page)
-  if page.wish == 'keep' then original = nil end
-  if original or page.wish == 'keep' and not page.preferred then beaten = {} end
-  if original then
-    meta.standing, meta.odd_bits = standing, original.odd_bits
-    if standing == 'n' then meta.level, meta.sampled = original.level, original.other_sampled end
-    meta.rep, meta.rep_sampled = original.id, original.sampled
-    meta.last = same_text and '=' or meta.standing
+  local found, places = outcome(page, known, families)
+  if found.original then
+    copy_record(meta, page, found, known and known.rep and before)
   else
-    meta.standing = long_enough and 'u' or 's'
-    local as_before = same_text and not known.rep
-    meta.last = as_before and '=' or known and '!' or meta.standing
-    if beaten[1] then meta.replaces = beaten[1].id end
-    if long_enough then meta.sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size) end
+    kept_record(meta, page, found, known, known and not known.rep and before)
   end
   write_record(meta) -- first, for it fails where somebody wrote under its key: an entry would have no record
-  add(meta.id, url_ids, url_name, url_tag, url_bucket)
+  add(meta.id, unpack(url_place, 1, 4))
   grow('url', URLS)
-  if not original then
-    if page.words > 0 then list(meta.id) end
-    for _, loser in ipairs(beaten) do
-      depose(loser, meta, loser.exact == page.exact and 'e' or 'n')
-    end
-    state.kept = state.kept + 1
-    if page.words > 0 then grow('exact', EXACT) end
-    if long_enough then
-      for _ = 1, rounds(#families) do grow('band', tables) end
-    end
-  end
-  count(page, meta, similarity)
+  if not found.original then keep(page, meta, found, places, families) end
+  count(page, meta, found.similarity)
   return meta
 end
 
-local function forget(page, meta)
-  release(meta, odd_size)
-  url_ids, url_name, url_tag, url_bucket = find('url', 'url', page.url_key)
+-- Whether the sketch that is stored of a page is that of the text that it has now: another one was made when
+-- less was known of its site's template, or more than whoever checks it now knows.
+local function is_sketch_current(page, meta)
+  return meta.sketch == page.bands .. string.sub(page.odd, 4, 3 + odd_size)
+    or not knows_more(page.own, meta.own)
 end
 
--- Whether what was decided about a page's text still holds. A copy whose original is no longer kept,
--- or is gone from the web, has to be decided anew, and so has one of which somebody wants it. A kept page
--- that somebody wants dropped stays what it is, its copies with it, until another is like it.
-local function stands(page, meta)
+-- Whether a copy is still like its original by what is known now of the template of its site.
+local function is_still_like(page, meta, original)
+  if page.wish == 'drop' then return true end
+  if is_distinct(page, original) then return false end
+  if meta.standing == 'e' and original.exact == page.exact or ARGV[7] == 'keys' then return true end
+  if page.own == NO_OWN then return true end
+  if page.host ~= host_of(original.url) and byte(original.own, 4) < LEARNT then return true end
+  local similarity = similarity_of(page, original, bits)
+  return similarity ~= nil and similarity >= threshold - SLACK
+end
+
+-- Whether what was decided about a page's text still holds. A copy has to be decided anew if its original is no
+-- longer kept, is gone from the web, gives way, or is another thing by what is known now; and if
+-- somebody wants it. A kept page that somebody wants dropped stays what it is, its copies with it, until
+-- another is like it.
+local function stands(page, meta, families)
   if page.wish == AGAIN then return false end
-  if not meta.rep then return page.wish ~= 'drop' or not compare(page) end
+  if not meta.rep then
+    if page.wish == 'drop' then return not outcome(page, meta, families).original end
+    return meta.token ~= CONTESTED and is_sketch_current(page, meta) and not has_other_heading(page, meta)
+  end
   if page.wish == 'keep' or page.preferred then return false end
   local original = original_of(meta, oldest)
-  return original and not is_gone(original)
+  return original and not is_gone(original) and not gives_way(original, page, false)
+    and is_still_like(page, meta, original)
 end
 
-local function check(page)
-  local meta
-  meta, url_ids, url_name, url_tag, url_bucket = find_url(page.url, page.url_key)
-  if not meta then return decide(page, nil, false) end
-  if meta.last_seen < oldest then
-    forget(page, meta)
-    return decide(page, nil, false)
-  end
-  local same_text = meta.exact == page.exact
-  if same_text and (meta.token == page.token or stands(page, meta)) then
+local function check(page, families)
+  local meta, ids, name, tag, bucket = find_url(page.url, page.url_key)
+  local place = {ids or false, name, tag, bucket}
+  if not meta then return decide(page, nil, nil, place, families) end
+  local is_expired, same_text = meta.last_seen < oldest, meta.exact == page.exact
+  if not is_expired and same_text and (meta.token == page.token or stands(page, meta, families)) then
     touch(meta, page)
     return meta
   end
-  forget(page, meta)
-  return decide(page, meta, same_text)
+  release(meta, odd_size)
+  place = {find('url', 'url', page.url_key)}
+  if is_expired then return decide(page, nil, nil, place, families) end
+  local before = same_text and not has_other_heading(page, meta) and as_before(page, meta)
+  return decide(page, meta, before, place, families)
 end
 
 -- Whether the page names another page of the index as canonical.
 local function knows_canonical(page)
-  local meta = page.named and find_url(page.named.url, page.named.key)
+  local meta = page.more.named and find_url(page.more.named, page.more.named_key)
   return meta and meta.last_seen >= oldest
 end
 
@@ -262,14 +318,13 @@ local replies, names_of = {}, {[0] = {}} -- the tables of a page's keys, by thei
 local function check_all()
   for i = 8, #ARGV do
     local page = read_page(ARGV[i])
+    note_seen(page)
     local keys = #page.bands / 4
     names_of[keys] = names_of[keys] or band_names(keys)
-    tables = tables or keys > 0 and band_names(TABLES or keys) or nil
-    families = names_of[keys]
-    page.wish = wishes and redis.call('HGET', OVERRIDES, page.url)
-    local said = evidence(check(page), knows_canonical(page) and CANONICAL_KNOWN)
-    local template = page.template
-    local news = template and share_template(page.host, template.length, template.pairs)
+    page.wish = overridden and redis.call('HGET', OVERRIDES, page.url)
+    local said = evidence(check(page, names_of[keys]), knows_canonical(page) and CANONICAL_KNOWN,
+      page.wish ~= 'drop' and page.crawl)
+    local news = page.more.template and share_template(page.host, page.more.template, page.more.pairs)
     replies[#replies + 1] = news and {said, news} or said
   end
   if oldest > 0 then give_back(math.ceil((#ARGV - 7) / 8)) end

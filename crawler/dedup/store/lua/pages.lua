@@ -4,51 +4,91 @@
 -- A page is one argument, numbers with the highest byte first:
 --   table key of the URL (4 bytes)
 --   token (4): made anew for each check; the same token again is the same check tried again, and
---     gets the same answer without being counted twice
+--     gets the same answer without being counted twice. Within a crawl its first two bytes are the
+--     crawl's number
 --   number of words (4); exact hash of the normalised text (12)
 --   date of the text in seconds since 1970 (4), 0 if unknown; when the page was seen (4), 0 if that
 --     was now: what got no answer is checked later; table key of the URL that the page
 --     names as canonical (4); flags (1): 1 the page takes the place of the one that it copies, 2 it gives its
 --     own place to the URL that it names as canonical
+--   when the crawl began (4), 0 if the check is of none; what the page has of its own (4), see records.lua
 --   entries known of the log of its host's template (2), 65535 if it is not asked for; bytes of
 --     pairs for that log (2)
 --   bytes of the URL (2), of the host (2), of the band keys (2), of the URL that it names as
---     canonical (2): URL, host, band keys (4 each), canonical URL, nothing where it is its own,
---     pairs (4 each)
+--     canonical (2), of the hosts whose unconfirmed records give way to the page (2): URL, host, band
+--     keys (4 each), canonical URL, nothing where it is its own, pairs (4 each), the hosts, each between
+--     two spaces
 --   odd sketches of each level that a duplicate could have, the page's own first: level (1),
 --     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
 
 local MAX_HOST_COUNTS = 100000 -- beyond so many, new hosts are counted together
 local NO_TEMPLATE = 65535 -- stands for the entries known of a log that is not asked for
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
-  ['!'] = 'updated'}
+  ['!'] = 'updated', r = 'repeated'}
 local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all pages
 
--- What is known of a page that is to be checked. Its table has 16 fields, the wish that somebody has of
--- it included: a larger one takes 1,280 bytes, for which glibc looks far longer than for those of small
--- ones, and one that grows is made several times.
+-- What is known of a page that is to be checked. Its table has 16 fields, the override that somebody
+-- has made of it included: a larger one takes 1,280 bytes, for which glibc looks far longer than for those
+-- of small ones, and one that grows is made several times. Pages are never seen before their crawl
+-- began, nor, unless they come late, before another page was: so no clock has to be right.
 local function read_page(packed)
-  local url_key, token, words, exact, date, seen, canonical, flags, template_length, pairs_size, url_size,
-    host_size, bands_size, canonical_size, at = struct.unpack('>c4c4I4c12I4I4c4BI2I2I2I2I2I2', packed)
-  local now = tonumber(ARGV[2])
+  local url_key, token, words, exact, date, seen, canonical, flags, crawl, own, template_length, pairs_size,
+    url_size, host_size, bands_size, canonical_size, final_size, at =
+    struct.unpack('>c4c4I4c12I4I4c4BI4c4I2I2I2I2I2I2I2', packed)
+  local now, clock = tonumber(ARGV[2]), state and state.clock or 0
   local function take(size)
     at = at + size
     return string.sub(packed, at - size, at - 1)
   end
-  local url, host, bands, canonical_url, pairs =
-    take(url_size), take(host_size), take(bands_size), take(canonical_size), take(pairs_size)
+  local url, host, bands, canonical_url, pairs, final =
+    take(url_size), take(host_size), take(bands_size), take(canonical_size), take(pairs_size), take(final_size)
+  seen = seen > 0 and math.min(seen, now) or math.max(now, clock)
   return {url_key = url_key, token = token, words = words, exact = exact, date = date,
-    is_late = seen > 0, seen = seen > 0 and math.min(seen, now) or now,
-    preferred = flags % 2 == 1, yields_to = flags >= 2 and canonical,
-    named = canonical_url ~= '' and {url = canonical_url, key = canonical},
-    template = template_length ~= NO_TEMPLATE and {length = template_length, pairs = pairs},
-    url = url, host = host, bands = bands, odd = string.sub(packed, at), wish = false}
+    seen = math.max(seen, crawl), preferred = flags % 2 == 1, yields_to = flags >= 2 and canonical,
+    more = {named = canonical_url ~= '' and canonical_url, named_key = canonical,
+      template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs, final = final},
+    url = url, host = host, bands = bands, odd = string.sub(packed, at), wish = false, crawl = crawl,
+    own = own}
+end
+
+-- Notes when a page was seen, so that a crawl that begins later begins later by any clock.
+local function note_seen(page)
+  if page.seen > state.clock then state.clock = page.seen end
 end
 
 -- Since when a page is gone that has been seen, nil if it is not: it may have been found gone between
--- a visit and its check.
+-- a visit and its check, which came late.
 local function still_gone(page, meta)
-  return page.is_late and is_gone(meta) and meta.gone >= page.seen and meta.gone or nil
+  local is_late = page.seen < math.max(tonumber(ARGV[2]), state.clock)
+  return is_late and is_gone(meta) and meta.gone >= page.seen and meta.gone or nil
+end
+
+-- The rule for stale records. What an index knows of a page that was last seen before a crawl began is not
+-- confirmed: another text may stand there by now. Such a record
+-- * takes no place from a page that is kept under its own URL: that stays kept, with the text that it has
+--   now, and the record is contested: decided anew when its page comes;
+-- * stands for other pages, whose verdicts say that it is not confirmed, so that their crawl can ask for
+--   them again: then it gives way if the crawl visits its host and has not met its page.
+
+local function is_unconfirmed(meta, page)
+  return meta.last_seen < page.crawl
+end
+
+-- Whether a kept page leaves its text to a page that is like it; is_kept: that is kept itself so far.
+local function gives_way(meta, page, is_kept)
+  return is_unconfirmed(meta, page) and page.wish ~= 'drop' and (is_kept
+    or page.more.final ~= '' and find_in(page.more.final, ' ' .. host_of(meta.url) .. ' ', 1, true) ~= nil)
+end
+
+-- Whether this crawl has checked a page before.
+local function is_repeated(page, meta)
+  return page.crawl > 0 and meta.last_seen >= page.crawl
+    and string.sub(meta.token, 1, 2) == string.sub(page.token, 1, 2)
+end
+
+-- The verdict of a page that has the text that it had when it was checked before.
+local function as_before(page, known)
+  return is_repeated(page, known) and 'r' or '='
 end
 
 local function count(page, meta, similarity, times)
@@ -65,10 +105,11 @@ end
 -- Notes that a page came again with the text that it has: what was decided about it stands.
 local function touch(meta, page)
   if meta.token == page.token then return end
-  meta.last, meta.last_seen, meta.token = '=', later(page.seen, meta), page.token
+  meta.last, meta.last_seen, meta.token = as_before(page, meta), later(page.seen, meta), page.token
   meta.gone = still_gone(page, meta)
   if not meta.rep then
     meta.date, meta.canonical = page.date, page.yields_to or nil
+    if knows_more(page.own, meta.own) then meta.own = page.own end
   end
   rewrite_record(meta)
   count(page, meta)

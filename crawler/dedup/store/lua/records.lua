@@ -17,12 +17,18 @@ local BLOCK_BYTES = 8170 -- of a full block
 local STEP, MAX_PASSED = 32, 64 -- pages, and buckets, looked at in a step for what has expired
 -- What a record says of every page, then of a copy. Behind it stands, where there is something to
 -- say, when a copy was gone, and of a kept page its date, the table key of the URL that it names as
--- canonical, when it was gone, and the number of the page whose place it took.
+-- canonical, when it was gone, and the number of the page whose place it took; and what it has of its
+-- own: hash of its heading (2 bytes, 0 if it has none), words that are not its site's (1), and from how
+-- many contents the site's template was known when they were counted (1), both 255 at the most.
 local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c12BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
-local MORE_BYTES = 7 + struct.size(BASE) + struct.size(KEPT_MORE) -- at most, besides URL and sketch
+local OWN_BYTES = 4
+local MORE_BYTES = 7 + struct.size(BASE) + struct.size(KEPT_MORE) + OWN_BYTES -- at most, besides URL, sketch
 local NONE = {}
 local NO_KEY = string.rep('\0', 4)
+local NO_OWN = NO_KEY -- where nothing is known of what a page has of its own
+local CONTESTED = string.rep('\255', 4) -- in place of a token: decide anew, see the rule in pages.lua
 local IS_COPY = {e = true, n = true}
+local IS_AGAIN = {['='] = true, r = true} -- verdicts of pages that have the text that they had
 
 -- The list in which a record stands, and its place there.
 local function record(id)
@@ -66,9 +72,12 @@ local function unpack_record(id, packed)
   if IS_COPY[standing] then
     meta.rep, meta.odd_bits, meta.rep_sampled, at = struct.unpack(COPY, packed, more)
     if at < url_at then meta.gone = struct.unpack(COPY_MORE, packed, at) end
-  elseif more < url_at then
-    meta.date, meta.canonical, meta.gone, meta.replaces = struct.unpack(KEPT_MORE, packed, more)
+    return meta
   end
+  if more + OWN_BYTES < url_at then
+    meta.date, meta.canonical, meta.gone, meta.replaces, more = struct.unpack(KEPT_MORE, packed, more)
+  end
+  meta.own = more < url_at and string.sub(packed, more, url_at - 1) or NO_OWN
   return meta
 end
 
@@ -96,9 +105,10 @@ local function packed_meta(meta)
     base = base .. struct.pack(COPY, meta.rep, meta.odd_bits, meta.rep_sampled)
     return gone > 0 and base .. struct.pack(COPY_MORE, gone) or base
   end
+  local own = (meta.own or NO_OWN) ~= NO_OWN and meta.own or ''
   local date, canonical, replaces = meta.date or 0, meta.canonical or NO_KEY, meta.replaces or 0
-  if date + gone + replaces == 0 and canonical == NO_KEY then return base end
-  return base .. struct.pack(KEPT_MORE, date, canonical, gone, replaces)
+  if date + gone + replaces == 0 and canonical == NO_KEY then return base .. own end
+  return base .. struct.pack(KEPT_MORE, date, canonical, gone, replaces) .. own
 end
 
 local function packed_record(meta)
@@ -132,6 +142,40 @@ end
 
 local function is_gone(meta)
   return (meta.gone or 0) > 0
+end
+
+-- The host and port that a URL is counted under, as identity.host has it.
+local function host_of(url)
+  local host = string.match(url, '^%a[%w+.-]*://([^/?#]*)') or ''
+  return string.lower(string.sub(string.match(host, '[^@]*$'), 1, 255))
+end
+
+local FEW_WORDS = 50 -- of its own: then what a page has besides, its heading, decides
+local LEARNT = 8 -- contents: from so many on a site's template is known well
+
+-- Whether what two pages have of their own says that they are no copies, however alike their texts are: they
+-- have other headings, and either few words of their own, or a template in common that is not known yet.
+-- Where a heading is not known the texts decide.
+local function is_distinct(page, meta)
+  local own, other = page.own, meta.own or NO_OWN
+  local heading, other_heading = string.sub(own, 1, 2), string.sub(other, 1, 2)
+  if heading == other_heading or heading == '\0\0' or other_heading == '\0\0' then return false end
+  local _, _, words, learnt = byte(own, 1, 4)
+  local _, _, other_words, other_learnt = byte(other, 1, 4)
+  return math.min(words, other_words) < FEW_WORDS
+    or math.min(learnt, other_learnt) < LEARNT and page.host == host_of(meta.url)
+end
+
+-- Whether a page has another heading than is stored of it, told from about as much.
+local function has_other_heading(page, meta)
+  local heading, stored = string.sub(page.own, 1, 2), string.sub(meta.own or NO_OWN, 1, 2)
+  return heading ~= stored and heading ~= '\0\0' and stored ~= '\0\0'
+    and (byte(page.own, 4) < LEARNT) == (byte(meta.own, 4) < LEARNT)
+end
+
+-- Whether what a page has of its own was told from at least as much as what is stored of it was.
+local function knows_more(own, stored)
+  return own ~= NO_OWN and byte(own, 4) >= byte(stored or NO_OWN, 4)
 end
 
 -- When a page was seen last: at this time, or as its record says, if that is later, as where the clock
@@ -235,7 +279,7 @@ end
 -- number of the kept page that stands for it (4 bytes), bits in which the odd sketches of the two
 -- differ (2), sampled shingles of the page (2) and of the other (2), their level (1), flags (1):
 -- the sum of the following.
-local CANONICAL_KNOWN, REPLACES, GONE = 1, 2, 4
+local CANONICAL_KNOWN, REPLACES, GONE, UNCONFIRMED = 1, 2, 4, 8
 
 local function packed_evidence(meta, flags)
   return struct.pack('>c1c1I4I2I2I2BB', meta.last, meta.standing, meta.rep or meta.id,
@@ -244,13 +288,15 @@ local function packed_evidence(meta, flags)
 end
 
 -- The same and then a URL: of the page whose place this one took when it was checked last (flag
--- REPLACES), else of the page that stands for it, nothing where there is none.
-local function evidence(meta, flags)
+-- REPLACES), else of the page that stands for it, nothing where there is none. UNCONFIRMED: that was last
+-- seen before the crawl began.
+local function evidence(meta, flags, crawl)
   if meta.rep then
     local original = original_of(meta, 0)
+    if original and original.last_seen < (crawl or 0) then flags = (flags or 0) + UNCONFIRMED end
     return packed_evidence(meta, flags) .. (original and original.url or '')
   end
-  if (meta.replaces or 0) == 0 or meta.last == '=' then return packed_evidence(meta, flags) end
+  if (meta.replaces or 0) == 0 or IS_AGAIN[meta.last] then return packed_evidence(meta, flags) end
   local loser = read_record(meta.replaces, 0)
   return packed_evidence(meta, (flags or 0) + REPLACES) .. (loser and loser.url or '')
 end
