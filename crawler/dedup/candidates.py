@@ -20,6 +20,10 @@ BY_KEYS: Final = 255
 # are the fewest to judge by, if they are not all of a page's.
 _CERTAIN: Final = 16
 _FEWEST: Final = 8
+# As in store/lua/records.lua and check.lua.
+FEW_WORDS: Final = 50
+LEARNT: Final = 8
+SLACK: Final = 0.1
 
 
 class Grounds(NamedTuple):
@@ -39,6 +43,25 @@ class Grounds(NamedTuple):
         if self.level == BY_KEYS:
             return Estimate.of_proportion(self.odd_bits, self.sampled)
         return estimate_odd(self.odd_bits, self.sampled, self.other_sampled, self.level, bits=bits)
+
+
+def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> bool:
+    """Whether what two pages have of their own says that they are no copies, however alike.
+
+    They have other headings, and either few words of their own, or the template of their host is
+    hardly known, so that what is alike may be that. The same as in store/lua/records.lua.
+
+    >>> from .fingerprint import Fingerprint
+    >>> red, blue = (Fingerprint(b"", 300, own=bytes([0, n, 12, 9])) for n in (1, 2))
+    >>> is_distinct(red, blue, one_host=False), is_distinct(red, red, one_host=True)
+    (True, False)
+    """
+    (heading, words, learnt), (other, other_words, other_learnt) = (
+        (one.own[:2], *one.own[2:]) for one in (page, known)
+    )
+    if heading == other or not any(heading) or not any(other):
+        return False
+    return min(words, other_words) < FEW_WORDS or (one_host and min(learnt, other_learnt) < LEARNT)
 
 
 class Rule(NamedTuple):

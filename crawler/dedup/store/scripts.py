@@ -15,7 +15,7 @@ _PAGES = (*_TABLES, "records", "pages")
 _ATTEMPTS = (*_PAGES, "attempts")
 _CLUSTER_PARTS = {
     **dict.fromkeys(("claim", "bound", "drop", "done"), _TABLES),
-    **dict.fromkeys(("find", "template", "vanish"), _PAGES),
+    **dict.fromkeys(("find", "template", "vanish", "contest"), _PAGES),
     **dict.fromkeys(("begin", "look", "settle", "depose", "sweep", "bury"), _ATTEMPTS),
 }
 _PARTS = {

@@ -5,13 +5,22 @@ from __future__ import annotations
 import asyncio
 import struct
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...candidates import BY_KEYS, Rule
+from ...candidates import BY_KEYS, LEARNT, SLACK, Rule, is_distinct
 from ...errors import ServerError
+from ...fingerprint import NO_OWN
+from ...identity import host
 from ..layout import table_key
-from ..messages import EVIDENCE_BYTES, Evidence, pack_request, unpack_evidence, unpack_news
+from ..messages import (
+    EVIDENCE_BYTES,
+    CheckRequest,
+    Evidence,
+    pack_request,
+    unpack_evidence,
+    unpack_news,
+)
 from ..parameters import Parameters
 from .care import SpreadCare
 from .claims import Batch, claims_of
@@ -62,8 +71,8 @@ class SpreadCheck(SpreadCare):
                 attempt.answer = reply[1:]
             elif reply[:1] == b"n":
                 attempt.gone = 0  # what was counted for it is counted no more
-                attempt.local, old = struct.unpack_from(">II", reply, 1)
-                attempt.wish = reply[9:].decode()
+                attempt.local, old, attempt.is_kept = struct.unpack_from(">II?", reply, 1)
+                attempt.wish = reply[10:].decode()
                 attempt.number = self.number(attempt.shard, attempt.local)
                 attempt.replaces = self.number(attempt.shard, old) if old else 0
                 page = attempt.request.fingerprint
@@ -171,15 +180,26 @@ class SpreadCheck(SpreadCare):
         original = evidence.page
         view = (await self._look([original], attempt.deadline))[original]
         # A number that was given twice, as after a failover, may mean quite another page.
-        if view.state == b"k" and not view.gone and await self._is_like(attempt, view):
-            return evidence._replace(duplicate_of=view.url)
+        stands = view.state == b"k" and not view.gone and not attempt.displaces(view)
+        if stands and await self._is_like(attempt, view):
+            unconfirmed = attempt.is_unconfirmed(view)
+            return evidence._replace(duplicate_of=view.url, unconfirmed=unconfirmed)
         attempt.gone = original
         return None
 
     async def _is_like(self, attempt: Attempt, view: View) -> bool:
-        """Whether a page is like its original; of a learnt template's pages little may be left."""
-        if self._likeness(attempt, view) is not None:
+        """Whether a copy is still like its original by what is known now of its site's template.
+
+        Of a page of another site, whose template is not known as well, little may be left.
+        """
+        page, known = attempt.request.fingerprint, view.page
+        one_host = attempt.request.host == host(view.url)
+        if is_distinct(page, known, one_host=one_host):
+            return False
+        if likeness(page, view, self._threshold - SLACK, self._rule, 8 * self._terms.odd_bytes):
             return True
+        if page.own != NO_OWN and (one_host or known.own[3] >= LEARNT):
+            return False
         whole = attempt.request.whole
         return whole is not None and bool(
             likeness(await whole(), view, self._threshold, self._rule, 8 * self._terms.odd_bytes)
@@ -195,15 +215,22 @@ class SpreadCheck(SpreadCare):
         while True:
             twins = self._twins(attempt, views)
             free = [n for n in twins if views[n].state == b"k" and not views[n].other]
-            # An exact copy, else the most similar; the first of equals.
-            free.sort(key=lambda n: (twins[n].standing != b"e", -twins[n].similarity))
-            originals = [n for n in free if not attempt.wins(views[n])]
+            # One that is confirmed, an exact copy, else the most similar; the first of equals.
+            free.sort(key=lambda n: (
+                attempt.is_unconfirmed(views[n]), twins[n].standing != b"e", -twins[n].similarity
+            ))  # fmt: skip
+            won = {n: twins[n] for n in free if attempt.wins(views[n])}
+            displaced = [
+                n for n in twins
+                if views[n].state == b"k" and n not in won and attempt.displaces(views[n])
+            ]  # fmt: skip
+            originals = [n for n in free if n not in won and n not in displaced]
             if originals:
                 first = originals[0]
-                return await self._settle(attempt, twins[first], first, views[first].url)
-            won = {n: twins[n] for n in free}
+                return await self._settle(attempt, twins[first], first, views[first])
             # Who is kept, or will be, goes by the rivals: others may be about to win as well.
-            rivals = {n: self._age(n, views[n]) for n in twins if n not in free}
+            settled = {*free, *displaced}
+            rivals = {n: self._age(n, views[n]) for n in twins if n not in settled}
             older = [n for n, age in rivals.items() if age < attempt.age]
             if older:
                 pause = await self._pause(attempt, pause)
@@ -217,14 +244,28 @@ class SpreadCheck(SpreadCare):
                 if views[n].state == b"k" or not attempt.is_seen_by(n, views[n], self._spread)
             ]
             if not blind:
-                return await self._take(attempt, won, views)
+                seen = await self._contest(attempt, displaced, views)
+                if not seen:
+                    return await self._take(attempt, won, views)
+                views |= await self._look(seen, attempt.deadline)
+                continue
             views |= await self._look(blind, attempt.deadline, give_up=True)
 
     def _twins(self, attempt: Attempt, views: Mapping[int, View]) -> dict[int, Likeness]:
-        own = b"k", attempt.request.url  # if the entry of its URL was lost, or left out
-        others = {n: view for n, view in views.items() if (view.state, view.url) != own}
+        request, is_wanted = attempt.request, attempt.wish == "drop"
+        own = b"k", request.url  # if the entry of its URL was lost, or left out
+        others = {
+            n: view
+            for n, view in views.items()
+            if (view.state, view.url) != own and (is_wanted or not self._is_distinct(request, view))
+        }
         found = {n: self._likeness(attempt, view) for n, view in others.items()}
         return {n: alike for n, alike in found.items() if alike is not None}
+
+    @staticmethod
+    def _is_distinct(request: CheckRequest, view: View) -> bool:
+        one_host = request.host == host(view.url)
+        return is_distinct(request.fingerprint, view.page, one_host=one_host)
 
     def _likeness(self, attempt: Attempt, view: View) -> Likeness | None:
         least = 0.0 if attempt.wish == "drop" else self._threshold
@@ -256,6 +297,26 @@ class SpreadCheck(SpreadCare):
         )
         return evidence._replace(replaces=views[first].url or None)
 
+    async def _contest(
+        self, attempt: Attempt, numbers: Sequence[int], views: Mapping[int, View]
+    ) -> list[int]:
+        """Have kept pages decided anew when they come again; those that came meanwhile.
+
+        Before the attempt is settled: if its worker dies, they are decided as if nobody was like
+        them.
+        """
+        crawl = attempt.request.crawl.to_bytes(4)
+        calls = [
+            Call(
+                "contest",
+                number % self._count,
+                (number // self._count).to_bytes(4) + views[number].page.exact + crawl,
+            )
+            for number in numbers
+        ]
+        replies = await self._all(calls, attempt.deadline)
+        return [number for number, reply in zip(numbers, replies, strict=True) if not reply]
+
     async def _depose(
         self, attempt: Attempt, number: int, like: Likeness, view: View, winner: int
     ) -> None:
@@ -273,17 +334,20 @@ class SpreadCheck(SpreadCare):
         attempt: Attempt,
         like: Likeness | None = None,
         original: int = 0,
-        url: str = "",
+        view: View | None = None,
         *,
         deposed: int = 0,
     ) -> Evidence | None:
         """Settle an attempt as kept, taking the place of `deposed`, or as `like` the `original`,
-        whose `url` is given.
+        which looks like `view`.
         """
         decision = self._decision(attempt, like, original, deposed)
         reply = await self._only(decision, attempt.deadline)
         evidence = self._settled(attempt, reply, is_kept=like is None)
-        return evidence and evidence._replace(duplicate_of=url or None)
+        if evidence is None or view is None:
+            return evidence
+        unconfirmed = attempt.wish != "drop" and attempt.is_unconfirmed(view)
+        return evidence._replace(duplicate_of=view.url or None, unconfirmed=unconfirmed)
 
     def _decision(
         self, attempt: Attempt, like: Likeness | None = None, original: int = 0, deposed: int = 0

@@ -14,14 +14,26 @@ from ...candidates import Rule
 from ..base import Store
 from ..keys import Keys
 from ..layout import Entry
-from ..messages import CheckRequest, Evidence, Forget, Gone, StoredPage, pack_forget, pack_gone
+from ..messages import (
+    CheckRequest,
+    Crawl,
+    Evidence,
+    Forget,
+    Gone,
+    Original,
+    StoredPage,
+    pack_forget,
+    pack_gone,
+    unpack_evidence,
+)
 from ..namespaces import slots_at_rest
 from ..parameters import Parameters
+from ..records import COPIES
 from ..scripts import load_script
 from ..server.faults import explained
 from .check import SpreadCheck
 from .claims import Place
-from .pages import Attempt, Spread
+from .pages import Attempt, Spread, View
 from .shards import Call, Shards, Terms
 
 _LEASE = 0.5  # of the patience: who waits for a dead worker has as much again to decide
@@ -176,6 +188,44 @@ class SpreadIndex(SpreadCheck, Store):
         await asyncio.gather(*map(self._unearth, shards, replies))
         return [bool(reply) for reply in replies]
 
+    async def begin_crawl(self, name: str = "") -> Crawl:
+        """See :meth:`RedisIndex.begin_crawl`: it begins later than the clocks of all shards."""
+        latest = max(await self._clocks(0))
+        reply = await self._eval_crawl(0, "begin", latest, name)
+        crawl = Crawl(*reply)
+        await self._clocks(crawl.start)
+        return crawl
+
+    async def _clocks(self, least: int) -> list[int]:
+        """When a crawl can begin, by each shard; with `least` none of them is earlier then."""
+        shards = range(len(self._shards.keys))
+        return await asyncio.gather(*(self._eval_crawl(n, "clock", least) for n in shards))
+
+    async def _eval_crawl(self, shard: int, *arguments: Any) -> Any:
+        text, keys = load_script("crawl").text, self._shards.keys[shard]
+        common = self.parameters.digest, int(time.time())
+        with explained():
+            return await self._client.eval(text, 1, keys.params, *common, *arguments)
+
+    async def end_crawl(self, crawl: Crawl) -> None:
+        """See :meth:`RedisIndex.end_crawl`."""
+        await self._eval_crawl(0, "end", crawl.number)
+
+    async def originals(self, urls: Sequence[str], start: int) -> list[Original]:
+        """See :meth:`RedisIndex.originals`."""
+        homes = [self._spread.home(url) for url in urls]
+        calls = [
+            Call("find", home, self.url_key(url) + url.encode())
+            for home, url in zip(homes, urls, strict=True)
+        ]
+        pages: list[int] = []  # that stand for them; 0: not known, -1: they are kept
+        for reply in await self._all(calls):
+            evidence = unpack_evidence(reply[_FOUND.size :]) if reply else None
+            is_copy = evidence is not None and evidence.standing in COPIES
+            pages.append(evidence.page if evidence and is_copy else -bool(evidence))
+        views = await self._look(sorted({page for page in pages if page > 0}))
+        return [_original(page, views.get(page), start) for page in pages]
+
     def home(self, url: str) -> int:
         return self._spread.home(url)
 
@@ -203,6 +253,17 @@ class SpreadIndex(SpreadCheck, Store):
     async def counters(self) -> dict[str, dict[str, str]]:
         await self.rest()
         return await super().counters()
+
+
+def _original(page: int, view: View | None, start: int) -> Original:
+    """What has become of a page that stands for another; 0: that is not known, -1: it is kept."""
+    if view is None:
+        return Original("confirmed" if page else "lost")
+    if view.state != b"k" or view.gone:
+        return Original("lost")
+    if view.last_seen < start:
+        return Original("unconfirmed", view.url)
+    return Original("confirmed")
 
 
 def _entry(place: Place, number: int) -> Entry:

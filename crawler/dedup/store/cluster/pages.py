@@ -13,6 +13,7 @@ import xxhash
 
 from ...candidates import Rule
 from ...fingerprint import Fingerprint
+from ...identity import host
 from ...sketches.lsh import TABLE_KEY_BITS
 from ...sketches.odd import OddSketch
 from ..messages import CheckRequest, Evidence, TemplateNews
@@ -20,7 +21,7 @@ from .claims import MAX_PAGES, Batch, Place
 
 MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
 _KEY_MASK = (1 << TABLE_KEY_BITS) - 1
-_VIEW = struct.Struct(">cI8sI12sBHI4sBH")  # as in lua/look.lua
+_VIEW = struct.Struct(">cI8sI12sBHI4sBI4sH")  # as in lua/look.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class View(NamedTuple):
     ``state`` is ``g`` (gone), ``c`` (a copy), ``k`` (kept) or ``p`` (pending). ``other`` is the
     local number of the attempt that is about to replace it, ``born`` of that or of its own.
     ``page`` is what is compared of it, ``canonical`` the table key of the URL that it gives its
-    place to.
+    place to, ``last_seen`` in seconds since 1970.
     """
 
     state: bytes
@@ -68,15 +69,28 @@ class View(NamedTuple):
     canonical: bytes = b""
     gone: bool = False
     url: str = ""
+    last_seen: int = 0
 
 
 def read_view(reply: bytes, odd_bytes: int) -> View:
     """What a shard says of a page."""
     if reply[:1] in (b"g", b"c"):
         return View(reply[:1], url=reply[1:].decode("utf-8", "replace"))
-    state, other, born, words, exact, level, sampled, date, canonical, gone, size = (
-        _VIEW.unpack_from(reply)
-    )
+    (
+        state,
+        other,
+        born,
+        words,
+        exact,
+        level,
+        sampled,
+        date,
+        canonical,
+        gone,
+        last_seen,
+        own,
+        size,
+    ) = _VIEW.unpack_from(reply)
     at = _VIEW.size + size
     url, sketch = reply[_VIEW.size : at].decode("utf-8", "replace"), reply[at:]
     cut = max(0, len(sketch) - odd_bytes)
@@ -84,8 +98,8 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
     if len(bands) % 4:  # somebody cut it
         bands = odd = b""
     sketches = (OddSketch(level, sampled, odd),) if odd else ()
-    page = Fingerprint(exact, words, bands, sketches)
-    return View(state, other, born, page, date, canonical, bool(gone), url)
+    page = Fingerprint(exact, words, bands, sketches, own)
+    return View(state, other, born, page, date, canonical, bool(gone), url, last_seen)
 
 
 class Likeness(NamedTuple):
@@ -128,7 +142,7 @@ class Attempt:
     ``hits`` maps a kept page to those of ``places``, by index, where it stood already, ``before``
     one that perhaps is under way. ``gone`` is an original known to stand for the page no more,
     ``answer`` what the shard says of an unchanged page, ``wish`` what somebody wants of its URL:
-    ``keep``, ``drop`` or nothing.
+    ``keep``, ``drop`` or nothing; ``is_kept`` that the URL's page is kept so far.
     """
 
     request: CheckRequest
@@ -142,6 +156,7 @@ class Attempt:
     replaces: int = 0
     answer: bytes | None = None
     wish: str = ""
+    is_kept: bool = False
     canonical_known: bool = False
     news: TemplateNews | None = None
     error: Exception | None = None
@@ -155,6 +170,7 @@ class Attempt:
         """Forget what an earlier attempt at the same check has found."""
         self.local = self.number = self.replaces = 0
         self.answer = self.error = None
+        self.is_kept = False
         self.places, self.before, self.hits = [], {}, {}
 
     def wins(self, original: View) -> bool:
@@ -166,6 +182,15 @@ class Attempt:
             or original.canonical == self.url_key
             or 0 < own.date < original.date
         )
+
+    def is_unconfirmed(self, view: View) -> bool:
+        """Whether a kept page was last seen before the crawl of this check began."""
+        return view.last_seen < self.request.crawl
+
+    def displaces(self, view: View) -> bool:
+        """Whether a kept page leaves its text to this one, by the rule in lua/pages.lua."""
+        is_final = bool(self.request.final) and host(view.url) in self.request.final
+        return self.wish != "drop" and self.is_unconfirmed(view) and (self.is_kept or is_final)
 
     @property
     def age(self) -> tuple[bytes, int]:

@@ -254,13 +254,6 @@ local function decide(page, known, before, url_place, families)
   return meta
 end
 
--- Whether the sketch that is stored of a page is that of the text that it has now: another one was made when
--- less was known of its site's template, or more than whoever checks it now knows.
-local function is_sketch_current(page, meta)
-  return meta.sketch == page.bands .. string.sub(page.odd, 4, 3 + odd_size)
-    or not knows_more(page.own, meta.own)
-end
-
 -- Whether a copy is still like its original by what is known now of the template of its site.
 local function is_still_like(page, meta, original)
   if page.wish == 'drop' then return true end
@@ -280,7 +273,7 @@ local function stands(page, meta, families)
   if page.wish == AGAIN then return false end
   if not meta.rep then
     if page.wish == 'drop' then return not outcome(page, meta, families).original end
-    return meta.token ~= CONTESTED and is_sketch_current(page, meta) and not has_other_heading(page, meta)
+    return is_settled(page, meta, odd_size)
   end
   if page.wish == 'keep' or page.preferred then return false end
   local original = original_of(meta, oldest)

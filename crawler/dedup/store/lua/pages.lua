@@ -80,6 +80,15 @@ local function gives_way(meta, page, is_kept)
     or page.more.final ~= '' and find_in(page.more.final, ' ' .. host_of(meta.url) .. ' ', 1, true) ~= nil)
 end
 
+-- Whether what is stored of a kept page is what is known now of a page with the same text: nobody contests it,
+-- its heading is the same, and so is its sketch, unless that was made when more was known of its site's
+-- template; odd_size is the bytes of an odd sketch.
+local function is_settled(page, meta, odd_size)
+  return meta.token ~= CONTESTED and not has_other_heading(page, meta)
+    and (meta.sketch == page.bands .. string.sub(page.odd, 4, 3 + odd_size)
+      or not knows_more(page.own, meta.own))
+end
+
 -- Whether this crawl has checked a page before.
 local function is_repeated(page, meta)
   return page.crawl > 0 and meta.last_seen >= page.crawl

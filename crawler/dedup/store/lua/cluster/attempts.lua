@@ -5,7 +5,9 @@ local ATTEMPTS = PREFIX .. 'attempts'
 local now, oldest = tonumber(ARGV[2]), tonumber(ARGV[3])
 local lease, odd_size = tonumber(ARGV[4]), tonumber(ARGV[5])
 local ATTEMPT = '>I8c8I4BI4' -- deadline, born, page that it replaces, flags, first seen
-local SAME_TEXT, ANEW = 1, 2 -- flags; ANEW: somebody took back what was wanted of the URL
+-- Flags. ANEW: somebody took back an override of the URL; RENEWED: its record says less of the text than is
+-- known now.
+local SAME_TEXT, ANEW, RENEWED = 1, 2, 4
 local LONGEST = 10 -- leases that an attempt of others may have left: workers may differ in theirs
 local OWN = struct.size(ATTEMPT) -- bytes in front of the packed page
 
@@ -33,7 +35,8 @@ local function read_attempt(id)
   local flags
   attempt.deadline, attempt.born, attempt.replaces, flags, attempt.first_seen =
     struct.unpack(ATTEMPT, packed)
-  attempt.same_text, attempt.anew = flags % ANEW == SAME_TEXT, flags >= ANEW
+  attempt.same_text, attempt.anew, attempt.renewed =
+    flags % ANEW == SAME_TEXT, flags % RENEWED >= ANEW, flags >= RENEWED
   return attempt
 end
 

@@ -7,8 +7,8 @@
 --
 -- Returns for each page a letter and
 --   n  an attempt was made (or was there, by the same token): its local number (4), the local
---      number of the page that it will replace (4), 0 if there is none; keep, drop or '': what
---      somebody wants of the URL
+--      number of the page that it will replace (4), 0 if there is none; 1 if that is kept so far (1);
+--      keep, drop or '': what somebody wants of the URL
 --   a  the URL is known with this text: local number (4), evidence of records.lua without the URL; if
 --      this very check made it take another's place, that one's global number (4). A copy's original
 --      is in another shard: the caller sees whether it is still there
@@ -23,12 +23,17 @@ local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about p
 
 local UNCHANGED = {last = '='}
 
+local function begun(id, meta, wish)
+  local is_kept = meta and not meta.rep
+  return struct.pack('>c1I4I4B', 'n', id, meta and meta.id or 0, is_kept and 1 or 0) .. wish
+end
+
 -- The check was counted as one of an unchanged page, and is none. Its record may be that of another
 -- check by now, and the original that is gone has to tell.
 local function uncount(meta, page, gone)
   local is_own = meta and meta.token == page.token
-  if is_own and meta.last ~= '=' or not is_own and gone == 0 then return end
-  count(page, UNCHANGED, nil, -1)
+  if is_own and not IS_AGAIN[meta.last] or not is_own and gone == 0 then return end
+  count(page, is_own and meta or UNCHANGED, nil, -1)
   if not is_own then return end
   meta.last = meta.standing
   rewrite_record(meta)
@@ -38,13 +43,14 @@ local function begin(item)
   local born, gone = struct.unpack('>c8I4', item)
   local packed = string.sub(item, 13)
   local page = read_page(packed)
+  note_seen(page)
   local wish = wishes and redis.call('HGET', OVERRIDES, page.url) or ''
   local anew = wish == AGAIN
   if anew then wish = '' end
   local attempt = attempt_at(page.url_key)
   if attempt then
     if attempt.page.token == page.token and attempt.page.url == page.url then
-      return struct.pack('>c1I4I4', 'n', attempt.id, attempt.replaces) .. wish
+      return begun(attempt.id, attempt.replaces > 0 and read_record(attempt.replaces, 0), wish)
     end
     if not is_over(attempt, clock) then return struct.pack('>c1I4', 'b', attempt.deadline - clock) end
     end_attempt(attempt)
@@ -57,20 +63,24 @@ local function begin(item)
   local same_text = meta and meta.exact == page.exact
   local wanted = same_text and not anew and wish ~= (meta.rep and 'keep' or 'drop')
     and not (meta.rep and (meta.rep == gone or page.preferred))
+    and (meta.rep or is_settled(page, meta, odd_size))
   if same_text and (wanted or meta.token == page.token and not (meta.rep and meta.rep == gone)) then
     if gone > 0 and meta.token ~= page.token then count(page, UNCHANGED, nil, -1) end -- it was before
     touch(meta, page)
-    local took = meta.last ~= '=' and (meta.replaces or 0) > 0
+    local took = not IS_AGAIN[meta.last] and (meta.replaces or 0) > 0
     return struct.pack('>c1I4', 'a', meta.id) .. packed_evidence(meta, took and REPLACES)
       .. (took and struct.pack('>I4', meta.replaces) or '')
   end
   uncount(meta, page, gone)
+  local is_renewed = same_text and not meta.rep and meta.token ~= CONTESTED and not is_settled(page, meta, odd_size)
+  if same_text and has_other_heading(page, meta) then same_text = false end
   local id = new_number(#page.url + #page.bands + odd_size)
   redis.call('HSET', ATTEMPTS, string.format('%d', id), struct.pack(ATTEMPT, clock + lease, born,
-    meta and meta.id or 0, (same_text and SAME_TEXT or 0) + (anew and ANEW or 0),
+    meta and meta.id or 0, (same_text and SAME_TEXT or 0) + (anew and ANEW or 0)
+    + (is_renewed and RENEWED or 0),
     meta and meta.first_seen or page.seen) .. packed,
     url_field(page.url_key), string.format('%d', id))
-  return struct.pack('>c1I4I4', 'n', id, meta and meta.id or 0) .. wish
+  return begun(id, meta, wish)
 end
 
 return saving(each, begin)

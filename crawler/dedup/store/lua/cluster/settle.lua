@@ -28,12 +28,13 @@ local function settle(item)
     return packed_evidence(meta)
   end
   local page = attempt.page
+  note_seen(page)
   local copy = standing == 'e' or standing == 'n'
   local known, same_text = attempt.replaces > 0, attempt.same_text
   local old = known and read_record(attempt.replaces, 0)
-  -- Of kept pages with the text that they had, begin.lua makes attempts only where a drop is wanted,
-  -- or was taken back.
-  if same_text and old and not old.rep and not copy and not attempt.anew then
+  -- Of a kept page with the text that it had, that somebody wants dropped or contests, and that is like no
+  -- other.
+  if same_text and old and not old.rep and not copy and not attempt.anew and not attempt.renewed then
     touch(old, page)
     end_attempt(attempt)
     return packed_evidence(old)
@@ -44,12 +45,12 @@ local function settle(item)
     sampled = sampled, sketch = ''}
   if copy then
     meta.rep, meta.odd_bits, meta.rep_sampled = rep, odd_bits, rep_sampled
-    meta.last = same_text and '=' or standing
+    meta.last = same_text and old and old.rep and as_before(page, old) or standing
   else
-    local as_before = same_text and old and not old.rep
-    meta.last = as_before and '=' or known and '!' or standing
+    local is_as_before = same_text and old and not old.rep
+    meta.last = is_as_before and as_before(page, old) or known and '!' or standing
     meta.date, meta.canonical = page.date, page.yields_to or nil
-    meta.replaces = replaces
+    meta.replaces, meta.own = replaces, page.own
     meta.sketch = page.bands .. string.sub(page.odd, 4)
   end
   write_record(meta) -- before all else, for it fails where somebody wrote under its key

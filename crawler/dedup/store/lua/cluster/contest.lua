@@ -1,0 +1,18 @@
+-- Has kept pages of this shard decided anew when they come again, for a page that is kept with a text that they
+-- had before its crawl began: the rule of pages.lua.
+--
+-- ARGV  see shard.lua; for each page: local number (4 bytes), exact hash (12), when the crawl began (4)
+--
+-- Returns for each page 1, or 0 if it has been seen since with this text, and is kept: then it stands.
+
+redis.call('HINCRBY', STATE, 'exchanges', '1')
+
+return each(function(item)
+  local id, exact, crawl = struct.unpack('>I4c12I4', item)
+  local meta = read_record(id, 0)
+  if not meta or meta.rep or meta.exact ~= exact then return 1 end
+  if meta.last_seen >= crawl then return 0 end
+  meta.token = CONTESTED
+  rewrite_record(meta)
+  return 1
+end)

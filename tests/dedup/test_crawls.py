@@ -1,0 +1,176 @@
+"""What a crawl knows of time: records that nobody has confirmed since it began."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind
+from crawler.dedup.exchange.requests import request_of
+from crawler.dedup.store.messages import Crawl, Original
+from tests.texts import article, changed, text
+
+A, B, C = (f"http://site/{name}" for name in "abc")
+MIRROR = "http://mirror/a"
+FIRST, SECOND, THIRD = (text(article(number)) for number in range(3))
+LIKE_FIRST = text(changed(article(0), 1))
+
+
+@asynccontextmanager
+async def opened(url: str, **settings: Any) -> AsyncIterator[DuplicateIndex]:
+    async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=4, **settings)) as index:
+        yield index
+        assert (await index.verify()).faults == []
+
+
+async def crawled(index: DuplicateIndex, *pages: tuple[str, str]) -> list[Kind]:
+    """The verdicts of a crawl that has ended."""
+    await index.begin_crawl()
+    kinds = [(await index.check(url, words)).kind for url, words in pages]
+    await index.end_crawl()
+    return kinds
+
+
+async def test_a_kept_page_is_not_deposed_by_a_stale_record(index_url: str) -> None:
+    """Texts that move on by one address are kept in each crawl, in either order."""
+    async with opened(index_url) as index:
+        await crawled(index, (A, FIRST), (B, SECOND), (C, THIRD))
+        assert await crawled(index, (A, SECOND), (B, THIRD), (C, FIRST)) == [Kind.UPDATED] * 3
+        assert await crawled(index, (C, SECOND), (B, FIRST), (A, THIRD)) == [Kind.UPDATED] * 3
+        assert (await index.stats()).kept == 3
+
+
+async def test_of_two_pages_with_one_text_one_is_kept(index_url: str) -> None:
+    """A record that was contested is decided anew when its page comes with the same text."""
+    async with opened(index_url) as index:
+        await crawled(index, (A, FIRST), (B, SECOND))
+        assert await crawled(index, (A, SECOND), (B, SECOND)) == [Kind.UPDATED, Kind.EXACT]
+        assert (await index.stats()).kept == 1
+        assert await crawled(index, (B, SECOND), (A, SECOND)) == [Kind.UNCHANGED] * 2
+        assert (await index.stats()).kept == 1
+
+
+async def test_a_new_page_is_the_copy_of_an_unconfirmed_record(index_url: str) -> None:
+    """It is dropped, and says so, until the record's page was seen, or is found to be another."""
+    async with opened(index_url) as index:
+        await crawled(index, (A, FIRST), (B, SECOND))
+        await index.begin_crawl()
+        copy, other = await index.check(C, LIKE_FIRST), await index.check(MIRROR, SECOND)
+        assert (copy.kind, copy.duplicate_of, copy.unconfirmed) == (Kind.NEAR, A, True)
+        assert (other.kind, other.unconfirmed) == (Kind.EXACT, True)
+        unconfirmed = {C: Original("unconfirmed", A), MIRROR: Original("unconfirmed", B)}
+        assert await index.originals([C, MIRROR]) == unconfirmed
+        assert (await index.check(A, FIRST)).kind is Kind.UNCHANGED
+        assert (await index.check(B, THIRD)).kind is Kind.UPDATED
+        found = await index.originals([C, MIRROR, A])
+        assert [one.state for one in found.values()] == ["confirmed", "lost", "confirmed"]
+        again = await index.check(C, LIKE_FIRST)
+        assert (again.kind, again.standing, again.unconfirmed) == (Kind.REPEATED, Kind.NEAR, False)
+        assert (await index.check(MIRROR, SECOND)).kind is Kind.UPDATED
+
+
+async def test_the_original_that_is_gone_is_lost(index_url: str) -> None:
+    async with opened(index_url) as index:
+        await crawled(index, (A, FIRST), (C, LIKE_FIRST))
+        await index.begin_crawl()
+        copy = await index.check(C, LIKE_FIRST)
+        assert (copy.kind, copy.standing, copy.unconfirmed) == (Kind.UNCHANGED, Kind.NEAR, True)
+        assert await index.gone(A)
+        assert (await index.originals([C]))[C].state == "lost"
+        assert (await index.check(C, LIKE_FIRST)).replaces == A
+
+
+async def test_unconfirmed_records_of_a_host_give_way(index_url: str) -> None:
+    """Only those of hosts that the crawl visits and has not met: a mirror stays an original."""
+    async with opened(index_url) as index:
+        await crawled(index, (A, FIRST), (MIRROR, SECOND))
+        await index.begin_crawl()
+        for url, words in ((C, FIRST), (B, SECOND)):
+            assert (await index.check(url, words)).unconfirmed
+        kept = await index.check(C, FIRST, final=["other", "site"])
+        assert (kept.kind, kept.replaces) == (Kind.UPDATED, None)
+        assert (await index.check(B, SECOND, final=["site"])).kind is Kind.REPEATED
+        late = await index.check(A, FIRST)
+        assert (late.kind, late.duplicate_of) == (Kind.EXACT, C)
+
+
+async def test_the_confirmed_of_two_originals_stands_for_a_page(index_url: str) -> None:
+    """Be it less like the page than one that may have another text by now."""
+    async with opened(index_url) as index:
+        await crawled(index, (A, FIRST), (B, SECOND))
+        await index.begin_crawl()
+        assert (await index.check(B, LIKE_FIRST)).kind is Kind.UPDATED
+        copy = await index.check(C, FIRST)
+        assert (copy.kind, copy.duplicate_of, copy.unconfirmed) == (Kind.NEAR, B, False)
+
+
+async def test_a_page_that_comes_again_in_a_crawl_is_repeated(index_url: str) -> None:
+    """So is its copy; in the next crawl they are unchanged, and without a crawl they always are."""
+    async with opened(index_url) as index:
+        assert await crawled(index, (A, FIRST), (A, FIRST), (B, FIRST), (B, FIRST)) == [
+            Kind.UNIQUE, Kind.REPEATED, Kind.EXACT, Kind.REPEATED,
+        ]  # fmt: skip
+        assert await crawled(index, (A, FIRST), (B, FIRST)) == [Kind.UNCHANGED] * 2
+        assert (await index.check(A, FIRST)).kind is Kind.UNCHANGED
+        assert (await index.stats()).verdicts[Kind.REPEATED] == 2
+
+
+async def test_crawls_beside_each_other(index_url: str) -> None:
+    """What began a moment ago confirms records of the other, and repeats none of its pages."""
+    async with opened(index_url) as one, opened(index_url) as other:
+        first, second = await one.begin_crawl(), await other.begin_crawl()
+        assert (first.start, first.number + 1) == (second.start, second.number)
+        await one.check(A, FIRST)
+        assert not (await other.check(B, FIRST)).unconfirmed
+        assert (await other.check(A, FIRST)).kind is Kind.UNCHANGED
+        await one.end_crawl()
+        await other.end_crawl()
+        third = await one.begin_crawl()
+        assert third.start > first.start
+        assert await other.begin_crawl(third) == third
+        assert (await other.check(A, FIRST)).kind is Kind.UNCHANGED
+        assert (await one.check(A, FIRST)).kind is Kind.REPEATED
+
+
+async def test_crawls_with_one_name_are_one(index_url: str) -> None:
+    async with opened(index_url, crawl="monday") as one, opened(index_url, crawl="monday") as other:
+        assert await one.begin_crawl() == await other.begin_crawl()
+        await one.check(A, FIRST)
+        await one.end_crawl()
+        assert (await other.check(A, FIRST)).kind is Kind.REPEATED
+
+
+@pytest.mark.parametrize("hours", [-3, 3])
+async def test_no_clock_has_to_be_right(
+    index_url: str, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    """A crawler whose clock is hours off knows what came before its crawl and since; so do others."""
+    async with opened(index_url) as index:
+        await crawled(index, (A, FIRST), (B, SECOND))
+        now = time.time
+        monkeypatch.setattr(time, "time", lambda: now() + 3600 * hours)
+        assert await crawled(index, (A, SECOND), (A, SECOND), (B, FIRST)) == [
+            Kind.UPDATED, Kind.REPEATED, Kind.UPDATED,
+        ]  # fmt: skip
+        monkeypatch.undo()
+        assert await crawled(index, (A, FIRST), (B, SECOND)) == [Kind.UPDATED] * 2
+
+
+async def test_a_page_that_is_checked_late_was_seen_in_its_crawl(index_url: str) -> None:
+    """One that got no answer at first is of the crawl that fetched it, not of that which asks."""
+    async with opened(index_url) as index:
+        await index.begin_crawl()
+        request = request_of(index.config, A, index.fingerprint(FIRST), crawl=index.crawl)
+        await index.end_crawl()
+        assert await crawled(index, (B, SECOND)) == [Kind.UNIQUE]
+        await index.store.check([request._replace(since=request.crawl)])
+        assert await crawled(index, (B, FIRST), (A, FIRST)) == [Kind.UPDATED, Kind.EXACT]
+
+
+def test_a_crawl_is_two_numbers() -> None:
+    """So that it can be kept in a job's folder."""
+    assert Crawl(*[7, 1_800_000_000]).number == 7
