@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 
 from .pipelines import DuplicatePipeline
+from .pipelines.feeds import TagCsvExporter
+from .pipelines.log_format import BriefLogFormatter
+from .pipelines.origins import OriginTracker
 from .pipelines.reading import ResponseReader
 from .project import project_config
 from .spiders.cookies import use_packaged_suffix_list
@@ -22,14 +26,18 @@ if TYPE_CHECKING:
 PRIORITY = 200
 # Next to the spider: nobody has seen its items before.
 NEXT_TO_SPIDER = 1000
+# Next to the pipelines: whatever other middlewares make of an item, they get this one.
+NEXT_TO_PIPELINES = 1
 
 
 class Addon:
     """Puts :class:`DuplicatePipeline` into ``ITEM_PIPELINES``, unless it stands there already, or a
     class derived from it: to the second of two all pages would be ``unchanged`` or ``updated``.
 
-    And :class:`ResponseReader` into ``SPIDER_MIDDLEWARES``, so that pages are parsed once, and a
-    :class:`CookiesMiddleware` in the place of Scrapy's, for cookies as browsers keep them.
+    And into ``SPIDER_MIDDLEWARES`` what notes the response that an item came from, and what has
+    pages parsed once; a :class:`CookiesMiddleware` in the place of Scrapy's keeps cookies as
+    browsers do. Where the project has none of its own, a log formatter keeps pages out of
+    the log, and an exporter writes tags into CSV as JSON. ``DEDUP_ENABLED`` turns all of it off.
 
     A setting that cannot be used fails the start of the crawl, with an error that names it.
     """
@@ -41,7 +49,8 @@ class Addon:
         if "SCRAPY_CHECK" in os.environ:
             return
         speak_plainly()
-        project_config(settings)
+        if not project_config(settings).enabled:
+            return
         if not _is_there(settings):
             settings.setdefault_in_component_priority_dict(
                 "ITEM_PIPELINES", DuplicatePipeline, PRIORITY
@@ -49,6 +58,17 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", ResponseReader, NEXT_TO_SPIDER
         )
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", OriginTracker, NEXT_TO_PIPELINES
+        )
+        if settings.getpriority("LOG_FORMATTER") == SETTINGS_PRIORITIES["default"]:
+            settings.set("LOG_FORMATTER", BriefLogFormatter, "addon")
+        exporters = settings.getdict("FEED_EXPORTERS")
+        if "csv" not in exporters:
+            priority = max(
+                settings.getpriority("FEED_EXPORTERS") or 0, SETTINGS_PRIORITIES["addon"]
+            )
+            settings.set("FEED_EXPORTERS", {**exporters, "csv": TagCsvExporter}, priority)
         name = "DOWNLOADER_MIDDLEWARES"
         settings.set(
             name, added_to(settings.getdict(name), COOKIES), settings.getpriority(name) or 0

@@ -16,10 +16,10 @@ from rich.text import Text
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
-from scrapy.utils.asyncio import create_looping_call
 
 from .dedup.store.server.address import mask
 from .dedup.verdict import Kind
+from .scrapy_versions import create_looping_call
 from .spiders.site import SiteSpider
 from .start_errors import naming
 from .terminal import measured

@@ -24,6 +24,9 @@ class DedupConfig:
     Raises :class:`ConfigError`, which names the setting, for a value that cannot be used.
     """
 
+    enabled: bool = setting(
+        True, parsing.boolean, "Whether pages are checked at all; False: all items pass unread."
+    )
     redis_url: str | None = setting(
         None,
         parsing.optional(parsing.text),
@@ -61,6 +64,24 @@ class DedupConfig:
         "When the server gives no answer: `unchecked` lets pages pass with that verdict, `stop` "
         "ends the crawl with a non-zero exit code.",
     )
+    on_unchecked: str = setting(
+        "warn",
+        parsing.one_of("warn", "stop"),
+        "When no item of a crawl has a page that can be checked: `warn` says at its end why, "
+        "`stop` also ends the crawl after a hundred such items, with a non-zero exit code.",
+    )
+    reset: str = setting(
+        "no",
+        parsing.consent,
+        "Whether the crawl begins with an empty index: `1` asks first, `yes` does not. For one "
+        "crawl, as `-s DEDUP_RESET=1`.",
+    )
+    page: str = setting(
+        "auto",
+        parsing.one_of("auto", "item", "response"),
+        "Where the page of an item is: `item`, in its fields; `response`, in the response it was "
+        "yielded from; `auto`, in its fields if they have HTML or text, else in the response.",
+    )
     drop: frozenset[Kind] = setting(
         frozenset({Kind.EXACT, Kind.NEAR, Kind.REPEATED}),
         parsing.kinds,
@@ -71,11 +92,18 @@ class DedupConfig:
         parsing.optional(parsing.text),
         "Item field that takes the verdict; empty: items are not tagged.",
     )
+    tag: str = setting(
+        "full",
+        parsing.one_of("full", "kind"),
+        "What the tag is: `full`, a dict with the verdict's fields; `kind`, its kind as a plain "
+        "text, for a column of CSV.",
+    )
     url_field: str = setting("url", parsing.text, "Item field with the page's address.")
     html_field: str = setting(
         "html",
         parsing.text,
-        "Item field with the page's HTML: str, bytes, an lxml tree or what `chrome.parse` returns.",
+        "Item field with the page's HTML: str, bytes, a response, a selector, a tree of lxml or "
+        "Beautiful Soup, or what `chrome.parse` returns.",
     )
     text_field: str = setting(
         "text",

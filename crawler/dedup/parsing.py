@@ -135,6 +135,17 @@ def boolean(value: Any) -> bool:
     raise ValueError("expects True or False")
 
 
+def consent(value: Any) -> str:
+    word = str(value).strip().lower()
+    if word in ("", "no") or word in _FALSE:
+        return "no"
+    if word == "yes":
+        return "yes"
+    if word == "ask" or word in _TRUE:
+        return "ask"
+    raise ValueError("expects 0, 1 (to be asked) or yes")
+
+
 def integer(low: int, high: int) -> Callable[[Any], int]:
     def parse(value: Any) -> int:
         with _expecting(f"a whole number from {low} to {high}"):

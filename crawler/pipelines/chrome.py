@@ -8,17 +8,19 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
-from scrapy.utils.asyncio import run_in_thread
 
 from ..chrome import Document, MainText
 from ..chrome.page.reader import COMPILED
 from ..dedup.config import DedupConfig
-from ..extractor import Extractor, Tree, extractor, own
+from ..extractor import extractor, own
 from ..project import project_config
+from ..scrapy_versions import run_in_thread
 from ..start_errors import speak_plainly
 from .failures import Failures
-from .page import PageFields
+from .notices import Notices
+from .page import ItemPage, PageReader, is_blank
 from .reading import LONG_PAGE, PagesRead, parse
+from .writing import ItemWriter
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -45,8 +47,8 @@ class ChromePipeline:
     def __init__(
         self, config: DedupConfig, count: Callable[[str], None], pages: PagesRead | None = None
     ) -> None:
-        self.fields = PageFields(config, count, pages)
-        self.extract = extractor(config)
+        self.config = config
+        self.texts = MainTexts(config, count, pages)
         self._failures = Failures(count)
 
     @classmethod
@@ -56,47 +58,66 @@ class ChromePipeline:
         config = project_config(crawler.settings)
         return cls(config, crawler.stats.inc_value, PagesRead.of(crawler))
 
-    async def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: Any, spider: Any = None) -> Any:
         """Fill in the main text; whatever goes wrong with a page, its item passes."""
         try:
             if ItemAdapter.is_item(item):
-                await main_text(item, self.fields, self.extract)
+                await self.texts.fill_in(item)
         except Exception as error:
             if self._failures.is_news(error):
                 logger.exception("An item passes without its main text, and others may, too")
         return item
 
 
-async def main_text(
-    item: Any, fields: PageFields, extract: Extractor, template: AbstractSet[int] = frozenset()
-) -> MainText | str | None:
-    """The main text of an item, taken out of its HTML and filled in if the item has none yet.
+class MainTexts:
+    """Main texts of pages, read out of items and filled into them."""
 
-    A :class:`MainText` if it was taken by this package. None if there is no HTML either, or a file
-    that is none; an empty text if the page has none.
-    """
-    ready = fields.main(item) or fields.text(item)
-    if ready is not None:
-        return ready
-    html = fields.html(item)
-    if html is None:
-        return None
-    page: str | bytes | Tree = html
-    # How long a tree is shows only when it is read, which takes long where that is not compiled.
-    short = extract is own and (COMPILED or isinstance(html, Document))
-    if isinstance(html, (str, bytes)):
-        if not html or html.isspace():
+    def __init__(
+        self, config: DedupConfig, count: Callable[[str], None], pages: PagesRead | None = None
+    ) -> None:
+        notices = Notices()
+        self.reader = PageReader(config, count, notices)
+        self.writer = ItemWriter(config, count, notices)
+        self.extract = extractor(config)
+        self._pages = pages or PagesRead()
+
+    async def fill_in(self, item: Any) -> None:
+        """Fill the main text into an item that has HTML; its URL is of no interest."""
+        await self.take(item, self.reader.read_fields(item))
+
+    async def take(
+        self, item: Any, page: ItemPage, template: AbstractSet[int] = frozenset()
+    ) -> MainText | str | None:
+        """The main text of an item's page, taken out of its HTML and filled in if it has none yet.
+
+        A :class:`MainText` if it was taken by this package. None if there is no HTML either, or a
+        file that is none; an empty text if the page has none.
+        """
+        ready = page.main or page.text
+        if ready is not None:
+            return ready
+        html = page.html
+        if html is None:
+            return None
+        if is_blank(html):
             return ""
-        short = len(html) < (LONG_PAGE if extract is own else _LONG_FOR_OTHERS)
-        if extract is own:
-            page = fields.pages.take(html) or await parse(html)
-    if isinstance(page, Document) and page.is_binary:
-        fields.tell_of_file(item)
-        return None
-    if short:
-        found = extract(page, template)
-    else:
-        found = await run_in_thread(extract, page, template)
-    text, title = (found, "") if isinstance(found, str) else (found.text, found.title)
-    fields.fill(item, text=text, title=title)
-    return found
+        short = self.extract is own and (COMPILED or isinstance(html, Document))
+        if isinstance(html, (str, bytes)):
+            short = len(html) < (LONG_PAGE if self.extract is own else _LONG_FOR_OTHERS)
+            if self.extract is own:
+                html = self._pages.take(html) or await parse(
+                    html, url=page.url or None, content_type=page.content_type
+                )
+        if isinstance(html, Document):
+            page.document = html
+            if html.is_binary:
+                self.reader.tell_of_file(item, page)
+                return None
+        if short:
+            found = self.extract(html, template)
+        else:
+            found = await run_in_thread(self.extract, html, template)
+        if not page.of_response:
+            text, title = (found, "") if isinstance(found, str) else (found.text, found.title)
+            self.writer.fill(item, text=text, title=title)
+        return found

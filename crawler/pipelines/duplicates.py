@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
@@ -12,27 +11,30 @@ from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
 from scrapy import signals
-from scrapy.exceptions import CloseSpider, NotConfigured
-from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.exceptions import NotConfigured
 
-from ..chrome import MainText, SharedTemplate
+from ..chrome import MainText, SharedTemplate, canonical, published
 from ..dedup.archive.writer import MOST_BLOCKS, ArchiveWriter
 from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError, ServerError
+from ..dedup.identity import resolved
 from ..dedup.index import DuplicateIndex
 from ..dedup.store.server.connect import server_name
 from ..dedup.verdict import Kind, Verdict
-from ..extractor import extractor
 from ..project import project_config
+from ..scrapy_versions import adapt_pipeline, is_asyncio_available, start_failure
 from ..start_errors import speak_plainly
 from ..wording import counted
-from .chrome import main_text
+from .chrome import MainTexts
 from .dropping import drop_reason
 from .failures import Failures
 from .gone import GoneAddresses
-from .page import PageFields
+from .origins import Origins
+from .outcome import Outcome
+from .page import ItemPage, read_date
 from .reading import PagesRead
 from .reporting import LeftOut
+from .resetting import reset_if_asked
 from .stopping import SERVER_UNAVAILABLE, Ending, Stopper, fail_at_start
 from .templates import ask_of_templates, site_template
 from .unchecked import Unchecked
@@ -79,10 +81,9 @@ class DuplicatePipeline:
         pages: PagesRead | None = None,
     ) -> None:
         self.config = config
-        self.fields = PageFields(config, count, pages)
-        self.extract = extractor(config)
-        self.verdicts: Counter[Kind] = Counter()
-        self.dropped = 0
+        self.texts = MainTexts(config, count, pages)
+        self.origins = Origins()
+        self.outcome = Outcome(config)
         self._count = count
         self._stop = stop
         self._fail = fail
@@ -104,42 +105,50 @@ class DuplicatePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings; raises :class:`ConfigError` for one that cannot be used."""
+        speak_plainly()
+        config = project_config(crawler.settings)
+        if not config.enabled:
+            raise NotConfigured
         if not is_asyncio_available():
             raise NotConfigured(
                 "the duplicate filter needs asyncio: leave TWISTED_REACTOR at Scrapy's default"
             )
-        speak_plainly()
         pipeline = cls(
-            project_config(crawler.settings),
+            config,
             count=crawler.stats.inc_value,
             stop=Stopper(crawler),
             fail=partial(fail_at_start, crawler),
             template=partial(site_template, crawler),
             pages=PagesRead.of(crawler),
         )
+        pipeline.origins = Origins.of(crawler, pipeline.texts.reader.needs_response)
+        pipeline.outcome.watch(crawler)
         pipeline.gone.watch(crawler)
         pipeline.left_out.watch(crawler)
         pipeline.ending = Ending(crawler)
         pipeline.ending.watch()
+        adapt_pipeline(pipeline)
         # Scrapy closes no pipeline whose neighbour fails to close.
         crawler.signals.connect(pipeline.close_spider, signal=signals.spider_closed)
         ask_of_templates(crawler, pipeline.meet)
         return pipeline
 
-    async def open_spider(self) -> None:
+    async def open_spider(self, spider: Any = None) -> None:
         """Open the index; without it the crawl ends before it began, with what to do in the log."""
         with self._working():
             await self._open()
 
     async def _open(self) -> None:
         try:
+            await reset_if_asked(self.config)
             opening = DuplicateIndex.open(self.config, spool=True)
             self._index = await self._resources.enter_async_context(opening)
         except DedupError as error:
             logger.error("%s", error)
             self._fail()
             unavailable = isinstance(error, ServerError)
-            raise CloseSpider(SERVER_UNAVAILABLE if unavailable else "dedup_not_opened") from None
+            reason = SERVER_UNAVAILABLE if unavailable else "dedup_not_opened"
+            raise start_failure(error, reason) from None
         with suppress(ServerError):  # the first page will say so, and pass
             kept = sum(state.get("kept", 0) for state in await self._index.store.states())
             place = server_name(self.config)
@@ -159,7 +168,7 @@ class DuplicatePipeline:
             if self._failures.is_news(error):
                 logger.exception("What the index knows of the template of %r is not used", url)
 
-    async def close_spider(self) -> None:
+    async def close_spider(self, spider: Any = None) -> None:
         """Close the index and log what became of the pages, once however often this is called."""
         if self._closing is None:
             self._closing = asyncio.ensure_future(self._close())
@@ -180,32 +189,34 @@ class DuplicatePipeline:
             await self._resources.aclose()
         except Exception:
             logger.warning("The index could not be closed properly", exc_info=True)
-        counts = [f"{self.verdicts[kind]} {kind}" for kind in Kind if self.verdicts[kind]]
-        logger.info(
-            "Pages: %d (%s), of which %d dropped",
-            self.verdicts.total(),
-            ", ".join(counts) or "none",
-            self.dropped,
-        )
+        self.outcome.tell()
 
-    async def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: Any, spider: Any = None) -> Any:
         """Drop the item for a reason that ``DEDUP_DROP`` names, or tag it and let it pass."""
         if not ItemAdapter.is_item(item):
             self._count("dedup/unknown_item_type")
             return item
+        origin = self.origins.find(item)
+        if origin is not None and origin.is_off:
+            self._count("dedup/switched_off")
+            return item
+        page = self.texts.reader.read(item, origin)
         with self._working():
-            verdict = await self._verdict(item)
-        self.verdicts[verdict.kind] += 1
+            verdict = await self._verdict(item, page)
         self._count(f"dedup/{verdict.kind}")
+        if page.missing is not None:
+            self._count(f"dedup/no_page/{page.missing}")
+        self.outcome.add(verdict, page.missing)
         if verdict.replaces is not None:
             self._count("dedup/replaced")
             logger.info("%r takes the place of %r", verdict.url, verdict.replaces)
         reason = drop_reason(verdict, self.config.drop)
         if reason is not None:
-            self.dropped += 1
+            self.outcome.dropped += 1
             self._count(f"dedup/dropped/{reason.kind}")
             raise reason
-        self.fields.tag(item, verdict.to_dict())
+        if page.missing is None:
+            self.texts.writer.tag(item, verdict)
         return item
 
     @contextmanager
@@ -220,30 +231,30 @@ class DuplicatePipeline:
             if not self._under_way:
                 self._idle.set()
 
-    async def _verdict(self, item: Any) -> Verdict:
-        url = ""
+    async def _verdict(self, item: Any, page: ItemPage) -> Verdict:
+        url = page.url
         try:
-            url = self.fields.url(item) or ""
             template = await self._template(url) if url else None
             known = template.known if template is not None else frozenset()
-            found = await main_text(item, self.fields, self.extract, known)
+            found = await self.texts.take(item, page, known)
             if url and found is not None and self._index is not None:
                 text = found if isinstance(found, str) else found.text
                 whole = None if isinstance(found, str) else found.whole
                 if template is not None and isinstance(found, MainText):
                     template.observe(found, url)
+                self._complete(page)
                 self.gone.came(url)
                 await self.gone.report()
                 await self.left_out.report()
                 verdict = await self._index.check(
                     url,
                     text,
-                    canonical=self.fields.canonical(item, url),
-                    date=self.fields.date(item),
+                    canonical=page.canonical,
+                    date=page.date,
                     whole=whole,
                     template=template,
                 )
-                self._remember(item, found, text, verdict)
+                self._remember(page, found, text, verdict)
                 return verdict
         except DedupError as error:
             self._unanswered(error)
@@ -252,12 +263,21 @@ class DuplicatePipeline:
                 logger.exception("The page %r passes unchecked, and others may, for the same", url)
         return Verdict(Kind.UNCHECKED, url)
 
-    def _remember(self, item: Any, found: MainText | str, text: str, verdict: Verdict) -> None:
+    def _complete(self, page: ItemPage) -> None:
+        """Let a response say what an item would have: the page it names as canonical, its date."""
+        if not page.of_response or page.document is None:
+            return
+        named = canonical(page.document)
+        if page.canonical is None and named:
+            page.canonical = resolved(page.url, named)
+        page.date = page.date or read_date(published(page.document))
+
+    def _remember(self, page: ItemPage, found: MainText | str, text: str, verdict: Verdict) -> None:
         """Let reports show the page."""
         if self._archive is None:
             return
         try:
-            title, cut = self.fields.title(item), []
+            title, cut = page.title, []
             if isinstance(found, MainText):
                 title, cut = title or found.title, found.cut(MOST_BLOCKS)
             self._archive.add(text, title, verdict, cut)

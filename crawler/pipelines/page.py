@@ -1,15 +1,18 @@
-"""The page in an item, whatever the type of the item."""
+"""The page of an item, whatever the type of the item: read once, into one value."""
 
 from __future__ import annotations
 
-import logging
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
-from itertools import islice
-from typing import Any, Final
+from enum import StrEnum
+from typing import Any
 
-from itemadapter import ItemAdapter
+from lxml import etree
+from parsel import Selector, SelectorList
+from scrapy.http import HtmlResponse, Response, TextResponse
 
 from ..chrome import Document, MainText
 from ..chrome.page.document import TREES
@@ -17,171 +20,284 @@ from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
 from ..extractor import Tree
 from ..items import value_of
-from .reading import PagesRead
-
-logger = logging.getLogger(__name__)
-
-_FIELDS_SHOWN: Final = 12
+from .notices import Notices, held_instead
+from .origins import Origin
 
 
-class PageFields:
-    """Reads and writes the fields of items that hold a page: those that `config` names.
+class Missing(StrEnum):
+    """Why an item has no page that could be checked."""
 
-    Nothing here raises for what an item holds or cannot hold. What was missing, of a wrong type or
-    could not be written is counted with `count`, which takes the name of a statistic. `pages` are
-    those that were read when the spider yielded them.
+    FIELDS = "no_fields"  # no page in the fields, and no response to take it from
+    URL = "no_url"  # no URL, and no response to take it from
+    FILE = "file"  # a PDF or the like in the field of the HTML
+    LISTING = "listing"  # several items of one response
+    NOT_HTML = "not_html"  # the response is no HTML
+    OTHER_URL = "other_url"  # the item's URL is not that of its response
+
+
+@dataclass(slots=True)
+class ItemPage:
+    """What is known of an item's page before it is judged.
+
+    ``html`` is None if there is none; an empty page is HTML, of which nothing can be read. ``main``
+    is the main text that this package took out of it earlier. Of a page `of_response` nothing is
+    written into its item but the verdict. ``document`` is what ``html`` was parsed into, if it was.
+    """
+
+    url: str = ""
+    text: str | None = None
+    html: str | bytes | Tree | None = None
+    main: MainText | None = None
+    title: str = ""
+    canonical: str | None = None
+    date: datetime | None = None
+    of_response: bool = False
+    content_type: str | None = None
+    missing: Missing | None = None
+    document: Document | None = None
+
+    @property
+    def has_content(self) -> bool:
+        """Whether the item itself holds text or HTML."""
+        return self.text is not None or not is_blank(self.html)
+
+
+class PageReader:
+    """Reads the fields of items that hold a page: those that `config` names.
+
+    Nothing here raises for what an item holds. What is missing or of a wrong type is counted with
+    `count`, which takes the name of a statistic, and told once for each type of item.
     """
 
     def __init__(
-        self, config: DedupConfig, count: Callable[[str], None], pages: PagesRead | None = None
+        self, config: DedupConfig, count: Callable[[str], None], notices: Notices | None = None
     ) -> None:
-        self.config = config
-        self.pages = pages or PagesRead()
+        self._config = config
         self._count = count
-        self._warned: set[tuple[type, str]] = set()
-        self._empty: Any = None  # the last item of which it was said that it has nothing of a page
-        # A document of this package says nothing to another one's extractor.
-        self._html_types = (str, bytes, *TREES, *([] if config.extractor else [Document]))
+        self._notices = notices or Notices()
 
-    def url(self, item: Any) -> str | None:
-        """The page's address, None if there is none."""
-        name = self.config.url_field
-        url: str | None = self._read(item, name, (str,))
-        if url is None or not url.strip():
-            self._count(f"dedup/missing_field/{name}")
-            self._tell_of_no_page(item)
-            self._warn_once(
-                item,
-                name,
-                "%s has no page address (str) in the field %r%s: its items pass unchecked. Name "
-                "the field that has it in DEDUP_URL_FIELD.",
-                _instead(item, name),
-            )
-            return None
-        return url
+    def needs_response(self, item: Any) -> bool:
+        """Whether the page of an item, or its URL, is to be taken from its response."""
+        if self._config.page != "auto":
+            return self._config.page == "response"
+        page, _ = self._own(item)
+        return not (page.url and page.has_content)
 
-    def text(self, item: Any) -> str | None:
-        """The main text, None if the field is to be filled."""
-        text: str | None = self._read(item, self.config.text_field, (str,))
-        return text if text and text.strip() else None
+    def read(self, item: Any, origin: Origin | None = None) -> ItemPage:
+        """Read the page of an item that came from there."""
+        page, wrong = self._own(item)
+        needs = self._config.page == "response" or not (page.url and page.has_content)
+        if self._config.page != "item" and needs and origin is not None:
+            missing = self._take_response(page, origin)
+            if missing is None:
+                return page
+            if not (page.url and page.has_content):
+                page.missing = missing
+                return page
+        for name in wrong:
+            self._count(f"dedup/wrong_type/{name}")
+        self._tell_of_missing(item, page)
+        return page
 
-    def main(self, item: Any) -> MainText | None:
-        """The main text that this package took out of the page, if it is still the item's."""
+    def read_fields(self, item: Any) -> ItemPage:
+        """Read what the item itself holds; what it has no URL for is a page all the same."""
+        page, wrong = self._own(item)
+        for name in wrong:
+            self._count(f"dedup/wrong_type/{name}")
+        self._tell_of_no_html(item, page)
+        return page
+
+    def _own(self, item: Any) -> tuple[ItemPage, list[str]]:
+        """The page that the item itself holds, and the fields whose values are of a wrong type."""
+        config, wrong = self._config, []
+
+        def read(name: str, convert: Callable[[Any], Any]) -> Any:
+            value = value_of(item, name)
+            if value is None:
+                return None
+            converted = convert(value)
+            if converted is None:
+                wrong.append(name)
+            return converted
+
+        url = read(config.url_field, url_of)
+        text = read(config.text_field, text_of)
+        html = read(config.html_field, self._html_of)
         main = getattr(item, "main", None)
-        return main if isinstance(main, MainText) and main.text == self.text(item) else None
+        title = single(value_of(item, config.title_field))
+        canonical = url_of(value_of(item, config.canonical_field))
+        page = ItemPage(
+            url=url if url and url.strip() else "",
+            text=text if text and text.strip() else None,
+            html=html,
+            main=main if isinstance(main, MainText) and main.text == text else None,
+            title=title if isinstance(title, str) else "",
+            date=read_date(single(value_of(item, config.date_field))),
+        )
+        if isinstance(html, TextResponse):
+            self._fill_from(page, html)
+        if page.url and canonical and canonical.strip():
+            page.canonical = resolved(page.url, canonical)
+        return page, wrong
 
-    def title(self, item: Any) -> str:
-        """The title, if the item has one."""
-        title = value_of(item, self.config.title_field)
-        return title if isinstance(title, str) else ""
+    def _html_of(self, value: Any) -> Any:
+        value = single(value)
+        if isinstance(value, SelectorList):
+            return "".join(value.getall()) or None
+        if isinstance(value, Selector):
+            value = value.root if isinstance(value.root, (str, etree._Element)) else None
+        if is_soup(value):
+            return value.decode()
+        # A document of this package says nothing to another one's extractor.
+        own = () if self._config.extractor else (Document,)
+        return value if isinstance(value, (str, bytes, TextResponse, *TREES, *own)) else None
 
-    def canonical(self, item: Any, url: str) -> str | None:
-        """The address that the page at `url` names as canonical, None if it names none."""
-        named = value_of(item, self.config.canonical_field)
-        return resolved(url, named) if isinstance(named, str) and named.strip() else None
+    def _take_response(self, page: ItemPage, origin: Origin) -> Missing | None:
+        """Complete a page from its response, or say why that cannot be done."""
+        if not origin.is_alone:
+            return Missing.LISTING
+        response = origin.response
+        if page.has_content and self._config.page == "auto":  # what it lacks is a URL
+            page.url = response.url
+            return None
+        if not isinstance(response, HtmlResponse):
+            return Missing.NOT_HTML
+        if page.url and not self._is_of(response, page.url):
+            if self._config.page == "auto":
+                return Missing.OTHER_URL
+            page.url = ""
+        page.url = (resolved(response.url, page.url) if page.url else None) or response.url
+        page.text = page.main = None
+        page.of_response = True
+        self._fill_from(page, response)
+        return None
 
-    def date(self, item: Any) -> datetime | None:
-        """When the page's text was published, None if that is not known."""
-        return read_date(value_of(item, self.config.date_field))
+    def _is_of(self, response: Response, url: str) -> bool:
+        """Whether a URL is that of a response, or one from which it was redirected."""
+        identity, here = self._config.identity, resolved(response.url, url) or url
+        own = [response.url]
+        if response.request is not None:
+            own += [response.request.url, *response.request.meta.get("redirect_urls", ())]
+        return identity(here) in map(identity, own)
 
-    def html(self, item: Any) -> str | bytes | Tree | None:
-        """The HTML, or the tree that it was parsed into; None if there is none.
+    def _fill_from(self, page: ItemPage, response: TextResponse) -> None:
+        page.html = response.text if self._config.extractor else response.body
+        page.content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
 
-        An empty page is HTML, of which nothing can be read.
-        """
-        name = self.config.html_field
-        html: str | bytes | Tree | None = self._read(item, name, self._html_types)
-        if html is None or (isinstance(html, (str, bytes)) and (not html or html.isspace())):
-            self._count(f"dedup/missing_field/{name}")
-        if html is None:
-            self._warn_once(
+    def _tell_of_missing(self, item: Any, page: ItemPage) -> None:
+        """Count and tell what an item lacks that has to bring its page itself."""
+        config = self._config
+        if not page.url:
+            page.missing = Missing.URL
+            self._count(f"dedup/missing_field/{config.url_field}")
+            if not self._tell_of_no_page(item):
+                self._notices.tell(
+                    item,
+                    config.url_field,
+                    "%s has no page address (str) in the field %r%s: its items pass unchecked. "
+                    "Name the field that has it in DEDUP_URL_FIELD.",
+                    config.url_field,
+                    held_instead(item, config.url_field),
+                )
+        if page.text is None and (page.url or page.html is not None):
+            self._tell_of_no_html(item, page)
+
+    def _tell_of_no_html(self, item: Any, page: ItemPage) -> None:
+        config = self._config
+        if page.text is not None or not is_blank(page.html):
+            return
+        self._count(f"dedup/missing_field/{config.html_field}")
+        if page.html is None:
+            page.missing = Missing.FIELDS
+            self._notices.tell(
                 item,
-                name,
-                "%s has no HTML (str, bytes or an lxml tree) in the field %r%s and no text%s: such "
-                "items pass unchecked. Name the fields in DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD.",
-                _instead(item, name),
-                _instead(item, self.config.text_field),
+                config.html_field,
+                "%s has no HTML (str, bytes or an lxml tree) in the field %r%s and no text%s: "
+                "such items pass unchecked. Name the fields in DEDUP_HTML_FIELD or "
+                "DEDUP_TEXT_FIELD.",
+                config.html_field,
+                held_instead(item, config.html_field),
+                held_instead(item, config.text_field),
             )
-        return html
 
-    def tell_of_file(self, item: Any) -> None:
+    def _tell_of_no_page(self, item: Any) -> bool:
+        """Say once of a type of items that they have nothing of a page, in place of all else."""
+        config = self._config
+        names = config.url_field, config.html_field, config.text_field
+        if any(value_of(item, name) is not None for name in names):
+            return False
+        self._notices.tell(
+            item,
+            "",
+            "%s has nothing in the fields %r, %r and %r: its items pass unchecked. If they are "
+            "pages, name the fields in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD; "
+            "if not, a class derived from DuplicatePipeline can return them as they are.",
+            *names,
+        )
+        return True
+
+    def tell_of_file(self, item: Any, page: ItemPage) -> None:
         """Count what is no page, although it is of the type of one, and say so once.
 
         Two PDFs with the same fonts are alike in most of their bytes, whatever they say.
         """
-        name = self.config.html_field
-        self._count(f"dedup/wrong_type/{name}")
-        self._warn_once(
+        page.missing = Missing.FILE
+        self._count(f"dedup/wrong_type/{self._config.html_field}")
+        self._notices.tell(
             item,
-            self.config.text_field,
+            self._config.text_field,
             "%s has no text in the field %r, and in %r a binary file, as a PDF: such items pass "
             "unchecked. Put the file's text there, or name the field that has it in "
             "DEDUP_TEXT_FIELD.",
-            name,
+            self._config.text_field,
+            self._config.html_field,
         )
 
-    def fill(self, item: Any, *, text: str, title: str) -> None:
-        """Put the main text and the title into those of their fields that the item has, unfilled.
 
-        A dict takes the text as a new field, so that a feed has it; the title it must have asked
-        for, by an empty field. What is there and is no text, as a list of paragraphs, stays.
-        """
-        adapter = ItemAdapter(item)
-        name = self.config.text_field
-        if name in adapter.field_names() or isinstance(item, dict):
-            there = value_of(item, name)
-            if there is None or isinstance(there, str):
-                _write(adapter, name, text)
-        name = self.config.title_field
-        if name in adapter.field_names() and not adapter.get(name):
-            _write(adapter, name, title)
+def is_blank(html: Any) -> bool:
+    """Whether HTML is missing, or empty."""
+    return html is None or (isinstance(html, (str, bytes)) and (not html or html.isspace()))
 
-    def tag(self, item: Any, value: dict[str, Any]) -> None:
-        """Put the verdict into its field; an item that has none passes without, with one warning.
 
-        Only a dict takes a field that its type does not know.
-        """
-        name = self.config.tag_field
-        if name is None or _write(ItemAdapter(item), name, value):
-            return
-        self._count("dedup/untagged")
-        self._warn_once(
-            item,
-            name,
-            "%s takes no field %r: its items pass without their verdict. Give the class that "
-            "field, not frozen, name another one in DEDUP_TAG_FIELD, or empty that setting.",
-        )
+def is_soup(value: Any) -> bool:
+    """Whether a value is a page, or a part of one, that Beautiful Soup has parsed."""
+    bs4 = sys.modules.get("bs4")  # whoever has such an object has imported it
+    return bs4 is not None and isinstance(value, bs4.Tag)
 
-    def _tell_of_no_page(self, item: Any) -> None:
-        """Say once of a type of items that they have nothing of a page, in place of all else."""
-        config = self.config
-        page = config.url_field, config.html_field, config.text_field
-        if any(value_of(item, name) is not None for name in page):
-            return
-        self._warn_once(
-            item,
-            config.url_field,
-            "%s has nothing in the fields %r, %r and %r: its items pass unchecked. If they are "
-            "pages, name the fields in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD; "
-            "if not, a class derived from DuplicatePipeline can return them as they are.",
-            *page[1:],
-        )
-        self._empty = item
 
-    def _warn_once(self, item: Any, name: str, message: str, *values: str) -> None:
-        if item is not self._empty and (type(item), name) not in self._warned:
-            self._warned.add((type(item), name))
-            message += " The item has %s."
-            logger.warning(message, type(item).__qualname__, name, *values, _fields(item))
+def single(value: Any) -> Any:
+    """The one value of a list of one, as an item loader without TakeFirst() makes them.
 
-    def _read(self, item: Any, name: str, types: tuple[type, ...]) -> Any:
-        value = value_of(item, name)
-        if value is None:
-            return None
-        if not isinstance(value, types):
-            self._count(f"dedup/wrong_type/{name}")
-            return None
-        return value
+    >>> single(["Tea"]), single(["Tea", "Cake"])
+    ('Tea', ['Tea', 'Cake'])
+    """
+    return value[0] if type(value) in (list, tuple) and len(value) == 1 else value
+
+
+def text_of(value: Any) -> str | None:
+    """A text, also that of a selector; None for what is none."""
+    value = single(value)
+    if isinstance(value, SelectorList):
+        return "\n".join(text for one in value if (text := text_of(one)))
+    if isinstance(value, Selector):
+        root = value.root
+        value = str(root.xpath("string()")) if isinstance(root, etree._Element) else root
+    return value if isinstance(value, str) else None
+
+
+def url_of(value: Any) -> str | None:
+    """A URL, also one that is an object, as Pydantic's HttpUrl; None for what is none.
+
+    >>> from urllib.parse import urlsplit
+    >>> url_of(["https://example.com/"]), url_of(urlsplit("https://example.com/a")), url_of(7)
+    ('https://example.com/', 'https://example.com/a', None)
+    """
+    value = single(value)
+    if hasattr(value, "geturl"):  # what urllib takes apart
+        value = value.geturl()
+    elif hasattr(value, "scheme") and hasattr(value, "host"):  # Pydantic, yarl, httpx
+        value = str(value)
+    return text_of(value)
 
 
 def read_date(value: Any) -> datetime | None:
@@ -208,30 +324,3 @@ def read_date(value: Any) -> datetime | None:
     if not isinstance(value, datetime) or not 1583 <= value.year <= datetime.now(UTC).year + 1:
         return None
     return value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
-
-
-def _instead(item: Any, name: str) -> str:
-    """What a field holds that is no text, for a warning."""
-    value = value_of(item, name)
-    if value is None or isinstance(value, str):
-        return ""
-    # A list of Selectors, which is derived from it, is of nobody who has forgotten that.
-    hint = ", as of an item loader without TakeFirst()" if type(value) is list else ""
-    return f" (but {type(value).__name__}{hint})"
-
-
-def _fields(item: Any) -> str:
-    """The fields of an item that hold something, for a warning."""
-    names = ItemAdapter(item).field_names()
-    filled = list(islice((n for n in names if value_of(item, n) is not None), _FIELDS_SHOWN + 1))
-    shown = ", ".join(map(repr, filled[:_FIELDS_SHOWN])) + ", …" * (len(filled) > _FIELDS_SHOWN)
-    return shown or "no field that is filled"
-
-
-def _write(adapter: ItemAdapter, name: str, value: Any) -> bool:
-    """Whether the item took the value: its type may lack the field, be frozen, or check values."""
-    try:
-        adapter[name] = value
-    except Exception:  # a type's own checks raise what they like
-        return False
-    return True

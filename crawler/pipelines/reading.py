@@ -16,13 +16,13 @@ from scrapy.http import HtmlResponse
 from scrapy.selector import Selector
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spiders import CrawlSpider
-from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from .. import chrome
 from ..chrome import Document
 from ..chrome.page.reader import COMPILED
 from ..items import value_of
 from ..project import project_config
+from ..scrapy_versions import is_asyncio_available, run_in_thread
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter
-from scrapy.utils.asyncio import create_looping_call
+
+from ..scrapy_versions import after_stop, before_close, close_spider, create_looping_call
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -23,13 +24,11 @@ def fail_at_end(crawler: Crawler) -> None:
     no spider. So the spider is taken away after the last one who may ask for it: the engine's call
     that ends the crawl, after all signals, statistics and feeds.
     """
-    stop = crawler.stop_async
 
-    async def stop_and_fail() -> None:
-        await stop()
+    def fail() -> None:
         crawler.spider = None
 
-    crawler.stop_async = stop_and_fail  # type: ignore[method-assign]
+    after_stop(crawler, fail)
 
 
 def fail_at_start(crawler: Crawler) -> None:
@@ -46,8 +45,9 @@ def fail_at_start(crawler: Crawler) -> None:
 class Stopper:
     """Closes the spider of a crawl once, with the reason and exit code of a failure."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, reason: str = SERVER_UNAVAILABLE) -> None:
         self._crawler = crawler
+        self._reason = reason
         self._task: asyncio.Task[None] | None = None
 
     def __call__(self) -> None:
@@ -58,8 +58,7 @@ class Stopper:
             self._task = asyncio.create_task(self._close())
 
     async def _close(self) -> None:
-        if self._crawler.engine.spider is not None:
-            await self._crawler.engine.close_spider_async(reason=SERVER_UNAVAILABLE)
+        await close_spider(self._crawler.engine, self._reason)
 
 
 class Ending:
@@ -81,19 +80,16 @@ class Ending:
         self._crawler.signals.connect(self._closed, signal=signals.spider_closed)
 
     def _opened(self) -> None:
-        engine = self._crawler.engine
-        close = engine.close_spider_async
-
-        async def end_start_and_close(*, reason: str = "cancelled") -> None:
-            starting = getattr(engine, "_start_request_processing_awaitable", None)
-            # Once, for it may have to tidy up; and not if it waits for the end itself.
-            if starting not in (None, asyncio.current_task()) and not starting.cancelling():
-                starting.cancel()
-            await close(reason=reason)
-
-        engine.close_spider_async = end_start_and_close  # type: ignore[method-assign]
+        before_close(self._crawler.engine, self._end_start)
         self._looking = create_looping_call(self._look)
         self._looking.start(_POLL, now=False)
+
+    def _end_start(self, starting: Any) -> None:
+        if starting is None or starting is asyncio.current_task():  # which waits for the end itself
+            return
+        # Once, for it may have to tidy up. Scrapy 2.13 has a Deferred, which sees to that itself.
+        if not isinstance(starting, asyncio.Task) or not starting.cancelling():
+            starting.cancel()
 
     def _closed(self) -> None:
         if self._looking is not None and self._looking.running:

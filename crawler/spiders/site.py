@@ -11,7 +11,6 @@ from urllib.parse import urljoin
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, StopDownload
 from scrapy.settings import SETTINGS_PRIORITIES
-from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.sitemap import sitemap_urls_from_robots
 from w3lib.url import safe_url_string
@@ -23,6 +22,7 @@ from ..pipelines.reading import LONG_PAGE, parse
 from ..pipelines.reporting import LEFT_OUT
 from ..pipelines.templates import site_template
 from ..project import project_config
+from ..scrapy_versions import run_in_thread
 from ..start_errors import naming, speak_plainly
 from ..wording import shell_word
 from .arguments import Arguments, host_of

@@ -1,0 +1,46 @@
+"""The tag in feeds that know no nested values: JSON in a cell of CSV, a fixed type for Parquet."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy.exporters import CsvItemExporter
+
+from ..project import project_config
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+class TagCsvExporter(CsvItemExporter):
+    """Scrapy's own for CSV, but the tag is JSON instead of Python's writing of a dict."""
+
+    def __init__(self, *args: Any, tag_field: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._tag_field = tag_field
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Read the name of the tag's field."""
+        tag_field = project_config(crawler.settings).tag_field
+        return cls(*args, tag_field=tag_field, **kwargs)
+
+    def serialize_field(self, field: Any, name: str, value: Any) -> Any:
+        """Return what a cell holds."""
+        if name == self._tag_field and isinstance(value, dict):
+            return json.dumps(value, ensure_ascii=False)
+        return super().serialize_field(field, name, value)
+
+
+def arrow_type() -> Any:
+    """The pyarrow type of a full tag, the same whatever keys the tags of a batch happen to have."""
+    import pyarrow as pa
+
+    texts = ("kind", "url", "duplicate_of", "standing", "replaces", "canonical")
+    numbers = ("similarity", "low", "high")
+    return pa.struct(
+        [(name, pa.string()) for name in texts]
+        + [(name, pa.float64()) for name in numbers]
+        + [("cluster", pa.int64())]
+    )

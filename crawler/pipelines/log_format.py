@@ -1,0 +1,65 @@
+"""Scrapy's log without whole pages in it: its default level prints each item that is scraped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from itemadapter import ItemAdapter
+from scrapy.logformatter import LogFormatter
+
+if TYPE_CHECKING:
+    from scrapy.logformatter import LogFormatterResult
+
+_LONG: Final = 1000  # characters of a value, beyond which a log shows its beginning alone
+_SHOWN: Final = 100
+
+
+class BriefLogFormatter(LogFormatter):
+    """Scrapy's own, but long values of items, as a page's HTML and text, are cut."""
+
+    def scraped(self, item: Any, *args: Any, **kwargs: Any) -> LogFormatterResult:
+        """Tell of an item that passed all pipelines."""
+        return _brief(super().scraped(item, *args, **kwargs))
+
+    def dropped(self, item: Any, *args: Any, **kwargs: Any) -> LogFormatterResult:
+        """Tell of an item that a pipeline dropped."""
+        return _brief(super().dropped(item, *args, **kwargs))
+
+    def item_error(self, item: Any, *args: Any, **kwargs: Any) -> LogFormatterResult:
+        """Tell of an item that a pipeline failed with."""
+        return _brief(super().item_error(item, *args, **kwargs))
+
+
+def _brief(result: LogFormatterResult) -> LogFormatterResult:
+    args = result["args"]
+    if isinstance(args, dict) and ItemAdapter.is_item(args.get("item")):
+        result["args"] = {**args, "item": _Brief(args["item"])}
+    return result
+
+
+class _Brief:
+    """An item that is turned into text only if somebody logs it."""
+
+    def __init__(self, item: Any) -> None:
+        self._item = item
+
+    def __str__(self) -> str:
+        adapter = ItemAdapter(self._item)
+        if not any(_size(value) > _LONG for value in adapter.values()):
+            return str(self._item)
+        shown = ", ".join(f"{name!r}: {_shown(value)}" for name, value in adapter.items())
+        return f"{{{shown}}}"
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value))
+    return len(value) if isinstance(value, (str, bytes)) else 0
+
+
+def _shown(value: Any) -> str:
+    size = _size(value)
+    if size <= _LONG:
+        return repr(value)
+    beginning = value[0] if isinstance(value, (list, tuple)) else value
+    return f"{beginning[:_SHOWN]!r}… ({size:,} characters)"

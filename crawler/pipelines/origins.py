@@ -1,0 +1,146 @@
+"""The response that an item came from: what a spider yields without its page is judged by that."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from weakref import WeakKeyDictionary, ref
+
+from itemadapter import ItemAdapter
+from scrapy import signals
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+OFF: Final = "dedup"
+"""Key of a request's meta that, if False, lets the items of its response pass unread."""
+
+_origins: WeakKeyDictionary[Crawler, Origins] = WeakKeyDictionary()
+
+
+class Origin(NamedTuple):
+    """The response of an item, and whether the item is the only one that came of it."""
+
+    response: Response
+    is_alone: bool
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the request says that its items are not to be checked."""
+        request = self.response.request
+        return request is not None and request.meta.get(OFF) is False
+
+
+class Origins:
+    """Origins of the items on their way from the spider through the pipelines.
+
+    No response is held here: Scrapy itself holds it while one of its items is on its way, and what
+    is noted of the item goes with it. An item is known by its identity, for any type will do.
+    """
+
+    def __init__(self, needs_response: Callable[[Any], bool] = lambda item: False) -> None:
+        self.needs_response = needs_response
+        self._noted: dict[int, tuple[Any, ref[Response], bool]] = {}
+
+    @classmethod
+    def of(cls, crawler: Crawler, needs_response: Callable[[Any], bool]) -> Self:
+        """Those of a crawl; who asks for them has them noted.
+
+        `needs_response` says of an item whether it has a page of its own, or needs its response's.
+        """
+        origins = cls(needs_response)
+        _origins[crawler] = origins
+        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            crawler.signals.connect(origins.forget, signal=signal)
+        return origins
+
+    def note(self, item: Any, response: Response, *, is_alone: bool) -> None:
+        """Note where an item came from."""
+        key = id(item)
+        # An item that a pipeline replaced by another leaves no signal: it goes with the response.
+        of_response = ref(response, lambda _: self._noted.pop(key, None))
+        self._noted[key] = item, of_response, is_alone
+
+    def find(self, item: Any) -> Origin | None:
+        """Where an item came from; None if from no response, or if a pipeline has replaced it."""
+        _, of_response, is_alone = self._noted.get(id(item), (None, None, False))
+        response = of_response() if of_response is not None else None
+        return Origin(response, is_alone) if response is not None else None
+
+    def forget(self, item: Any) -> None:
+        """Forget an item that has passed all pipelines, or was dropped."""
+        self._noted.pop(id(item), None)
+
+
+class OriginTracker:
+    """Spider middleware that notes which response each item came from.
+
+    An item that needs its response is held back until the next one comes or the callback ends: only
+    then is it known whether it is alone. Requests pass at once, and items stay in their order.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Work for the pipeline of a crawl; without one, all passes at once."""
+        return cls(crawler)
+
+    def process_spider_output(
+        self, response: Response, result: Iterable[Any], spider: Any = None
+    ) -> Iterator[Any]:
+        """Pass on what a callback returned or yielded."""
+        turn = _Turn(_origins.get(self._crawler), response)
+        try:
+            for found in result:
+                yield from turn.take(found)
+        except Exception:
+            yield from turn.end()
+            raise
+        yield from turn.end()
+
+    async def process_spider_output_async(
+        self, response: Response, result: AsyncIterator[Any], spider: Any = None
+    ) -> AsyncIterator[Any]:
+        """Pass on what an asynchronous callback yielded."""
+        turn = _Turn(_origins.get(self._crawler), response)
+        try:
+            async for found in result:
+                for one in turn.take(found):
+                    yield one
+        except Exception:
+            for one in turn.end():
+                yield one
+            raise
+        for one in turn.end():
+            yield one
+
+
+class _Turn:
+    """What a callback makes of one response."""
+
+    def __init__(self, origins: Origins | None, response: Response) -> None:
+        self._origins = origins
+        self._response = response
+        self._held: list[Any] = []  # the first item, if it needs the response
+        self._items = 0
+
+    def take(self, found: Any) -> Iterator[Any]:
+        if self._origins is None or not ItemAdapter.is_item(found):
+            yield found
+            return
+        self._items += 1
+        if self._items == 1 and self._origins.needs_response(found):
+            self._held.append(found)
+            return
+        yield from self.end()
+        self._origins.note(found, self._response, is_alone=self._items == 1)
+        yield found
+
+    def end(self) -> Iterator[Any]:
+        while self._held and self._origins is not None:
+            item = self._held.pop()
+            self._origins.note(item, self._response, is_alone=self._items == 1)
+            yield item

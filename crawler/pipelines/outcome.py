@@ -1,0 +1,99 @@
+"""What became of the pages of a crawl, and a warning where nothing was checked at all."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ..dedup.config import DedupConfig
+from ..dedup.verdict import Kind, Verdict
+from ..wording import counted
+from .page import Missing
+from .stopping import Stopper, fail_at_end
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+NOTHING_CHECKED: Final = "dedup_nothing_checked"
+_ENOUGH: Final = 100  # items without a page, and none with one, after which `stop` does not wait
+
+_NAME_FIELDS: Final = (
+    "name the fields that hold the page in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD"
+)
+_REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
+    Missing.FIELDS: ("no HTML and no text in its fields, and no response to take the page from",
+                     f"{_NAME_FIELDS}, and leave DEDUP_PAGE at auto"),
+    Missing.URL: ("no URL in its fields, and no response to take it from",
+                  "name the field that has it in DEDUP_URL_FIELD, and leave DEDUP_PAGE at auto"),
+    Missing.FILE: ("a binary file in place of HTML",
+                   "name a field that holds the file's text in DEDUP_TEXT_FIELD"),
+    Missing.LISTING: ("one of several items of one response, which the response cannot tell apart",
+                      f"yield one item for each page, or {_NAME_FIELDS}"),
+    Missing.NOT_HTML: ("a response that is no HTML",
+                       "name a field that holds the text in DEDUP_TEXT_FIELD"),
+    Missing.OTHER_URL: ("a URL that is not that of its response",
+                        f"set DEDUP_PAGE to response, or {_NAME_FIELDS}"),
+    None: ("no answer of the index", "see DEDUP_REDIS_URL and the errors above"),
+}  # fmt: skip
+
+
+class Outcome:
+    """Counts verdicts, and items that have no page by the reason."""
+
+    def __init__(self, config: DedupConfig) -> None:
+        self.verdicts: Counter[Kind] = Counter()
+        self.missing: Counter[Missing | None] = Counter()
+        self.dropped = 0
+        self._stops = config.on_unchecked == "stop"
+        self._stop: Callable[[], None] = lambda: None
+        self._fail: Callable[[], None] = lambda: None
+
+    def watch(self, crawler: Crawler) -> None:
+        """Be able to stop a crawl, and to let it fail."""
+        self._stop = Stopper(crawler, NOTHING_CHECKED)
+        self._fail = partial(fail_at_end, crawler)
+
+    def add(self, verdict: Verdict, missing: Missing | None) -> None:
+        """Count an item."""
+        self.verdicts[verdict.kind] += 1
+        if verdict.kind is Kind.UNCHECKED:
+            self.missing[missing] += 1
+            enough = self.missing.total() == _ENOUGH
+            if self._stops and missing is not None and enough and self.is_nothing_checked:
+                self._stop()
+
+    @property
+    def is_nothing_checked(self) -> bool:
+        """Whether items came and none of them was checked."""
+        return self.verdicts.total() == self.verdicts[Kind.UNCHECKED] > 0
+
+    def tell(self) -> None:
+        """Log what became of the pages."""
+        counts = [f"{self.verdicts[kind]} {kind}" for kind in Kind if self.verdicts[kind]]
+        logger.info(
+            "Pages: %d (%s), of which %d dropped",
+            self.verdicts.total(),
+            ", ".join(counts) or "none",
+            self.dropped,
+        )
+        for missing, number in self.missing.most_common():
+            if missing is not None:
+                logger.info("Unchecked for %s: %s", _REASONS[missing][0], counted(number, "item"))
+        if self.is_nothing_checked:
+            ((missing, number), *_) = self.missing.most_common(1)
+            reason, remedy = _REASONS[missing]
+            logger.warning(
+                "No page was checked, so no duplicate was found: %d of %s had %s. To have them "
+                "checked, %s. `scrapy dedup doctor` shows more.",
+                number,
+                counted(self.verdicts.total(), "item"),
+                reason,
+                remedy,
+            )
+            if self._stops and missing is not None:
+                self._fail()

@@ -1,0 +1,94 @@
+"""What is written into items: main text, title and verdict, where the item's type takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from itemadapter import ItemAdapter
+
+from ..dedup.config import DedupConfig
+from ..dedup.verdict import Verdict
+from ..items import value_of
+from .notices import Notices
+
+_LONGEST_REASON: Final = 200  # characters of what a type says of a value that it refuses
+
+
+class ItemWriter:
+    """Writes into the fields that `config` names. Whatever an item's type refuses, the item passes.
+
+    What could not be written is counted with `count` and told once for each type.
+    """
+
+    def __init__(
+        self, config: DedupConfig, count: Callable[[str], None], notices: Notices | None = None
+    ) -> None:
+        self._config = config
+        self._count = count
+        self._notices = notices or Notices()
+
+    def fill(self, item: Any, *, text: str, title: str) -> None:
+        """Put the main text and the title into those of their fields that the item has, unfilled.
+
+        A dict takes the text as a new field, so that a feed has it; the title it must have asked
+        for, by an empty field. What is there and is no text, as a list of paragraphs, stays.
+        """
+        adapter = ItemAdapter(item)
+        name = self._config.text_field
+        if name in adapter.field_names() or isinstance(item, dict):
+            there = value_of(item, name)
+            if there is None or isinstance(there, str):
+                _write(adapter, name, text)
+        name = self._config.title_field
+        if name in adapter.field_names() and not adapter.get(name):
+            _write(adapter, name, title)
+
+    def tag(self, item: Any, verdict: Verdict) -> None:
+        """Put the verdict into its field; an item that does not take it passes without.
+
+        Only a dict takes a field that its type does not know.
+        """
+        name = self._config.tag_field
+        if name is None:
+            return
+        value: Any = str(verdict.kind)
+        if self._config.tag == "full":
+            value = {key: one for key, one in verdict.to_dict().items() if one is not None}
+        adapter = ItemAdapter(item)
+        refusal = _write(adapter, name, value)
+        if refusal is None:
+            return
+        self._count("dedup/untagged")
+        if name in adapter.field_names():
+            self._tell_refusal(item, name, value, refusal)
+            return
+        self._notices.tell(
+            item,
+            name,
+            "%s takes no field %r: its items pass without their verdict. Give the class that "
+            "field, name another one in DEDUP_TAG_FIELD, or empty that setting.",
+            name,
+        )
+
+    def _tell_refusal(self, item: Any, name: str, value: Any, refusal: Exception) -> None:
+        said = " ".join(str(refusal).split())[:_LONGEST_REASON]
+        self._notices.tell(
+            item,
+            name,
+            "%s has the field %r but refuses the verdict (%s) in it, with %s: its items pass "
+            "without. Let the field take that, set DEDUP_TAG to kind for a plain str, name another "
+            "field in DEDUP_TAG_FIELD, or empty that setting.",
+            name,
+            type(value).__name__,
+            f"{type(refusal).__name__}: {said}",
+        )
+
+
+def _write(adapter: ItemAdapter, name: str, value: Any) -> Exception | None:
+    """Why an item does not take a value: its type may lack the field, be frozen, check values."""
+    try:
+        adapter[name] = value
+    except Exception as refusal:  # a type's own checks raise what they like
+        return refusal
+    return None

@@ -1,0 +1,119 @@
+"""What differs between Scrapy 2.13 and the newest; no other file asks which of them is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import scrapy.crawler
+from scrapy.exceptions import CloseSpider
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.threads import deferToThread
+
+if TYPE_CHECKING:
+    from scrapy.core.engine import ExecutionEngine
+    from scrapy.crawler import Crawler
+
+T = TypeVar("T")
+
+try:
+    from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
+except ImportError:  # before Scrapy 2.14
+    from scrapy.utils.reactor import is_asyncio_reactor_installed as is_asyncio_available
+    from twisted.internet.task import LoopingCall as create_looping_call  # type: ignore[assignment]
+try:
+    from scrapy.utils.asyncio import run_in_thread
+except ImportError:  # before Scrapy 2.15
+
+    async def run_in_thread(  # type: ignore[misc]
+        func: Callable[..., T], *args: Any, **kwargs: Any
+    ) -> T:
+        """Call a function in a thread."""
+        if is_asyncio_available():
+            return await asyncio.to_thread(func, *args, **kwargs)
+        return await maybe_deferred_to_future(deferToThread(func, *args, **kwargs))
+
+
+__all__ = [
+    "adapt_pipeline",
+    "after_stop",
+    "before_close",
+    "close_spider",
+    "create_looping_call",
+    "is_asyncio_available",
+    "run_in_thread",
+    "start_failure",
+]
+
+_HAS_COROUTINES = hasattr(scrapy.crawler.Crawler, "stop_async")  # since Scrapy 2.14
+# Newer ones end a crawl with the reason; older ones let any exception through, with a traceback.
+_TAKES_CLOSE_SPIDER = hasattr(scrapy.crawler, "CloseSpider")
+
+
+def adapt_pipeline(pipeline: Any) -> None:
+    """Let Scrapy 2.13, which waits for Deferreds alone, wait for a pipeline to open and close."""
+    if _HAS_COROUTINES:
+        return
+    for name in ("open_spider", "close_spider"):
+        method = getattr(pipeline, name)
+        setattr(pipeline, name, lambda spider, of=method: deferred_from_coro(of()))
+
+
+def start_failure(error: Exception, reason: str) -> Exception:
+    """The exception by which a pipeline that cannot open ends the crawl."""
+    return CloseSpider(reason) if _TAKES_CLOSE_SPIDER else error
+
+
+def after_stop(crawler: Crawler, action: Callable[[], None]) -> None:
+    """Do something when the crawl is over, after all signals, statistics and feeds."""
+    if _HAS_COROUTINES:
+        stop = crawler.stop_async
+
+        async def stop_and_act() -> None:
+            await stop()
+            action()
+
+        crawler.stop_async = stop_and_act  # type: ignore[method-assign]
+        return
+    stop_with_twisted: Any = crawler.stop
+
+    def finish(result: Any) -> Any:
+        action()
+        return result
+
+    crawler.stop = lambda: stop_with_twisted().addBoth(finish)  # type: ignore[method-assign]
+
+
+async def close_spider(engine: ExecutionEngine, reason: str) -> None:
+    """Close the spider of a crawl, if it is open."""
+    spider: Any = engine.spider
+    if spider is None:
+        return
+    if _HAS_COROUTINES:
+        await engine.close_spider_async(reason=reason)
+    else:
+        await maybe_deferred_to_future(engine.close_spider(spider, reason))
+
+
+def before_close(engine: Any, action: Callable[[Any], None]) -> None:
+    """Call `action` with what takes requests out of the spider's start() before a spider closes.
+
+    That is None when it has come to its end.
+    """
+    if _HAS_COROUTINES:
+        close: Callable[..., Awaitable[None]] = engine.close_spider_async
+
+        async def act_and_close(*, reason: str = "cancelled") -> None:
+            action(getattr(engine, "_start_request_processing_awaitable", None))
+            await close(reason=reason)
+
+        engine.close_spider_async = act_and_close
+        return
+    close_with_twisted = engine.close_spider
+
+    def act_and_close_with_twisted(spider: Any, reason: str = "cancelled") -> Any:
+        action(getattr(engine, "_start_request_processing_dfd", None))
+        return close_with_twisted(spider, reason)
+
+    engine.close_spider = act_and_close_with_twisted
