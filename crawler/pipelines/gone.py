@@ -6,6 +6,7 @@ import atexit
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
@@ -30,18 +31,31 @@ _PATIENCE: Final = 60.0  # seconds in which an item may come of the page where a
 _MOST_ENDED: Final = 1000  # redirects whose pages' items are waited for
 
 
+@dataclass(slots=True)
+class _Redirect:
+    """An address that a redirect led away from for good.
+
+    ``leaves`` says that it leads to another host, which nobody has asked yet. When its end is known
+    that is ``end``, and the item of the page there is waited for until ``until``.
+    """
+
+    url: str
+    since: int
+    leaves: bool = False
+    end: str = ""
+    until: float = 0.0
+
+
 class GoneAddresses(Telling[tuple[str, int]]):
     """Notes the addresses that have no page any more and reports them with the next page.
 
-    An address that a redirect led away from for good is noted when it is known where the redirects
-    end: at the address itself, as where cookies are set on a detour, it is not gone. Where they end
-    at a server error, or never, as in a circle, nothing is known. Where nobody follows them, or not
-    to another host or to an address that was asked for already, it is gone.
+    An address is gone that answers 404 or 410, or that redirects for good, in one step or several,
+    to an answer at another address, or to where nobody follows. Where redirects end at an error, or
+    lead back, as on a detour where cookies are set or in a circle, nothing is gone. Where they end
+    at a page, its item comes first, for it may say that its page is known by the old address.
 
-    Where they end at a page, its item comes before that is reported: an item that has the address
-    at the beginning says that this is how its page is known. That of an address that was asked for
-    already may still come, or that may lead back. What is found is an address and when,
-    in seconds since 1970.
+    What is reported is an address and when it was found gone, in seconds since 1970. In here, URLs
+    stand in the form by which the index knows them.
 
     Parameters
     ----------
@@ -56,15 +70,11 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     def __init__(self, known: Callable[[str], str], count: Callable[[str], None]) -> None:
         super().__init__(count)
-        # By what they are known: of redirects not yet at an end.
-        self._moving: dict[str, tuple[str, int]] = {}
-        self._elsewhere: set[str] = set()  # those that led to another host, which nobody asked yet
-        # Of redirects that ended at a page, or at an address that was asked for already: where,
-        # what was noted, and when to wait no longer.
-        self._ended: dict[str, tuple[str, tuple[str, int], float]] = {}
-        # From where redirects, for good or not, ended at which address that was asked for already.
-        self._leads: dict[str, str] = {}
         self._known = known
+        self._open: dict[str, _Redirect] = {}  # of which no end is known
+        self._ended: dict[str, _Redirect] = {}  # for whose page's item it is waited
+        # Where redirects, for good or not, led to an address that was asked for before.
+        self._leads: dict[str, str] = {}
 
     def watch(self, crawler: Crawler) -> None:
         """Note what the answers of a crawl show, whatever its spider does with them."""
@@ -81,7 +91,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     async def close(self) -> None:
         """Report what is left; what has no answer waits in the spool."""
-        self._note_ended(lambda end, until: True)
+        self._stop_waiting(lambda redirect: True)
         await self.report()
         self._keep()
         atexit.unregister(self._keep)
@@ -92,50 +102,47 @@ class GoneAddresses(Telling[tuple[str, int]]):
         if response.status not in MOVED or to is None or request.method != "GET":
             return
         try:
-            there = urljoin(request.url, safe_url_string(to))
+            there = self._known(urljoin(request.url, safe_url_string(to)))
         except ValueError:  # no address, as "http://["
             return
         here = self._known(request.url)
-        if self._known(there) != here:
-            self._moving[here] = request.url, int(time.time())
-            if host(self._known(there)) != host(here):
-                self._elsewhere |= self._passed(request) | {here}
-            if len(self._moving) > MOST_GONE:
-                self._forget(next(iter(self._moving)))
+        if there == here:
+            return
+        self._open[here] = _Redirect(request.url, int(time.time()))
+        if host(there) != host(here):
+            for redirect in (self._open[here], *self._open_before(request)):
+                redirect.leaves = True
+        if len(self._open) > MOST_GONE:
+            del self._open[next(iter(self._open))]
 
     def follow(self, request: Request) -> None:
         """Note that redirects are followed to this request, so that their end will be known."""
-        self._elsewhere -= self._passed(request)
-
-    def _passed(self, request: Request) -> set[str]:
-        """The addresses, as they are known, that are moving and led to a request."""
-        urls = request.meta.get("redirect_urls", ())
-        return self._moving.keys() & set(map(self._known, urls))
-
-    def _forget(self, here: str) -> tuple[str, int] | None:
-        self._elsewhere.discard(here)
-        return self._moving.pop(here, None)
+        for redirect in self._open_before(request):
+            redirect.leaves = False
 
     def note(self, response: Response, request: Request) -> None:
         """Note the addresses that this response, the last of its redirects, shows to be gone."""
-        patience = _PATIENCE if response.status < 300 else 0.0
-        is_answer = response.status < 400 or response.status in GONE
-        self._end(response.url, request, is_answer=is_answer, patience=patience)
+        if response.status < 300:
+            self._end(request, response.url, wait=_PATIENCE)
+        elif response.status < 400 or response.status in GONE:
+            self._end(request, response.url, wait=0.0)
+        else:
+            self._end(request, None)
         if response.status in MOVED:  # and nobody follows
-            moved = self._forget(self._known(request.url))
-            if moved is not None:
-                self._note(*moved)
+            redirect = self._open.pop(self._known(request.url), None)
+            if redirect is not None:
+                self._note(redirect.url, redirect.since)
         elif response.status in GONE and request.method == "GET" and "cached" not in response.flags:
             # What Scrapy's HTTP cache says may be long past.
             self._note(request.url, int(time.time()))
 
     def dropped(self, request: Request) -> None:
-        """Note what led to a request that is not made, for its address was asked for already."""
-        for passed in request.meta.get("redirect_urls", ()):
+        """Note what led to a request that is not made, for its address was asked for before."""
+        for passed in _passed(request):
             self._leads[self._known(passed)] = self._known(request.url)
             if len(self._leads) > MOST_GONE:
                 del self._leads[next(iter(self._leads))]
-        self._end(request.url, request, patience=math.inf)
+        self._end(request, request.url, wait=math.inf)  # its item may have come already, or not
 
     def idle(self) -> None:
         """Note what led to other hosts that nobody asked, now that no request waits.
@@ -143,56 +150,51 @@ class GoneAddresses(Telling[tuple[str, int]]):
         Scrapy says nothing of requests that are not for its spider. Those that wait when a crawl
         ends before it is idle say nothing either.
         """
-        for here in tuple(self._elsewhere):
-            moved = self._forget(here)
-            if moved is not None:
-                self._note(*moved)
+        for here in [here for here, redirect in self._open.items() if redirect.leaves]:
+            redirect = self._open.pop(here)
+            self._note(redirect.url, redirect.since)
 
     def came(self, url: str) -> None:
         """Take an item of this address for what its page is known by."""
         here, now = self._known(url), time.monotonic()
         self._ended.pop(here, None)
-        self._note_ended(lambda end, until: end == here or until < now)
+        self._stop_waiting(lambda redirect: redirect.end == here or redirect.until < now)
+
+    def _open_before(self, request: Request) -> list[_Redirect]:
+        """The redirects whose end is not known that led to a request."""
+        passed = map(self._known, _passed(request))
+        return [self._open[here] for here in passed if here in self._open]
+
+    def _end(self, request: Request, url: str | None, wait: float = 0.0) -> None:
+        """Note where the redirects that led to a request end; None if at no answer."""
+        end = self._known(url) if url is not None else None
+        for here in map(self._known, _passed(request)):
+            redirect = self._open.pop(here, None)
+            if redirect is None or end is None or here == end:
+                continue
+            if not wait:
+                self._note(redirect.url, redirect.since)
+                continue
+            redirect.end, redirect.until = end, time.monotonic() + wait
+            self._ended[here] = redirect
+            if len(self._ended) > _MOST_ENDED:
+                first = next(iter(self._ended.values()))
+                self._stop_waiting(lambda redirect, first=first: redirect is first)
+
+    def _stop_waiting(self, is_due: Callable[[_Redirect], bool]) -> None:
+        """Note redirects for whose pages' items nobody has to wait any longer."""
+        for here in [here for here, redirect in self._ended.items() if is_due(redirect)]:
+            redirect = self._ended.pop(here)
+            if not self._goes_round(redirect.end):
+                self._note(redirect.url, redirect.since)
 
     def _goes_round(self, here: str) -> bool:
-        """Whether redirects from an address come back to where they came by, or lead to such ones;
-        then nothing that leads there is gone.
-        """
+        """Whether redirects from an address lead into a circle, so that nothing there is gone."""
         passed: set[str] = set()
-        while here in self._leads:
-            if here in passed:
-                return True
+        while here in self._leads and here not in passed:
             passed.add(here)
             here = self._leads[here]
-        return False
-
-    def _end(
-        self, url: str, request: Request, *, is_answer: bool = True, patience: float = 0.0
-    ) -> None:
-        """Note the addresses from which redirects led away, but not one that they led back to."""
-        end = self._known(url)
-        for passed in request.meta.get("redirect_urls", ()):
-            here = self._known(passed)
-            moved = self._forget(here)
-            if not is_answer or moved is None or here == end:
-                continue
-            if not patience:
-                self._note(*moved)
-                continue
-            self._ended[here] = end, moved, time.monotonic() + patience
-            if len(self._ended) > _MOST_ENDED:
-                self._note_moved(next(iter(self._ended)))
-
-    def _note_ended(self, is_due: Callable[[str, float], bool]) -> None:
-        """Note the addresses of redirects for whose pages' items nobody has to wait any longer."""
-        due = [here for here, (end, _, until) in self._ended.items() if is_due(end, until)]
-        for here in due:
-            self._note_moved(here)
-
-    def _note_moved(self, here: str) -> None:
-        end, moved, _ = self._ended.pop(here)
-        if not self._goes_round(end):
-            self._note(*moved)
+        return here in passed
 
     def _note(self, url: str, since: int) -> None:
         if len(self.waiting) >= MOST_GONE and self._index is not None:  # a few, for it takes time
@@ -207,5 +209,15 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     def _keep(self) -> None:
         if self._index is not None:
-            ended = (one for end, one, _ in self._ended.values() if not self._goes_round(end))
+            ended = [
+                (redirect.url, redirect.since)
+                for redirect in self._ended.values()
+                if not self._goes_round(redirect.end)
+            ]
             self._index.keep_gone([*self._telling, *self.waiting, *ended])
+
+
+def _passed(request: Request) -> list[str]:
+    """The addresses whose redirects led to a request."""
+    urls: list[str] = request.meta.get("redirect_urls", [])
+    return urls

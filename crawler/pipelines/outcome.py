@@ -25,21 +25,34 @@ _ENOUGH: Final = 100  # items without a page, and none with one, after which `st
 _NAME_FIELDS: Final = (
     "name the fields that hold the page in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD"
 )
+# What is said of such items, and what has them checked.
 _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
-    Missing.FIELDS: ("no HTML and no text in its fields, and no response to take the page from",
-                     f"{_NAME_FIELDS}, and leave DEDUP_PAGE at auto"),
-    Missing.URL: ("no URL in its fields, and no response to take it from",
-                  "name the field that has it in DEDUP_URL_FIELD, and leave DEDUP_PAGE at auto"),
-    Missing.FILE: ("a binary file in place of HTML",
-                   "name a field that holds the file's text in DEDUP_TEXT_FIELD"),
-    Missing.LISTING: ("one of several items of one response, which the response cannot tell apart",
-                      f"yield one item for each page, or {_NAME_FIELDS}"),
-    Missing.NOT_HTML: ("a response that is no HTML",
-                       "name a field that holds the text in DEDUP_TEXT_FIELD"),
-    Missing.OTHER_URL: ("a URL that is not that of its response",
-                        f"set DEDUP_PAGE to response, or {_NAME_FIELDS}"),
-    None: ("no answer of the index", "see DEDUP_REDIS_URL and the errors above"),
-}  # fmt: skip
+    Missing.FIELDS: (
+        "have no HTML and no text, and no response to take their page from",
+        f"{_NAME_FIELDS}, and leave DEDUP_PAGE at auto",
+    ),
+    Missing.URL: (
+        "have no URL, and no response to take it from",
+        "name the field that has it in DEDUP_URL_FIELD, and leave DEDUP_PAGE at auto",
+    ),
+    Missing.FILE: (
+        "have a binary file in place of HTML",
+        "name a field that holds the file's text in DEDUP_TEXT_FIELD",
+    ),
+    Missing.LISTING: (
+        "share a response with other items, so that it is not the page of one of them",
+        f"yield one item for each page, or {_NAME_FIELDS}",
+    ),
+    Missing.NOT_HTML: (
+        "come from a response that is no HTML",
+        "name a field that holds the text in DEDUP_TEXT_FIELD",
+    ),
+    Missing.OTHER_URL: (
+        "have another URL than their response",
+        f"set DEDUP_PAGE=response, or {_NAME_FIELDS}",
+    ),
+    None: ("got no answer of the index", "see the errors above, and DEDUP_REDIS_URL"),
+}
 
 
 class Outcome:
@@ -83,13 +96,13 @@ class Outcome:
         )
         for missing, number in self.missing.most_common():
             if missing is not None:
-                logger.info("Unchecked for %s: %s", _REASONS[missing][0], counted(number, "item"))
+                logger.info("Unchecked: %s that %s", counted(number, "item"), _REASONS[missing][0])
         if self.is_nothing_checked:
             ((missing, number), *_) = self.missing.most_common(1)
             reason, remedy = _REASONS[missing]
             logger.warning(
-                "No page was checked, so no duplicate was found: %d of %s had %s. To have them "
-                "checked, %s. `scrapy dedup doctor` shows more.",
+                "No page was checked, and no duplicate found: %d of %s %s. To have them checked, "
+                "%s. `scrapy dedup doctor` shows more.",
                 number,
                 counted(self.verdicts.total(), "item"),
                 reason,
