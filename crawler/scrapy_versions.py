@@ -20,8 +20,20 @@ T = TypeVar("T")
 try:
     from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
 except ImportError:  # before Scrapy 2.14
-    from scrapy.utils.reactor import is_asyncio_reactor_installed as is_asyncio_available
+    from scrapy.utils.reactor import is_asyncio_reactor_installed, is_reactor_installed
     from twisted.internet.task import LoopingCall as create_looping_call  # type: ignore[assignment]
+
+    def is_asyncio_available() -> bool:
+        """Whether there is a loop of asyncio, Twisted's or another."""
+        if is_reactor_installed():
+            return is_asyncio_reactor_installed()
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return False
+        return True
+
+
 try:
     from scrapy.utils.asyncio import run_in_thread
 except ImportError:  # before Scrapy 2.15

@@ -24,9 +24,6 @@ class DedupConfig:
     Raises :class:`ConfigError`, which names the setting, for a value that cannot be used.
     """
 
-    enabled: bool = setting(
-        True, parsing.boolean, "Whether pages are checked at all; False: all items pass unread."
-    )
     redis_url: str | None = setting(
         None,
         parsing.optional(parsing.text),
@@ -63,6 +60,9 @@ class DedupConfig:
         parsing.one_of("unchecked", "stop"),
         "When the server gives no answer: `unchecked` lets pages pass with that verdict, `stop` "
         "ends the crawl with a non-zero exit code.",
+    )
+    enabled: bool = setting(
+        True, parsing.boolean, "Whether pages are checked at all; False: all items pass unread."
     )
     on_unchecked: str = setting(
         "warn",

@@ -178,15 +178,17 @@ class GoneAddresses(Telling[tuple[str, int]]):
             redirect.end, redirect.until = end, time.monotonic() + wait
             self._ended[here] = redirect
             if len(self._ended) > _MOST_ENDED:
-                first = next(iter(self._ended.values()))
-                self._stop_waiting(lambda redirect, first=first: redirect is first)
+                self._note_ended(next(iter(self._ended)))
 
     def _stop_waiting(self, is_due: Callable[[_Redirect], bool]) -> None:
         """Note redirects for whose pages' items nobody has to wait any longer."""
         for here in [here for here, redirect in self._ended.items() if is_due(redirect)]:
-            redirect = self._ended.pop(here)
-            if not self._goes_round(redirect.end):
-                self._note(redirect.url, redirect.since)
+            self._note_ended(here)
+
+    def _note_ended(self, here: str) -> None:
+        redirect = self._ended.pop(here)
+        if not self._goes_round(redirect.end):
+            self._note(redirect.url, redirect.since)
 
     def _goes_round(self, here: str) -> bool:
         """Whether redirects from an address lead into a circle, so that nothing there is gone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary, WeakMethod, ref
 
 from itemadapter import ItemAdapter
 from scrapy import signals
@@ -39,8 +39,9 @@ class Origins:
     is noted of the item goes with it. An item is known by its identity, for any type will do.
     """
 
-    def __init__(self, needs_response: Callable[[Any], bool] = lambda item: False) -> None:
-        self.needs_response = needs_response
+    def __init__(self) -> None:
+        # Weakly, for whoever is asked may hold the crawler, which would then never be collected.
+        self._asks: WeakMethod[Callable[[Any], bool]] | None = None
         self._noted: dict[int, tuple[Any, ref[Response], bool]] = {}
 
     @classmethod
@@ -49,11 +50,16 @@ class Origins:
 
         `needs_response` says of an item whether it has a page of its own, or needs its response's.
         """
-        origins = cls(needs_response)
-        _origins[crawler] = origins
+        _origins[crawler] = origins = cls()
+        origins._asks = WeakMethod(needs_response)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(origins.forget, signal=signal)
         return origins
+
+    def needs_response(self, item: Any) -> bool:
+        """Whether the page of an item is to be taken from its response."""
+        ask = self._asks() if self._asks is not None else None
+        return ask is not None and ask(item)
 
     def note(self, item: Any, response: Response, *, is_alone: bool) -> None:
         """Note where an item came from."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -15,7 +14,7 @@ from parsel import Selector, SelectorList
 from scrapy.http import HtmlResponse, Response, TextResponse
 
 from ..chrome import Document, MainText
-from ..chrome.page.document import TREES
+from ..chrome.page.document import TREES, is_soup
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
 from ..extractor import Tree
@@ -257,12 +256,6 @@ class PageReader:
 def is_blank(html: Any) -> bool:
     """Whether HTML is missing, or empty."""
     return html is None or (isinstance(html, (str, bytes)) and (not html or html.isspace()))
-
-
-def is_soup(value: Any) -> bool:
-    """Whether a value is a page, or a part of one, that Beautiful Soup has parsed."""
-    bs4 = sys.modules.get("bs4")  # whoever has such an object has imported it
-    return bs4 is not None and isinstance(value, bs4.Tag)
 
 
 def single(value: Any) -> Any:

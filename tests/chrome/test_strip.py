@@ -427,10 +427,18 @@ def test_a_tree_without_an_element_is_an_empty_page(tree: Any) -> None:
     assert strip_chrome(tree).text == ""
 
 
-@pytest.mark.parametrize("page", [BeautifulSoup("<p>tea", "lxml"), None, 7])
+@pytest.mark.parametrize("parser", ["lxml", "html.parser"])
+def test_a_page_that_beautiful_soup_has_parsed(parser: str) -> None:
+    """It is read as its HTML is, and so is a part of it."""
+    html = "<nav><a href=/>Home</a></nav><main><p>Tea is a drink made with hot water.</p></main>"
+    soup = BeautifulSoup(html, parser)
+    assert strip_chrome(soup).text == strip_chrome(soup.main).text == strip_chrome(html).text
+
+
+@pytest.mark.parametrize("page", [None, 7])
 def test_what_is_no_page_is_named(page: Any) -> None:
     """The error says what can be read, and what was given."""
-    with pytest.raises(TypeError, match=rf"tree of lxml, not a .*{type(page).__name__}$"):
+    with pytest.raises(TypeError, match=rf"tree of lxml or bs4, not a .*{type(page).__name__}$"):
         strip_chrome(page)
 
 

@@ -10,7 +10,7 @@ from w3lib.url import canonicalize_url
 from crawler.dedup import DuplicateIndex
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.identity import _PLAIN, LONGEST_URL, identity, resolved
-from crawler.pipelines.page import PageFields
+from crawler.pipelines.page import PageReader
 from crawler.spiders.links import NewLinks
 
 LONG = "http://a/" + "../" * LONGEST_URL
@@ -79,6 +79,7 @@ async def test_a_page_is_found_by_what_its_long_address_is_known_by(redis_url: s
 def test_an_endless_address_is_no_link() -> None:
     """Neither as the address that a page names as canonical nor in its text."""
     assert resolved("http://a/b", LONG) is None
-    fields = PageFields(DedupConfig(), lambda name: None)
-    assert fields.canonical({"canonical": LONG}, "http://a/b") is None
+    reader = PageReader(DedupConfig(), lambda name: None)
+    item = {"url": "http://a/b", "text": "tea", "canonical": LONG}
+    assert reader.read(item).canonical is None
     assert list(NewLinks(lambda url: True).resolve([LONG, "c"], "http://a/b")) == ["http://a/c"]

@@ -67,7 +67,7 @@ async def test_passes_what_is_no_page(pipeline, item):
 
 async def test_passes_what_fails(pipeline, stats, monkeypatch, caplog):
     """An error of the stripper itself costs the text, not the item."""
-    monkeypatch.setattr(pipeline, "extract", None)
+    monkeypatch.setattr(pipeline.texts, "extract", None)
     item = {"html": HTML}
     assert await pipeline.process_item(item) is item
     assert stats == {"dedup/errors/TypeError": 1}
@@ -78,7 +78,7 @@ async def test_what_fails_with_each_page_is_told_once_a_minute(
     pipeline, stats, monkeypatch, caplog
 ):
     """A log of a million tracebacks would fill the disk."""
-    monkeypatch.setattr(pipeline, "extract", None)
+    monkeypatch.setattr(pipeline.texts, "extract", None)
     for _ in range(3):
         await pipeline.process_item({"html": HTML})
     monkeypatch.setattr(failures, "QUIET", -1.0)
@@ -92,7 +92,7 @@ async def test_what_fails_with_each_page_is_told_once_a_minute(
 def test_reads_settings():
     """In a crawl the fields come from the settings, and a wrong one is an error."""
     crawler = get_crawler(settings_dict={"DEDUP_HTML_FIELD": "body"})
-    assert ChromePipeline.from_crawler(crawler).fields.config.html_field == "body"
+    assert ChromePipeline.from_crawler(crawler).config.html_field == "body"
     with pytest.raises(ConfigError, match="DEDUP_HTML_FIELD"):
         ChromePipeline.from_crawler(get_crawler(settings_dict={"DEDUP_HTML_FIELD": 7}))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -258,19 +259,29 @@ def _is_crowded(data: bytes, most: int) -> bool:
 
 
 def read_tree(root: Any, url: str | None = None) -> Document:
-    """Read a page that is an lxml tree already: an element, or a tree of them.
+    """Read a page that is parsed already: an element of lxml or Beautiful Soup, or a tree of them.
 
-    Raises :class:`TypeError` for what is neither, as a tree of BeautifulSoup.
+    Raises :class:`TypeError` for what is neither.
     """
+    if is_soup(root):
+        return parse(root.decode(), url=url)
     if not isinstance(root, TREES):
         kind = f"{type(root).__module__}.{type(root).__qualname__}"
-        raise TypeError(f"a page is a str, bytes, a Document or a tree of lxml, not a {kind}")
+        raise TypeError(
+            f"a page is a str, bytes, a Document or a tree of lxml or bs4, not a {kind}"
+        )
     if isinstance(root, etree._ElementTree):
         root = root.getroot()
     if root is None or not isinstance(root.tag, str):  # an empty tree, or a comment
         return parse("", url=url)
     flat, head = walk(root)
     return Document(flat, head, "utf-8", url)
+
+
+def is_soup(value: Any) -> bool:
+    """Whether a value is a page, or a part of one, that Beautiful Soup has parsed."""
+    bs4 = sys.modules.get("bs4")  # who has such an object has imported it
+    return bs4 is not None and isinstance(value, bs4.Tag)
 
 
 def title(document: Document) -> str:

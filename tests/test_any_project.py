@@ -1,0 +1,116 @@
+"""One line in ADDONS finds the duplicates of spiders that know nothing of it, on any Scrapy."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.conftest import Server
+from tests.kinds_of_projects import PAGES
+from tests.projects import ROOT
+from tests.spiders.webserver import Web
+from tests.texts import article
+from tests.texts import text as text_of
+
+
+class Crawls(NamedTuple):
+    """What the spiders of :mod:`tests.kinds_of_projects` left in a folder."""
+
+    folder: Path
+    log: str
+    stats: dict[str, dict[str, Any]]
+
+    def items(self, name: str) -> list[dict[str, Any]]:
+        feed = self.folder / f"{name}.jsonl"
+        lines = feed.read_text().splitlines() if feed.exists() else []
+        return [json.loads(line) for line in lines]
+
+
+@pytest.fixture(scope="module")
+def crawls(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Crawls:
+    web, folder = Web(), tmp_path_factory.mktemp("crawls")
+    for number in range(PAGES):
+        text = text_of(article(max(number, 1)))
+        web.page(f"/{number}", head=f"<title>Page {number}</title>", text=text)
+    web.page("/", *[f"/{number}" for number in range(PAGES)], text="All pages")
+    web.page("/other", text="Another page")
+    server.ask("FLUSHALL", "SYNC")
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.kinds_of_projects", web.url, server.url],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+    web.close()
+    assert run.returncode == 0, run.stderr
+    return Crawls(folder, run.stderr, json.loads((folder / "stats.json").read_text()))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["generator", "returned", "listed", "coroutine", "async_generator", "failing", "loader",
+     "links", "csv"],
+)  # fmt: skip
+def test_the_page_is_the_response(crawls: Crawls, name: str) -> None:
+    """Items without HTML, and maybe without a URL, are judged by the page they came from."""
+    stats = crawls.stats[name]
+    assert stats["dedup/unique"] == PAGES - 1
+    assert stats["item_dropped_reasons_count/ExactDuplicate"] == 1
+    assert len(crawls.items(name)) == PAGES - 1
+
+
+def test_the_item_is_not_touched_but_for_the_tag(crawls: Crawls) -> None:
+    """A dict takes the tag, without keys that say nothing; a class without the field stays."""
+    tag = crawls.items("returned")[0].pop("dedup")
+    assert tag.keys() == {"kind", "url", "cluster", "standing"}
+    assert crawls.items("returned")[0].keys() == {"title", "dedup"}
+    loaded = crawls.items("loader")[0]
+    assert loaded.keys() == {"title", "url"}
+    assert loaded["title"] == ["Page 0"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "setting"),
+    [
+        ("listing", "listing", "yield one item for each page"),
+        ("elsewhere", "other_url", "set DEDUP_PAGE=response"),
+        ("fields_only", "no_url", "leave DEDUP_PAGE at auto"),
+    ],
+)
+def test_a_crawl_in_which_nothing_was_checked(
+    crawls: Crawls, name: str, reason: str, setting: str
+) -> None:
+    """All items pass, untagged, and a warning says why and what to do."""
+    stats = crawls.stats[name]
+    items = crawls.items(name)
+    assert len(items) == stats["dedup/unchecked"] == stats[f"dedup/no_page/{reason}"] >= PAGES
+    assert not any("dedup" in item for item in items)
+    warnings = [line for line in crawls.log.splitlines() if "No page was checked" in line]
+    assert len(warnings) == 3
+    assert sum(setting in line for line in warnings) == 1
+
+
+def test_the_filter_can_be_turned_off(crawls: Crawls) -> None:
+    """For a crawl, and for a page by its request."""
+    assert len(crawls.items("off")) == len(crawls.items("disabled")) == PAGES
+    assert crawls.stats["off"]["dedup/switched_off"] == PAGES
+    assert not any(key.startswith("dedup/") for key in crawls.stats["disabled"])
+    assert not any("dedup" in item for item in crawls.items("off") + crawls.items("disabled"))
+
+
+def test_tags_in_csv(crawls: Crawls) -> None:
+    """A full tag is JSON there, and DEDUP_TAG=kind is a plain word."""
+    with (crawls.folder / "tags.csv").open() as feed:
+        tags = [json.loads(row["dedup"]) for row in csv.DictReader(feed)]
+    assert [tag["kind"] for tag in tags] == ["unique"] * (PAGES - 1)
+    with (crawls.folder / "kinds.csv").open() as feed:
+        assert {row["dedup"] for row in csv.DictReader(feed)} == {"unique"}
