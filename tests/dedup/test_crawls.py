@@ -85,7 +85,7 @@ async def test_the_original_that_is_gone_is_lost(index_url: str) -> None:
 
 
 async def test_unconfirmed_records_of_a_host_give_way(index_url: str) -> None:
-    """Only those of hosts that the crawl visits and has not met: a mirror stays an original."""
+    """Only those of hosts that the crawl visits: a mirror of another stays an original."""
     async with opened(index_url) as index:
         await crawled(index, (A, FIRST), (MIRROR, SECOND))
         await index.begin_crawl()
@@ -148,7 +148,7 @@ async def test_crawls_with_one_name_are_one(index_url: str) -> None:
 async def test_no_clock_has_to_be_right(
     index_url: str, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
-    """A crawler whose clock is hours off knows what came before its crawl and since; so do others."""
+    """A crawler whose clock is hours off knows what came before its crawl; so do others."""
     async with opened(index_url) as index:
         await crawled(index, (A, FIRST), (B, SECOND))
         now = time.time
