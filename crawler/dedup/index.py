@@ -32,6 +32,7 @@ from .verdict import Record, Verdict
 
 if TYPE_CHECKING:
     from ..chrome import SharedTemplate
+    from .inspection.orphans import Orphan
 
 # Characters from which a text is fingerprinted in a thread: it would hold the event loop for more
 # than a few milliseconds.
@@ -224,6 +225,14 @@ class DuplicateIndex:
             question = partial(self.store.originals, [known[url] for url in some], start)
             found.update(zip(some, await self._exchange.ask(question), strict=True))
         return found
+
+    async def orphans(self) -> AsyncIterator[Orphan]:
+        """The URLs whose texts no kept page has any more; it reads the whole index."""
+        from .inspection.orphans import read_orphans
+
+        async with aclosing(read_orphans(self)) as found:
+            async for one in found:
+                yield one
 
     def _gone(self, url: str, since: int | None) -> Gone:
         """The report that a URL is gone; what a crawl finds is never found before it began."""

@@ -11,7 +11,7 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from crawler.dedup.exchange.requests import request_of
-from crawler.dedup.store.messages import Crawl, Original
+from crawler.dedup.store.messages import Original
 from tests.texts import article, changed, text
 
 A, B, C = (f"http://site/{name}" for name in "abc")
@@ -171,6 +171,31 @@ async def test_a_page_that_is_checked_late_was_seen_in_its_crawl(index_url: str)
         assert await crawled(index, (B, FIRST), (A, FIRST)) == [Kind.UPDATED, Kind.EXACT]
 
 
-def test_a_crawl_is_two_numbers() -> None:
-    """So that it can be kept in a job's folder."""
-    assert Crawl(*[7, 1_800_000_000]).number == 7
+async def test_orphans_are_copies_whose_text_nobody_has(index_url: str) -> None:
+    """Of an original that is gone, forgotten or changed, unless another page has the text."""
+    async with opened(index_url) as index:
+        await crawled(index, (A, FIRST), (B, SECOND), (C, THIRD))
+        await crawled(
+            index, (f"{A}/print", LIKE_FIRST), (f"{B}/print", SECOND), (f"{C}/print", THIRD)
+        )
+        assert [one async for one in index.orphans()] == []
+        await index.gone(A)
+        await index.check(B, text(article(7)))
+        await index.forget(C)
+        found = {one.url: one.original async for one in index.orphans()}
+        assert found == {f"{A}/print": A, f"{B}/print": None, f"{C}/print": None}
+        await index.check("http://elsewhere/", SECOND)
+        await index.gone(f"{C}/print")
+        await index.prefer(f"{A}/print", LIKE_FIRST)
+        assert [one async for one in index.orphans()] == []
+
+
+async def test_a_page_that_is_decided_anew_keeps_its_copies(redis_url: str) -> None:
+    """They go on as copies of the page with this number, and need not be asked for again."""
+    async with opened(redis_url) as index:
+        await index.check(A, FIRST, heading="A", learnt=0)
+        await index.check(B, FIRST, heading="A", learnt=0)
+        await index.begin_crawl()
+        again = LIKE_FIRST.partition(" ")[2]
+        await index.check(A, again, whole=FIRST, heading="A", own_words=600, learnt=20)
+        assert (await index.originals([B]))[B].state == "confirmed"

@@ -7,6 +7,7 @@ second; `progress` is told how far they are.
 from .clusters import IndexCluster, Stories, read_cluster, read_clusters, read_stories
 from .decisions import Rethreshold, Sample, rethreshold, sample_decisions
 from .explanation import Explanation, Neighbour, explain, nearest
+from .orphans import Orphan, read_orphans
 from .top import HostCounts, Top, hosts_of, read_top
 from .watch import Change, Watch
 
@@ -16,6 +17,7 @@ __all__ = [
     "HostCounts",
     "IndexCluster",
     "Neighbour",
+    "Orphan",
     "Rethreshold",
     "Sample",
     "Stories",
@@ -26,6 +28,7 @@ __all__ = [
     "nearest",
     "read_cluster",
     "read_clusters",
+    "read_orphans",
     "read_stories",
     "read_top",
     "rethreshold",

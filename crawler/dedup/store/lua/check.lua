@@ -230,11 +230,11 @@ local function keep(page, meta, found, places, families)
 end
 
 -- Decides about a page; known: what stood at its URL, and is released; before: the verdict if it has the
--- text and the heading that it had.
-local function decide(page, known, before, url_place, families)
+-- text and the heading that it had; number: that of the page, if its copies are to follow it, else a new one.
+local function decide(page, known, before, number, url_place, families)
   if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local level, sampled = own_sketch(page)
-  local meta = {id = new_number(#page.url + #page.bands + odd_size),
+  local meta = {id = number or new_number(#page.url + #page.bands + odd_size),
     first_seen = known and known.first_seen or page.seen, last_seen = later(page.seen, known),
     token = page.token, url = page.url, url_key = page.url_key, words = page.words,
     exact = page.exact, sketch = '', level = level, sampled = sampled, date = page.date}
@@ -284,7 +284,7 @@ end
 local function check(page, families)
   local meta, ids, name, tag, bucket = find_url(page.url, page.url_key)
   local place = {ids or false, name, tag, bucket}
-  if not meta then return decide(page, nil, nil, place, families) end
+  if not meta then return decide(page, nil, nil, nil, place, families) end
   local is_expired, same_text = meta.last_seen < oldest, meta.exact == page.exact
   if not is_expired and same_text and (meta.token == page.token or stands(page, meta, families)) then
     touch(meta, page)
@@ -292,9 +292,9 @@ local function check(page, families)
   end
   release(meta, odd_size)
   place = {find('url', 'url', page.url_key)}
-  if is_expired then return decide(page, nil, nil, place, families) end
+  if is_expired then return decide(page, nil, nil, nil, place, families) end
   local before = same_text and not has_other_heading(page, meta) and as_before(page, meta)
-  return decide(page, meta, before, place, families)
+  return decide(page, meta, before, same_text and not meta.rep and meta.id, place, families)
 end
 
 -- Whether the page names another page of the index as canonical.

@@ -1,0 +1,104 @@
+"""Texts that no kept page has any more: copies whose original went away, and did not come again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from ..verdict import plain, time_of
+from .records import all_records, records_of
+
+if TYPE_CHECKING:
+    from ..index import DuplicateIndex
+    from ..store.records import PageRecord, Progress
+
+_BATCH: Final = 500  # copies whose originals are looked at in one go
+_LONGEST_CHAIN: Final = 100  # of pages that took the place of each other
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """A copy whose text no kept page has.
+
+    ``since`` is when its original was found gone, or else when the text was last seen at `url`,
+    with an original beside it. ``original`` is that page, if it is still known.
+    """
+
+    url: str
+    since: datetime
+    original: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values, the time in ISO 8601."""
+        return {name: plain(value) for name, value in asdict(self).items()}
+
+
+async def read_orphans(
+    index: DuplicateIndex, progress: Progress | None = None
+) -> AsyncIterator[Orphan]:
+    """The copies of an index whose texts no kept page has, in the order of the index.
+
+    Copies that are gone themselves are none. Crawls may go on meanwhile: what they decide while
+    this reads may be told as it was.
+    """
+    waiting: list[PageRecord] = []
+    async for record in all_records(index, progress):
+        if not record.is_kept and not record.gone:
+            waiting.append(record)
+        if len(waiting) == _BATCH:
+            for orphan in await _orphans_of(index, waiting):
+                yield orphan
+            waiting.clear()
+    for orphan in await _orphans_of(index, waiting):
+        yield orphan
+
+
+async def _orphans_of(index: DuplicateIndex, copies: list[PageRecord]) -> list[Orphan]:
+    found, originals = [], await _originals_of(index, copies)
+    for copy in copies:
+        original = originals.get(copy.representative)
+        seen: set[int] = set()
+        while original is not None and not original.is_kept and original.number not in seen:
+            seen.add(original.number)
+            original = originals.get(original.representative)
+        if original is None or not original.is_kept or original.gone:
+            found.append((copy, original))
+    if not found:
+        return []
+    kept = await _kept_texts(index, {copy.exact: copy for copy, _ in found})
+    return [
+        Orphan(
+            copy.url,
+            time_of(original.gone if original is not None and original.gone else copy.last_seen),
+            original.url if original is not None else None,
+        )
+        for copy, original in found
+        if copy.exact not in kept
+    ]
+
+
+async def _originals_of(index: DuplicateIndex, copies: list[PageRecord]) -> dict[int, PageRecord]:
+    """The pages that copies name, and those that took the places of these."""
+    found: dict[int, PageRecord] = {}
+    wanted = {copy.representative for copy in copies}
+    for _ in range(_LONGEST_CHAIN):
+        some = await records_of(index, wanted - found.keys())
+        if not some:
+            break
+        found |= some
+        wanted = {one.representative for one in some.values() if not one.is_kept}
+    return found
+
+
+async def _kept_texts(index: DuplicateIndex, copies: dict[bytes, PageRecord]) -> set[bytes]:
+    """The exact hashes that a kept page has which is not gone: one that was decided anew."""
+    entries = [
+        index.store.entries(0, 0, exact, copy.words, b"")[0]
+        for exact, copy in copies.items()
+        if copy.words
+    ]
+    numbers = {number for under in await index.store.under(entries) for number in under}
+    records = await records_of(index, numbers)
+    return {one.exact for one in records.values() if one.is_kept and not one.gone}
