@@ -194,11 +194,13 @@ class SpreadCheck(SpreadCare):
         """
         page, known = attempt.request.fingerprint, view.page
         one_host = attempt.request.host == host(view.url)
-        if is_distinct(page, known, one_host=one_host):
+        knows_less = page.own[3] < LEARNT <= known.own[3]
+        if not knows_less and is_distinct(page, known, one_host=one_host):
             return False
         if likeness(page, view, self._threshold - SLACK, self._rule, 8 * self._terms.odd_bytes):
             return True
-        if page.own != NO_OWN and (one_host or known.own[3] >= LEARNT):
+        is_told = page.own != NO_OWN and not knows_less
+        if is_told and (one_host or known.own[3] >= LEARNT):
             return False
         whole = attempt.request.whole
         return whole is not None and bool(

@@ -254,13 +254,14 @@ local function decide(page, known, before, number, url_place, families)
   return meta
 end
 
--- Whether a copy is still like its original by what is known now of the template of its site.
+-- Whether a copy is still like its original by what is known now of the template of its site; it is where
+-- less is known now than when its original was checked.
 local function is_still_like(page, meta, original)
-  if page.wish == 'drop' then return true end
+  local learnt, other_learnt = byte(page.own, 4), byte(original.own, 4)
+  if page.wish == 'drop' or page.own == NO_OWN or learnt < LEARNT and other_learnt >= LEARNT then return true end
   if is_distinct(page, original) then return false end
   if meta.standing == 'e' and original.exact == page.exact or ARGV[7] == 'keys' then return true end
-  if page.own == NO_OWN then return true end
-  if page.host ~= host_of(original.url) and byte(original.own, 4) < LEARNT then return true end
+  if page.host ~= host_of(original.url) and other_learnt < LEARNT then return true end
   local similarity = similarity_of(page, original, bits)
   return similarity ~= nil and similarity >= threshold - SLACK
 end
