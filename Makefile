@@ -3,7 +3,8 @@
 # make crawl URL=… ARGS="-a max_pages=100"    more arguments for `scrapy crawl site`
 # make test                                   all that a change has to pass: the two that follow, side by side
 # make suite                                  linters, type checker and the whole test suite
-# make min                                    the tests that matter most, with the oldest libraries allowed
+# make min                                    the tests that matter most, with the oldest libraries allowed, and
+#                                             spiders of all kinds on Scrapy 2.13, 2.14, 2.16 and the newest
 # make pythons                                the wheel in fresh environments of all Pythons found
 # make fuzz                                   pages that hurt, looked for by a fuzzer (atheris)
 # make docs                                   the documentation as a site, in site/
@@ -19,24 +20,29 @@ export URL ?=
 # One more than there are processors, for many tests wait for servers and crawls.
 SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: crawl test suite min pythons fuzz docs clean
+# Beside the oldest that pyproject.toml names, with which the rest of `make min` runs.
+SCRAPYS = 2.14 2.16 newest
 
+.PHONY: crawl test suite min oldest pythons fuzz docs clean
+
+# Without a compiler all works, and says so. A copy without the script is not to be compiled.
 crawl: $(VENV)/crawl.stamp
+	@test ! -f hatch_build.py || $(BIN)/python hatch_build.py || true
 ifeq ($(strip $(URL)),)
 	@$(BIN)/python -m examples.demo_site \
 		$(BIN)/scrapy crawl site -a url={urls} -O pages.jsonl -s AUTOTHROTTLE_ENABLED=False $(ARGS)
 else
-	@$(BIN)/scrapy crawl site -a url="$$URL" -O pages.jsonl $(ARGS)
+	@$(BIN)/scrapy crawl site -a url="$$URL" -O pages.jsonl -s DEDUP_NAMESPACE=sites $(ARGS)
 endif
 
 # What Python has compiled of what is imported stays: hundreds of processes of the tests import it.
-crawl suite min: export PYTHONDONTWRITEBYTECODE =
+crawl suite min oldest: export PYTHONDONTWRITEBYTECODE =
 
 # Two at once, for tests wait for servers; they run make themselves, and a jobserver is none of theirs.
 MAKEFLAGS += --jobs=2
 unexport MAKEFLAGS
 
-test: suite min
+test: suite oldest
 
 suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
 	$(BIN)/ruff check .
@@ -45,8 +51,15 @@ suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 # Where both run at once, compiling is done before the tests of either.
-min: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
-	$(VENV)-min/bin/python -m pytest tests/pipelines tests/test_addon.py tests/store/test_connect.py
+min: oldest $(addprefix scrapy-,$(SCRAPYS))
+
+oldest: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
+	$(VENV)-min/bin/python -m pytest tests/pipelines tests/test_addon.py tests/store/test_connect.py \
+		tests/test_any_project.py
+
+# What differs from one Scrapy to the next stands in crawler/scrapy_versions.py.
+scrapy-%: $(VENV)-scrapy-%/min.stamp $(VENV)/compiled.stamp
+	$(VENV)-scrapy-$*/bin/python -m pytest tests/test_any_project.py tests/pipelines/test_duplicates.py
 
 pythons: $(VENV)/test.stamp
 	$(BIN)/python -m tests.pythons
@@ -59,11 +72,11 @@ docs: $(VENV)/test.stamp
 	$(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) $(VENV)-min .scrapy pages.jsonl site crawler/*/*/*.so
+	rm -rf $(VENV) $(VENV)-min $(VENV)-scrapy-* .scrapy pages.jsonl site crawler/*/*/*.so
 
 $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 	@echo "Installing what a crawl needs into $(VENV) (once) …"
-	@$(BIN)/pip $(INSTALL) -r requirements.txt
+	@$(BIN)/pip $(INSTALL) -r requirements.txt "cython>=3.1" "setuptools>=75"
 	@touch $@
 
 # pip packs Spark's 450 MB, only to unpack them: without compressing them in half the time.
@@ -76,6 +89,13 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
 $(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)-min/bin/pip
 	@$(VENV)-min/bin/python tests/lowest.py > $(VENV)-min/lowest.txt
 	@$(VENV)-min/bin/pip $(INSTALL) -r $(VENV)-min/lowest.txt \
+		attrs hypothesis pytest pytest-asyncio pytest-timeout hatchling
+	@touch $@
+
+.PRECIOUS: $(VENV)-scrapy-%/min.stamp
+$(VENV)-scrapy-%/min.stamp: pyproject.toml requirements.txt
+	@$(BIN)/python -m venv $(@D)
+	@$(@D)/bin/pip $(INSTALL) -r requirements.txt $(if $(filter newest,$*),--upgrade scrapy,"scrapy==$*.*") \
 		attrs hypothesis pytest pytest-asyncio pytest-timeout hatchling
 	@touch $@
 

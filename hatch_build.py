@@ -15,7 +15,10 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # not needed to compile in a clone
+    BuildHookInterface = dict  # type: ignore[assignment,misc]
 
 ROOT = Path(__file__).parent
 PACKAGE = "crawler"
@@ -79,8 +82,8 @@ def beside(source: Path) -> Path:
     return source.with_suffix(EXTENSION_SUFFIXES[0])
 
 
-def in_place() -> list[Path]:
-    """Put compiled modules beside those sources that have changed since, and return these."""
+def out_of_date() -> list[Path]:
+    """Return the sources that have changed since they were compiled in place."""
     old = []
     for source in SOURCES:
         place = ROOT / beside(source)
@@ -88,18 +91,35 @@ def in_place() -> list[Path]:
         newest = max(part.stat().st_mtime for part in parts)
         if not place.exists() or place.stat().st_mtime < newest:
             old.append(source)
-    if old:
+    return old
+
+
+def in_place() -> None:
+    """Put compiled modules beside those sources that have changed since."""
+    if old := out_of_date():
         with tempfile.TemporaryDirectory() as name:
             for place, module in compiled(old, Path(name)).items():
                 # Under another name first: a process that runs the old one would crash.
                 written = (ROOT / place).with_suffix(".new")
                 written.write_bytes(module.read_bytes())
                 written.replace(ROOT / place)
-    return old
+
+
+def remedy(error: Exception) -> str:
+    """Return what lets modules be compiled that could not be."""
+    if isinstance(error, ImportError):
+        return "pip install 'cython>=3.1' 'setuptools>=75' lxml"
+    return "install a C compiler and Python's headers (Debian: apt install gcc python3-dev)"
 
 
 if __name__ == "__main__":
+    if number := len(out_of_date()):
+        print(f"Compiling {number} modules (once), a minute or two …", flush=True)
     try:
         in_place()
-    except Exception as error:
-        sys.exit(f"Nothing is compiled, pages take longer: {error}")
+    except Exception as error:  # of many kinds, as compilers have
+        reason = " ".join(str(error).split())[:200]
+        sys.exit(
+            f"Nothing is compiled, so pages take about twice as long: {reason}\n"
+            f"To change that, {remedy(error)}, then: python hatch_build.py"
+        )

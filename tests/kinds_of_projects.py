@@ -1,7 +1,7 @@
 """Spiders as people write them, run in one process by ``python -m tests.kinds_of_projects``.
 
-It takes the addresses of a site and of a server. Run in an empty folder: each spider writes its items to ``NAME.jsonl``, and ``stats.json`` holds the
-statistics of all. Works on any Scrapy from 2.13 on.
+It takes the addresses of a site and of a server. Run in an empty folder: each spider writes its
+items to ``NAME.jsonl``, and ``stats.json`` holds the statistics of all. Any Scrapy from 2.13 on.
 """
 
 from __future__ import annotations
