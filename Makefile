@@ -89,14 +89,14 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
 $(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)-min/bin/pip
 	@$(VENV)-min/bin/python tests/lowest.py > $(VENV)-min/lowest.txt
 	@$(VENV)-min/bin/pip $(INSTALL) -r $(VENV)-min/lowest.txt \
-		attrs hypothesis pytest pytest-asyncio pytest-timeout hatchling
+		attrs hypothesis pydantic pytest pytest-asyncio pytest-timeout hatchling
 	@touch $@
 
 .PRECIOUS: $(VENV)-scrapy-%/min.stamp
 $(VENV)-scrapy-%/min.stamp: pyproject.toml requirements.txt
 	@$(BIN)/python -m venv $(@D)
 	@$(@D)/bin/pip $(INSTALL) -r requirements.txt $(if $(filter newest,$*),--upgrade scrapy,"scrapy==$*.*") \
-		attrs hypothesis pytest pytest-asyncio pytest-timeout hatchling
+		attrs hypothesis pydantic pytest pytest-asyncio pytest-timeout hatchling
 	@touch $@
 
 # Without a compiler all works, and pages take longer.

@@ -1,0 +1,252 @@
+"""Fields as they come: lists of one, selectors, responses, soup, URLs that are objects."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+from parsel import Selector
+from scrapy.http import HtmlResponse, JsonResponse, Request, Response
+from scrapy.utils.test import get_crawler
+
+from crawler.addon import Addon
+from crawler.dedup import ConfigError, DedupConfig
+from crawler.pipelines import ExactDuplicate, feeds, resetting
+from crawler.pipelines.log_format import BriefLogFormatter
+from crawler.pipelines.origins import Origin, Origins, OriginTracker
+from crawler.pipelines.page import Missing, PageReader
+from tests.pipelines.test_duplicates import ARTICLE, OTHER, html
+
+PAGE = html(ARTICLE)
+URL = "https://a.example/tea"
+
+
+class Url:
+    """As Pydantic's HttpUrl and yarl's URL are: no text, but one as str."""
+
+    scheme, host = "https", "b.example"
+
+    def __str__(self) -> str:
+        return "https://b.example/"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"html": [PAGE]},
+        {"html": Selector(PAGE)},
+        {"html": Selector(PAGE).css("main")},
+        {"html": HtmlResponse("https://b.example/", body=PAGE.encode())},
+        {"html": BeautifulSoup(PAGE, "lxml")},
+        {"text": [ARTICLE]},
+        {"text": Selector(PAGE).css("p")},
+        {"text": Selector(PAGE).css("p::text")},
+        {"text": ARTICLE, "url": ["https://b.example/"]},
+        {"text": ARTICLE, "url": Url()},
+        {"text": ARTICLE, "url": urlsplit("https://b.example/")},
+    ],
+)
+async def test_values_of_many_types(bench, values):
+    """Each is the page that it holds, and its copy is found."""
+    await bench.process({"url": URL, "text": ARTICLE})
+    with pytest.raises(ExactDuplicate) as caught:
+        await bench.process({"url": "https://b.example/", **values})
+    assert caught.value.verdict.url == "https://b.example/"
+
+
+async def test_pydantic_models(bench, caplog):
+    """An HttpUrl is a URL; a verdict that the model refuses is told as that, once."""
+    pydantic = pytest.importorskip("pydantic")
+
+    class Page(pydantic.BaseModel, validate_assignment=True):
+        url: pydantic.HttpUrl
+        text: str
+        dedup: dict[str, str] | None = None
+
+    for number in range(2):
+        await bench.process(Page(url=f"https://a.example/{number}", text=ARTICLE + str(number)))
+    assert bench.stats["dedup/untagged"] == 2
+    (message,) = caplog.messages
+    assert "has the field 'dedup' but refuses the verdict (dict) in it, with Valid" in message
+    assert "DEDUP_TAG" in message
+
+
+def test_an_item_that_refuses_its_tag_takes_a_plain_one():
+    """DEDUP_TAG=kind is a str, which a strict type may well take."""
+    assert DedupConfig(tag="kind").tag == "kind"
+    with pytest.raises(ConfigError, match="DEDUP_TAG expects one of full, kind"):
+        DedupConfig(tag="all")
+
+
+def response(url: str = URL, kind: type[Response] = HtmlResponse, **meta: Any) -> Any:
+    return kind(url, body=PAGE.encode(), request=Request("https://a.example/old", meta=meta))
+
+
+@pytest.mark.parametrize(
+    ("item", "page", "is_alone", "expected"),
+    [
+        ({"title": 1}, "auto", True, URL),
+        ({"title": 1}, "auto", False, Missing.LISTING),
+        ({"title": 1}, "item", True, Missing.URL),
+        ({"url": "/tea#top"}, "auto", True, f"{URL}#top"),
+        ({"url": "https://a.example/old"}, "auto", True, "https://a.example/old"),
+        ({"url": "https://a.example/older"}, "auto", True, "https://a.example/older"),
+        ({"url": "https://elsewhere.example/"}, "auto", True, Missing.OTHER_URL),
+        ({"url": "https://elsewhere.example/"}, "response", True, URL),
+        ({"url": "https://elsewhere.example/", "text": OTHER}, "response", True, URL),
+        ({"url": "https://a.example/1", "text": OTHER}, "auto", False, "https://a.example/1"),
+        ({"url": "https://a.example/1", "text": OTHER}, "response", False, "https://a.example/1"),
+        ({"text": OTHER}, "auto", True, URL),
+        ({"text": OTHER}, "auto", False, Missing.LISTING),
+    ],
+)
+def test_whose_page_it_is(item, page, is_alone, expected):
+    """The rules of DEDUP_PAGE: whose URL counts, and why there may be no page."""
+    reader = PageReader(DedupConfig(page=page), lambda name: None)
+    origin = Origin(response(redirect_urls=["https://a.example/older"]), is_alone)
+    found = reader.read(item, origin)
+    assert (found.missing or found.url) == expected
+    if "text" in item and page == "auto":
+        assert found.text == OTHER
+
+
+def test_what_is_no_html_is_no_page():
+    """JSON of an API has no main text; an item with a text of its own needs none."""
+    reader = PageReader(DedupConfig(), lambda name: None)
+    origin = Origin(response(kind=JsonResponse), True)
+    assert reader.read({"title": 1}, origin).missing is Missing.NOT_HTML
+    assert reader.read({"text": OTHER}, origin).missing is None
+
+
+async def test_the_response_says_what_an_item_would(open_bench):
+    """The page that it names as canonical, and the date it was published at."""
+    bench = await open_bench(prefer="canonical")
+    head = f'<link rel="canonical" href="{URL}"><title>A'
+    body = PAGE.replace("<title>A", head).encode()
+    copy, item = HtmlResponse("https://a.example/print", body=body), {"title": 1}
+    bench.pipeline.origins.note(item, copy, is_alone=True)
+    tag = (await bench.process(item))["dedup"]
+    assert (tag["kind"], item.keys()) == ("unique", {"title", "dedup"})
+    tag = (await bench.process({"url": URL, "text": ARTICLE}))["dedup"]
+    assert tag["replaces"] == "https://a.example/print"
+
+
+def test_no_response_is_held_longer_than_its_items_live():
+    """Nor is an item that never came to an end, as one that another pipeline replaced."""
+    crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
+    origins, tracker = Origins.of(crawler, reader.needs_response), OriginTracker(crawler)
+    page, item = response(), {"title": 1}
+    assert list(tracker.process_spider_output(page, [Request(URL), item]))[1] is item
+    found = origins.find(item)
+    assert found is not None
+    assert (found.response, found.is_alone) == (page, True)
+    assert origins.find(dict(item)) is None
+    is_gone = weakref.ref(page)
+    del page, found
+    gc.collect()
+    assert is_gone() is None
+    assert not origins._noted
+
+
+async def test_an_item_waits_for_the_next_one_only():
+    """Requests pass at once, items in their order, and none is lost when a callback fails."""
+    crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
+    origins, tracker = Origins.of(crawler, reader.needs_response), OriginTracker(crawler)
+    page, first, second, request = response(), {"n": 1}, {"n": 2}, Request(URL)
+
+    async def callback(*results: Any) -> Any:
+        for result in results:
+            yield result
+        raise ValueError("no price")
+
+    passed = tracker.process_spider_output_async(page, callback(first, request))
+    assert [await anext(passed), await anext(passed)] == [request, first]
+    with pytest.raises(ValueError, match="no price"):
+        await anext(passed)
+    assert origins.find(first).is_alone
+    seen = list(tracker.process_spider_output(page, [first, request, second]))
+    assert seen == [request, first, second]
+    assert not origins.find(first).is_alone
+    # What has a page of its own need not wait.
+    whole = {"url": URL, "text": ARTICLE}
+    assert next(tracker.process_spider_output(page, iter([whole, second]))) is whole
+
+
+@pytest.mark.parametrize("count", [1, 100])
+async def test_a_crawl_that_stops_when_nothing_can_be_checked(open_bench, count):
+    """With DEDUP_ON_UNCHECKED=stop it fails, and goes on no longer than for a hundred items."""
+    bench = await open_bench(on_unchecked="stop")
+    stopped: list[str] = []
+    bench.pipeline.outcome._stop = lambda: stopped.append("stopped")
+    bench.pipeline.outcome._fail = lambda: stopped.append("failed")
+    for number in range(count):
+        await bench.process({"title": number})
+    await bench.pipeline.close_spider()
+    assert stopped == (["stopped"] if count == 100 else []) + ["failed"]
+
+
+async def test_a_crawl_that_begins_anew(open_bench, monkeypatch, caplog):
+    """DEDUP_RESET deletes the index if somebody agrees; where nobody is there, only by `yes`."""
+    bench = await open_bench(namespace="anew", seed=None)
+    await bench.process({"url": URL, "text": ARTICLE})
+    await bench.pipeline.close_spider()
+    bench = await open_bench(namespace="anew", seed=None, reset="yes")
+    item = await bench.process({"url": URL, "text": ARTICLE})
+    assert item["dedup"]["kind"] == "unique"
+    await bench.pipeline.close_spider()
+    config = DedupConfig(reset="1")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
+    with pytest.raises(ConfigError, match="set DEDUP_RESET=yes"):
+        await resetting.reset_if_asked(config)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n", raising=False)
+    with pytest.raises(ConfigError, match="nothing was deleted"):
+        await resetting.reset_if_asked(config)
+
+
+@dataclass
+class Quiet:
+    url: str = URL
+    html: str = field(default="<p>" * 50_000, repr=False)
+
+
+@pytest.mark.parametrize("item", [{"url": URL, "html": ["<p>" * 50_000]}, Quiet()])
+def test_logs_without_pages(item):
+    """A page is told by its beginning and its length; what is short stays as it is."""
+    crawler = get_crawler(settings_dict={"ADDONS": {Addon: 500}})
+    assert isinstance(crawler.logformatter, BriefLogFormatter)
+    spider = crawler._create_spider("x")
+    for said in (
+        crawler.logformatter.scraped(item, None, spider),
+        crawler.logformatter.dropped(item, ExactDuplicate, None, spider),
+        crawler.logformatter.item_error(item, ValueError(), None, spider),
+    ):
+        line = said["msg"] % said["args"]
+        assert URL in line
+        assert "(150,000 characters)" in line
+        assert len(line) < 500
+    short = crawler.logformatter.scraped({"url": URL}, None, spider)
+    assert (short["msg"] % short["args"]).endswith(str({"url": URL}))
+
+
+def test_a_project_keeps_its_own_log_formatter():
+    """And its own exporter, if it has one."""
+    settings = {"ADDONS": {Addon: 500}, "LOG_FORMATTER": "scrapy.logformatter.LogFormatter"}
+    crawler = get_crawler(settings_dict=settings)
+    assert type(crawler.logformatter) is not BriefLogFormatter
+
+
+def test_tags_in_parquet():
+    """With this type the schema of a batch is the same, whatever verdicts it has."""
+    pyarrow = pytest.importorskip("pyarrow")
+    tags = [{"kind": "unique", "url": "/a", "cluster": 1}, {"kind": "exact", "duplicate_of": "/a"}]
+    schema = pyarrow.schema([("dedup", feeds.arrow_type())])
+    tables = [pyarrow.Table.from_pylist([{"dedup": tag}], schema=schema) for tag in tags]
+    assert tables[0].schema == tables[1].schema
+    assert tables[1]["dedup"][0].as_py()["duplicate_of"] == "/a"
