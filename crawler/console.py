@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 _INTERVAL = 10.0
+_LIVE_INTERVAL = 0.5  # of a line that is written over in place
 
 
 class Row(NamedTuple):
@@ -65,17 +66,20 @@ class _Terminal(Terminal):
 class Console:
     """Extension that reports on a :class:`SiteSpider`, on standard error.
 
-    ``CONSOLE_INTERVAL`` is the number of seconds between two lines of progress; 0 means none.
+    ``CONSOLE_INTERVAL`` is the number of seconds between two lines of progress; 0 means none. On a
+    terminal there is one line that moves.
     """
 
     def __init__(self, crawler: Crawler, interval: float, terminal: Terminal) -> None:
         self.crawler = crawler
         self.interval = interval
         self.terminal = terminal
+        self.is_live = terminal.is_terminal and not terminal.is_dumb_terminal
         self.feeds: list[tuple[str, int]] = []
         self.dropped_url: str | None = None
         self._started = self._last_time = monotonic()
         self._last_pages = 0
+        self._rate = 0.0
         self._task: Any = None
         self._reason = "shutdown"
 
@@ -99,13 +103,16 @@ class Console:
         """Begin to report."""
         if self.interval > 0:
             self._task = create_looping_call(self.show_line)
-            self._task.start(self.interval, now=False)
+            interval = min(self.interval, _LIVE_INTERVAL) if self.is_live else self.interval
+            self._task.start(interval, now=self.is_live)
 
     def closed(self, spider: Spider, reason: str) -> None:
         """End the lines; the table follows when the feeds are written."""
         self._reason = reason
         if self._task is not None and self._task.running:
             self._task.stop()
+            if self.is_live:
+                self._write_live("")
 
     def feed_closed(self, slot: Any) -> None:
         """Remember where the items went."""
@@ -120,16 +127,26 @@ class Console:
         stats = self.crawler.stats.get_stats()
         pages = stats.get("site/pages", 0)
         now = monotonic()
-        rate = (pages - self._last_pages) / (now - self._last_time)
-        self._last_pages, self._last_time = pages, now
+        if now - self._last_time >= min(self.interval, 1.0):  # of less a rate says nothing
+            self._rate = (pages - self._last_pages) / (now - self._last_time)
+            self._last_pages, self._last_time = pages, now
         scheduler: Any = self.crawler.engine.scheduler
         queued = len(scheduler) if hasattr(scheduler, "__len__") else 0
         stopping = "" if self.crawler.crawling else " · ending; Ctrl-C again does not wait"
         kept, dropped = (stats.get(f"item_{one}_count", 0) for one in ("scraped", "dropped"))
-        self.terminal.print(
-            f"{counted(pages, 'page')} · {kept:,} kept · {counted(dropped, 'duplicate')} · "
-            f"{queued:,} queued · {rate:.1f} pages/s{stopping}"
+        line = (
+            f"{counted(pages, 'page')} · {kept:,} kept · {dropped:,} dropped · "
+            f"{queued:,} queued · {self._rate:.1f} pages/s{stopping}"
         )
+        if self.is_live:
+            self._write_live(line)
+        else:
+            self.terminal.print(line)
+
+    def _write_live(self, line: str) -> None:
+        """Write over the line; the cursor goes back, so that a log's line stands in its place."""
+        room = self.terminal.width - 1
+        self.terminal.print(line[:room].ljust(room), end="\r", soft_wrap=True)
 
     def show_table(self) -> None:
         """Print what became of the pages, unless the crawl never began."""

@@ -46,7 +46,7 @@ STATS: dict[str, Any] = {
 }
 
 
-def console(stats: dict[str, Any]) -> tuple[Console, io.StringIO]:
+def console(stats: dict[str, Any], **options: Any) -> tuple[Console, io.StringIO]:
     text = io.StringIO()
     crawler: Any = SimpleNamespace(
         stats=SimpleNamespace(get_stats=lambda: stats),
@@ -54,7 +54,8 @@ def console(stats: dict[str, Any]) -> tuple[Console, io.StringIO]:
         crawling=True,
         settings=Settings(),
     )
-    return Console(crawler, 10, Terminal(file=text, markup=False, width=100)), text
+    terminal = Terminal(file=text, markup=False, width=100, **options)
+    return Console(crawler, 10, terminal), text
 
 
 def test_every_row_has_its_number() -> None:
@@ -83,9 +84,23 @@ def test_a_line_says_how_far_the_crawl_is() -> None:
     reporter, text = console(STATS)
     reporter.show_line()
     (line,) = text.getvalue().splitlines()
-    for part in ("1,200 pages", "900 kept", "295 duplicates", "17 queued", "pages/s"):
+    for part in ("1,200 pages", "900 kept", "295 dropped", "17 queued", "pages/s"):
         assert part in line
     assert "ending" not in line
+
+
+def test_on_a_terminal_one_line_moves() -> None:
+    """It is written over in place, and is gone before the table."""
+    terminal = {"force_terminal": True, "highlight": False, "_environ": {"TERM": "xterm"}}
+    reporter, text = console(STATS, **terminal)
+    reporter.show_line()
+    reporter.show_line()
+    reporter._task = SimpleNamespace(running=True, stop=lambda: None)
+    reporter.closed(Spider("x"), "finished")
+    first, second, last, end = text.getvalue().split("\r")
+    assert "1,200 pages" in first
+    assert first == second
+    assert (last.strip(), len(last), end) == ("", 99, "")
 
 
 def test_a_line_says_that_the_crawl_ends() -> None:

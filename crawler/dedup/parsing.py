@@ -16,6 +16,25 @@ from .verdict import Kind
 
 PREFIX = "DEDUP_"
 
+# Words of other tools, and of everyday speech, for what settings here are called.
+_MEANT = {
+    "THRESHOLD": "SIMILARITY JACCARD RESEMBLANCE CUTOFF",
+    "NUM_HASHES": "PERM PERMUTATIONS SIGNATURE SKETCH",
+    "SHINGLE_SIZE": "NGRAM NGRAMS K",
+    "REDIS_URL": "SERVER HOST PORT VALKEY ADDRESS",
+    "NAMESPACE": "INDEX NAME PREFIX KEY",
+    "DATA_DIR": "FOLDER PATH DIRECTORY",
+    "TTL": "EXPIRE EXPIRES EXPIRY EXPIRATION AGE DAYS",
+    "EXTRACTOR": "EXTRACT STRIP READABILITY",
+    "TAG_FIELD": "VERDICT",
+    "DROP": "KEEP REMOVE FILTER ACTION MODE",
+    "ENABLED": "DISABLED DISABLE OFF ON ACTIVE SKIP",
+    "RESET": "CLEAR FLUSH FRESH",
+    "HTML_FIELD": "BODY CONTENT",
+    "URL_FIELD": "LINK",
+    "PAGE": "RESPONSE SOURCE",
+}
+
 
 def setting(default: Any, parse: Callable[[Any], Any], doc: str, *, is_secret: bool = False) -> Any:
     """A field that holds what `parse` makes of the setting's value; a secret stays out of errors.
@@ -56,10 +75,22 @@ def given(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str,
             close = difflib.get_close_matches(key.upper(), names, 1, 0.6 if own else 0.9)
             if not own and not close:  # somebody else's
                 continue
-            hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(names)}"
+            best = (_meant(key) if own else None) or next(iter(close), None)
+            hint = f"did you mean {best}?" if best else f"known: {', '.join(names)}"
             raise ConfigError(f"{key} is no setting; {hint}")
         values[names[key]] = settings[key]
     return values
+
+
+def _meant(key: str) -> str | None:
+    """The setting that is called by one of the words of a key elsewhere.
+
+    >>> _meant("DEDUP_SIMILARITY"), _meant("DEDUP_MIN_JACCARD"), _meant("DEDUP_THRESHOLDS")
+    ('DEDUP_THRESHOLD', 'DEDUP_THRESHOLD', None)
+    """
+    words = set(key.upper().split("_")[1:])
+    found = (PREFIX + name for name, others in _MEANT.items() if words & set(others.split()))
+    return next(found, None)
 
 
 def function_name(function: Callable[..., Any]) -> str:
