@@ -16,6 +16,7 @@ import yaml
 from packaging.requirements import Requirement
 
 import crawler
+from crawler.dedup.errors import EXTRAS
 from tests.licences import COMPATIBLE, PAGE, installed_libraries, project_requirements
 from tests.lowest import lowest, project
 
@@ -109,7 +110,7 @@ def test_sdist_and_wheel_are_fit_for_an_index(tmp_path: Path) -> None:
 def test_importing_the_pipelines_loads_nothing_heavy() -> None:
     """What is not used is not imported: no table, no browser of encodings, no dictionaries."""
     code = (
-        "import sys, scrapy, itemadapter, itemadapter.adapter, scrapy.utils.misc;"
+        "import sys, scrapy.crawler, itemadapter, itemadapter.adapter, scrapy.utils.misc;"
         "before = {name.partition('.')[0] for name in sys.modules};"
         "import crawler.pipelines, crawler.addon;"
         "print(*({name.partition('.')[0] for name in sys.modules} - before))"
@@ -152,7 +153,7 @@ def test_what_is_imported_is_installed() -> None:
     theirs at their head.
     """
     core = {Requirement(line).name.lower() for line in project()["dependencies"]}
-    core |= {"twisted"}  # whose objects Scrapy hands out
+    core |= {"parsel", "twisted"}  # whose objects Scrapy hands out
     known = core | {Requirement(line).name.lower() for line in project_requirements()}
     known |= {found.name for found in installed_libraries()}
     for path in SOURCES:
@@ -173,6 +174,13 @@ def test_requirements_are_those_of_the_package() -> None:
     together = {Requirement(line).name for line in files["requirements.txt"]}
     together |= {Requirement(line).name for line in files["requirements-dev.txt"]}
     assert {Requirement(line).name for line in project_requirements()} <= together
+
+
+def test_a_clone_is_told_the_libraries_of_an_extra() -> None:
+    """What is missing there is installed alone: the package is not installed once more for it."""
+    for extra, libraries in EXTRAS.items():
+        needed = {Requirement(one).name for one in project()["optional-dependencies"][extra]}
+        assert set(libraries.split()) == needed
 
 
 def test_each_dependency_has_a_lower_bound() -> None:

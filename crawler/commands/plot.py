@@ -69,7 +69,7 @@ def save_plot(path: Path, choices: Sequence[Choice], threshold: float) -> None:
         raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
     except ImportError:
         raise InputError(
-            "a PNG needs matplotlib: pip install 'scrapy-neardup[report]', or name a file.svg"
+            "a PNG needs matplotlib: pip install matplotlib, or name a file.svg"
         ) from None
 
 

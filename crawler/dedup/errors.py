@@ -23,12 +23,18 @@ class ServerError(DedupError):
     """The server that holds the index cannot be reached or cannot do its work."""
 
 
-# In a clone, where the package has another name, pip installs it from the folder.
-_PACKAGE = "scrapy-neardup" if __name__.startswith("scrapy_neardup") else "."
+# In a clone, which has another name, the libraries alone: the package would be compiled once more.
+EXTRAS = {
+    "report": "h11 jinja2 prometheus-client starlette uvicorn",
+    "segment": "icu4py",
+    "typos": "doublemetaphone jellyfish rapidfuzz symspellpy wordfreq",
+}
+_IS_INSTALLED = __name__.startswith("scrapy_neardup")
 
 
 class MissingExtra(DedupError):
     """A library that an optional part needs is not installed."""
 
     def __init__(self, part: str, extra: str, cause: ImportError) -> None:
-        super().__init__(f'{part} needs pip install "{_PACKAGE}[{extra}]" ({cause})')
+        what = f'"scrapy-neardup[{extra}]"' if _IS_INSTALLED else EXTRAS[extra]
+        super().__init__(f"{part} needs pip install {what} ({cause})")

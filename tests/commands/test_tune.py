@@ -123,7 +123,7 @@ def test_png_without_matplotlib(dedup, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     code, out, err = dedup("tune", "--plot", str(tmp_path / "curve.png"))
     assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
-    assert "[report]" in err
+    assert "pip install matplotlib" in err
     assert ".svg" in err
 
 
