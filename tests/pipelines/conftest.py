@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import scrapy
+from scrapy.utils.reactor import install_reactor
 
 from crawler.dedup import DedupConfig
 from crawler.pipelines import DuplicatePipeline
+
+if scrapy.version_info < (2, 15):  # which makes no crawler without a reactor
+    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
 
 
 class Bench:

@@ -69,8 +69,8 @@ async def test_pydantic_models(bench, caplog):
         text: str
         dedup: dict[str, str] | None = None
 
-    for number in range(2):
-        await bench.process(Page(url=f"https://a.example/{number}", text=ARTICLE + str(number)))
+    for number, text in enumerate((ARTICLE, OTHER)):
+        await bench.process(Page(url=f"https://a.example/{number}", text=text))
     assert bench.stats["dedup/untagged"] == 2
     (message,) = caplog.messages
     assert "has the field 'dedup' but refuses the verdict (dict) in it, with Valid" in message
