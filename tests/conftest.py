@@ -12,7 +12,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
 from threading import Thread
@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 import redis
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from crawler.dedup.exchange import open_store
@@ -30,6 +31,13 @@ from tests.workers import end_with_parent
 # How long an example takes depends on what else the machine does.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for doctests in the package alone: here are none, and to look takes seconds."""
+    found = yield
+    return [one for one in found if not isinstance(one, DoctestModule)]
 
 
 @pytest.fixture(autouse=True)
