@@ -1,10 +1,11 @@
 # make crawl                                  a demo site that ships with the project
 # make crawl URL=https://example.com          a site of your choice
 # make crawl URL=… ARGS="-a max_pages=100"    more arguments for `scrapy crawl site`
-# make test                                   all that a change has to pass: the two that follow, side by side
-# make suite                                  linters, type checker and the whole test suite
-# make min                                    the tests that matter most, with the oldest libraries allowed, and
-#                                             spiders of all kinds on Scrapy 2.13, 2.14, 2.16 and the newest
+# make test                                   all that a change has to pass: the three that follow, side by side
+# make suite                                  the whole test suite
+# make lint                                   linters and type checker
+# make oldest                                 the tests that matter most, with the oldest libraries allowed
+# make min                                    the same, and spiders of all kinds on Scrapy 2.14, 2.16 and the newest
 # make pythons                                the wheel in fresh environments of all Pythons found
 # make fuzz                                   pages that hurt, looked for by a fuzzer (atheris)
 # make docs                                   the documentation as a site, in site/
@@ -23,7 +24,7 @@ SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder
 # Beside the oldest that pyproject.toml names, with which the rest of `make min` runs.
 SCRAPYS = 2.14 2.16 newest
 
-.PHONY: crawl test suite min oldest pythons fuzz docs clean
+.PHONY: crawl test suite lint min oldest pythons fuzz docs clean
 
 # Without a compiler all works, and says so. A copy without the script is not to be compiled.
 crawl: $(VENV)/crawl.stamp
@@ -38,17 +39,20 @@ endif
 # What Python has compiled of what is imported stays: hundreds of processes of the tests import it.
 crawl suite min oldest: export PYTHONDONTWRITEBYTECODE =
 
-# Two at once, for tests wait for servers; they run make themselves, and a jobserver is none of theirs.
-MAKEFLAGS += --jobs=2
+# Side by side, for pip waits for the network and tests for servers; they run make themselves, and
+# a jobserver is none of theirs.
+MAKEFLAGS += --jobs=3
 unexport MAKEFLAGS
 
-test: suite oldest
+test: suite oldest lint
 
 suite: $(VENV)/test.stamp $(VENV)/compiled.stamp
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
+
+lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 # Where both run at once, compiling is done before the tests of either.
 min: oldest $(addprefix scrapy-,$(SCRAPYS))
@@ -79,16 +83,23 @@ $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 	@$(BIN)/pip $(INSTALL) -r requirements.txt "cython>=3.1" "setuptools>=75"
 	@touch $@
 
+# What compiles the modules comes first: that goes on while the rest is installed.
+$(VENV)/build.stamp: pyproject.toml tests/lowest.py | $(VENV)/bin/pip
+	@$(BIN)/python tests/lowest.py build > $(VENV)/build.txt
+	@$(BIN)/pip $(INSTALL) -r $(VENV)/build.txt
+	@touch $@
+
 # pip packs Spark's 450 MB, only to unpack them: without compressing them in half the time.
-$(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/bin/pip
+$(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/build.stamp
 	@echo "Installing what the tests need into $(VENV) (once) …"
 	@printf '[bdist_wheel]\ncompression = stored\n' > $(VENV)/wheels.cfg
 	@DIST_EXTRA_CONFIG=$(abspath $(VENV)/wheels.cfg) $(BIN)/pip $(INSTALL) -r requirements-dev.txt
 	@touch $@ $(VENV)/crawl.stamp
 
-$(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)-min/bin/pip
-	@$(VENV)-min/bin/python tests/lowest.py > $(VENV)-min/lowest.txt
-	@$(VENV)-min/bin/pip $(INSTALL) -r $(VENV)-min/lowest.txt \
+$(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)/bin/pip
+	@$(BIN)/python -m venv --clear --without-pip $(VENV)-min
+	@$(BIN)/python tests/lowest.py > $(VENV)-min/lowest.txt
+	@$(BIN)/pip --python $(VENV)-min/bin/python $(INSTALL) -r $(VENV)-min/lowest.txt \
 		attrs hypothesis pydantic pytest pytest-asyncio pytest-timeout hatchling
 	@touch $@
 
@@ -100,12 +111,12 @@ $(VENV)-scrapy-%/min.stamp: pyproject.toml requirements.txt
 	@touch $@
 
 # Without a compiler all works, and pages take longer.
-$(VENV)/compiled.stamp: $(wildcard $(addprefix crawler/*/*/,*.pxi *.pyx)) hatch_build.py | $(VENV)/test.stamp
+$(VENV)/compiled.stamp: $(wildcard $(addprefix crawler/*/*/,*.pxi *.pyx)) hatch_build.py | $(VENV)/build.stamp
 	-@$(BIN)/python hatch_build.py && touch $@
 
 # The first interpreter that is new enough and can make an environment; Debian's cannot until the
 # package python3-venv is there.
-$(VENV)/bin/pip $(VENV)-min/bin/pip:
+$(VENV)/bin/pip:
 	@python= found=; \
 	for candidate in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11); do \
 		"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
@@ -122,4 +133,4 @@ $(VENV)/bin/pip $(VENV)-min/bin/pip:
 		echo "    sudo apt install python$$version-venv" >&2; \
 		exit 1; \
 	fi; \
-	"$$python" -m venv --clear "$(@:/bin/pip=)" || { rm -rf "$(@:/bin/pip=)"; exit 1; }
+	"$$python" -m venv --clear "$(VENV)" || { rm -rf "$(VENV)"; exit 1; }

@@ -1,21 +1,28 @@
 """``python tests/lowest.py``: the oldest versions that the package says it works with.
 
-Prints them for pip, from pyproject.toml. Standard library only: nothing is installed yet.
+Prints them for pip, from pyproject.toml; with the argument ``build`` what it is built with, in any
+version allowed. Standard library only: nothing is installed yet.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 
+def read(table: str) -> dict[str, Any]:
+    """Return a table of pyproject.toml."""
+    path = Path(__file__).parents[1] / "pyproject.toml"
+    found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))[table]
+    return found
+
+
 def project() -> dict[str, Any]:
     """What pyproject.toml says of the project."""
-    path = Path(__file__).parents[1] / "pyproject.toml"
-    found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-    return found
+    return read("project")
 
 
 def lowest() -> list[str]:
@@ -25,4 +32,4 @@ def lowest() -> list[str]:
 
 
 if __name__ == "__main__":
-    print(*lowest(), sep="\n")
+    print(*(read("build-system")["requires"] if "build" in sys.argv else lowest()), sep="\n")
