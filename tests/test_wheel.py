@@ -38,12 +38,12 @@ def test_contents(wheel: Path) -> None:
 
 def test_what_is_compiled(wheel: Path, installed: str) -> None:
     """Where there is a compiler, the wheel has all compiled modules and names its platform."""
-    pytest.importorskip("crawler.chrome._reader", reason="not compiled here: python hatch_build.py")
+    pytest.importorskip("crawler.chrome.page._reader", reason="python hatch_build.py was not run")
     sources = (path.relative_to(ROOT / "crawler") for path in (ROOT / "crawler").rglob("*.pyx"))
     names = [".".join(("scrapy_neardup", *path.with_suffix("").parts)) for path in sources]
     code = f"from importlib import import_module as m; print(*(m(n).__file__ for n in {names}))"
     run = subprocess.run([installed, "-c", code], capture_output=True, text=True, check=True)
-    assert len(names) >= 10
+    assert len(names) >= 8
     assert all(file.endswith(EXTENSION_SUFFIXES[0]) for file in run.stdout.split())
     assert not wheel.stem.endswith("any")
 

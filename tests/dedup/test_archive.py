@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -396,14 +397,13 @@ def test_a_folder_that_cannot_be_written() -> None:
 @pytest.mark.parametrize("room", [0, 4096, 20_000])
 def test_a_file_that_a_full_disk_left_is_an_empty_archive(path: Path, room: int) -> None:
     """What could not be made whole hinders neither reports nor whoever forgets a page."""
-    words = (
-        "import resource, signal, sys; from pathlib import Path; "
-        "from tests.dedup.test_archive import write; "
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2); "
-        "write(Path(sys.argv[1]), [('http://a/', 'x', None)])"
-    )
-    subprocess.run([sys.executable, "-c", words, str(path), str(room)], check=True)
+    # Python ignores the signal that a file is too large, and gets an error instead.
+    _, most = before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, most))
+    try:
+        write(path, [("http://a/", "x", None)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert path.exists()
     with Archive.open(path) as archive:
         assert len(archive) == 0
