@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.forked import run_scrapy
+
 ROOT = Path(__file__).parents[1]
 
 # `pages` takes its items out of responses, `rows` yields them at once, as from a file.
@@ -101,10 +103,17 @@ class Project:
 
     def end(self, process: subprocess.Popen[str]) -> Run:
         output, log = process.communicate(timeout=60)
-        feed = self.folder / "items.jsonl"
-        lines = feed.read_text().splitlines() if feed.exists() else []
-        return Run(process.returncode, output, log, [json.loads(line) for line in lines])
+        return self._run(process.returncode, output, log)
 
     def scrapy(self, *words: str, **settings: Any) -> Run:
         """Run a command to its end."""
-        return self.end(self.start(*words, **settings))
+        command = self.command(*words, **settings)
+        if command[:3] != [sys.executable, "-m", "scrapy"]:
+            return self.end(self.start(*words, **settings))
+        ended = run_scrapy(command[3:], self.folder, self.environment)
+        return self._run(ended.returncode, ended.stdout, ended.stderr)
+
+    def _run(self, code: int, output: str, log: str) -> Run:
+        feed = self.folder / "items.jsonl"
+        lines = feed.read_text().splitlines() if feed.exists() else []
+        return Run(code, output, log, [json.loads(line) for line in lines])

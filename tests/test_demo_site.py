@@ -22,6 +22,7 @@ from crawler.dedup.verdict import Kind
 from examples.demo_site.pages import DemoPage, pages
 from examples.demo_site.server import UNWANTED, DemoSite
 from tests.conftest import wait_until
+from tests.forked import run_scrapy
 from tests.texts import missed
 
 ROOT = Path(__file__).parents[1]
@@ -51,9 +52,7 @@ def feed_items(folder: Path) -> list[dict[str, Any]]:
 
 
 def crawl(site: DemoSite, folder: Path, *more: str) -> Crawl:
-    run = subprocess.run(
-        command(site, folder, *more), cwd=ROOT, capture_output=True, text=True, timeout=60
-    )
+    run = run_scrapy(command(site, folder, *more)[3:], ROOT, os.environ)
     assert run.returncode == 0, run.stderr
     kept = feed_items(folder)
     rows = re.findall(r"^ *(\w[\w.]*(?: [\w.]+)*) {2,}([\d,]+)\b", run.stderr, re.MULTILINE)
