@@ -26,13 +26,15 @@ class Document(NamedTuple):
     is_whole: bool = True
 
 
-def archived_page(url: str, config: DedupConfig) -> tuple[ArchivedPage, str] | None:
-    """A page of the index that `config` names, and a word on where it is from; None if the archive
-    does not hold it. Raises :class:`InputError` for a damaged archive.
+def archived_page(
+    url: str, config: DedupConfig, digest: str | None = None
+) -> tuple[ArchivedPage, str] | None:
+    """A page of the index that `config` and the digest name, and a word on where it is from; None
+    if the archive does not hold it. Raises :class:`InputError` for a damaged archive.
     """
     from ..dedup.archive.pages import Archive
 
-    with Archive.of(config) as archive:
+    with Archive.of(config, digest) as archive:
         stored = archive.page(url)
     if stored is None:
         return None

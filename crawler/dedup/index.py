@@ -74,6 +74,11 @@ class DuplicateIndex:
         """That of all hashes, 0 to 2**64 - 1: configured, or drawn when the index was made."""
         return self.store.parameters.seed
 
+    @property
+    def digest(self) -> str:
+        """That of the parameters, the seed among them; with the name it says which index it is."""
+        return self.store.parameters.digest
+
     @classmethod
     @asynccontextmanager
     async def open(
@@ -101,8 +106,12 @@ class DuplicateIndex:
                 raise ServerError(f"{server_name(config)}: {error}") from error
             # By a seed that is set, or as a copy, another index may have the same parameters.
             name = f"{config.namespace} {found['digest']}"
+            index = cls(config, store, name if spool else None)
+            if index._spool is not None:
+                with suppress(OSError):  # who counts what waits says what cannot be read
+                    await asyncio.to_thread(index._spool.set_aside)
             try:
-                yield cls(config, store, name if spool else None)
+                yield index
             finally:
                 await store.close()
 

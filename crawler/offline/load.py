@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..dedup.errors import InputError
 from ..dedup.exchange.requests import request_of
 from ..dedup.fingerprint import Fingerprinter
+from ..dedup.private_files import make_private_folder, private_opener
 from ..dedup.store.messages import CheckRequest
 from ..dedup.store.parameters import seed_digest
 from .ctrl_c import ctrl_c_held_back
@@ -105,8 +106,9 @@ class Checkpoint:
         part = self._path.with_suffix(f".{os.getpid()}")
         found = {"files": self._key, "position": position, "url": url}
         try:
-            part.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(found), encoding="utf-8")
+            make_private_folder(part.parent)
+            with open(part, "w", encoding="utf-8", opener=private_opener) as file:
+                json.dump(found, file)
             part.replace(self._path)
         except OSError as error:  # what is loaded is loaded
             if not self._warned:

@@ -97,7 +97,7 @@ class DuplicatePipeline:
         self._unchecked = Unchecked(count)
         self._resources = AsyncExitStack()
         self._index: DuplicateIndex | None = None
-        self._archive = ArchiveWriter.of(config)
+        self._archive: ArchiveWriter | None = None
         self.gone = GoneAddresses(config.identity, count)
         self.left_out = LeftOut(count)
         self.ending: Ending | None = None
@@ -143,6 +143,7 @@ class DuplicatePipeline:
             await reset_if_asked(self.config)
             opening = DuplicateIndex.open(self.config, spool=True)
             self._index = await self._resources.enter_async_context(opening)
+            self._archive = ArchiveWriter.of(self.config, self._index.digest)
         except DedupError as error:
             logger.error("%s", error)
             self._fail()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +17,7 @@ from scrapy.utils.python import global_object_name
 
 from ..chrome.page.encoding import decode, is_charset
 from .cookies import CookiesMiddleware
+from .robots import first_lines
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
 
+logger = logging.getLogger(__name__)
+
 
 class RobotsMiddleware(RobotsTxtMiddleware):
     """Scrapy's own, but all requests that wait for a robots.txt are held to it.
 
     Of several Scrapy 2.19 holds one to it, and the others to none. So one of them asks, and the
-    others find what it has read.
+    others find what it has read. Of a long one the first 500 KiB are read.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -39,6 +43,13 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         """Return what the host of a request forbids, None for nothing."""
         async with self._turns[urlparse_cached(request).netloc]:
             return await super().robot_parser(request)
+
+    async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
+        body = first_lines(response.body)
+        if body != response.body:
+            logger.warning("%s is longer than 500 KiB: the rest is not read", response.url)
+            response = response.replace(body=body)
+        await super()._parse_robots(response, netloc, request)
 
 
 class CharsetMiddleware:

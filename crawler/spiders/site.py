@@ -33,8 +33,8 @@ from .links import NewLinks, encoded
 from .middlewares import added_to
 from .redirects import is_sibling, let_come_back
 from .responses import HTML_TYPES, base_of, header_of, is_html, media_type, page_of
-from .robots import RobotsFiles, header_directives, product
-from .sitemaps import read_sitemap
+from .robots import RobotsFiles, first_lines, header_directives, product
+from .sitemaps import SitemapLimits, read_sitemap
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -46,6 +46,7 @@ logger = logging.getLogger(__name__)
 
 # Stopping a download costs the connection; up to this many bytes reading on is cheaper.
 _READ_ON = 64 * 1024
+_LEVEL = "site_sitemap_level"  # in the meta of a request: how many indexes led to it
 
 
 class SiteSpider(Spider):
@@ -79,6 +80,7 @@ class SiteSpider(Spider):
         self._links = NewLinks(self._is_here)
         self._sitemap_hosts = {host_of(url) for url in self.arguments.sitemaps}
         self._sitemaps = NewLinks(self._has_sitemaps)
+        self._limits = SitemapLimits(self.arguments.max_pages)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -122,15 +124,21 @@ class SiteSpider(Spider):
             self.state["hosts"] = self.hosts
         for url in self._links.resolve(self.arguments.urls, self.arguments.urls[0]):
             yield self._page(url)
-        for url in self.arguments.sitemaps:
+        for url in self._limits.files(self.arguments.sitemaps):
             yield self._sitemap(url)
 
     def _page(self, url: str) -> Request:
         return Request(url, self.parse, errback=self.not_fetched)
 
-    def _sitemap(self, url: str) -> Request:
+    def _sitemap(self, url: str, level: int = 0) -> Request:
         # A page may link to it, and then it was asked for as a page.
-        return Request(url, self.parse_sitemap, errback=self.not_fetched, dont_filter=True)
+        return Request(
+            url,
+            self.parse_sitemap,
+            errback=self.not_fetched,
+            dont_filter=True,
+            meta={_LEVEL: level},
+        )
 
     def _find_sitemaps(self, url: str, depth: int) -> None:
         # A start page has come, or failed: the host that it leads to is known by now.
@@ -215,12 +223,13 @@ class SiteSpider(Spider):
 
     def parse_robots_file(self, response: Response) -> Iterator[Request]:
         """Yield the sitemaps that robots.txt names; without any, the usual place is tried."""
-        named = list(sitemap_urls_from_robots(response.body))
-        return self._named_sitemaps(named or ["/sitemap.xml"], response.url)
+        named = list(sitemap_urls_from_robots(first_lines(response.body)))
+        return self._named_sitemaps(named or ["/sitemap.xml"], response.url, 0)
 
     def no_robots_file(self, failure: Failure) -> Iterator[Request]:
         """Try the usual place of a sitemap on a host that has no robots.txt."""
-        yield self._sitemap(urljoin(failure.request.url, "/sitemap.xml"))  # type: ignore[attr-defined]
+        url = urljoin(failure.request.url, "/sitemap.xml")  # type: ignore[attr-defined]
+        yield from map(self._sitemap, self._limits.files([url]))
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
         """Yield the pages of a sitemap, or the sitemaps of an index of them."""
@@ -235,14 +244,17 @@ class SiteSpider(Spider):
             logger.warning("%s is no sitemap: %s", response.url, error)
             return
         if is_index:
-            yield from self._named_sitemaps(list(urls), response.url)
+            level = response.meta.get(_LEVEL, 0)
+            named = self._limits.of_index(urls, response.url, level)
+            yield from self._named_sitemaps(named, response.url, level + 1)
             return
-        for url in self._links.resolve(urls, response.url):
+        for url in self._limits.pages(self._links.resolve(urls, response.url)):
             if self.arguments.wants(url):
                 yield self._page(url)
 
-    def _named_sitemaps(self, urls: list[str], base: str) -> Iterator[Request]:
-        yield from map(self._sitemap, self._sitemaps.resolve(urls, base))
+    def _named_sitemaps(self, urls: list[str], base: str, level: int) -> Iterator[Request]:
+        for url in self._limits.files(self._sitemaps.resolve(urls, base)):
+            yield self._sitemap(url, level)
         whole = (resolved(base, url) for url in urls)
         others = (safe_url_string(url) for url in whole if url and not self._has_sitemaps(url))
         if other := next(filter(None, map(shell_word, others)), None):

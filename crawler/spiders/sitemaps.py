@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from codecs import BOM_UTF8
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final
 
 from lxml import etree
 from scrapy.utils.sitemap import Sitemap
+
+from ..wording import counted
+
+logger = logging.getLogger(__name__)
+
+# Far beyond what sites have: an index names no other index (sitemaps.org), and files and addresses
+# are more than a crawl comes to in weeks. What has no end is cut off there.
+_MOST_LEVELS: Final = 3  # of indexes in indexes
+_MOST_INDEXES: Final = 100
+_MOST_FILES: Final = 10_000
+_MOST_URLS: Final = 1_000_000
 
 # RSS of all versions, and Atom.
 _OF_FEEDS = etree.XPath(
@@ -41,3 +54,53 @@ def read_sitemap(body: bytes) -> tuple[bool, Iterator[str]]:
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
     found: Any = _OF_FEEDS(etree.fromstring(text, parser))
     return False, (str(url).strip() for url in found)
+
+
+class SitemapLimits:
+    """How much is read of the sitemaps of a crawl, which may have no end.
+
+    With `max_pages`, no more files than that.
+    """
+
+    def __init__(self, max_pages: int | None = None) -> None:
+        self._files = min(max_pages or _MOST_FILES, _MOST_FILES)
+        self._of_max_pages = self._files == max_pages
+        self._indexes = _MOST_INDEXES
+        self._urls = _MOST_URLS
+        self._has_told = False
+
+    def files(self, urls: Iterable[str]) -> Iterator[str]:
+        """Those of the addresses of sitemaps that may still be asked for."""
+        for url in urls:
+            if self._files == 0:
+                name = "max_pages" if self._of_max_pages else "the most of a crawl"
+                self._tell(f"{url} and all others are beyond {name}")
+                return
+            self._files -= 1
+            yield url
+
+    def pages(self, urls: Iterable[str]) -> Iterator[str]:
+        """Those of the addresses of pages that may still be asked for."""
+        for url in urls:
+            if self._urls == 0:
+                self._tell(f"{_MOST_URLS:,} addresses were in them, {url} is one more")
+                return
+            self._urls -= 1
+            yield url
+
+    def of_index(self, urls: Iterable[str], source: str, level: int) -> list[str]:
+        """The addresses in an index that `level` indexes led to, unless these are too many."""
+        if level >= _MOST_LEVELS:
+            led = counted(level, "index", "indexes")
+            self._tell(f"{source} is an index that {led} led to")
+            return []
+        if self._indexes == 0:
+            self._tell(f"{source} is an index, and {_MOST_INDEXES} were read")
+            return []
+        self._indexes -= 1
+        return list(islice(urls, self._files + 1))
+
+    def _tell(self, reason: str) -> None:
+        if not self._has_told:
+            self._has_told = True
+            logger.warning("Not all sitemaps are read: %s", reason)

@@ -43,14 +43,15 @@ def dedup(
 
 
 @pytest.fixture
-def fill(redis_url: str) -> Callable[[list[tuple[str, str]]], None]:
-    """Checks pages with the index that the command asks."""
+def fill(redis_url: str) -> Callable[[list[tuple[str, str]]], str]:
+    """Checks pages with the index that the command asks; its digest."""
 
-    def check(pages: list[tuple[str, str]]) -> None:
-        async def run() -> None:
+    def check(pages: list[tuple[str, str]]) -> str:
+        async def run() -> str:
             async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
                 await index.check_many(pages)
+                return index.digest
 
-        asyncio.run(run())
+        return asyncio.run(run())
 
     return check

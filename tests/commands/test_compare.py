@@ -394,8 +394,8 @@ def test_addresses_of_the_index_are_read_from_the_archive(dedup, redis_url, tmp_
     config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
 
     async def crawl() -> None:
-        writer = ArchiveWriter.of(config)
         async with DuplicateIndex.open(config) as index:
+            writer = ArchiveWriter.of(config, index.digest)
             for url, one in known:
                 writer.add(text(one), "Title", await index.check(url, text(one)), [])
         writer.close()
@@ -430,8 +430,7 @@ def test_the_end_of_what_is_archived_is_no_difference(dedup, fill, files, tmp_pa
         ("http://b.example/1", text(["early", "words", *words])),
         ("http://c.example/1", text([*words[:100], "other", *words[101:]])),
     ]
-    fill(pages)
-    writer = ArchiveWriter.of(DedupConfig(data_dir=tmp_path))
+    writer = ArchiveWriter.of(DedupConfig(data_dir=tmp_path), fill(pages))
     for url, one in pages:
         writer.add(one, "", Verdict(Kind.NEAR, url), [])
     writer.close()

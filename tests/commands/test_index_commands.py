@@ -15,6 +15,7 @@ from redis.exceptions import ResponseError
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, ServerError
+from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.dedup.errors import InputError
 from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.store import namespaces
@@ -22,6 +23,7 @@ from crawler.dedup.store.audit import Audit
 from crawler.dedup.store.cluster.shards import shard_tags
 from crawler.dedup.store.namespaces import clear_index, copy_index
 from crawler.dedup.store.single import RedisIndex
+from crawler.dedup.verdict import Verdict
 from tests.commands.conftest import ROOT
 from tests.conftest import free_port
 from tests.texts import article, changed, text
@@ -89,16 +91,50 @@ def test_forget(dedup, fill):
 
 def test_a_damaged_archive(dedup, fill, tmp_path):
     """What was done is said, and what was not; the archive of a deleted index goes with it."""
-    fill([("http://a.example/", "one two three four five six")])
-    archive = tmp_path / "archive-dedup.sqlite"
+    digest = fill([("http://a.example/", "one two three four five six")])
+    archive = tmp_path / f"archive-dedup@{digest}.sqlite"
     archive.write_bytes(b"no database " * 1000)
     code, out, err = dedup("forget", "http://a.example/")
     assert (code, err.count("\n")) == (Exit.USAGE, 1)
     assert "forgotten" in out
-    assert "archive-dedup.sqlite" in err
+    assert archive.name in err
     code, out, err = dedup("clear", "--yes")
     assert (code, err) == (Exit.FOUND, "")
     assert not archive.exists()
+
+
+def test_the_texts_of_another_index_of_that_name(dedup, fill, start_server, tmp_path):
+    """Deleted or renamed is what one server has; the texts of the real index, on another, stay.
+
+    They are told of, and no file is left of what is gone.
+    """
+    page = ("http://a.example/", "one two three four five six")
+    url = start_server().url
+    trial = ["-s", f"DEDUP_REDIS_URL={url}"]
+    real = fill([page])
+
+    async def digest_of_trial():
+        async with DuplicateIndex.open(DedupConfig(redis_url=url)) as index:
+            return index.digest
+
+    def files():
+        return sorted(path.name for path in tmp_path.iterdir() if "archive" in path.name)
+
+    for digest in (real, asyncio.run(digest_of_trial())):
+        writer = ArchiveWriter.of(DedupConfig(data_dir=tmp_path), digest)
+        writer.add(page[1], "", Verdict(Kind.UNIQUE, page[0]))
+        writer.close()
+
+    assert len(files()) == 2
+    code, _, err = dedup("clear", "--yes", *trial)
+    assert (code, err.count("\n")) == (Exit.FOUND, 1)
+    assert f"texts of another index of that name are left in {tmp_path}" in err
+    assert files() == [f"archive-dedup@{real}.sqlite"]
+    assert dedup("rename", "dedup", "news")[0] == Exit.FOUND
+    assert files() == [f"archive-news@{real}.sqlite"]
+    assert dedup("rename", "news", "dedup")[0] == Exit.FOUND
+    assert dedup("clear", "--yes")[::2] == (Exit.FOUND, "")
+    assert files() == []
 
 
 def test_a_replay_of_what_cannot_be_read(dedup, tmp_path):

@@ -210,8 +210,8 @@ def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
     original, copy = article(1, 400), changed(article(1, 400), 2, seed=4)
 
     async def crawl() -> None:
-        writer = ArchiveWriter.of(config)
         async with DuplicateIndex.open(config) as index:
+            writer = ArchiveWriter.of(config, index.digest)
             for url, words in (("http://a.example/1", original), ("http://b.example/1", copy)):
                 verdict = await index.check(url, text(words))
                 writer.add(text(words), "Title", verdict, [("Menu of all", "navigation")])
@@ -259,8 +259,8 @@ def test_explain_of_equal_words_has_no_differences(dedup, redis_url, tmp_path):
     config = DedupConfig(redis_url=redis_url, data_dir=tmp_path)
 
     async def crawl() -> None:
-        writer = ArchiveWriter.of(config)
         async with DuplicateIndex.open(config) as index:
+            writer = ArchiveWriter.of(config, index.digest)
             for url in ("http://a.example/1", "http://b.example/1"):
                 one = text(article(1, 400))
                 writer.add(one, "Title", await index.check(url, one), [])

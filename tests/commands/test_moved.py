@@ -163,14 +163,14 @@ async def test_the_number_of_a_cluster_leads_to_the_page_that_took_over(index_ur
 
 
 @pytest.fixture
-def story(fill: Callable[..., None], dedup: Callable[..., Any]) -> None:
+def story(fill: Callable[..., str], dedup: Callable[..., Any]) -> None:
     """A cluster of four whose first page is gone, and a page that nothing is like."""
     fill([*CLUSTER, ("http://lost.example/", text(article(2)))])
     assert dedup("gone", OLD, "http://lost.example/")[0] == Exit.FOUND
 
 
 def test_a_list_of_gone_pages_may_have_comments(
-    dedup: Callable[..., Any], fill: Callable[..., None], tmp_path: Path
+    dedup: Callable[..., Any], fill: Callable[..., str], tmp_path: Path
 ) -> None:
     """Empty lines and those that begin with # are no addresses."""
     fill(CLUSTER)
@@ -239,7 +239,7 @@ def test_moved_into_a_file(dedup: Callable[..., Any], story: None, tmp_path: Pat
 
 
 def test_addresses_that_are_in_no_map_are_counted(
-    dedup: Callable[..., Any], fill: Callable[..., None]
+    dedup: Callable[..., Any], fill: Callable[..., str]
 ) -> None:
     """One is said of as one."""
     cut = [f"{EXACT}{letter * 3000}" for letter in "ab"]
@@ -252,7 +252,7 @@ def test_addresses_that_are_in_no_map_are_counted(
         assert err == f"scrapy dedup: {said} that no such map can hold; --format json has all\n"
 
 
-def test_nothing_moved(dedup: Callable[..., Any], fill: Callable[..., None]) -> None:
+def test_nothing_moved(dedup: Callable[..., Any], fill: Callable[..., str]) -> None:
     """An index without gone pages gives an empty list, a map that can be included, exit code 1."""
     fill(CLUSTER)
     code, out, err = dedup("moved")
@@ -263,7 +263,7 @@ def test_nothing_moved(dedup: Callable[..., Any], fill: Callable[..., None]) -> 
 
 
 def test_gone_by_a_clock_that_is_behind(
-    dedup: Callable[..., Any], fill: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    dedup: Callable[..., Any], fill: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is noted of a page that was seen later, and the command does not say that it was."""
     fill(CLUSTER)
@@ -277,7 +277,7 @@ def test_gone_by_a_clock_that_is_behind(
 
 
 def test_gone_from_a_file(
-    dedup: Callable[..., Any], fill: Callable[..., None], tmp_path: Path
+    dedup: Callable[..., Any], fill: Callable[..., str], tmp_path: Path
 ) -> None:
     """One address a line; those that the index never saw are named, and the exit code is 1."""
     fill(CLUSTER)
@@ -294,14 +294,14 @@ def test_gone_from_a_file(
     assert (code, err.count("\n")) == (Exit.USAGE, 1)
 
 
-def test_prefer(dedup: Callable[..., Any], fill: Callable[..., None], tmp_path: Path) -> None:
+def test_prefer(dedup: Callable[..., Any], fill: Callable[..., str], tmp_path: Path) -> None:
     """A copy takes the place of the kept page, with its text out of the archive."""
-    fill(CLUSTER)
+    digest = fill(CLUSTER)
     folder = ["-s", f"DEDUP_DATA_DIR={tmp_path}"]
     code, out, err = dedup("prefer", NEAR, *folder)
     assert (code, out) == (Exit.USAGE, "")
     assert "--fetch or --text gives it" in err
-    writer = ArchiveWriter(archive_path(DedupConfig(data_dir=tmp_path)), 10)
+    writer = ArchiveWriter(archive_path(DedupConfig(data_dir=tmp_path), digest), 10)
     writer.add(NEAR_TEXT, "", Verdict(Kind.NEAR, NEAR))
     writer.close()
     code, out, err = dedup("prefer", NEAR, "--json", *folder)
@@ -320,7 +320,7 @@ def test_prefer(dedup: Callable[..., Any], fill: Callable[..., None], tmp_path: 
 
 
 def test_prefer_with_a_text(
-    dedup: Callable[..., Any], fill: Callable[..., None], tmp_path: Path
+    dedup: Callable[..., Any], fill: Callable[..., str], tmp_path: Path
 ) -> None:
     """The text may be given, or fetched; a page never seen, or gone, is not preferred unseen."""
     fill(CLUSTER)
@@ -348,7 +348,7 @@ def extract_far(html: str) -> str:
 
 
 def test_prefer_with_another_extractor(
-    dedup: Callable[..., Any], fill: Callable[..., None], redis_url: str, tmp_path: Path
+    dedup: Callable[..., Any], fill: Callable[..., str], redis_url: str, tmp_path: Path
 ) -> None:
     """A page is read by DEDUP_EXTRACTOR as in a crawl, which finds it unchanged then."""
     fill(CLUSTER)
@@ -364,12 +364,12 @@ def test_prefer_with_another_extractor(
 
 
 def test_only_the_beginning_of_a_text_is_no_text(
-    dedup: Callable[..., Any], fill: Callable[..., None], tmp_path: Path
+    dedup: Callable[..., Any], fill: Callable[..., str], tmp_path: Path
 ) -> None:
     """A page is not compared by a part of it."""
     long = " ".join(article(3, words=20_000))
-    fill([(OLD, long), (EXACT, long)])
-    writer = ArchiveWriter(archive_path(DedupConfig(data_dir=tmp_path)), 10)
+    digest = fill([(OLD, long), (EXACT, long)])
+    writer = ArchiveWriter(archive_path(DedupConfig(data_dir=tmp_path), digest), 10)
     writer.add(long, "", Verdict(Kind.EXACT, EXACT))
     writer.close()
     code, _, err = dedup("prefer", EXACT, "-s", f"DEDUP_DATA_DIR={tmp_path}")
@@ -377,7 +377,7 @@ def test_only_the_beginning_of_a_text_is_no_text(
     assert "only the beginning" in err
 
 
-def test_override(dedup: Callable[..., Any], fill: Callable[..., None]) -> None:
+def test_override(dedup: Callable[..., Any], fill: Callable[..., str]) -> None:
     """A decision holds at the next check, is listed, and can be taken back."""
     fill(CLUSTER)
     code, out, _ = dedup("override", NEAR, "keep")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import resource
 import shutil
 import sqlite3
@@ -21,6 +22,7 @@ import pytest
 from crawler.dedup.archive import writer
 from crawler.dedup.archive.database import (
     archive_path,
+    archives,
     clear_archive,
     connect,
     copy_archive,
@@ -326,9 +328,9 @@ def test_a_python_without_zstandard(
         monkeypatch.delitem(sys.modules, name, raising=False)
     for name in ("backports", "compression"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert ArchiveWriter.of(DedupConfig(data_dir=tmp_path, archive=0)) is None
+    assert ArchiveWriter.of(DedupConfig(data_dir=tmp_path, archive=0), "1") is None
     assert not caplog.records
-    assert ArchiveWriter.of(DedupConfig(data_dir=tmp_path)) is None
+    assert ArchiveWriter.of(DedupConfig(data_dir=tmp_path), "1") is None
     (record,) = caplog.records
     assert "libzstd" in record.getMessage()
     assert "DEDUP_ARCHIVE 0" in record.getMessage()
@@ -425,14 +427,14 @@ def test_forgotten_page(path: Path) -> None:
 
 
 def test_copied_and_cleared(path: Path) -> None:
-    """A copy has the pages; cleared, the file gives back its room even while another reads it."""
+    """A copy has the pages; cleared, no file is left, and who reads it sees that it is empty."""
     write(path, [(f"http://{i}/", text(article(i)), None) for i in range(100)])
     target = path.with_name("target.sqlite")
     copy_archive(path, target)
     with Archive.open(path) as reader:
         clear_archive(path)
         assert len(reader) == 0
-    assert path.stat().st_size < target.stat().st_size / 2
+    assert [file.name for file in path.parent.iterdir()] == [target.name]
     with Archive.open(target) as archive:
         assert len(archive) == 100
     clear_archive(path.with_name("none.sqlite"))
@@ -448,11 +450,17 @@ def test_a_copy_of_no_archive(path: Path) -> None:
 
 
 def test_settings(tmp_path: Path) -> None:
-    """Each index has a file of its own; 0 is none."""
+    """Each index has a file of its own, and one that is not opened the last one; 0 is none."""
     one, two = (DedupConfig(data_dir=tmp_path, namespace=name) for name in ("a/b", "a-b"))
-    assert archive_path(one) != archive_path(two)
+    paths = [archive_path(config, digest) for config in (one, two) for digest in ("1", "2")]
+    assert len(set(paths)) == 4
     assert archive_path(one).parent == tmp_path
-    assert ArchiveWriter.of(DedupConfig(archive=0)) is None
+    for place, path in enumerate(paths):
+        write(path, [("http://a/", "x", None)])
+        os.utime(path, (place, place))
+    assert [archive_path(one), archive_path(two)] == paths[1::2]
+    assert archives(one) == paths[:2]
+    assert ArchiveWriter.of(DedupConfig(archive=0), "1") is None
 
 
 def test_words_are_found_in_any_alphabet(path: Path) -> None:

@@ -65,7 +65,7 @@ def fill(config: DedupConfig, pages: Sequence[tuple[str, str, str]]) -> None:
 
     async def check() -> None:
         async with DuplicateIndex.open(config) as index:
-            writer = ArchiveWriter.of(config)
+            writer = ArchiveWriter.of(config, index.digest)
             assert writer is not None
             for url, words, title in pages:
                 verdict = await index.check(url, words)

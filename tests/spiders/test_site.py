@@ -13,6 +13,7 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
 
 from crawler.addon import Addon
+from crawler.spiders import robots
 from crawler.spiders.site import SiteSpider
 from tests.spiders.webserver import Answer, Result, Web
 
@@ -379,6 +380,22 @@ async def test_what_could_not_be_had_is_counted(web: Web, crawl: Crawl) -> None:
     assert result.stats["site/http_errors/410"] == 1
     assert result.stats["site/http_errors/500"] == 1
     assert sum(v for k, v in result.stats.items() if k.startswith("site/download_errors/")) == 1
+
+
+async def test_of_a_long_robots_file_the_beginning_is_read(
+    web: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture
+) -> None:
+    """500 KiB, in whole lines: a rule that is cut would forbid more. The log says so."""
+    rules = b"User-agent: *\nDisallow: /early\n"
+    rules += (
+        b"#" * (robots.MOST_BYTES - len(rules) - len(b"\nDisallow: /")) + b"\nDisallow: /late\n"
+    )
+    web.answers["/robots.txt"] = Answer(rules + b"Disallow: /later\n" * 9)
+    web.page("/", "/early", "/late", "/later")
+    for path in ("/early", "/late", "/later"):
+        web.page(path)
+    assert (await crawl()).paths == ["/", "/late", "/later"]
+    assert "/robots.txt is longer than 500 KiB: the rest is not read" in caplog.text
 
 
 async def test_a_robots_file_that_could_not_be_fetched_is_a_line(

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from w3lib.url import safe_url_string
 
+from crawler.spiders import sitemaps
 from tests.spiders.webserver import Answer, Result, Web
 
 Crawl = Callable[..., Awaitable[Result]]
@@ -108,7 +109,7 @@ async def test_a_sitemap_that_is_named_may_be_anywhere(web: Web, other: Web, cra
 async def test_sitemaps_on_another_host_are_told_of(
     web: Web, other: Web, crawl: Crawl, caplog: pytest.LogCaptureFixture, path: str
 ) -> None:
-    """What robots.txt names elsewhere is not asked for; the log says how to, as a shell reads it."""
+    """What robots.txt names elsewhere is not asked for; the log says how to for a shell."""
     robots = f"Sitemap: javascript:x\nSitemap: {other.url}/{path}\nSitemap: {web.url}/here.xml"
     web.answers["/robots.txt"] = Answer(robots.encode(), {"Content-Type": "text/plain"})
     web.answers["/here.xml"] = Answer(f"{web.url}/lonely\n".encode())
@@ -155,3 +156,66 @@ async def test_a_broken_sitemap_does_not_stop_the_crawl(
     assert result.paths == ["/"]
     assert "spider_exceptions/count" not in result.stats
     assert "/sitemap.xml is no sitemap: " in caplog.text
+
+
+@pytest.fixture
+def endless(web: Web) -> Callable[[], int]:
+    """A site whose sitemaps are indexes of others without end; tells how many were read."""
+
+    class Endless(dict[str, Answer]):
+        def get(self, path: str, default: Any = None) -> Any:
+            found = super().get(path, default)
+            if not path.startswith("/s"):
+                return found
+            number = int(path[2:-4])
+            names = (f"/s{number * 20 + place}.xml" for place in range(1, 21))
+            inside = "".join(f"<sitemap><loc>{web.url}{name}</loc></sitemap>" for name in names)
+            return Answer(f"<sitemapindex>{inside}</sitemapindex>".encode())
+
+    web.answers = Endless()
+    web.page("/")
+    web.answers["/robots.txt"] = Answer(b"Sitemap: /s0.xml")
+    return lambda: sum(path.startswith("/s") for path in web.seen)
+
+
+@pytest.mark.parametrize(
+    ("limits", "arguments", "read", "told"),
+    [
+        ({}, {"max_pages": "5"}, 5, "are beyond max_pages"),
+        ({"_MOST_LEVELS": 1}, {}, 21, "an index that 1 index led to"),
+        ({"_MOST_INDEXES": 2}, {}, 41, "is an index, and 2 were read"),
+        ({"_MOST_FILES": 10}, {}, 10, "are beyond the most of a crawl"),
+    ],
+)
+async def test_sitemaps_without_end_come_to_one(
+    web: Web,
+    crawl: Crawl,
+    endless: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    limits: dict[str, int],
+    arguments: dict[str, str],
+    read: int,
+    told: str,
+) -> None:
+    """Levels, indexes and files are bounded, by ``max_pages`` too; one line says so."""
+    for name, value in limits.items():
+        monkeypatch.setattr(sitemaps, name, value)
+    options = {"CONCURRENT_REQUESTS_PER_DOMAIN": 16, **arguments}
+    assert (await crawl(sitemap="true", ROBOTSTXT_OBEY=False, **options)).paths == ["/"]
+    assert endless() == read
+    assert caplog.text.count("Not all sitemaps are read: ") == 1
+    assert told in caplog.text
+
+
+async def test_so_many_addresses_are_read_of_sitemaps(
+    web: Web, crawl: Crawl, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Those beyond are left, and the log says so."""
+    monkeypatch.setattr(sitemaps, "_MOST_URLS", 2)
+    for path in ("/", "/1", "/2", "/3"):
+        web.page(path)
+    lines = "\n".join(f"{web.url}{path}" for path in ("/1", "/2", "/3"))
+    web.answers["/sitemap.txt"] = Answer(lines.encode())
+    assert (await crawl(sitemap=f"{web.url}/sitemap.txt")).paths == ["/", "/1", "/2"]
+    assert "Not all sitemaps are read: 2 addresses were in them" in caplog.text

@@ -2,7 +2,8 @@
 
 It is deleted in small steps; the server answers others meanwhile. Other indexes on the server stay.
 Crawls that use it are told so. Killed on its way, it leaves an index that can only be cleared. The
-texts in DEDUP_DATA_DIR go with it.
+texts in DEDUP_DATA_DIR go with it; those of an index of that name on another server stay, and are
+told of.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...wording import counted
-from ..output import print_json
+from ..output import print_json, tell
 from . import Exit, index_config, nothing
 
 HELP = "Delete the index"
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Delete the index after a confirmation."""
-    from ...dedup.archive.database import archive_path, clear_archive
+    from ...dedup.archive.database import archive_path, archives, clear_archive
     from ...dedup.errors import InputError
     from ...dedup.store.namespaces import clear_index
     from ...dedup.store.server.address import mask
@@ -41,9 +42,13 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         sys.stderr.flush()
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise InputError("nothing was deleted")
-    deleted = asyncio.run(clear_index(config))
+    digests: list[str] = []
+    deleted = asyncio.run(clear_index(config, digests.append))
     try:
-        clear_archive(archive_path(config))
+        for digest in digests:
+            clear_archive(archive_path(config, digest))
+        for path in archives(config):
+            tell(f"texts of another index of that name are left in {path}")
     finally:  # the index is deleted, whatever becomes of the texts
         if options.json:
             print_json({"namespace": config.namespace, "keys": deleted})

@@ -10,6 +10,7 @@ import argparse
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from ...wording import counted
@@ -44,9 +45,10 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
     from ...dedup.store.namespaces import copy_index
 
     config = index_config(settings)
-    old, new = (
-        archive_path(replace(config, namespace=name)) for name in (options.source, options.target)
-    )
+    digests: list[str] = []
+
+    def archive_of(name: str, digest: str) -> Path:
+        return archive_path(replace(config, namespace=name), digest)
 
     def rename_spool() -> None:
         try:
@@ -58,8 +60,10 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
             ) from None
 
     @contextmanager
-    def along() -> Iterator[None]:
-        copy_archive(old, new)
+    def along(digest: str) -> Iterator[None]:
+        digests.append(digest)
+        new = archive_of(options.target, digest)
+        copy_archive(archive_of(options.source, digest), new)
         try:
             yield
             if is_moved:
@@ -72,7 +76,7 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
         copy_index(config, options.source, options.target, is_moved=is_moved, along=along)
     )
     if copied and is_moved:
-        clear_archive(old)
+        clear_archive(archive_of(options.source, digests[0]))
     if options.json:
         print_json({"source": options.source, "target": options.target, "keys": copied})
     elif copied:

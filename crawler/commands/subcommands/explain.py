@@ -56,18 +56,17 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...project import project_config
 
     config = project_config(settings)
-    sources: dict[str, _Source | None] = {}
+    agent = settings["USER_AGENT"] if options.fetch else None
 
-    async def ask(index: DuplicateIndex) -> Explanation:
-        source = _source(options.url, options.text, options.fetch, config, settings)
-        sources["page"] = source
-        return await explain(index, options.url, source.text if source else None)
+    async def ask(index: DuplicateIndex) -> tuple[Explanation, _Source | None, str]:
+        source = _source(options.url, options.text, agent, config, index.digest)
+        text = source.text if source else None
+        return await explain(index, options.url, text), source, index.digest
 
-    found = ask_index(settings, ask)
+    found, page, digest = ask_index(settings, ask)
     comparison = None
-    page = sources["page"]
     if page and found.original:
-        original = _source(found.original.url, None, options.fetch, config, settings)
+        original = _source(found.original.url, None, agent, config, digest)
         if original:
             comparison = _compared(original, page, config)
     if options.json:
@@ -80,21 +79,21 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _source(
-    url: str, given: str | None, fetch: bool, config: DedupConfig, settings: Mapping[str, Any]
+    url: str, given: str | None, agent: str | None, config: DedupConfig, digest: str
 ) -> _Source | None:
-    """The text of a page: as given, from the archive, or fetched now."""
+    """The text of a page: as given, from the archive, or fetched now, if as an `agent`."""
     from ...extractor import extractor
     from ..documents import archived_page, read_page, web_address
 
     if given is None:
-        if found := archived_page(url, config):
+        if found := archived_page(url, config, digest):
             stored, origin = found
             cut = [(block.text, block.reason) for block in stored.cut]
             return _Source(stored.text, cut, origin, stored.is_whole)
-        if not fetch:
+        if agent is None:
             return None
     source = web_address(url) if given is None else given
-    text, cut = read_page(source, extractor(config), user_agent=settings["USER_AGENT"])
+    text, cut = read_page(source, extractor(config), user_agent=agent)
     return _Source(text, cut, "fetched now" if given is None else "given")
 
 

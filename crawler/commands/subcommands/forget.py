@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..output import print_json, print_table, tell
@@ -30,15 +31,16 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.archive.database import archive_path, forget_page
     from ...project import project_config
 
-    async def forget(index: DuplicateIndex) -> dict[str, bool]:
+    async def forget(index: DuplicateIndex) -> tuple[dict[str, bool], Path]:
         urls = list(dict.fromkeys(options.url))
-        return dict(zip(urls, await asyncio.gather(*map(index.forget, urls)), strict=True))
+        known = dict(zip(urls, await asyncio.gather(*map(index.forget, urls)), strict=True))
+        return known, archive_path(config, index.digest)
 
-    known = ask_index(settings, forget)
     config = project_config(settings)
+    known, path = ask_index(settings, forget)
     try:
         for url in known:
-            forget_page(archive_path(config), url, canonical=config.canonical_urls)
+            forget_page(path, url, canonical=config.canonical_urls)
     finally:  # the index has forgotten them, whatever becomes of the texts
         if options.json:
             print_json(known)

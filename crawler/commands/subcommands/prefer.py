@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             text, _ = read_page(source, extract, user_agent=settings["USER_AGENT"])
             verdict = await index.check(options.url, text, preferred=True)
         else:
-            text = _archived(options.url, settings, is_gone=before.gone is not None)
+            text = _archived(options.url, settings, index.digest, is_gone=before.gone is not None)
             verdict = await index.prefer(options.url, text)
         after = {"kind": str(verdict.standing), "replaces": verdict.replaces}
         return facts | after | {"cluster": verdict.cluster}
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     return nothing_found(settings, unseen(options.url))
 
 
-def _archived(url: str, settings: Mapping[str, Any], *, is_gone: bool) -> str:
+def _archived(url: str, settings: Mapping[str, Any], digest: str, *, is_gone: bool) -> str:
     """The page's main text in the archive. Raises :class:`InputError` if it is not there."""
     from ...dedup.archive.pages import Archive
     from ...dedup.errors import InputError
@@ -77,7 +77,7 @@ def _archived(url: str, settings: Mapping[str, Any], *, is_gone: bool) -> str:
     if is_gone:
         raise InputError(f"{url!r} is gone; --fetch sees whether it is back")
     config = project_config(settings)
-    with Archive.of(config) as archive:
+    with Archive.of(config, digest) as archive:
         try:
             return archive.whole_text(url)
         except InputError as error:

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     limits = Limits(clusters=options.clusters, comparisons=options.texts)
 
     async def read(index: DuplicateIndex) -> dict[str, Any]:
-        with Archive.of(config) as archive:
+        with Archive.of(config, index.digest) as archive:
             return await read_content(index, archive, limits)
 
     content = ask_index(settings, read)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -14,6 +15,7 @@ from urllib.parse import quote
 from ..config import DedupConfig
 from ..errors import InputError
 from ..identity import identity
+from ..private_files import make_private_folder, private_opener
 
 _BUSY: Final = 10.0  # seconds to wait for another process that writes
 _PAUSE: Final = 0.02  # seconds between two attempts where SQLite does not wait by itself
@@ -34,9 +36,36 @@ COMMIT;
 """
 
 
-def archive_path(config: DedupConfig) -> Path:
-    """The file of the index that `config` names."""
-    return config.data_dir / f"archive-{quote(config.namespace, safe='')}.sqlite"
+def archive_path(config: DedupConfig, digest: str | None = None) -> Path:
+    """The file of the index that `config` names and whose parameters have the digest.
+
+    Indexes of one name on several servers have files of their own. Without a digest, for those who
+    have not opened the index, it is the file that was written to last.
+    """
+    if digest is not None:
+        return config.data_dir / f"archive-{quote(config.namespace, safe='')}@{digest}.sqlite"
+    found = archives(config)
+    return max(found, key=_written) if found else archive_path(config, "none")
+
+
+def archives(config: DedupConfig) -> list[Path]:
+    """The files of all indexes of that name."""
+    start = archive_path(config, "").stem
+    with suppress(OSError):  # not Path.glob: a name may hold what means something there
+        return sorted(
+            path
+            for path in config.data_dir.iterdir()
+            if path.suffix == ".sqlite" and path.stem.startswith(start)
+        )
+    return []
+
+
+def _written(path: Path) -> float:
+    times = [0.0]
+    for file in (path, Path(f"{path}-wal")):
+        with suppress(OSError):
+            times.append(file.stat().st_mtime)
+    return max(times)
 
 
 def create(path: Path) -> sqlite3.Connection:
@@ -44,7 +73,8 @@ def create(path: Path) -> sqlite3.Connection:
 
     Raises :class:`sqlite3.Error`, and :class:`OSError` if its folder cannot be made.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
+    os.close(private_opener(str(path), os.O_RDWR | os.O_CREAT))  # what SQLite adds is as private
     until = time.monotonic() + _BUSY
     connection = connect(path)
     while True:
@@ -75,7 +105,7 @@ def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:
 
 
 def clear_archive(path: Path) -> None:
-    """Take out all pages; a file that is none of an archive goes with them.
+    """Remove an archive, or a file that is none; who has it open sees no page in it any more.
 
     Raises :class:`InputError` if the file cannot be written.
     """
@@ -85,13 +115,12 @@ def clear_archive(path: Path) -> None:
             if connection is not None:
                 with closing(connection):
                     connection.execute("DELETE FROM page")
-                    connection.execute("VACUUM")
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):  # of one that is locked, or read-only
                 raise
-            for suffix in ("", "-wal", "-shm"):
-                Path(f"{path}{suffix}").unlink(missing_ok=True)
+        # The journal first: it shall not be taken for that of a file that is made anew.
+        for suffix in ("-wal", "-shm", ""):
+            Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
 def copy_archive(source: Path, target: Path) -> None:
@@ -104,6 +133,7 @@ def copy_archive(source: Path, target: Path) -> None:
         if connection is not None:
             with closing(connection):
                 target.unlink(missing_ok=True)
+                os.close(private_opener(str(target), os.O_RDWR | os.O_CREAT))
                 connection.execute("VACUUM INTO ?", [str(target)])
     if connection is None:
         clear_archive(target)  # of an index that had that name before

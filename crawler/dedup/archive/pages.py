@@ -88,9 +88,9 @@ class Archive:
             yield cls(path, connection, canonical=canonical)
 
     @classmethod
-    def of(cls, config: DedupConfig) -> AbstractContextManager[Self]:
-        """The archive of the index that `config` names, as :meth:`open` gives it."""
-        return cls.open(archive_path(config), canonical=config.canonical_urls)
+    def of(cls, config: DedupConfig, digest: str | None = None) -> AbstractContextManager[Self]:
+        """The archive of an index, as :meth:`open` gives it; see :func:`archive_path`."""
+        return cls.open(archive_path(config, digest), canonical=config.canonical_urls)
 
     def whole_text(self, url: str) -> str:
         """The main text of a URL; raises :class:`InputError` if not all of it is in the archive."""

@@ -59,12 +59,16 @@ class ArchiveWriter:
         self._packer = _packer()
 
     @classmethod
-    def of(cls, config: DedupConfig) -> Self | None:
-        """The writer that the settings ask for, None if they ask for none or it cannot be had."""
+    def of(cls, config: DedupConfig, digest: str) -> Self | None:
+        """The writer that the settings ask for, for the index of that name and digest.
+
+        None if they ask for none or it cannot be had.
+        """
         if not config.archive:
             return None
         try:
-            return cls(archive_path(config), config.archive, canonical=config.canonical_urls)
+            path = archive_path(config, digest)
+            return cls(path, config.archive, canonical=config.canonical_urls)
         except ImportError as error:  # a Python that was built without Zstandard
             logger.warning(
                 "Texts are not archived for reports: %s. DEDUP_ARCHIVE 0 switches that off", error

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
 
+from ...wording import counted
 from ..fingerprint import EXACT_BYTES, NO_OWN, Fingerprint
+from ..private_files import make_private_folder, private_opener
 from ..sketches.odd import OddSketch
 from ..store.messages import CheckRequest, Gone
 
+logger = logging.getLogger(__name__)
+
 _NAME = "unchecked"
+_FILES: Final = f"{_NAME}*.jsonl"
+_ASIDE: Final = f"{_NAME}.damaged"
+_LONGEST_LINE: Final = 1 << 20  # those of requests are shorter by far
 _LONGEST_TEXT: Final = 4096  # addresses that pages are known by, and hosts, are shorter by far
 _TOKEN_BYTES: Final = 4
 
@@ -53,8 +62,35 @@ class Spool:
 
     def add(self, requests: Iterable[Kept]) -> None:
         """Append requests."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.folder)
         self._append(self._line(request) for request in requests)
+
+    def set_aside(self) -> None:
+        """Move what is no request of any index to another file, and say so, once therefore.
+
+        A file that somebody else has written there would be read, and told of, at each end of a
+        crawl. Lines as long as no request is are read in pieces.
+        """
+        if not any(_is_garbage(line) for path in self._files(_FILES) for line in _lines_of(path)):
+            return
+        moved = 0
+        for file in self._claimed():
+            with open(self.folder / _ASIDE, "ab", opener=private_opener) as aside:
+                others: list[bytes] = []
+                for line in _lines(file):
+                    if _is_garbage(line):
+                        aside.write(line)
+                        moved += line.endswith(b"\n")
+                    else:
+                        others.append(line)
+                self._append(others)
+            Path(file.name).unlink()
+        logger.warning(
+            "%s in DEDUP_DATA_DIR, among the pages that wait to be checked, are no such pages: "
+            "they are in %s now, which you can delete",
+            counted(moved, "line"),
+            self.folder / _ASIDE,
+        )
 
     def count(self) -> tuple[Waiting, Waiting]:
         """What of this index waits, and what it cannot answer.
@@ -63,7 +99,7 @@ class Spool:
         count as pages.
         """
         found: Counter[tuple[bool, bool]] = Counter()
-        for path in self._files(f"{_NAME}*.jsonl"):
+        for path in self._files(_FILES):
             # Another process may have worked it off meanwhile.
             with suppress(FileNotFoundError), path.open("rb") as file:
                 for line in file:
@@ -108,11 +144,11 @@ class Spool:
         Each file is changed as a whole: a full disk leaves no line twice or cut off.
         """
         spool = cls(folder, target)
-        if spool._files(f"{_NAME}*.jsonl"):
+        if spool._files(_FILES):
             for file in spool._claimed():
                 part = Path(f"{file.name}.part")
                 try:
-                    with part.open("wb") as renamed:
+                    with open(part, "wb", opener=private_opener) as renamed:
                         renamed.writelines(_renamed(line, source, target) for line in file)
                     part.replace(file.name)
                 finally:
@@ -142,7 +178,7 @@ class Spool:
         first = next(lines := iter(lines), None)
         if first is None:
             return
-        with self._locked(), self._path.open("a+b") as file:
+        with self._locked(), open(self._path, "a+b", opener=private_opener) as file:
             # Whoever was killed, or found the disk full, may have left a line without an end.
             if file.tell():
                 file.seek(-1, os.SEEK_END)
@@ -154,7 +190,7 @@ class Spool:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         # A file of its own: the spool itself is renamed under those who wait for it.
-        with (self.folder / f"{_NAME}.lock").open("a") as lock:
+        with open(self.folder / f"{_NAME}.lock", "a", opener=private_opener) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
@@ -271,6 +307,23 @@ _REQUEST: Final[_Fields] = {
     "preferred": _boolean,
     "since": _number(4),
 }
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    return iter(partial(file.readline, _LONGEST_LINE), b"")
+
+
+def _lines_of(path: Path) -> Iterator[bytes]:
+    with suppress(FileNotFoundError), path.open("rb") as file:  # another may have worked it off
+        yield from _lines(file)
+
+
+def _is_garbage(line: bytes) -> bool:
+    """Whether a line is no request, of whatever index or version."""
+    try:
+        return not isinstance(json.loads(line)["index"], str)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return True
 
 
 def _report(line: bytes) -> Gone | None:

@@ -30,13 +30,20 @@ _BATCH = 200  # keys in one exchange
 _RENAMED = b"rename"  # as in lua/unfinished.lua
 
 
-async def clear_index(config: DedupConfig) -> int:
+async def clear_index(
+    config: DedupConfig, told: Callable[[str], object] = lambda digest: None
+) -> int:
     """Delete the index that `config` names, whatever its parameters; return how many keys it had.
 
-    Done again, it goes on where it was killed. Raises :class:`ServerError`.
+    `told` is called with the digest of its parameters before, unless a clear that was killed has
+    deleted that: done again, it goes on from there. Raises :class:`ServerError`.
     """
     async with open_server(config) as client:
         with explained():
+            commands: Any = client
+            found = await commands.hget(_head(client, config.namespace), "digest") or b""
+            if digest := found.decode().removeprefix("-"):
+                told(digest)
             return await _clear(client, config.namespace)
 
 
@@ -46,15 +53,15 @@ async def copy_index(
     target: str,
     *,
     is_moved: bool = False,
-    along: Callable[[], AbstractContextManager[object]] = nullcontext,
+    along: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> int:
     """Copy the index `source` on the server of `config` to a new name; return how many keys it has.
 
     0 if there is no such index. If it `is_moved`, the source is deleted. What else there is to copy
-    is copied by `along`: entered when all keys are copied, left when the copy is whole and no crawl
-    can write to a source that is moved. Raises :class:`InputError` if the name is taken, or if the
-    index was changed while it was copied, and what `along` raises: then the copy is deleted; and
-    :class:`ServerError`.
+    is copied by `along`, which takes the digest that both indexes have: entered when all keys are
+    copied, left when the copy is whole and no crawl can write to a source that is moved. Raises
+    :class:`InputError` if the name is taken, or if the index was changed while it was copied, and
+    what `along` raises: then the copy is deleted; and :class:`ServerError`.
     """
     for name in (source, target):
         replace(config, namespace=name)  # raises for a name that no index can have
@@ -100,7 +107,7 @@ async def _copy(
     client: Client,
     source: str,
     target: str,
-    along: Callable[[], AbstractContextManager[object]],
+    along: Callable[[str], AbstractContextManager[object]],
     *,
     is_moved: bool,
 ) -> int:
@@ -131,7 +138,7 @@ async def _copy(
                 copied += await _transfer(client, keys, tags)
         if doing is not None:
             await _mark(client, target, "")
-        with along():
+        with along(parameters[b"digest"].decode()):
             await _see_the_same(client, source, before)
             if is_moved:
                 await _mark(client, source, _RENAMED)

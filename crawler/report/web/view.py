@@ -108,7 +108,7 @@ class View:
         """What the archive answers, asked in a thread."""
 
         def read() -> T:
-            with Archive.of(self.config) as archive:
+            with Archive.of(self.config, self.index.digest) as archive:
                 return question(archive)
 
         return await asyncio.to_thread(read)

@@ -21,6 +21,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ...errors import ServerError
+from ...private_files import make_private_folder, private_opener
 
 logger = logging.getLogger(__name__)
 
@@ -89,13 +90,19 @@ class EmbeddedServer:
     async def join(self) -> None:
         """Become a user; returns when the server has loaded its data."""
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.folder)
             self._user = _open_lock(self.folder / "users.lock")
             _users.add(self._user)
             if len(os.fsencode(self.socket)) > _LONGEST_SOCKET_PATH:
                 self._alias = Path(tempfile.mkdtemp(prefix="dedup-"))
                 (self._alias / "data").symlink_to(self.folder)
                 self.socket = self._alias / "data" / "server.sock"
+                if len(os.fsencode(self.socket)) > _LONGEST_SOCKET_PATH:
+                    raise ServerError(
+                        f"the private server's socket would have a path longer than a system takes "
+                        f"({_LONGEST_SOCKET_PATH} bytes), both in DEDUP_DATA_DIR {self.folder} and "
+                        f"in TMPDIR {tempfile.gettempdir()}: set one of them to a shorter path"
+                    )
             async with asyncio.timeout(PATIENCE):
                 while True:
                     if _try_lock(self._user, fcntl.LOCK_SH):
@@ -186,7 +193,7 @@ class EmbeddedServer:
             binary = server_binary()
             if self._log.exists() and self._log.stat().st_size > _LARGEST_LOG:
                 self._log.replace(self._log.with_suffix(".log.1"))
-            with open(self._log, "ab", opener=_private) as log:
+            with open(self._log, "ab", opener=private_opener) as log:
                 offset = log.tell()
                 # A session of its own: Ctrl-C in the terminal must not reach the server.
                 subprocess.run(
@@ -261,12 +268,8 @@ class EmbeddedServer:
         )
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
 def _open_lock(path: Path) -> int:
-    return _private(str(path), os.O_RDWR | os.O_CREAT)
+    return private_opener(str(path), os.O_RDWR | os.O_CREAT)
 
 
 def _try_lock(lock: int, kind: int) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -38,6 +39,9 @@ SERVER_OPTIONS = {
 # Has glibc ask for large pages, where the system gives them to who asks, and keep at hand, of each
 # size, some of the memory that scripts give back: to look for it is to read what lies beside it.
 MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.tcache_count=50"}
+# Seconds that a server may take to stop; one that hears nothing, as after SIGSTOP, is killed
+# then. Who comes meanwhile waits for longer.
+STOPPING = 10.0
 
 
 def main(binary: str) -> None:
@@ -90,10 +94,14 @@ def bring_to_disk() -> None:
 def _stop_when_alone(users: int, child: subprocess.Popen[bytes] | None) -> None:
     # Held from here to the end: a user who comes now waits, then starts the next server.
     fcntl.flock(users, fcntl.LOCK_EX)
+    deadline = time.monotonic() + STOPPING
+    pid = 0 if child is None else child.pid
     while True:
         try:
             with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(1)
                 connection.connect("server.sock")
+                pid = pid or _listener(connection)
                 # The append-only file is flushed all the same; there is no snapshot to save.
                 connection.sendall(b"SHUTDOWN NOSAVE FORCE\r\n")
                 connection.recv(1024)
@@ -101,7 +109,19 @@ def _stop_when_alone(users: int, child: subprocess.Popen[bytes] | None) -> None:
             # Still starting, or its folder was removed.
             if child is not None:
                 child.terminate()
+        if pid and time.monotonic() > deadline:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)  # all that it has answered is in its files
+            return
         time.sleep(0.05)
+
+
+def _listener(connection: socket.socket) -> int:
+    """The process that listens at the other end; 0 where the system does not tell."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return 0
+    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return int.from_bytes(found[:4], sys.byteorder)
 
 
 if __name__ == "__main__":

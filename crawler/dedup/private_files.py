@@ -1,0 +1,24 @@
+"""Files and folders that only their user can read: they hold texts of crawled pages."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder, with those above it, unless it is there; raises :class:`OSError`."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def private_opener(path: str, flags: int) -> int:
+    """Open a file as :func:`os.open` does; nobody else can read it, whoever could before.
+
+    To be given to :func:`open` as its `opener`.
+    """
+    file = os.open(path, flags, 0o600)
+    if flags & (os.O_WRONLY | os.O_RDWR):
+        with suppress(PermissionError):  # it is another user's
+            os.fchmod(file, 0o600)
+    return file
