@@ -16,7 +16,8 @@ class Page:
     """A page as it was fetched, its main text, and what the filter decided about it.
 
     ``url`` is the address after redirects, ``fetched_at`` a UTC time in ISO 8601, ``date`` when the
-    page says that it was published, in its own words. ``html`` and ``text`` stay out of the log,
+    page says that it was published, in its own words. ``canonical`` is an http(s) address or None,
+    ``title`` has up to 1,000 characters. ``html`` and ``text`` stay out of the log,
     which prints every dropped item. ``main`` is the main text with what the filter wants to know
     of it besides; it is no field, so that feeds do not hold it.
     """

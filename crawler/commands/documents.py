@@ -93,8 +93,8 @@ def read_document(
     Of HTML it is what `extract` takes, or else this package, unless `raw`. HTML is what its address
     says is HTML (content type, a name that ends with .html), or what begins like it.
 
-    Raises :class:`InputError` for what cannot be read, is larger than 50 MB or takes longer than
-    30 seconds to come.
+    Raises :class:`InputError` for what cannot be read, is binary, is larger than 50 MB or takes
+    longer than 30 seconds to come.
     """
     from ..extractor import text_of
 
@@ -136,26 +136,23 @@ def read_main(
 ) -> MainText | str:
     """The main text of a page, with its blocks if this package takes it; of a text all of it.
 
-    Reads and raises what :func:`read_document` does, and :class:`InputError` for a binary file.
+    Reads and raises what :func:`read_document` does.
     """
-    from ..chrome.page.encoding import is_binary
-    from ..dedup.errors import InputError
-
-    found = _read_main(source, extract, False, user_agent)
-    # Not its own bytes: UTF-16 has such, too.
-    if isinstance(found, str) and is_binary(found.encode("utf-8", "replace")):
-        raise InputError(f"{source!r} is no text, nor HTML")
-    return found
+    return _read_main(source, extract, False, user_agent)
 
 
 def _read_main(
     source: str, extract: Extractor | None, raw: bool, user_agent: str | None
 ) -> MainText | str:
-    from ..chrome.page.encoding import decode
+    from ..chrome.page.encoding import decode, is_binary
+    from ..dedup.errors import InputError
     from ..extractor import own
 
     body = _read(source, user_agent)
     _, text = decode(body.data, body.content_type)
+    # Not its own bytes: UTF-16 has such, too.
+    if is_binary(text.encode("utf-8", "replace")):
+        raise InputError(f"{source!r} is no text, nor HTML")
     return text if raw or not _is_html(source, body) else (extract or own)(text)
 
 

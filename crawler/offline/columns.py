@@ -66,7 +66,8 @@ def read_pages(
     """The fingerprints of all pages of some pieces, in :data:`PAGES`.
 
     A record that cannot be read is a row with a fault and without an exact hash; where a file is
-    damaged and cannot be read further, the row has no address either.
+    damaged and cannot be read further, the row has no address either. A record that is no page is a
+    row with neither hash nor fault, whose address says why.
     """
     page_in, fingerprinter = PageReader(config), Fingerprinter(config, seed)
     rows = (row for batch in batches for row in batch.to_pylist())

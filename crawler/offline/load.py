@@ -26,7 +26,7 @@ from ..dedup.store.messages import CheckRequest
 from ..dedup.store.parameters import seed_digest
 from .ctrl_c import ctrl_c_held_back
 from .files import DAMAGED, UNITS, File, Format, known_format, pieces
-from .records import Page, PageReader, Raw, records
+from .records import Left, Page, PageReader, Raw, records
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
@@ -44,14 +44,16 @@ _SAVED_EVERY = 5.0  # seconds
 class Loaded(NamedTuple):
     """What was loaded: numbers of pages by verdict, and of records that could not be read.
 
-    ``damaged`` are the paths of files that end too early or cannot be read on, ``skipped`` is the
-    number of records that were loaded by a run before, ``seconds`` the time that this one took.
+    ``left`` are the records that are no pages, by the reason. ``damaged`` are the paths of files
+    that end too early or cannot be read on, ``resumed`` is the number of records that were loaded
+    by a run before, ``seconds`` the time that this one took.
     """
 
     verdicts: Counter[str]
     unreadable: int
+    left: Counter[Left]
     damaged: list[str]
-    skipped: int
+    resumed: int
     seconds: float
 
 
@@ -71,6 +73,7 @@ class Chunk(NamedTuple):
     last: int  # the number of its last record
     requests: list[CheckRequest]
     unreadable: int
+    left: Counter[Left]
     fault: str | None
 
 
@@ -142,12 +145,14 @@ async def load(
     start = saved = monotonic()
     verdicts: Counter[str] = Counter()
     unreadable = 0
+    left: Counter[Left] = Counter()
     told: set[str] = set()
     PageReader(index.config)  # an extractor that is not there is an error here, not in processes
     source = _Source(files, index.config, await _resume_after(index, checkpoint))
     with _pool(processes, index) as pool:
         async for chunk in _prepared(pool, source.batches(), processes):
             unreadable += chunk.unreadable
+            left.update(chunk.left)
             if chunk.fault is not None and chunk.path not in told:
                 told.add(chunk.path)
                 warn(chunk.fault)
@@ -163,7 +168,7 @@ async def load(
     for path, reason in source.damaged.items():
         warn(f"cannot be read to its end: {path}: {reason}")
     seconds = monotonic() - start
-    return Loaded(verdicts, unreadable, list(source.damaged), source.skipped, seconds)
+    return Loaded(verdicts, unreadable, left, list(source.damaged), source.resumed, seconds)
 
 
 async def _resume_after(index: DuplicateIndex, checkpoint: Checkpoint) -> int:
@@ -215,7 +220,7 @@ class _Source:
         self._files = files
         self._config = config
         self._after = after
-        self.skipped = 0
+        self.resumed = 0
         self.damaged: dict[str, str] = {}  # paths, and what is wrong with the files
 
     def batches(self) -> Iterator[Batch]:
@@ -228,7 +233,7 @@ class _Source:
             try:
                 for count, (position, raw) in enumerate(records(piece, self._config), 1):
                     if position <= self._after:
-                        self.skipped += 1
+                        self.resumed += 1
                         continue
                     # Lines are numbered by their first byte.
                     places.append(count if is_lines else position - piece.number + 1)
@@ -275,6 +280,7 @@ def _requests(batch: Batch) -> Chunk:
     kind = known_format(batch.path)
     pages: list[Page] = []
     unreadable, fault = 0, None
+    left: Counter[Left] = Counter()
     for place, raw in zip(batch.places, batch.raws, strict=True):
         try:
             page = _reader(raw, kind)
@@ -282,11 +288,13 @@ def _requests(batch: Batch) -> Chunk:
             unreadable += 1
             fault = fault or f"{batch.path!r}, {UNITS[kind]} {place}: {error}"
             continue
-        if page is not None:
+        if isinstance(page, Left):
+            left[page] += 1
+        else:
             pages.append(page)
     fingerprints = _fingerprinter.many(page.text for page in pages)
     requests = [
         request_of(_reader.config, page.url, fingerprint)
         for page, fingerprint in zip(pages, fingerprints, strict=True)
     ]
-    return Chunk(batch.path, batch.last, requests, unreadable, fault)
+    return Chunk(batch.path, batch.last, requests, unreadable, left, fault)

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
+from enum import StrEnum
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .files import (
@@ -42,6 +43,13 @@ class Page(NamedTuple):
     text: str
 
 
+class Left(StrEnum):
+    """Why a record is no page of which something can be said: nothing is wrong with it."""
+
+    BINARY = "binary"  # a PDF, say, that a server called a page
+    SKIPPED = "skipped"  # an empty line, another kind of record, an answer that is no page
+
+
 def records(
     piece: Piece, config: DedupConfig, content: bytes | None = None
 ) -> Iterator[tuple[int, Raw]]:
@@ -69,8 +77,8 @@ class PageReader:
 
             self._extract = extractor(config)
 
-    def __call__(self, raw: Raw, kind: Format) -> Page | None:
-        """The page, None if the record is no page of which something can be said.
+    def __call__(self, raw: Raw, kind: Format) -> Page | Left:
+        """The page, or why the record is no page of which something can be said.
 
         Raises ValueError for what should be one and cannot be read.
         """
@@ -84,9 +92,9 @@ class PageReader:
             said = str(error)[:_SAID]
             raise ValueError(f"cannot be read: {type(error).__name__}: {said}") from error
 
-    def _of_item(self, item: Any) -> Page | None:
+    def _of_item(self, item: Any) -> Page | Left:
         if item is None:
-            return None
+            return Left.SKIPPED
         config = self.config
         if not isinstance(item, dict):
             raise ValueError("not a JSON object")
@@ -102,28 +110,28 @@ class PageReader:
             return Page(str(url), text)
         raise ValueError(f"has no field {config.text_field!r} or {config.html_field!r}")
 
-    def _of_warc(self, raw: Any) -> Page | None:
+    def _of_warc(self, raw: Any) -> Page | Left:
         types = extra("fastwarc.warc").WarcRecordType
         record = record_in(raw)
         if record is None:
-            return None
+            return Left.SKIPPED
         url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
         if not url:
-            return None
+            return Left.SKIPPED
         if record.record_type == types.conversion:
             return Page(url, record.reader.read(LIMIT).decode("utf-8", "replace"))
         headers = record.http_headers
         if record.is_http and headers is not None:
             if headers.status_code != 200:
-                return None
+                return Left.SKIPPED
             if "\n" in headers.status_line:  # all of the head was taken for its first line
                 raise ValueError("the lines of its HTTP head end with LF, not CRLF")
         content_type = (headers if headers is not None else record.headers).get("Content-Type")
         if not (content_type or "").lower().lstrip().startswith(_HTML):
-            return None
+            return Left.SKIPPED
         return self._page(url, body_in(raw, LIMIT), content_type)
 
-    def _page(self, url: str, html: str | bytes, content_type: str | None) -> Page | None:
+    def _page(self, url: str, html: str | bytes, content_type: str | None) -> Page | Left:
         if not html.strip():
             return Page(url, "")
         if self._extract is None:
@@ -131,7 +139,7 @@ class PageReader:
 
             document = parse(html[:LIMIT], content_type=content_type)
             # What a server calls a page may be a PDF.
-            return None if document.is_binary else Page(url, strip_chrome(document).text)
+            return Left.BINARY if document.is_binary else Page(url, strip_chrome(document).text)
         from ..extractor import text_of
 
         return Page(url, text_of(self._extract(html[:LIMIT])))
@@ -141,7 +149,8 @@ class Found(NamedTuple):
     """A page in its place, its address as the index knows it.
 
     A record that cannot be read has no `text` but a `fault`, the reason; the place where a damaged
-    file ends has no `url` either.
+    file ends has no `url` either. A record that is no page has neither text nor fault, and
+    :class:`Left` in place of the address.
     """
 
     position: int
@@ -162,7 +171,9 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
             except ValueError as error:
                 yield Found(position, piece.number, "", None, _said(error))
                 continue
-            if page is not None:
+            if isinstance(page, Left):
+                yield Found(position, piece.number, str(page), None)
+            else:
                 url = config.identity(page.url)
                 yield Found(position, piece.number, url, page.text)
     except DAMAGED as error:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .files import OFFSET_BITS, UNITS, File, Format, known_format
+from .records import Left
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 class Result(NamedTuple):
     """What became of a corpus: numbers of pages, and the seconds that each stage took.
 
-    ``unreadable`` records are kept; ``damaged`` are the files that could be read in part only.
-    ``faults`` names of each file the first record that cannot be read, and why its end cannot.
+    ``unreadable`` records are kept, and so are those that are no pages: ``binary`` ones, and
+    ``skipped`` ones, as empty lines are. These and the pages are all records.
+    ``damaged`` are the files that could be read in part only. ``faults`` names of each file the
+    first record that cannot be read, and why its end cannot.
     """
 
     pages: int
@@ -25,6 +28,8 @@ class Result(NamedTuple):
     near: int
     unchanged: int
     unreadable: int
+    binary: int
+    skipped: int
     clusters: int
     damaged: list[str]
     faults: list[str]
@@ -46,10 +51,12 @@ def counted(
     """What became of the pages of some files, by the tables that the job has written."""
     from pyspark.sql import functions as F
 
+    no_page = F.col("exact").isNull() & F.col("fault").isNull()
     counts = pages.agg(
         F.count("exact").alias("pages"),
         F.count_if(F.col("exact").isNotNull() & F.col("bands").isNull()).alias("short"),
-        F.count_if(F.col("exact").isNull() & F.col("url").isNotNull()).alias("unreadable"),
+        F.count_if(F.col("fault").isNotNull() & F.col("url").isNotNull()).alias("unreadable"),
+        *(F.count_if(no_page & (F.col("url") == str(why))).alias(str(why)) for why in Left),
     ).first()
     ordinal = F.shiftright("piece", OFFSET_BITS).alias("file")
     first = F.min(F.struct("position", "piece", "fault")).alias("first")
@@ -71,6 +78,8 @@ def counted(
         near=kinds.get("near", 0),
         unchanged=kinds.get("unchanged", 0),
         unreadable=counts.unreadable,
+        binary=counts.binary,
+        skipped=counts.skipped,
         clusters=clusters.count(),
         damaged=sorted(path for path, ends, _, _ in faults if ends),
         faults=[_said(*fault) for fault in faults],

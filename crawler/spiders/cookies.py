@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares import cookies as of_scrapy
 from scrapy.http.cookies import CookieJar
+from scrapy.utils.python import to_unicode
 from tldextract import TLDExtract
 
 if TYPE_CHECKING:
@@ -117,4 +118,5 @@ def _name(cookie: bytes) -> bytes:
 def _own_names(request: Request) -> set[str]:
     """The names of the cookies that the request itself carries."""
     given = request.cookies
-    return {str(one["name"]) for one in given} if isinstance(given, list) else set(given)
+    names = (one["name"] for one in given) if isinstance(given, list) else given
+    return {to_unicode(name) for name in names}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scrapy.http import HtmlResponse
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scrapy.http import Headers, Response
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+LONGEST_TITLE: Final = 1000  # characters of a title in an item
 _TYPE_END = re.compile(r"[;,\s]")
 
 
@@ -42,14 +43,21 @@ def page_of(response: Response, document: chrome.Document, content: chrome.MainT
         url=response.url,
         fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
         status=response.status,
-        title=chrome.title(document),
-        canonical=resolved(base, encoded(named, document.encoding)) if named else None,
+        title=chrome.title(document)[:LONGEST_TITLE],
+        canonical=_web_address(base, encoded(named, document.encoding)) if named else None,
         date=chrome.published(document),
         text=content.text if content is not None else "",
         html=response.body.decode(document.encoding, "replace"),
     )
     page.main = content
     return page
+
+
+def _web_address(base: str, url: str) -> str | None:
+    """The address that a link means if it is on the web: a feed shall hold no script to click."""
+    found = resolved(base, url)
+    is_web = found is not None and found.lower().startswith(("http://", "https://"))
+    return found if is_web and host_of(found or "") else None
 
 
 def header_of(headers: Headers, name: bytes) -> str:

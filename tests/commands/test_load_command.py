@@ -41,6 +41,19 @@ def test_the_command_says_what_it_loaded(
     assert (code, errors.count("\n")) == (2, 1)
 
 
+def test_every_line_is_told_of(dedup: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    """As a page, unreadable, binary or passed over."""
+    html = (ROOT / "docs" / "pictures" / "report.png").read_bytes().decode("latin-1")
+    lines = [*corpora.json_lines(PAGES).splitlines(), b"", b"null", b"no page", b"{}"]
+    lines.append(json.dumps({"url": "http://a/file", "html": html}).encode())
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    found = json.loads(dedup("load", str(path), "--json")[1])
+    counts = [found[name] for name in ("pages", "unreadable", "binary", "skipped")]
+    assert counts == [len(PAGES), 2, 1, 2]
+    assert sum(counts) == len(lines)
+
+
 @pytest.mark.parametrize(
     ("junk", "expected"), [(len(PAGES), Exit.FOUND), (len(PAGES) + 1, Exit.USAGE)]
 )

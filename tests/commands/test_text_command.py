@@ -119,12 +119,26 @@ def test_a_file_that_is_not_there(dedup: Dedup) -> None:
     assert "no-such-file" in errors
 
 
-@pytest.mark.parametrize("words", [["text"], ["text", "--blocks"], ["explain", "a", "--text"]])
-def test_a_file_that_is_no_text(dedup: Dedup, words: list[str]) -> None:
-    """A picture is one line of error and exit code 2, and nothing of it is printed."""
-    picture = str(ROOT / "docs" / "pictures" / "report.png")
-    said = f"scrapy dedup: {picture!r} is no text, nor HTML\n"
-    assert dedup(*words, picture) == (2, "", said)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "text",
+        "text --blocks",
+        "explain a --text",
+        "shingles",
+        "shingles --raw",
+        "compare README.md",
+    ],
+)
+def test_a_file_that_is_no_text(dedup: Dedup, tmp_path: Path, words: str) -> None:
+    """A picture is one line of error and exit code 2, and nothing of it is printed; so is what is
+    called a page and is none."""
+    picture = ROOT / "docs" / "pictures" / "report.png"
+    page = tmp_path / "page.html"
+    page.write_bytes(picture.read_bytes())
+    for name in map(str, (picture, page)):
+        said = f"scrapy dedup: {name!r} is no text, nor HTML\n"
+        assert dedup(*words.split(), name) == (2, "", said)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "koi8-r", "utf-8"])

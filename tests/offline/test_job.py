@@ -323,9 +323,10 @@ def test_an_address_that_comes_again(spark: SparkSession, tmp_path: Path) -> Non
     near = corpora.text(corpora.changed(words, 2))
     rows = [("https://e.example/", corpora.text(words))] * 2 + [("https://e.example/", near)]
     path = corpora.write(tmp_path / "a.jsonl", rows)
-    path.write_bytes(path.read_bytes() + b'{"url": "https://e.example/broken"')
+    path.write_bytes(path.read_bytes() + b'{"url": "https://e.example/broken"\n\n')
     result = run(spark, [str(path)], tmp_path / "out")
     assert (result.kept, result.unchanged, result.near, result.unreadable) == (1, 1, 1, 1)
+    assert (result.pages, result.binary, result.skipped) == (3, 0, 1)  # all five lines
     (fault,) = result.faults
     start = len(corpora.json_lines(rows))
     assert fault.startswith(f"{str(path)!r}, byte {start + 1}: not JSON: Expecting ',' delimiter")
@@ -372,7 +373,7 @@ def test_an_exit_code_tells_what_could_not_be_read(
 ) -> None:
     """It is that of a load, but that Spark's own knows no "nothing"; faults are named."""
     said = ["first", *damaged]
-    result = Result(pages, pages, 0, 0, 0, 0, unreadable, 0, damaged, said, {"pages": 1.0})
+    result = Result(pages, pages, 0, 0, 0, 0, unreadable, 0, 0, 0, damaged, said, {"pages": 1.0})
     monkeypatch.setattr(cli, "run", lambda options, config, submitted=False: result)
     assert corpus.run(argparse.Namespace(json=False), Settings()) == code
     shown = capsys.readouterr()

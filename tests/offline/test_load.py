@@ -98,7 +98,7 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
 
     asyncio.run(begin())
     done = loaded(config, files)
-    assert (done.skipped, done.verdicts.total()) == (half, len(PAGES) - half)
+    assert (done.resumed, done.verdicts.total()) == (half, len(PAGES) - half)
     assert not (tmp_path / "load.json").exists()
 
     path.write_bytes(path.read_bytes() + b"\n")  # another file now: all of it is read
@@ -110,7 +110,7 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
                 await index.forget(url)
 
     asyncio.run(forget())
-    assert loaded(config, local_files(str(path))).skipped == 0
+    assert loaded(config, local_files(str(path))).resumed == 0
 
     # Another index under that name, which knows the page that was loaded last from elsewhere.
     asyncio.run(clear_index(config))
@@ -122,10 +122,10 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
             await index.check_many(PAGES[half - 1 : half])
 
     asyncio.run(crawl())
-    assert loaded(config, files).skipped == 0
+    assert loaded(config, files).resumed == 0
 
     asyncio.run(begin())
-    assert loaded(replace(config, text_field="body"), files).skipped == 0  # other texts
+    assert loaded(replace(config, text_field="body"), files).resumed == 0  # other texts
 
 
 def test_what_is_noted_goes_when_all_is_loaded(

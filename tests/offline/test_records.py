@@ -49,9 +49,10 @@ def whole(path: Path) -> Piece:
 
 def found_in(path: Path, size: int = 1 << 40, **settings: object) -> list[Found]:
     reader = PageReader(DedupConfig(**settings))
-    return [
+    found = [
         one for piece in pieces(local_files(str(path)), size) for one in pages_of(piece, reader)
     ]
+    return [one for one in found if one.text is not None or one.fault is not None]
 
 
 @pytest.mark.parametrize("name", NAMES)

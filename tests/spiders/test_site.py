@@ -34,6 +34,19 @@ async def test_an_item_says_where_when_and_what(web: Web, crawl: Crawl) -> None:
     assert (datetime.now(UTC) - datetime.fromisoformat(page.fetched_at)).total_seconds() < 60
 
 
+@pytest.mark.parametrize(
+    "named",
+    ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "http://", "mailto:a@b"],
+)
+async def test_what_an_item_says_is_bounded(web: Web, crawl: Crawl, named: str) -> None:
+    """A canonical address is one of the web, or none; a title is as long as titles are."""
+    head = f'<title>{"tea " * 100_000}</title><link rel="canonical" href="{named}">'
+    web.page("/", head=head)
+    (page,) = (await crawl()).items
+    assert page.canonical is None
+    assert page.title == ("tea " * 250)[:1000]
+
+
 async def test_another_extractor_takes_the_text(web: Web, crawl: Crawl, redis_url: str) -> None:
     """DEDUP_EXTRACTOR holds for the spider's pages, and costs none where it fails."""
 

@@ -5,7 +5,9 @@ of the settings. Pages are fingerprinted by several processes and checked in the
 so that of copies the first is kept, whatever DEDUP_PREFER says: dates and canonical addresses are
 not read. A load that was interrupted goes on when it is started again; pages that the index knows
 already are found unchanged. Exit code 2: a file cannot be read to its end, or more records cannot
-be read than are pages; of each file the first of these is named.
+be read than are pages; of each file the first of these is named. Every record is counted: as a
+page, unreadable, binary, or passed over, as empty lines are, and what was loaded before a load was
+interrupted.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Load the files and print what became of their pages."""
     from ...offline.files import local_files, refuse_arrays
     from ...offline.load import Checkpoint, load
+    from ...offline.records import Left
 
     files = list({one.path: one for name in options.files for one in local_files(name)}.values())
     refuse_arrays(files)
@@ -66,14 +69,19 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     result = ask_index(settings, question, make=True)
     pages = result.verdicts.total()
+    # All records that were given: each is a page, unreadable, or one of these.
+    binary, skipped = result.left[Left.BINARY], result.left[Left.SKIPPED] + result.resumed
     if options.json:
-        print_json({**result._asdict(), "pages": pages})
+        counts = {"pages": pages, "binary": binary, "skipped": skipped}
+        facts = result._asdict()
+        del facts["left"]
+        print_json({**facts, **counts})
     else:
         rows = [["pages", pages], *sorted(result.verdicts.items())]
-        rows += [["unreadable", result.unreadable], ["passed over", result.skipped]]
+        rows += [["unreadable", result.unreadable], ["binary", binary], ["passed over", skipped]]
         rows += [["seconds", round(result.seconds, 1)]]
         print_table("Loaded", ["fact", "value"], rows)
-    known = pages + result.skipped
+    known = pages + result.resumed
     if result.damaged or result.unreadable > known:
         return Exit.USAGE
     return Exit.FOUND if known else Exit.NOTHING
