@@ -14,7 +14,10 @@
 -- Returns for each page the evidence of records.lua, or that and what is new in its host's template,
 -- as share_template in pages.lua.
 
-local MAX_VERIFIED = 24 -- candidates compared with one page, those that meet in most bands first
+local MAX_VERIFIED = 24 -- candidates compared with one page, the likeliest copies first
+-- In vain in a row, before the others, which are less likely, are left. In a family of pages, each a little
+-- less like the others than a copy is, each would be compared with 24, at three times the cost.
+local MAX_IN_VAIN = 8
 local SLACK = 0.1 -- by which a copy may be less similar than the threshold when it is compared again
 
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
@@ -69,18 +72,20 @@ local function list(id, places)
   end
 end
 
--- The numbers of the pages that share a key with the page, those that share most first; how many keys.
+-- The numbers of the pages that share a key with the page, the likeliest copies first; how many keys. A
+-- key tells the more the fewer pages have it: of a family's keys each of its pages may have most.
 local function candidates(places)
-  local hits, ids = {}, {}
+  local hits, weights, ids = {}, {}, {}
   for i = 2, #places.names do
-    for _, id in ipairs(pages_at(places, i)) do
+    local found = pages_at(places, i)
+    for _, id in ipairs(found) do
       if not hits[id] then ids[#ids + 1] = id end
-      hits[id] = (hits[id] or 0) + 1
+      hits[id], weights[id] = (hits[id] or 0) + 1, (weights[id] or 0) + 1 / #found
     end
   end
   if #ids > 1 then
     table.sort(ids, function(x, y)
-      return hits[x] > hits[y] or hits[x] == hits[y] and x < y
+      return weights[x] > weights[y] or weights[x] == weights[y] and x < y
     end)
   end
   return ids, hits
@@ -136,14 +141,20 @@ local function find_near(page, places, found)
   local least = page.wish == 'drop' and 0 or threshold -- then whatever is most like it will do
   local keys = #places.names - 1
   local ids, hits = candidates(places)
+  local in_vain = 0
   for i = 1, math.min(#ids, MAX_VERIFIED) do
+    if in_vain == MAX_IN_VAIN then break end
+    in_vain = in_vain + 1
     local id = ids[i]
     local meta = not found.known[id] and read_record(id, oldest)
     local is_own = meta and meta.url == page.url -- whose entry was lost, or left out
     if meta and not is_own and are_enough(hits[id], keys, meta)
       and (page.wish == 'drop' or not is_distinct(page, meta)) then
       local similarity = similarity_of(page, meta, bits, hits[id])
-      if similarity and similarity >= least then rank(page, meta, similarity, found) end
+      if similarity and similarity >= least then
+        rank(page, meta, similarity, found)
+        in_vain = 0
+      end
     end
   end
 end

@@ -1,0 +1,27 @@
+"""Which kept pages a page is compared with, and what that costs the server."""
+
+from __future__ import annotations
+
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind
+from tests.conftest import Server
+from tests.texts import article, changed, text
+
+
+async def test_a_family_of_pages_that_are_no_copies_is_bounded(
+    server: Server, redis_url: str
+) -> None:
+    """Of pages that are 70 % like each other few are read for each; a copy among them is found."""
+    config = DedupConfig(redis_url=redis_url)
+    pages = [(f"http://a/{n}", text(changed(article(0, 300), 8, seed=n))) for n in range(192)]
+    async with DuplicateIndex.open(config) as index:
+        before = await index.check_many(pages[:128])
+        server.ask("CONFIG", "RESETSTAT")
+        verdicts = await index.check_many(pages[128:])
+        assert {verdict.kind for verdict in verdicts} <= {Kind.UNIQUE, Kind.NEAR}
+        assert sum(verdict.kind is Kind.UNIQUE for verdict in verdicts) > 55
+        read = server.ask("INFO", "commandstats")["cmdstat_lindex"]["calls"]
+        assert read < 64 * 12
+        kept = [number for number in range(128) if before[number].kind is Kind.UNIQUE]
+        for number in kept[::16]:
+            copy = text([*changed(article(0, 300), 8, seed=number), "new"])
+            assert (await index.check(f"http://b/{number}", copy)).kind is Kind.NEAR
