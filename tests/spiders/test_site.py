@@ -36,7 +36,7 @@ async def test_an_item_says_where_when_and_what(web: Web, crawl: Crawl) -> None:
 
 @pytest.mark.parametrize(
     "named",
-    ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "http://", "mailto:a@b"],
+    ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "mailto:a@b"],
 )
 async def test_what_an_item_says_is_bounded(web: Web, crawl: Crawl, named: str) -> None:
     """A canonical address is one of the web, or none; a title is as long as titles are."""
