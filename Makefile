@@ -7,6 +7,7 @@
 # make oldest                                 the tests that matter most, with the oldest libraries allowed
 # make min                                    the same, and spiders of all kinds on Scrapy 2.14, 2.16 and the newest
 # make pythons                                the wheel in fresh environments of all Pythons found
+# make chaos                                  ten minutes of faults: processes, network, cluster, crawls
 # make fuzz                                   pages that hurt, looked for by a fuzzer (atheris)
 # make docs                                   the documentation as a site, in site/
 #
@@ -24,7 +25,7 @@ SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder
 # Beside the oldest that pyproject.toml names, with which the rest of `make min` runs.
 SCRAPYS = 2.14 2.16 newest
 
-.PHONY: crawl test suite lint min oldest pythons fuzz docs clean
+.PHONY: crawl test suite lint min oldest pythons chaos fuzz docs clean
 
 # Without a compiler all works, and says so. A copy without the script is not to be compiled.
 crawl: $(VENV)/crawl.stamp
@@ -67,6 +68,9 @@ scrapy-%: $(VENV)-scrapy-%/min.stamp $(VENV)/compiled.stamp
 
 pythons: $(VENV)/test.stamp
 	$(BIN)/python -m tests.pythons
+
+chaos: $(VENV)/test.stamp
+	$(BIN)/python -m tests.store.chaos $(ARGS)
 
 fuzz: $(VENV)/test.stamp
 	@$(BIN)/pip $(INSTALL) "atheris>=3.0"
