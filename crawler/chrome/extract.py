@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .judge import model
+from .judge.doubts import DOUBTED, beside
 from .judge.features import TITLED, describe, lengths
 from .judge.selection import (
     CHROME,
@@ -79,8 +80,9 @@ def strip_chrome(
         heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (
             flat.signs[flat.around] & CHROME == 0
         )
+        plain = flat.signs[flat.around] & CHROME == 0
         sizes = lengths(texts)
-        known = templated(pairs, kept, flat.linked, sizes, heading, template)
+        known = templated(pairs, kept, flat.linked, sizes, heading, plain, template)
         if known is not None and known.any():
             more = known | teasers(flat, known, sizes)
             if sizes[kept & ~more].sum() > LEAST_OWN * sizes[kept].sum():
@@ -116,6 +118,7 @@ def _judge(
     if alone is not None:
         likely = of_both(likely, alone)
     settled = doubt_hidden(settle(likely, flat, sizes), flat, sizes)
+    settled = np.where(beside(flat, title, sizes), np.minimum(settled, DOUBTED), settled)
     likely[JUDGED:] = settled[JUDGED:]  # as what is like them
     judged = inside(settled, choose(settled, sizes), flat, sizes)
     return likely, below_heading(choose(judged, sizes), judged, flat, sizes, titled)

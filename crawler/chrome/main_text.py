@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .page.blocks import Flat, Floats
 from .page.signs import BIT
+from .template.naming import heading_of, name_hash
 from .template.pairs import Pairs, lesson, pair_hashes
 
 SAID: Final = tuple(
@@ -124,6 +125,16 @@ class MainText:
         So it stays the same while that is being learnt.
         """
         return self.text if self._whole is None else self._whole
+
+    @property
+    def heading(self) -> str:
+        """What the page is called: its heading, or its title without the site's name."""
+        return heading_of(self._flat, self.title, self._known)
+
+    @property
+    def name(self) -> int:
+        """A hash of the page's title and headings, digits folded."""
+        return name_hash(self._flat, self.title)
 
     def hashes(self) -> dict[int, bool]:
         """Return hashes of every two neighbouring blocks, and whether the page alone keeps one.

@@ -26,7 +26,9 @@ SIGNS: Final = (
     "c_widget", "c_item", "c_hidden", "c_caption", "c_author", "c_toc", "c_title", "c_modal",
     "c_search", "c_product", "c_review",
 )  # fmt: skip
-BIT: Final = {sign: 1 << position for position, sign in enumerate(SIGNS)}
+# Surer ones, of which the model knows nothing: consent, dialogs, comments, a book's navigation.
+MARKS: Final = ("asked", "modal", "thread", "paged")
+BIT: Final = {sign: 1 << position for position, sign in enumerate((*SIGNS, *MARKS))}
 
 HIDDEN: Final = BIT["hidden"]
 TAG_BITS: Final[dict[str, int]] = {
@@ -52,6 +54,7 @@ TAG_BITS: Final[dict[str, int]] = {
     }.items()
     for tag in tags.split()
 }
+TAG_BITS["dialog"] |= BIT["modal"]
 
 ROLE_BITS: Final[dict[str, int]] = {
     role: BIT[sign]
@@ -68,6 +71,8 @@ ROLE_BITS: Final[dict[str, int]] = {
     }.items()
     for role in roles.split()
 }
+ROLE_BITS["dialog"] |= BIT["modal"]
+ROLE_BITS["alertdialog"] |= BIT["modal"]
 
 _WORDS: dict[str, int] = {
     word: BIT[sign]
@@ -117,6 +122,16 @@ _WORDS: dict[str, int] = {
     }.items()
     for word in words.split()
 }
+
+for mark, of_mark in {
+    "asked": "cookie cookies consent gdpr ccpa onetrust cybot cookiebot cmplz cookieyes cky moove "
+    "usercentrics didomi iubenda osano termly truste trustarc klaro tarteaucitron axeptio borlabs "
+    "cookieconsent cookiebanner cookiebar cookienotice cookielaw cookiescript",
+    "thread": "comment comments commentlist commentarea disqus",
+    "paged": "navheader navfooter navhead navfoot",
+}.items():
+    for word in of_mark.split():
+        _WORDS[word] = _WORDS.get(word, 0) | BIT[mark]
 
 _MOST_NAMES: Final = 1 << 15
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")

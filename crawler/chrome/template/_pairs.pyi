@@ -4,7 +4,6 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 from numpy.typing import NDArray
 
-from ..page.blocks import Ints, Wide
 from .pairs import Pairs
 
 def pair_hashes(texts: list[str]) -> Pairs: ...
@@ -12,11 +11,6 @@ def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]: ...
 def count_pairs(
     counts: dict[int, int], pairs: Mapping[int, bool], again: NDArray[np.bool_]
 ) -> None: ...
-def templated(
-    pairs: Pairs,
-    kept: NDArray[np.bool_],
-    linked: Ints,
-    sizes: Wide,
-    heading: NDArray[np.bool_],
-    template: AbstractSet[int],
-) -> NDArray[np.bool_] | None: ...
+def hits(
+    pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]
+) -> NDArray[np.uint8]: ...

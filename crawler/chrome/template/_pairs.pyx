@@ -14,11 +14,11 @@ from . import pairs as by_numpy
 from .pairs import Pairs
 
 cdef enum:
-    ALIKE = 1, SAME = 2, OFTEN = 4  # in what a block is of the template
-cdef object KEPT = by_numpy.KEPT, digest = xxhash.xxh3_64_intdigest
-cdef double PROSE = by_numpy.PROSE, LEAST_OWN = by_numpy.LEAST_OWN
+    ALIKE = 1, SAME = 2, OFTEN = 4, SURE = 8, LISTED = 16
+cdef object KEPT = by_numpy.KEPT, OF_ALL = by_numpy.OF_ALL, OF_SOME = by_numpy.OF_SOME
+cdef object digest = xxhash.xxh3_64_intdigest
 cdef uint64_t EDGE = by_numpy.EDGE
-cdef Py_ssize_t ROWS = by_numpy.ROWS, FACTS = by_numpy.FACTS
+cdef Py_ssize_t ROWS = by_numpy.ROWS
 
 
 def pair_hashes(list texts not None):
@@ -107,55 +107,31 @@ def count_pairs(dict counts not None, pairs, again):
         i += 1
 
 
-def templated(
-    pairs, kept, const int64_t[::1] linked, const double[::1] sizes, heading, template
-):
-    cdef const unsigned char[::1] is_kept = kept.view(np.uint8), names = heading.view(np.uint8)
+def hits(pairs, kept, template):
+    cdef const unsigned char[::1] is_kept = kept.view(np.uint8)
     cdef list alike = pairs.alike, same = pairs.same
     cdef Py_ssize_t n = is_kept.shape[0], i
-    cdef unsigned char hit
+    cdef unsigned char hit, bits
     cdef set menus = None
-    found = np.zeros(n, np.bool_)
-    cdef unsigned char[::1] known = found.view(np.uint8), of = np.zeros(n, np.uint8)
-    cdef double size = 0, new = 0, long_known = 0
-    cdef bint is_named = False
-    cdef Py_ssize_t facts = 0
+    found = np.zeros(n, np.uint8)
+    cdef unsigned char[::1] of = found
     for i in range(n + 1):
         pair = same[i]
-        hit = SAME * (pair in template)
+        bits = SAME * (pair in template)
         if either(is_kept, i):
-            hit |= OFTEN * (pair | KEPT in template)
-        if hit and 0 < i < n and is_kept[i - 1] and is_kept[i]:
+            bits |= OFTEN * (pair | KEPT in template)
+            bits |= SURE * (pair | OF_ALL in template)
+            bits |= LISTED * (pair | OF_SOME in template)
+        if bits and 0 < i < n and is_kept[i - 1] and is_kept[i]:
             if menus is None:
                 menus = cut_pairs(same, is_kept)
             if pair in menus:
-                hit = 0
-        hit |= ALIKE * (alike[i] in template)
+                bits = 0
+        hit = bits | ALIKE * (alike[i] in template)
         if i:
             of[i - 1] |= hit
         if i < n:
             of[i] |= hit
-    for i in range(n):
-        if not is_kept[i]:
-            known[i] = (of[i] & (ALIKE | OFTEN)) != 0
-        else:
-            size += sizes[i]
-            known[i] = (of[i] & (OFTEN if is_running(sizes[i], linked[i]) else SAME | OFTEN)) != 0
-        if not known[i]:
-            new += sizes[i] * is_kept[i]
-            is_named |= names[i]
-            facts += not names[i] and 2 * linked[i] < sizes[i]
-        elif is_kept[i] and is_running(sizes[i], linked[i]):
-            long_known += sizes[i]
-    if new > LEAST_OWN * size:
-        return found
-    if new + long_known <= LEAST_OWN * size:
-        return None
-    if is_named and facts >= FACTS:
-        return found
-    for i in range(n):
-        if is_kept[i] and is_running(sizes[i], linked[i]):
-            known[i] = False
     return found
 
 
@@ -168,7 +144,3 @@ cdef set cut_pairs(list pairs, const unsigned char[::1] kept):
 cdef inline bint either(const unsigned char[::1] kept, Py_ssize_t pair) noexcept:
     """Whether a block of that pair is kept."""
     return (pair > 0 and kept[pair - 1]) or (pair < kept.shape[0] and kept[pair])
-
-
-cdef inline bint is_running(double size, int64_t linked) noexcept:
-    return size >= PROSE and linked * 3 < size

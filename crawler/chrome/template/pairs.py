@@ -23,12 +23,19 @@ from numpy.typing import NDArray
 from ..page.blocks import Ints, Wide
 
 EDGE: Final = 1  # in place of a block's hash: the beginning or the end of a page
-KEPT: Final = 1 << 32  # in front of a pair's 32 bits: with a block that the page alone keeps
+# In front of a pair's 32 bits: with a block that the page alone keeps; and of such, those that pages
+# of all names have; those that a few of other names have, which count where they are links.
+KEPT: Final = 1 << 32
+OF_ALL: Final = 1 << 33
+OF_SOME: Final = 1 << 34
+ALIKE, SAME, OFTEN, SURE, LISTED = 1, 2, 4, 8, 16  # in which ways a block is of the template
+_FLAGS: Final = ((KEPT, OFTEN), (OF_ALL, SURE), (OF_SOME, LISTED))
 PROSE: Final = 200  # characters
 ROWS: Final = 2  # times that chrome comes on a page, as above and below its text
 # Of what a page alone would keep, what is its own at least.  With less, it may resemble by 0.8 and
 # more one that has but the rest: near-copies do not lose what they have in common.
 LEAST_OWN: Final = 0.2
+LIST_LINKED: Final = 0.5  # of the characters of neighbours that are known: then it is a list of links
 FACTS: Final = 2  # lines besides its heading that make a page another than those with its note
 
 _SMALL: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
@@ -119,49 +126,85 @@ def count_pairs(
             counts[key] = 1 if key ^ KEPT in counts else 2
 
 
+def hits(
+    pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]
+) -> NDArray[np.uint8]:
+    """Return for each block in which ways it stands in a pair of the template, a bit for each.
+
+    `kept` are those that the page alone keeps.  What it keeps must be there with the same numbers:
+    tables of values have the same labels on all pages.  And what it cuts elsewhere is its own where
+    it is kept: a chapter lists what its site's menu has as well.
+    """
+    both, either = np.logical_and(*_sides(kept)), np.logical_or(*_sides(kept))
+    menus = set(map(pairs.same.__getitem__, np.flatnonzero(~either).tolist()))
+    found = np.zeros(len(kept) + 2, np.uint8)  # of the page's beginning and its end as well
+    columns = zip(*pairs, both.tolist(), either.tolist(), strict=True)
+    for i, (pair, itself, main, any_main) in enumerate(columns):
+        bits = ALIKE * (pair in template)
+        if not (main and itself in menus):
+            bits |= SAME * (itself in template)
+            if any_main:
+                for flag, bit in _FLAGS:
+                    bits |= bit * (itself | flag in template)
+        if bits:
+            found[i : i + 2] |= bits
+    return found[1:-1]
+
+
 def templated(
     pairs: Pairs,
     kept: NDArray[np.bool_],
     linked: Ints,
     sizes: Wide,
     heading: NDArray[np.bool_],
+    plain: NDArray[np.bool_],
     template: AbstractSet[int],
 ) -> NDArray[np.bool_] | None:
     """Return which blocks stand in a pair of the template; None if they are all there is.
 
     `kept` are those that the page alone keeps, `linked` and `sizes` the characters that each has
-    in links and in all, `heading` those that name the page.  What the page alone keeps must be
-    there with the same numbers: tables of values have the same labels on all pages.  Running text
-    that it keeps must be among what others keep: somebody may repeat another's paragraphs where
-    they count as chrome, in a menu of theirs.  And what it cuts elsewhere is its own where it is
-    kept: a chapter lists what its site's menu has as well.  If too little is its own, the running
-    text stays, for it is another version of a page; but not beside a heading and facts of its own,
-    for then it is a note that nearly all pages have.  Or else all stays.
+    in links and in all, `heading` those that name the page, `plain` those that may be its text: not
+    hidden, nor said to be chrome.  Running text that the page keeps must be among what others keep:
+    somebody may repeat another's paragraphs where they count as chrome, in a menu of theirs.
+
+    If too little is the page's own, that counts only beside lines of its own, be they few: then the
+    rest is a note that pages of all names have, and lists of links.  The running text stays of what
+    may be another version of a page, but not beside a heading and facts of its own.  Or else all
+    stays.
     """
-    alike, same, often = (np.zeros(len(kept), bool) for _ in range(3))
-    both, either = np.logical_and(*_sides(kept)), np.logical_or(*_sides(kept))
-    menus = set(map(pairs.same.__getitem__, np.flatnonzero(~either).tolist()))
-    for i, (pair, itself, main) in enumerate(zip(*pairs, both.tolist(), strict=True)):
-        if pair in template:
-            alike[max(i - 1, 0) : i + 1] = True
-        if itself in template and not (main and itself in menus):
-            same[max(i - 1, 0) : i + 1] = True
-    for i in np.flatnonzero(either).tolist():
-        itself = pairs.same[i]
-        if itself | KEPT in template and not (both[i] and itself in menus):
-            often[max(i - 1, 0) : i + 1] = True
+    of = hits(pairs, kept, template)
+    if not of.any():
+        return of > 0
     running = (sizes >= PROSE) & (linked * 3 < sizes)
-    known: NDArray[np.bool_] = often | np.where(kept, same & ~running, alike)
+    is_linked = 2 * linked >= sizes
+    often = (of & OFTEN) > 0
+    known = np.where(kept, often | ((of & SAME > 0) & ~running), of & (ALIKE | OFTEN) > 0)
+    known |= kept & is_linked & (of & LISTED > 0)
     least = LEAST_OWN * sizes[kept].sum()
     if sizes[kept & ~known].sum() > least:
         return known
+    lists = known | (of & LISTED > 0)
+    of_site = (known & ~kept) | (of & SURE > 0) | (lists & _in_lists(lists, linked, sizes))
+    own = plain & ~heading & ~is_linked & ~of_site
+    if own.any() and (kept & of_site).any():
+        return of_site
     spared = known & ~(kept & running)
     if sizes[kept & ~spared].sum() <= least:
         return None
-    facts = ~known & ~heading & (2 * linked < sizes)
+    facts = ~known & ~heading & ~is_linked
     is_another = (heading & ~known).any() and np.count_nonzero(facts) >= FACTS
     return known if is_another else spared
 
 
+def _in_lists(
+    known: NDArray[np.bool_], linked: Ints, sizes: Wide
+) -> NDArray[np.bool_]:
+    """Return which blocks stand in a run of known ones that is mostly links, as a menu is."""
+    runs = np.cumsum(np.diff(known, prepend=False))
+    share = np.bincount(runs, linked) / np.bincount(runs, sizes)
+    found: NDArray[np.bool_] = share[runs] >= LIST_LINKED
+    return found
+
+
 with suppress(ImportError):  # compiled, they do the same in less time
-    from ._pairs import count_pairs, lesson, pair_hashes, templated  # noqa: F401
+    from ._pairs import count_pairs, hits, lesson, pair_hashes  # noqa: F401

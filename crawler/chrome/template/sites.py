@@ -6,7 +6,7 @@ import struct
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from .pairs import KEPT
+from .pairs import KEPT, OF_ALL
 from .template import LEAST_PAGES, SiteTemplate
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ class SharedTemplate:
     def observe(self, content: MainText, url: str | None = None) -> None:
         """Learn from a page, from that at one address once."""
         page = None if url is None else hash(url)
-        self._own.observe(content.hashes(), hash(content.whole), page)
+        self._own.observe(content.hashes(), hash(content.whole), page, content.name)
         if self._own.contents >= self._next:  # ever more rarely: what is new in it gets less
             self._next = self._own.contents * 5 // 4 + 1
             known = self._own.known()
             if self._own.contents >= _ENOUGH:
-                known |= {pair % KEPT for pair in known}
+                known |= {pair ^ KEPT for pair in known if KEPT <= pair < OF_ALL}
             self.known = known | self._log
 
     def offer(self) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .pairs import KEPT, count_pairs
+from .pairs import KEPT, OF_ALL, OF_SOME, count_pairs
 
 _BITS: Final = 16  # for each number of a generation
 
@@ -65,8 +65,10 @@ LEAST_PAGES: Final = 3  # two would do for most sites, but for those with two ve
 LEAST_SHARE: Final = 0.1
 LEAST_KEPT: Final = 4  # three may be versions of one page, which a site begins with
 KEPT_SHARE: Final = 0.8
-MAX_PAIRS: Final = 1024  # that came twice
-MAX_ONCE: Final = 4096
+NAMED_SHARE: Final = 0.5  # of a site's contents have names of their own: then they are no versions
+LEAST_LISTED: Final = 4  # other pages on which a list of links is kept
+MAX_PAIRS: Final = 8192  # that came twice
+MAX_ONCE: Final = 65536
 MAX_CONTENTS: Final = 1024
 MAX_WATCHED: Final = 512  # addresses
 
@@ -104,25 +106,32 @@ class SiteTemplate:
         self.kept_share = kept_share
         self.max_pairs = max_pairs
         self.contents = 0
+        self.names = 0
         self._seen: dict[int, None] = {}
+        self._named: dict[int, None] = {}
         self._pages = Recent(MAX_WATCHED)
         self._once = Recent(MAX_ONCE)
         self._counts: dict[int, int] = {}
 
-    def observe(self, pairs: Mapping[int, bool], content: int, page: int | None = None) -> None:
+    def observe(
+        self,
+        pairs: Mapping[int, bool],
+        content: int,
+        page: int | None = None,
+        name: int | None = None,
+    ) -> None:
         """Count the pairs of a page, as `MainText.hashes` gives them, once for its content.
 
-        `content` is a hash of the page's main text, `page` one of its address, if that is known.
+        `content` is a hash of the page's main text, `page` one of its address and `name` one of
+        what it is called, if these are known.
         """
-        is_known = content in self._seen
-        self._seen.pop(content, None)
-        self._seen[content] = None
-        _forget(self._seen, MAX_CONTENTS)
-        if is_known:
+        # Of a note or a dialog that is taken for the text of each page there are many pages.
+        if _add(self._seen, content if name is None else hash((content, name))):
             return
         if page is not None and self._pages.add(np.array([page % (1 << 64)], np.uint64))[0]:
             return
         self.contents += 1
+        self.names += name is not None and not _add(self._named, name)
         again = self._once.add(np.fromiter(pairs, np.uint64, len(pairs)))
         count_pairs(self._counts, pairs, again)
         _forget(self._counts, self.max_pairs)
@@ -132,11 +141,30 @@ class SiteTemplate:
         counts = self._counts
         least = max(self.least_pages, self.least_share * self.contents)
         least_kept = max(self.least_pages, LEAST_KEPT, self.kept_share * self.contents)
-        return frozenset(
-            pair
-            for pair, count in counts.items()
-            if (count >= least if pair < KEPT else count + counts.get(pair ^ KEPT, 0) >= least_kept)
-        )
+        is_varied = self.names >= max(LEAST_KEPT, NAMED_SHARE * self.contents)
+        found: set[int] = set()
+        for pair, count in counts.items():
+            if pair < KEPT:
+                if count >= least:
+                    found.add(pair)
+                continue
+            count += counts.get(pair ^ KEPT, 0)
+            if count >= least_kept:
+                found.add(pair)
+            if is_varied and count >= LEAST_LISTED:
+                found.add(pair ^ KEPT | OF_SOME)
+                if count >= least_kept:
+                    found.add(pair ^ KEPT | OF_ALL)
+        return frozenset(found)
+
+
+def _add(numbers: dict[int, None], number: int) -> bool:
+    """Put a number last, and say whether it was there."""
+    is_known = number in numbers
+    numbers.pop(number, None)
+    numbers[number] = None
+    _forget(numbers, MAX_CONTENTS)
+    return is_known
 
 
 def _forget(numbers: dict[int, Any], most: int) -> None:

@@ -1,0 +1,75 @@
+"""What stands beside a main text, whatever it looks like: dialogs, comments, footers, menus.
+
+A page may have nothing else, or be marked as a whole with a word of these: so each counts only
+where other text is left.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..page.blocks import TAG_CODES, Flat, Wide
+from ..page.signs import BIT
+
+LONG_MENU: Final = 1000  # links: of such a menu they are hardly main text
+MENU: Final = 10  # the same of a menu in a header
+HIDDEN: Final = 0.2  # of the text that is likely and seen
+DOUBTED: Final = 0.01  # likelihood, at most
+SENTENCE: Final = 8  # words
+_MAIN: Final = BIT["main"] | BIT["article"]
+_AROUND: Final = BIT["nav"] | BIT["footer"] | BIT["hidden"]
+_BESIDE: Final = BIT["aside"] | BIT["form"] | BIT["header"]
+_LAW: Final = re.compile(
+    r"(?:©|\(c\)|copyright|all rights reserved|(?:distributed|licen[cs]ed|released) under|"
+    r"permission (?:to|is)|redistribution and use|(?:this|the) software is provided)\b",
+    re.IGNORECASE,
+)
+_LICENCE: Final = re.compile(r"licen[cs]e|copyright|legal", re.IGNORECASE)
+
+
+def places(flat: Flat, sizes: Wide) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which blocks may be text, and which of these stand where a page says its text is."""
+    signs = flat.signs[flat.around]
+    plain = (2 * flat.linked < sizes) & (signs & (_AROUND | BIT["asked"] | BIT["paged"]) == 0)
+    return plain, plain & (signs & _MAIN > 0) & (signs & _BESIDE == 0)
+
+
+def beside(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
+    """Return which blocks stand beside the main text by what their page says of them."""
+    signs = flat.signs[flat.around]
+    heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (signs & BIT["hidden"] == 0)
+    plain, inner = places(flat, sizes)
+    plain &= (signs & BIT["header"] == 0) | (signs & _MAIN > 0)
+    found = np.zeros(len(signs), bool)
+    for mark in ("paged", "asked", "modal"):
+        inside = (signs & BIT[mark]) > 0
+        if not inside.any() or not (plain & ~inside & ~found).any():
+            continue
+        if not (heading & inside).any() or (heading & ~inside).any():
+            found |= inside
+    inside = (signs & BIT["thread"] > 0) & (signs & BIT["definitions"] > 0)
+    if inside.any():
+        first = int(np.argmax(inside))
+        above = (plain & ~found)[:first] & (flat.words[:first] >= SENTENCE)
+        if above.any() and (heading[:first].any() or not heading.any()):
+            found |= inside
+    if (inner & ~found & (flat.words >= 3)).any():
+        found |= (signs & BIT["footer"] > 0) & (signs & _MAIN == 0)
+    if not _LICENCE.search(title):
+        found |= _law(flat, plain & ~found)
+    return found
+
+
+def _law(flat: Flat, plain: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of the last blocks say who owns the page, if others are before them."""
+    found = np.zeros(len(plain), bool)
+    numbers = np.flatnonzero(plain).tolist()
+    while numbers and _LAW.match(flat.texts[numbers[-1]]):
+        found[numbers.pop()] = True
+    if not any(flat.words[at] >= 3 for at in numbers):
+        found[:] = False
+    return found
