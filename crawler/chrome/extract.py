@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .judge import model
-from .judge.doubts import DOUBTED, beside
+from .judge.doubts import DOUBTED, beside, places
 from .judge.features import TITLED, describe, lengths
 from .judge.selection import (
     CHROME,
@@ -27,7 +27,7 @@ from .page.blocks import JUDGED, LIMIT, TAG_CODES, Flat, Floats, without
 from .page.document import Document, parse, read_tree
 from .page.document import title as title_of
 from .page.json_ld import in_body, with_body
-from .template.pairs import LEAST_OWN, pair_hashes, templated
+from .template.pairs import ALIKE, LEAST_OWN, hits, pair_hashes, templated
 from .template.teasers import teasers
 
 _DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likelihood
@@ -74,27 +74,29 @@ def strip_chrome(
         return MainText("", title, flat, empty.astype(bool), empty)
     said = in_body(flat, document.head.data)
     likely, kept = _judge(flat, title, said)
-    known = whole = pairs = alone = None
-    if template:
-        pairs, alone = pair_hashes(texts), kept
-        heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (
-            flat.signs[flat.around] & CHROME == 0
-        )
-        plain = flat.signs[flat.around] & CHROME == 0
-        sizes = lengths(texts)
-        known = templated(pairs, kept, flat.linked, sizes, heading, plain, template)
-        if known is not None and known.any():
-            more = known | teasers(flat, known, sizes)
-            if sizes[kept & ~more].sum() > LEAST_OWN * sizes[kept].sum():
-                known = more
-            whole = _join(texts, kept)
-            kept = kept & ~known
-            if n <= LIMIT:
-                rest = np.flatnonzero(~known)
-                likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
-            if not kept.any():  # what was taken for the page's own is no text
-                known, whole, kept = None, None, alone
-    return MainText(_join(texts, kept), title, flat, kept, likely, known, whole, pairs, alone)
+    if not template:
+        return MainText(_join(texts, kept), title, flat, kept, likely)
+    pairs, alone, sizes = pair_hashes(texts), kept, lengths(texts)
+    of = hits(pairs, kept, template)
+    heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (flat.signs[flat.around] & CHROME == 0)
+    plain, _ = places(flat, sizes)
+    known, whole = templated(of, kept, flat.linked, sizes, heading, plain), None
+    if known is not None and known.any():
+        more = known | teasers(flat, known, sizes)
+        if sizes[kept & ~more].sum() > LEAST_OWN * sizes[kept].sum():
+            known = more
+        whole = _join(texts, kept)
+        kept = kept & ~known
+        if n <= LIMIT:
+            rest = np.flatnonzero(~known)
+            likely[rest], kept[rest] = _judge_rest(flat, known, title, said, likely, kept)
+        if not kept.any():  # what was taken for the page's own is no text
+            known, whole, kept = None, None, alone
+    shared, learnt = (of & ~np.uint8(ALIKE)) > 0, getattr(template, "learnt", 0)
+    return MainText(
+        _join(texts, kept),
+        title, flat, kept, likely, known, whole, pairs, alone, shared, learnt,
+    )  # fmt: skip
 
 
 def _judge(

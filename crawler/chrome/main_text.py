@@ -87,10 +87,12 @@ class MainText:
     """The main text of a page; its blocks are worked out only when asked for.
 
     ``text`` has a block in each line, ``title`` is that of the page, white space made single.
+    ``learnt`` says of how many contents the site's template was learnt that it was judged with.
     """
 
     __slots__ = (
-        "_alone", "_flat", "_kept", "_known", "_likely", "_pairs", "_whole", "text", "title"
+        "_alone", "_flat", "_kept", "_known", "_likely", "_pairs", "_shared", "_whole",
+        "learnt", "text", "title",
     )  # fmt: skip
 
     def __init__(
@@ -104,6 +106,8 @@ class MainText:
         whole: str | None = None,
         pairs: Pairs | None = None,
         alone: NDArray[np.bool_] | None = None,
+        shared: NDArray[np.bool_] | None = None,
+        learnt: int = 0,
     ) -> None:
         self.text = text
         self._whole = whole
@@ -114,6 +118,8 @@ class MainText:
         self._known = known
         self._pairs = pairs
         self._alone = kept if alone is None else alone
+        self._shared = shared
+        self.learnt = learnt
 
     def __repr__(self) -> str:
         return f"MainText(title={self.title!r}, text={self.text[:60]!r}…)"
@@ -130,6 +136,16 @@ class MainText:
     def heading(self) -> str:
         """What the page is called: its heading, or its title without the site's name."""
         return heading_of(self._flat, self.title, self._known)
+
+    @property
+    def own_words(self) -> int:
+        """How many words of the text are not known to be the site's."""
+        return int(self._flat.words[self._kept].sum()) - self.shared_words
+
+    @property
+    def shared_words(self) -> int:
+        """How many are, and stay as the page has nothing else, or too little of its own."""
+        return 0 if self._shared is None else int(self._flat.words[self._kept & self._shared].sum())
 
     @property
     def name(self) -> int:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.chrome import block_hash
-from crawler.chrome.template.pairs import KEPT
 from tests.pure import load_pure
 
 compiled = pytest.importorskip("crawler.chrome.template._pairs")
@@ -33,11 +30,6 @@ BLOCKS = st.lists(
 
 def said(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> list[str]:
     return [str(what) if numbers else "abcde"[what] for what, *_ in blocks]
-
-
-@pytest.fixture(params=[pairs, compiled], ids=["python", "compiled"])
-def way(request: pytest.FixtureRequest) -> ModuleType:
-    return request.param
 
 
 @settings(deadline=None)
@@ -80,53 +72,52 @@ def test_counts(lessons: list[dict[int, tuple[bool, bool]]]) -> None:
         assert list(found.items()) == list(wanted.items())
 
 
+FLAGS = (0, pairs.KEPT, pairs.OF_ALL, pairs.OF_SOME)
+
+
 @settings(deadline=None)
 @given(blocks=BLOCKS, numbers=st.booleans(), data=st.data())
 def test_what_is_templated(
     blocks: list[tuple[int, bool, int, int]], numbers: bool, data: st.DataObject
 ) -> None:
-    """Both cut the same of a page by any template, or nothing."""
+    """Both find the same of a template on a page."""
     found = pairs.pair_hashes(said(blocks, numbers))
     all_of = sorted({*found.alike, *found.same})
-    template = data.draw(st.sets(st.sampled_from([*all_of, *(pair | KEPT for pair in all_of), 1])))
+    template = data.draw(st.sets(st.sampled_from([pair | f for pair in all_of for f in FLAGS])))
     kept = np.array([block[1] for block in blocks])
-    sizes = np.array([block[2] for block in blocks], np.float64)
-    linked = np.array([block[3] for block in blocks])
-    heading = np.array([data.draw(st.booleans()) for _ in blocks], bool)
-    answers = [
-        one.templated(found, kept, linked, sizes, heading, template) for one in (compiled, pairs)
-    ]
-    if answers[1] is None:
-        assert answers[0] is None
-    else:
-        assert answers[0].tolist() == answers[1].tolist()
+    answers = [one.hits(found, kept, template) for one in (compiled, pairs)]
+    assert answers[0].tolist() == answers[1].tolist()
 
 
-def test_a_page_does_not_lose_all_its_text(way: ModuleType) -> None:
+def test_a_page_does_not_lose_all_its_text() -> None:
     """Of a page that is known as a whole nothing is cut; of one that has a tenth more, that is."""
     kept, linked = np.ones(3, bool), np.zeros(3, np.int64)
-    known = pairs.Pairs([8, 1, 2, 9], [8, 1, 2, 9])
     none, sizes = np.zeros(3, bool), np.full(3, 50.0)
-    assert way.templated(known, kept, linked, sizes, none, {1, 2}) is None
-    found = way.templated(known, kept, linked, sizes, none, {1})
-    assert found.tolist() == [True, True, False]
+
+    def cut(*of: int) -> list[bool] | None:
+        answer = pairs.templated(np.array(of, np.uint8), kept, linked, sizes, none, kept)
+        return None if answer is None else list(answer)
+
+    assert cut(pairs.SAME, pairs.SAME, pairs.SAME) is None
+    assert cut(pairs.SAME, pairs.SAME, 0) == [True, True, False]
 
 
-def test_a_page_of_its_own_facts_is_no_version_of_another(way: ModuleType) -> None:
+def test_a_page_of_its_own_facts_is_no_version_of_another() -> None:
     """The note that nearly all pages have beside these is cut, though it is all that is kept."""
-    found = pairs.pair_hashes(["Ann", "Reader", "Room", "1.2", "A note", "of all"])
     kept = np.array([False] * 4 + [True] * 2)
     sizes, linked = np.array([9.0, 9, 9, 9, 900, 900]), np.zeros(6, np.int64)
-    heading = np.arange(6) == 0
-    note, lines = found.same[5] | KEPT, found.alike[1:]
+    heading, plain = np.arange(6) == 0, np.ones(6, bool)
 
-    def cut(*template: int) -> list[bool]:
-        answer = way.templated(found, kept, linked, sizes, heading, set(template))
+    def cut(*lines: int, note: int = pairs.OFTEN) -> list[bool]:
+        of = np.array([*lines, note, note], np.uint8)
+        answer = pairs.templated(of, kept, linked, sizes, heading, plain)
         assert answer is not None
         return list(answer)
 
-    assert cut(note) == [False] * 4 + [True] * 2
-    assert not any(cut(note, lines[0])[4:])  # its heading is that of all pages
-    assert not any(cut(note, lines[2])[4:])  # or all but one of the facts
+    assert cut(0, 0, 0, 0) == [False] * 4 + [True] * 2
+    assert not any(cut(1, 0, 0, 0)[4:])  # its heading is that of all pages
+    assert not any(cut(0, 1, 1, 0)[4:])  # or all but one of the facts
+    # But one line beside what pages of other names have is a page of one line.
+    assert cut(1, 1, 1, 0, note=pairs.OFTEN | pairs.SURE)[3:] == [False, True, True]
     linked[2:4] = 9
-    assert not any(cut(note)[4:])
+    assert not any(cut(0, 0, 0, 0)[4:])

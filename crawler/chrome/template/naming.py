@@ -22,8 +22,9 @@ _PART: Final = re.compile(r"\s+(?:[-–—―|•·»«:/\\]|::|<|>)+\s+")
 def headings(flat: Flat, level: int = 1) -> NDArray[np.bool_]:
     """Return which blocks are headings of that level that are seen, and not of a menu or footer."""
     around = flat.around
-    found: NDArray[np.bool_] = flat.codes[around] == _LEVELS[level - 1]
-    return found & (flat.signs[around] & _NEVER == 0)
+    is_level = flat.codes[around] == _LEVELS[level - 1]
+    found: NDArray[np.bool_] = is_level & (flat.signs[around] & _NEVER == 0)
+    return found
 
 
 def heading_of(flat: Flat, title: str, known: NDArray[np.bool_] | None = None) -> str:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from ..page.blocks import Ints, Wide
 
 EDGE: Final = 1  # in place of a block's hash: the beginning or the end of a page
-# In front of a pair's 32 bits: with a block that the page alone keeps; and of such, those that pages
-# of all names have; those that a few of other names have, which count where they are links.
+# In front of a pair's 32 bits: with a block that the page alone keeps; and of such, those that
+# pages of all names have, and those that a few of other names have, which count if they are links.
 KEPT: Final = 1 << 32
 OF_ALL: Final = 1 << 33
 OF_SOME: Final = 1 << 34
@@ -35,7 +35,9 @@ ROWS: Final = 2  # times that chrome comes on a page, as above and below its tex
 # Of what a page alone would keep, what is its own at least.  With less, it may resemble by 0.8 and
 # more one that has but the rest: near-copies do not lose what they have in common.
 LEAST_OWN: Final = 0.2
-LIST_LINKED: Final = 0.5  # of the characters of neighbours that are known: then it is a list of links
+LIST_LINKED: Final = (
+    0.5  # of the characters of neighbours that are known: then it is a list of links
+)
 FACTS: Final = 2  # lines besides its heading that make a page another than those with its note
 
 _SMALL: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
@@ -126,9 +128,7 @@ def count_pairs(
             counts[key] = 1 if key ^ KEPT in counts else 2
 
 
-def hits(
-    pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]
-) -> NDArray[np.uint8]:
+def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> NDArray[np.uint8]:
     """Return for each block in which ways it stands in a pair of the template, a bit for each.
 
     `kept` are those that the page alone keeps.  What it keeps must be there with the same numbers:
@@ -152,27 +152,26 @@ def hits(
 
 
 def templated(
-    pairs: Pairs,
+    of: NDArray[np.uint8],
     kept: NDArray[np.bool_],
     linked: Ints,
     sizes: Wide,
     heading: NDArray[np.bool_],
     plain: NDArray[np.bool_],
-    template: AbstractSet[int],
 ) -> NDArray[np.bool_] | None:
     """Return which blocks stand in a pair of the template; None if they are all there is.
 
-    `kept` are those that the page alone keeps, `linked` and `sizes` the characters that each has
-    in links and in all, `heading` those that name the page, `plain` those that may be its text: not
-    hidden, nor said to be chrome.  Running text that the page keeps must be among what others keep:
-    somebody may repeat another's paragraphs where they count as chrome, in a menu of theirs.
+    `of` is what `hits` says, `kept` are those that the page alone keeps, `linked` and `sizes` the
+    characters that each has in links and in all, `heading` those that name the page, `plain` those
+    that may be its text: neither hidden nor said to be chrome.  Running text that the page keeps
+    must be among what others keep: somebody may repeat another's paragraphs where they count as
+    chrome, in a menu of theirs.
 
     If too little is the page's own, that counts only beside lines of its own, be they few: then the
     rest is a note that pages of all names have, and lists of links.  The running text stays of what
     may be another version of a page, but not beside a heading and facts of its own.  Or else all
     stays.
     """
-    of = hits(pairs, kept, template)
     if not of.any():
         return of > 0
     running = (sizes >= PROSE) & (linked * 3 < sizes)
@@ -196,12 +195,10 @@ def templated(
     return known if is_another else spared
 
 
-def _in_lists(
-    known: NDArray[np.bool_], linked: Ints, sizes: Wide
-) -> NDArray[np.bool_]:
+def _in_lists(known: NDArray[np.bool_], linked: Ints, sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks stand in a run of known ones that is mostly links, as a menu is."""
     runs = np.cumsum(np.diff(known, prepend=False))
-    share = np.bincount(runs, linked) / np.bincount(runs, sizes)
+    share = np.bincount(runs, linked) / np.maximum(np.bincount(runs, sizes), 1)
     found: NDArray[np.bool_] = share[runs] >= LIST_LINKED
     return found
 

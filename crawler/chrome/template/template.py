@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,10 +67,23 @@ LEAST_KEPT: Final = 4  # three may be versions of one page, which a site begins 
 KEPT_SHARE: Final = 0.8
 NAMED_SHARE: Final = 0.5  # of a site's contents have names of their own: then they are no versions
 LEAST_LISTED: Final = 4  # other pages on which a list of links is kept
-MAX_PAIRS: Final = 8192  # that came twice
-MAX_ONCE: Final = 65536
+MAX_PAIRS: Final = 2048  # that came twice
+MAX_ONCE: Final = 16384
 MAX_CONTENTS: Final = 1024
 MAX_WATCHED: Final = 512  # addresses
+
+
+class Known(frozenset[int]):
+    """The pairs that are chrome by now, and of how many contents that was learnt."""
+
+    learnt: int = 0
+
+    @classmethod
+    def of(cls, pairs: Iterable[int], learnt: int) -> Self:
+        """Return the pairs with what they were learnt from."""
+        known = cls(pairs)
+        known.learnt = learnt
+        return known
 
 
 class SiteTemplate:
@@ -136,7 +149,7 @@ class SiteTemplate:
         count_pairs(self._counts, pairs, again)
         _forget(self._counts, self.max_pairs)
 
-    def known(self) -> frozenset[int]:
+    def known(self) -> Known:
         """Return the hashes of the pairs that are chrome by now, with `KEPT` of what is kept."""
         counts = self._counts
         least = max(self.least_pages, self.least_share * self.contents)
@@ -155,7 +168,7 @@ class SiteTemplate:
                 found.add(pair ^ KEPT | OF_SOME)
                 if count >= least_kept:
                     found.add(pair ^ KEPT | OF_ALL)
-        return frozenset(found)
+        return Known.of(found, self.contents)
 
 
 def _add(numbers: dict[int, None], number: int) -> bool:
