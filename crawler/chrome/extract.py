@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .judge import model
-from .judge.doubts import DOUBTED, beside, places
+from .judge.doubts import beside, places
 from .judge.features import TITLED, describe, lengths
 from .judge.selection import (
     CHROME,
+    DOUBTED,
     below_heading,
     choose,
     doubt_hidden,

@@ -15,10 +15,6 @@ from numpy.typing import NDArray
 from ..page.blocks import TAG_CODES, Flat, Wide
 from ..page.signs import BIT
 
-LONG_MENU: Final = 1000  # links: of such a menu they are hardly main text
-MENU: Final = 10  # the same of a menu in a header
-HIDDEN: Final = 0.2  # of the text that is likely and seen
-DOUBTED: Final = 0.01  # likelihood, at most
 SENTENCE: Final = 8  # words
 _MAIN: Final = BIT["main"] | BIT["article"]
 _AROUND: Final = BIT["nav"] | BIT["footer"] | BIT["hidden"]
@@ -28,6 +24,7 @@ _LAW: Final = re.compile(
     r"permission (?:to|is)|redistribution and use|(?:this|the) software is provided)\b",
     re.IGNORECASE,
 )
+_COOKIES: Final = re.compile(r"cookie|consent|クッキー|쿠키|süti|eväste", re.IGNORECASE)
 _LICENCE: Final = re.compile(r"licen[cs]e|copyright|legal", re.IGNORECASE)
 
 
@@ -47,9 +44,13 @@ def beside(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
     found = np.zeros(len(signs), bool)
     for mark in ("paged", "asked", "modal"):
         inside = (signs & BIT[mark]) > 0
-        if not inside.any() or not (plain & ~inside & ~found).any():
+        others = plain & ~inside & ~found
+        if not inside.any() or not others.any():
             continue
-        if not (heading & inside).any() or (heading & ~inside).any():
+        if (heading & inside).any() and not (heading & ~inside).any():
+            continue
+        # Shops put whole parts of a product's page into dialogs.
+        if mark != "modal" or _is_short(flat, inside, others) or _asks(flat, inside):
             found |= inside
     inside = (signs & BIT["thread"] > 0) & (signs & BIT["definitions"] > 0)
     if inside.any():
@@ -62,6 +63,16 @@ def beside(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
     if not _LICENCE.search(title):
         found |= _law(flat, plain & ~found)
     return found
+
+
+def _is_short(flat: Flat, inside: NDArray[np.bool_], others: NDArray[np.bool_]) -> bool:
+    """Whether blocks have no more words than the others."""
+    return bool(flat.words[inside].sum() <= flat.words[others].sum())
+
+
+def _asks(flat: Flat, inside: NDArray[np.bool_]) -> bool:
+    """Whether one of the blocks speaks of cookies, as nearly all languages call them."""
+    return any(_COOKIES.search(flat.texts[at]) for at in np.flatnonzero(inside).tolist())
 
 
 def _law(flat: Flat, plain: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -130,14 +130,18 @@ def _odds(likely: Floats) -> Wide:
 def doubt_hidden(settled: Wide, flat: Flat, sizes: Wide) -> Wide:
     """Return the likelihoods, low ones for the little that is hidden beside a text that is seen.
 
-    Where much is hidden, a script may show it, as panels of tabs or the rest of a long text.
+    Where much is hidden, a script may show it, as panels of tabs or the rest of a long text; but
+    not outside of the element that is said to hold the main text, where more of that is seen.
     """
     hidden = (flat.signs[flat.around] & BIT["hidden"]) > 0
     if not hidden.any():
         return settled
     expected = settled * sizes
     if expected[hidden].sum() > HIDDEN * expected[~hidden].sum():
-        return settled
+        inner = (flat.signs[flat.around] & (BIT["main"] | BIT["article"])) > 0
+        hidden &= ~inner
+        if expected[hidden].sum() > expected[inner & ~hidden].sum():
+            return settled
     return np.where(hidden, np.minimum(settled, DOUBTED), settled)
 
 

@@ -67,8 +67,8 @@ LEAST_KEPT: Final = 4  # three may be versions of one page, which a site begins 
 KEPT_SHARE: Final = 0.8
 NAMED_SHARE: Final = 0.5  # of a site's contents have names of their own: then they are no versions
 LEAST_LISTED: Final = 4  # other pages on which a list of links is kept
-MAX_PAIRS: Final = 2048  # that came twice
-MAX_ONCE: Final = 16384
+MAX_PAIRS: Final = 4096  # that came twice
+MAX_ONCE: Final = 8192
 MAX_CONTENTS: Final = 1024
 MAX_WATCHED: Final = 512  # addresses
 
