@@ -34,7 +34,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, make_sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.messages import CheckRequest
-from crawler.dedup.store.server.embedded import server_binary
+from crawler.dedup.store.server.private import server_binary
 
 SHINGLES = 500
 SLOTS = 16_384

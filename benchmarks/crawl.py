@@ -44,7 +44,7 @@ from scrapy.spiders import CrawlSpider, Rule
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.compiled import as_shipped
-from crawler.dedup.store.server.embedded import server_binary
+from crawler.dedup.store.server.private import server_binary
 from crawler.spiders.site import SiteSpider
 
 WAYS = {

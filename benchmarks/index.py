@@ -46,7 +46,7 @@ from benchmarks.index_sides import (
     opened,
     server,
 )
-from crawler.dedup.store.server.embedded import server_binary
+from crawler.dedup.store.server.private import server_binary
 
 STEP = 500  # pages that a side checks before it is the other's turn
 SMALL = 10_000  # pages, at most, of the indexes that the large one is compared with

@@ -23,7 +23,7 @@ from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.odd import odd_sketches
 from crawler.dedup.store.messages import CheckRequest
 from crawler.dedup.store.server.connect import open_server
-from crawler.dedup.store.server.keeper import MEMORY
+from crawler.dedup.store.server.supervisor import MEMORY
 from crawler.dedup.store.single import RedisIndex
 
 SHINGLES = 500

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.corpus import write
 from benchmarks.index_sides import server
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.store.server.embedded import server_binary
+from crawler.dedup.store.server.private import server_binary
 from crawler.offline.files import local_files
 from crawler.offline.load import Checkpoint, load
 

@@ -40,7 +40,7 @@ from crawler.dedup.store.layout import Entry
 from crawler.dedup.store.messages import CheckRequest
 from crawler.dedup.store.records import read_pages
 from crawler.dedup.store.server.connect import open_server
-from crawler.dedup.store.server.embedded import server_binary
+from crawler.dedup.store.server.private import server_binary
 from crawler.dedup.store.single import RedisIndex
 
 LISTED = 16  # pages under one key, at most

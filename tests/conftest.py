@@ -24,7 +24,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from crawler.dedup.exchange import open_store
-from crawler.dedup.store.server.embedded import server_binary
+from crawler.dedup.store.server.private import server_binary
 from tests.wheel import build_wheel, install_wheel
 from tests.workers import end_with_parent
 

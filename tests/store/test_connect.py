@@ -28,8 +28,8 @@ from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import ConfigError, DedupError, ServerError
 from crawler.dedup.index import DuplicateIndex
 from crawler.dedup.store.server.connect import CONNECTIONS, Client, open_server
-from crawler.dedup.store.server.embedded import server_binary
 from crawler.dedup.store.server.faults import explain, is_passing
+from crawler.dedup.store.server.private import server_binary
 from crawler.dedup.verdict import Kind
 from tests.conftest import Server, free_port, join_cluster, other_programs, wait_until
 

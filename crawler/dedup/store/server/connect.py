@@ -20,8 +20,8 @@ from redis.backoff import EqualJitterBackoff, NoBackoff
 from ...config import DedupConfig
 from ...errors import ServerError
 from .address import Address, mask, parse_address
-from .embedded import EmbeddedServer, embedded_server
 from .faults import explain
+from .private import PrivateServer, private_server
 
 Cluster: TypeAlias = RedisCluster
 Client: TypeAlias = Redis | Cluster
@@ -90,7 +90,7 @@ async def _client(config: DedupConfig, stack: AsyncExitStack) -> Client:
     pool: dict[str, Any] = {"max_connections": CONNECTIONS, "timeout": config.timeout}
     client: Client
     if config.redis_url is None:
-        server = await stack.enter_async_context(embedded_server(config.data_dir))
+        server = await stack.enter_async_context(private_server(config.data_dir))
         options |= {"connection_class": _EmbeddedConnection, "server": server}
         client = Redis.from_pool(BlockingConnectionPool(**pool, **options))
     else:
@@ -204,7 +204,7 @@ class _SocketConnection(UnixDomainSocketConnection):
 class _EmbeddedConnection(_SocketConnection):
     """A connection that starts the private server again if it is gone."""
 
-    def __init__(self, *, server: EmbeddedServer, **options: Any) -> None:
+    def __init__(self, *, server: PrivateServer, **options: Any) -> None:
         super().__init__(path=str(server.socket), **options)
         self._server = server
 

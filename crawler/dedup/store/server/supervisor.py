@@ -1,11 +1,11 @@
-"""The process that keeps the private server while somebody uses it, then shuts it down.
+"""The supervisor: runs the private server while somebody uses it, then shuts it down.
 
 It is run by its path, not imported: with the standard library alone it starts in 30 ms and stays
 small. All it knows stands in the data folder, its working directory, as locks that the kernel lets
 go of however their holders end:
 
-``users.lock``   shared by all users; the keeper that gets it alone has none left
-``keeper.lock``  held by the one keeper; inherited, so that a folder is never without a holder
+``users.lock``   shared by all users; the supervisor that gets it alone has none left
+``supervisor.lock``  held by the one supervisor; inherited, so that somebody always holds it
 ``server.lock``  held by the server itself, so that no second one ever opens the same files
 """
 
@@ -28,7 +28,7 @@ SERVER_OPTIONS = {
     "save": "",
     "appendonly": "yes",
     # With "everysec" it may answer before it has written, if the disk is slow: killed then, it has
-    # lost what it answered. So it only writes, and the keeper brings that to the disk.
+    # lost what it answered. So it only writes, and the supervisor brings that to the disk.
     "appendfsync": "no",
     "aof-load-truncated": "yes",
     "maxmemory-policy": "noeviction",
@@ -45,9 +45,9 @@ STOPPING = 10.0
 
 
 def main(binary: str) -> None:
-    """Start the server, or take over one whose keeper was killed, and stay as long as it runs."""
+    """Start the server, or take over one whose supervisor died; stay as long as it runs."""
     if os.fork():
-        os._exit(0)  # Whoever started the keeper reaps this process, and is not its parent.
+        os._exit(0)  # Whoever started the supervisor reaps this process, and is not its parent.
     users = os.open("users.lock", os.O_RDWR)
     server = os.open("server.lock", os.O_RDWR | os.O_CREAT, 0o600)
     child = None

@@ -19,9 +19,9 @@ import pytest
 
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import ServerError
-from crawler.dedup.store.server import keeper
+from crawler.dedup.store.server import supervisor
 from crawler.dedup.store.server.connect import Client, open_server
-from crawler.dedup.store.server.embedded import server_binary
+from crawler.dedup.store.server.private import server_binary
 from tests.conftest import wait_until
 
 # A process that uses the server until it is told to go on, or killed.
@@ -186,14 +186,14 @@ async def test_a_killed_server_is_back_at_the_next_question(folder):
         assert await process_id(client) != killed
 
 
-async def test_a_server_whose_keeper_was_killed_still_ends_after_its_last_user(folder):
+async def test_a_server_whose_supervisor_was_killed_still_ends_after_its_last_user(folder):
     async with opened(folder) as client:
         server = await process_id(client)
         kill(parent(server))
         assert await process_id(client) == server
 
 
-async def test_a_new_user_brings_a_new_keeper(folder, start_user):
+async def test_a_new_user_brings_a_new_supervisor(folder, start_user):
     user = start_user()
     server = user.server()
     kill(parent(server))
@@ -203,20 +203,20 @@ async def test_a_new_user_brings_a_new_keeper(folder, start_user):
 
 
 async def test_what_was_written_is_brought_to_the_disk(folder, monkeypatch):
-    """By the keeper: a server that does so answers before it writes, while the disk is slow."""
+    """By the supervisor: a server that does so answers before it writes, while the disk is slow."""
     brought = []
     monkeypatch.setattr(os, "fsync", lambda file: brought.append(os.fstat(file)))
     async with opened(folder) as client:
         assert await client.config_get("appendfsync") == {"appendfsync": "no"}
         await client.set("key", "value")
         monkeypatch.chdir(folder)
-        keeper.bring_to_disk()
+        supervisor.bring_to_disk()
         (written,) = folder.glob("appendonlydir/*.incr.aof")
         assert b"value" in written.read_bytes()
         assert [file.st_ino for file in brought] == [written.stat().st_ino]
 
 
-async def test_server_and_keeper_killed_together_are_back_at_the_next_question(folder):
+async def test_server_and_supervisor_killed_together_are_back_at_the_next_question(folder):
     async with opened(folder) as client:
         await client.set("key", "value")
         server = await process_id(client)
@@ -238,13 +238,13 @@ async def test_what_one_that_was_killed_had_written_anew_does_not_stay(folder):
 
 
 def test_a_folder_that_cannot_be_listed_is_left_as_it_is(monkeypatch):
-    """A server runs in it all the same, so that its keeper must not end there."""
+    """A server runs in it all the same, so that its supervisor must not end there."""
 
     def refuse() -> None:
         raise PermissionError  # which nobody can make root meet
 
-    monkeypatch.setattr(keeper.os, "scandir", refuse)
-    assert keeper._remove_remains() is None
+    monkeypatch.setattr(supervisor.os, "scandir", refuse)
+    assert supervisor._remove_remains() is None
 
 
 def test_the_terminal_cannot_interrupt_it(start_user):
@@ -277,7 +277,7 @@ async def test_glibc_is_asked_for_large_pages_unless_told_otherwise(folder, monk
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
     if own:
         monkeypatch.setenv("GLIBC_TUNABLES", own)
-    expected = own or keeper.MEMORY["GLIBC_TUNABLES"]
+    expected = own or supervisor.MEMORY["GLIBC_TUNABLES"]
     async with open_server(DedupConfig(data_dir=folder)) as client:
         pid = (await client.info("server"))["process_id"]
         assert f":GLIBC_TUNABLES={expected}:" in f":{environment(pid)}"

@@ -1,7 +1,8 @@
 """A private Valkey server, shared by the processes of a project and gone after the last of them.
 
 Who uses the server holds a shared lock on a file in its folder, which the kernel lets go of
-however the process ends. A small keeper process (:mod:`.keeper`) waits for all of them to be gone.
+however the process ends. A small process, the supervisor (:mod:`.supervisor`), stops the server
+when nobody holds that lock any more.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ logger = logging.getLogger(__name__)
 # Seconds that a server, once its data is loaded, may take to answer or to go.
 PATIENCE = 20.0
 _POLL = 0.01
-# A keeper that took over a dying server ends with it, so that a first failure proves nothing.
+# A supervisor that took over a dying server ends with it, so that a first failure proves nothing.
 _STARTS = 2
 _LONGEST_SOCKET_PATH = 100  # macOS allows 103 bytes, Linux 107.
 _LARGEST_LOG = 1 << 20
@@ -58,12 +59,12 @@ os.register_at_fork(after_in_child=_forget_users)
 
 
 @asynccontextmanager
-async def embedded_server(folder: Path) -> AsyncIterator[EmbeddedServer]:
+async def private_server(folder: Path) -> AsyncIterator[PrivateServer]:
     """The private server of a folder, running and loaded; it stops after its last user.
 
     Raises :class:`ServerError` with what to do when there can be no server.
     """
-    server = EmbeddedServer(folder)
+    server = PrivateServer(folder)
     try:
         await server.join()
         yield server
@@ -71,7 +72,7 @@ async def embedded_server(folder: Path) -> AsyncIterator[EmbeddedServer]:
         await server.leave()
 
 
-class EmbeddedServer:
+class PrivateServer:
     """One user of the private server whose data lies in `folder`.
 
     Attributes:
@@ -107,7 +108,7 @@ class EmbeddedServer:
                 while True:
                     if _try_lock(self._user, fcntl.LOCK_SH):
                         break
-                    await asyncio.sleep(_POLL)  # The keeper is shutting the server down.
+                    await asyncio.sleep(_POLL)  # The supervisor is shutting the server down.
         except TimeoutError:
             raise self._error("is going down and does not come to an end") from None
         except OSError as error:
@@ -127,11 +128,11 @@ class EmbeddedServer:
                     "with it: the next crawl begins an empty one",
                     self.folder,
                 )
-            # Somebody may have killed the keeper, and a server without one would never stop.
-            elif self._joined and (keeper := self._vacancy()) is not None:
-                await asyncio.to_thread(self._start, keeper)
+            # Somebody may have killed the supervisor, and a server without one would never stop.
+            elif self._joined and (supervisor := self._vacancy()) is not None:
+                await asyncio.to_thread(self._start, supervisor)
         except (OSError, ServerError) as error:
-            logger.debug("The private server has no keeper: %s", error)
+            logger.debug("The private server has no supervisor: %s", error)
         finally:
             if self._user in _users:
                 _users.discard(self._user)
@@ -150,18 +151,18 @@ class EmbeddedServer:
         deadline = loop.time() + PATIENCE
         while True:
             try:
-                keeper = self._vacancy()
+                supervisor = self._vacancy()
             except OSError as error:
                 raise self._error(f"lost its folder ({error.strerror})") from error
-            if keeper is not None:
+            if supervisor is not None:
                 if starts == _STARTS:
-                    os.close(keeper)
+                    os.close(supervisor)
                     raise self._error(f"does not start: {self._reason(offset)}")
                 if self._lacks_manifest():
-                    os.close(keeper)
+                    os.close(supervisor)
                     raise self._error(f"does not start: {self._damaged()}")
                 starts += 1
-                offset = await asyncio.to_thread(self._start, keeper)
+                offset = await asyncio.to_thread(self._start, supervisor)
             answer = await self._ping()
             if answer.startswith(b"+") or (answer.startswith(b"-LOADING") and not loaded):
                 return
@@ -180,15 +181,15 @@ class EmbeddedServer:
         return False
 
     def _vacancy(self) -> int | None:
-        """The keeper's lock, if nobody holds it."""
-        lock = _open_lock(self.folder / "keeper.lock")
+        """The supervisor's lock, if nobody holds it."""
+        lock = _open_lock(self.folder / "supervisor.lock")
         if _try_lock(lock, fcntl.LOCK_EX):
             return lock
         os.close(lock)
         return None
 
-    def _start(self, keeper: int) -> int:
-        """Start a keeper that inherits the lock `keeper`; returns the log's size before."""
+    def _start(self, supervisor: int) -> int:
+        """Start a supervisor that inherits the lock `supervisor`; returns the log's size before."""
         try:
             binary = server_binary()
             if self._log.exists() and self._log.stat().st_size > _LARGEST_LOG:
@@ -197,12 +198,12 @@ class EmbeddedServer:
                 offset = log.tell()
                 # A session of its own: Ctrl-C in the terminal must not reach the server.
                 subprocess.run(
-                    [sys.executable, "-I", "-S", Path(__file__).with_name("keeper.py"), binary],
+                    [sys.executable, "-I", "-S", Path(__file__).with_name("supervisor.py"), binary],
                     cwd=self.folder,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
-                    pass_fds=(keeper,),
+                    pass_fds=(supervisor,),
                     start_new_session=True,
                     umask=0o077,
                     check=True,
@@ -211,7 +212,7 @@ class EmbeddedServer:
         except (OSError, subprocess.SubprocessError) as error:
             raise self._error(f"cannot be started: {error}") from error
         finally:
-            os.close(keeper)
+            os.close(supervisor)
 
     async def _ping(self) -> bytes:
         """The first line that the server answers to a PING; empty without one."""
