@@ -20,7 +20,7 @@ from scrapy.exceptions import UsageError
 
 from .arguments import StrictParser, closest
 from .output import tell
-from .subcommands import EXIT_CODES, Exit, find, names
+from .subcommands import ALIASES, EXIT_CODES, GOING, Exit, find, names
 
 if TYPE_CHECKING:
     from .subcommands import Subcommand
@@ -67,17 +67,21 @@ class Command(ScrapyCommand):
             if args:
                 _fail(f"name a subcommand before {args[0]!r}: {', '.join(names())}", Exit.USAGE)
             raise UsageError
-        if opts.subcommand not in names():
-            hint = closest(opts.subcommand, names())
-            _fail(f"there is no subcommand {opts.subcommand!r}; {hint}", Exit.USAGE)
-        self._subcommand = find(opts.subcommand)
+        name, defaults = ALIASES.get(opts.subcommand, (opts.subcommand, {}))
+        if name not in names():
+            hint = closest(name, names())
+            _fail(f"there is no subcommand {name!r}; {hint}", Exit.USAGE)
+        if name != opts.subcommand:
+            tell(f"{opts.subcommand!r} is deprecated and goes in {GOING}: use {name!r} (-h)")
+        self._subcommand = find(name)
         parser = StrictParser(
-            prog=f"scrapy dedup {opts.subcommand}",
+            prog=f"scrapy dedup {name}",
             description=self._subcommand.__doc__,
             epilog=EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         self._subcommand.add_arguments(parser)
+        parser.set_defaults(**defaults)
         super().add_options(parser)
         # Options that stand before the subcommand have been left over in `args`.
         parser.parse_strictly(args + opts.arguments, opts)

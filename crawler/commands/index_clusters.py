@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..wording import counted
 from .output import is_terminal, print_table, shown
 
 if TYPE_CHECKING:
@@ -27,6 +28,25 @@ def rows_of(clusters: Sequence[IndexCluster]) -> Iterator[dict[str, Any]]:
                 **{name: row[name] for name in ("kind", "similarity", "low", "high")},
                 **{name: row[name] for name in ("first_seen", "last_seen", "words")},
             }
+
+
+def print_cluster(found: IndexCluster) -> None:
+    """Print all pages of one cluster as a table."""
+    title = f"Cluster {found.id}, {counted(len(found.members), 'page')}"
+    if found.url is None:
+        title += "; its original is no longer kept"
+    columns = ["page", "kind", "similarity", "from", "to", "first seen", "last seen"]
+    rows = [
+        [
+            page.url,
+            page.kind,
+            *(shown(value) for value in (page.similarity, page.low, page.high)),
+            page.first_seen.date(),
+            page.last_seen.date(),
+        ]
+        for page in found.members
+    ]
+    print_table(title, columns, rows)
 
 
 def print_clusters(clusters: Sequence[IndexCluster], title: str) -> None:

@@ -446,10 +446,12 @@ def test_the_end_of_what_is_archived_is_no_difference(dedup, fill, files, tmp_pa
         found = json.loads(dedup("compare", a, b, "--json")[1])
         assert [change["added"] for change in found["changes"]] == differing, (a, b)
         assert found["whole"] == [a == file, b == file]
-    found = json.loads(dedup("explain", second, "--json")[1])
+    found = json.loads(dedup("show", "--why", second, "--json")[1])
     assert [change["added"] for change in found["changes"]] == ["early words"]
     assert found["whole"] == [False, False]
-    assert "\nJaccard of what is archived of the two texts\t0.9" in dedup("explain", second)[1]
+    assert (
+        "\nJaccard of what is archived of the two texts\t0.9" in dedup("show", "--why", second)[1]
+    )
     out = dedup("compare", first, file)[1]
     assert "\ncompared\tof A the beginning, all that is archived" in out
     assert "\nverdict on B\tunique, of the beginning of A\n" in out

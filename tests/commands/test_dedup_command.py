@@ -112,9 +112,9 @@ def test_nothing_there(dedup, words, output):
         (["--jso", "stats"], "there is no option '--jso'; did you mean --json?"),
         (["stats", "-j"], "there is no option '-j'"),
         (["stats", "more"], "there is no place for the argument 'more'"),
-        (["moved", "--format", "nginx", "--json"], "--json: not allowed with argument --format"),
+        (["where", "--format", "nginx", "--json"], "--json: not allowed with argument --format"),
         (["export", "-"], "expects a file, not '-'"),
-        (["moved", "-o", "-"], "expects a file, not '-'"),
+        (["where", "-o", "-"], "expects a file, not '-'"),
         (["show"], "the following arguments are required: URL"),
         (["stats", "--set", "DEDUP_THRESHOLD=2"], "DEDUP_THRESHOLD expects a number"),
         (["stats", "-s", "DEDUP_TRESHOLD=1"], "DEDUP_TRESHOLD is no setting; did you mean"),
@@ -269,3 +269,43 @@ def test_every_setting_that_is_read_is_documented():
         read |= set(re.findall(r'settings\.get\w*\("(\w+)"', path.read_text()))
     own = {name for name in read if not hasattr(default_settings, name)}
     assert own == set(re.findall(r"`([A-Z_]+)` \(`\w+`: ", page))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (["cluster", "http://a.example/"], ["clusters", "http://a.example/"]),
+        (["explain", "http://b.example/near"], ["show", "--why", "http://b.example/near"]),
+        (["moved", "--json"], ["where", "--json"]),
+        (
+            ["prefer", "http://a.example/", "--json"],
+            ["override", "http://a.example/", "prefer", "--json"],
+        ),
+    ],
+)
+def test_names_that_are_going_do_the_same(dedup, fill, old, new):
+    """A script goes on working, and is told once what to write."""
+    fill(PAGES)
+    code, out, err = dedup(*old)
+    assert (code, out) == dedup(*new)[:2]
+    hint = f"scrapy dedup: '{old[0]}' is deprecated and goes in 0.3: use '{new[0]}' (-h)\n"
+    assert err.startswith(hint)
+    assert old[0] not in names()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["clusters", "7", "--threshold", ".5"], "--threshold needs a FILE.jsonl"),
+        (["clusters", "7", "--csv", "x.csv"], "--csv lists several clusters"),
+        (["clusters", "7", "--story", ".5"], "name nothing else"),
+        (["where", "http://a/", "--to", "a"], "--to is for the list"),
+        (["override", "http://a/", "keep", "--fetch"], "--text and --fetch are for prefer"),
+        (["show", "http://a/", "--fetch"], "--text and --fetch are for --why"),
+    ],
+)
+def test_options_of_another_question(dedup, words, message):
+    """Where one command answers several, an option of another one is no part of it."""
+    code, out, err = dedup(*words)
+    assert (code, out) == (Exit.USAGE, "")
+    assert message in err

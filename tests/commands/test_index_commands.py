@@ -52,7 +52,7 @@ def keys(server):
 
 LOOKS = [
     "stats", "verify", "show http://a/", "where http://a/", "explain http://a/", "clusters",
-    "cluster 1", "top", "sample", "tune", "moved", "report -o {}/r.html", "export {}/e.gz",
+    "clusters 1", "top", "sample", "tune", "where", "report -o {}/r.html", "export {}/e.gz",
     "forget http://a/", "gone http://a/", "prefer http://a/", "rethreshold 0.9", "replay",
     "override --list",
 ]  # fmt: skip

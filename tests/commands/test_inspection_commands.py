@@ -31,13 +31,13 @@ from tests.workers import hear_ctrl_c
 def test_cluster_command(dedup, fill):
     """A cluster is printed by identifier and by address, and exit code 1 says there is none."""
     fill(PAGES)
-    code, out, err = dedup("cluster", "http://b.example/1")
+    code, out, err = dedup("clusters", "http://b.example/1")
     assert (code, err) == (Exit.FOUND, "")
     assert out.splitlines()[0].split("\t")[:3] == ["page", "kind", "similarity"]
-    found = json.loads(dedup("cluster", "http://b.example/1", "--json")[1])
-    assert json.loads(dedup("cluster", str(found["id"]), "--json")[1]) == found
+    found = json.loads(dedup("clusters", "http://b.example/1", "--json")[1])
+    assert json.loads(dedup("clusters", str(found["id"]), "--json")[1]) == found
     assert found["size"] == len(found["members"]) == 3
-    code, out, err = dedup("cluster", "http://nowhere/", "--json")
+    code, out, err = dedup("clusters", "http://nowhere/", "--json")
     assert (code, json.loads(out)) == (Exit.NOTHING, None)
     assert err == "scrapy dedup: there is no cluster 'http://nowhere/'\n"
 
@@ -66,7 +66,7 @@ def test_names_are_completed(dedup, fill):
     """A mistyped subcommand, kind or host is an error that names the one that was meant."""
     fill(PAGES)
     for words, hint in [
-        (["clutser", "1"], "did you mean cluster?"),
+        (["clutser", "1"], "did you mean clusters?"),
         (["sample", "naer"], "did you mean near?"),
         (["sample", "near", "--host", "a.exmple"], "did you mean a.example?"),
         (["top", "--host", "nothing"], "known: a.example, b.example, c.example"),
@@ -161,11 +161,11 @@ def test_explain_fetches_what_no_archive_holds(dedup, fill, tmp_path):
     copy = changed(original, 3, seed=4)
     with site({"/one": html(original), "/two": html(copy)}) as base:
         fill([(f"{base}/one", text(original)), (f"{base}/two", text(copy))])
-        code, out, err = dedup("explain", f"{base}/two")
+        code, out, err = dedup("show", "--why", f"{base}/two")
         assert (code, err) == (Exit.FOUND, "")
         assert f"to {base}/one" in out.replace("similar", "")
         assert "not in the archive" in out
-        found = json.loads(dedup("explain", f"{base}/two", "--fetch", "--json")[1])
+        found = json.loads(dedup("show", "--why", f"{base}/two", "--fetch", "--json")[1])
     assert found["page"]["kind"] == "near"
     assert abs(found["page"]["similarity"] - found["jaccard"]) < 0.05
     assert 0 < found["bands_met"] <= found["bands"] == 8
@@ -181,14 +181,14 @@ def test_a_file_is_not_fetched(dedup, fill, tmp_path, monkeypatch):
     for name in ("one.txt", "two.txt"):
         (tmp_path / name).write_text(words)
     monkeypatch.chdir(tmp_path)
-    for command in ("explain", "prefer"):
-        code, out, err = dedup(command, "two.txt", "--fetch")
+    for command, *words in (("show", "two.txt", "--why"), ("override", "two.txt", "prefer")):
+        code, out, err = dedup(command, *words, "--fetch")
         assert (code, out) == (Exit.USAGE, "")
         assert "cannot fetch 'two.txt'" in err
-        code, out, err = dedup(command, "two.txt", "--text", "")  # as of a variable that is not set
+        code, out, err = dedup(command, *words, "--text", "")  # as of a variable that is not set
         assert (code, out) == (Exit.USAGE, "")
         assert "empty name" in err
-    found = json.loads(dedup("explain", "two.txt", "--text", "one.txt", "--json")[1])
+    found = json.loads(dedup("show", "--why", "two.txt", "--text", "one.txt", "--json")[1])
     assert found["text_from"] == "given"
 
 
@@ -198,7 +198,7 @@ def test_explain_reads_html_with_the_extractor_of_the_settings(dedup, fill, tmp_
     fill([("http://a/", escaped)])
     (tmp_path / "page.html").write_text("<html><p>tea</p>")
     words = ["--text", str(tmp_path / "page.html"), "-s", "DEDUP_EXTRACTOR=html.escape"]
-    found = json.loads(dedup("explain", "http://new/", "--json", *words)[1])
+    found = json.loads(dedup("show", "--why", "http://new/", "--json", *words)[1])
     assert [one["url"] for one in found["nearest"]] == ["http://a/"]
     assert found["cut"] == []
 
@@ -219,7 +219,7 @@ def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
         writer.close()
 
     asyncio.run(crawl())
-    words = ["explain", "http://b.example/1", "-s", f"DEDUP_DATA_DIR={folder}"]
+    words = ["show", "--why", "http://b.example/1", "-s", f"DEDUP_DATA_DIR={folder}"]
     found = json.loads(dedup(*words, "--json")[1])
     assert found["text_from"].startswith("archive, ")
     assert [one["added"] for one in found["changes"]] == ["other4"] * 2
@@ -237,21 +237,21 @@ def test_explain_names_who_decided(dedup, fill):
     pages = [(f"http://{host}.example/", text(article(1, 300))) for host in "ab"]
     fill(pages)
     copy = pages[1][0]
-    assert "\tthe same words as http://a.example/" in dedup("explain", copy)[1]
+    assert "\tthe same words as http://a.example/" in dedup("show", "--why", copy)[1]
     dedup("override", copy, "keep")
     fill(pages)
-    assert "\nbecause\tsomebody decided that it is kept\n" in dedup("explain", copy)[1]
-    assert "\nbecause\tno other kept page is as similar" in dedup("explain", pages[0][0])[1]
+    assert "\nbecause\tsomebody decided that it is kept\n" in dedup("show", "--why", copy)[1]
+    assert "\nbecause\tno other kept page is as similar" in dedup("show", "--why", pages[0][0])[1]
 
 
 def test_explain_says_that_a_page_is_gone(dedup, fill):
     """And since when, in the words of `where`; of a page that is there it says nothing of it."""
     fill(PAGES)
     url = PAGES[0][0]
-    assert "gone" not in dedup("explain", url)[1]
+    assert "gone" not in dedup("show", "--why", url)[1]
     dedup("gone", url)
     since = json.loads(dedup("where", url, "--json")[1])["gone"]
-    assert f"\ngone from the web\t{since}\n" in dedup("explain", url)[1]
+    assert f"\ngone from the web\t{since}\n" in dedup("show", "--why", url)[1]
 
 
 def test_explain_of_equal_words_has_no_differences(dedup, redis_url, tmp_path):
@@ -267,7 +267,7 @@ def test_explain_of_equal_words_has_no_differences(dedup, redis_url, tmp_path):
         writer.close()
 
     asyncio.run(crawl())
-    code, out, _ = dedup("explain", "http://b.example/1", "-s", f"DEDUP_DATA_DIR={tmp_path}")
+    code, out, _ = dedup("show", "--why", "http://b.example/1", "-s", f"DEDUP_DATA_DIR={tmp_path}")
     assert (code, "to this page" in out) == (Exit.FOUND, False)
 
 
@@ -276,11 +276,11 @@ def test_explain_what_was_never_seen(dedup, fill, tmp_path):
     fill(PAGES)
     file = tmp_path / "page.txt"
     file.write_text(text(changed(article(2, 400), 4, seed=5)))
-    code, out, err = dedup("explain", "http://new/", "--text", str(file))
+    code, out, err = dedup("show", "--why", "http://new/", "--text", str(file))
     assert (code, err) == (Exit.FOUND, "")
     assert "\nkind\tnever seen\n" in out
     assert "http://a.example/2" in out
-    code, out, err = dedup("explain", "http://new/", "--json")
+    code, out, err = dedup("show", "--why", "http://new/", "--json")
     assert (code, err) == (Exit.NOTHING, "scrapy dedup: the index never saw 'http://new/'\n")
     assert json.loads(out)["nearest"] == []
 

@@ -201,13 +201,13 @@ def test_where(dedup: Callable[..., Any], story: None) -> None:
 
 def test_moved(dedup: Callable[..., Any], story: None) -> None:
     """What moved and what is lost are listed apart."""
-    code, out, err = dedup("moved")
+    code, out, err = dedup("where")
     assert (code, err) == (Exit.FOUND, "")
     moved, lost = (table.splitlines() for table in out.strip().split("\n\n"))
     assert len(moved) == len(lost) == 2
     assert moved[1].split("\t")[::2][:2] == [OLD, EXACT]
     assert lost[1].startswith("http://lost.example/\t")
-    code, out, _ = dedup("moved", "--json")
+    code, out, _ = dedup("where", "--json")
     found = json.loads(out)
     assert [(page["url"], page["to"], page["similarity"]) for page in found["moved"]] == [
         (OLD, EXACT, 1.0)
@@ -218,11 +218,11 @@ def test_moved(dedup: Callable[..., Any], story: None) -> None:
 
 def test_moved_within_bounds(dedup: Callable[..., Any], story: None) -> None:
     """A place that is not similar enough, or on a host that nobody named, is no place."""
-    code, out, _ = dedup("moved", "--json", "--to", "far.example")
+    code, out, _ = dedup("where", "--json", "--to", "far.example")
     assert [page["to"] for page in json.loads(out)["moved"]] == [FAR]
-    code, out, _ = dedup("moved", "--json", "--to", "far.example", "--similarity", ".99")
+    code, out, _ = dedup("where", "--json", "--to", "far.example", "--similarity", ".99")
     assert json.loads(out)["moved"] == []
-    code, _, err = dedup("moved", "--to", "fra.example")
+    code, _, err = dedup("where", "--to", "fra.example")
     assert code == Exit.USAGE
     assert "did you mean far.example?" in err
 
@@ -230,11 +230,11 @@ def test_moved_within_bounds(dedup: Callable[..., Any], story: None) -> None:
 def test_moved_into_a_file(dedup: Callable[..., Any], story: None, tmp_path: Path) -> None:
     """The file is the output; one that cannot be written is one line of error."""
     path = tmp_path / "moved.conf"
-    code, out, _ = dedup("moved", "--format", "nginx", "-o", str(path))
+    code, out, _ = dedup("where", "--format", "nginx", "-o", str(path))
     assert (code, out) == (Exit.FOUND, f"1 page moved, 1 is lost: {path}\n")
-    assert path.read_text() == dedup("moved", "--format", "nginx")[1]
+    assert path.read_text() == dedup("where", "--format", "nginx")[1]
     assert list(tmp_path.iterdir()) == [path]
-    code, out, err = dedup("moved", "-o", str(tmp_path / "none" / "x"))
+    code, out, err = dedup("where", "-o", str(tmp_path / "none" / "x"))
     assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
 
 
@@ -248,18 +248,18 @@ def test_addresses_that_are_in_no_map_are_counted(
         cut, ("1 moved page has an address", "2 moved pages have addresses"), strict=True
     ):
         dedup("gone", url)
-        err = dedup("moved", "--format", "nginx")[2]
+        err = dedup("where", "--format", "nginx")[2]
         assert err == f"scrapy dedup: {said} that no such map can hold; --format json has all\n"
 
 
 def test_nothing_moved(dedup: Callable[..., Any], fill: Callable[..., str]) -> None:
     """An index without gone pages gives an empty list, a map that can be included, exit code 1."""
     fill(CLUSTER)
-    code, out, err = dedup("moved")
+    code, out, err = dedup("where")
     assert (code, out) == (Exit.NOTHING, "")
     assert "no page of the index is gone" in err
-    assert json.loads(dedup("moved", "--json")[1]) == {"moved": [], "lost": []}
-    assert dedup("moved", "--format", "nginx")[1].endswith('default "";\n}\n')
+    assert json.loads(dedup("where", "--json")[1]) == {"moved": [], "lost": []}
+    assert dedup("where", "--format", "nginx")[1].endswith('default "";\n}\n')
 
 
 def test_gone_by_a_clock_that_is_behind(
@@ -298,13 +298,13 @@ def test_prefer(dedup: Callable[..., Any], fill: Callable[..., str], tmp_path: P
     """A copy takes the place of the kept page, with its text out of the archive."""
     digest = fill(CLUSTER)
     folder = ["-s", f"DEDUP_DATA_DIR={tmp_path}"]
-    code, out, err = dedup("prefer", NEAR, *folder)
+    code, out, err = dedup("override", NEAR, "prefer", *folder)
     assert (code, out) == (Exit.USAGE, "")
     assert "--fetch or --text gives it" in err
     writer = ArchiveWriter(archive_path(DedupConfig(data_dir=tmp_path), digest), 10)
     writer.add(NEAR_TEXT, "", Verdict(Kind.NEAR, NEAR))
     writer.close()
-    code, out, err = dedup("prefer", NEAR, "--json", *folder)
+    code, out, err = dedup("override", NEAR, "prefer", "--json", *folder)
     done = json.loads(out)
     assert (code, err) == (Exit.FOUND, "")
     assert (done["kind_before"], done["copied"], done["replaces"]) == ("near", OLD, OLD)
@@ -312,9 +312,9 @@ def test_prefer(dedup: Callable[..., Any], fill: Callable[..., str], tmp_path: P
     assert done["cluster_before"] != done["cluster"]
     assert json.loads(dedup("show", OLD, "--json")[1])["duplicate_of"] == NEAR
     assert json.loads(dedup("where", OLD, "--json")[1])["places"][0]["url"] == NEAR
-    members = json.loads(dedup("cluster", str(done["cluster_before"]), "--json")[1])["members"]
+    members = json.loads(dedup("clusters", str(done["cluster_before"]), "--json")[1])["members"]
     assert {member["url"] for member in members} == {url for url, _ in CLUSTER}
-    code, out, _ = dedup("prefer", NEAR, "--json", *folder)
+    code, out, _ = dedup("override", NEAR, "prefer", "--json", *folder)
     assert (code, json.loads(out)["replaces"]) == (Exit.FOUND, None)
     assert dedup("verify")[0] == Exit.FOUND
 
@@ -326,17 +326,19 @@ def test_prefer_with_a_text(
     fill(CLUSTER)
     folder = ["-s", f"DEDUP_DATA_DIR={tmp_path}"]
     (tmp_path / "far.txt").write_text(FAR_TEXT)
-    code, out, _ = dedup("prefer", FAR, "--text", str(tmp_path / "far.txt"), "--json", *folder)
+    code, out, _ = dedup(
+        "override", FAR, "prefer", "--text", str(tmp_path / "far.txt"), "--json", *folder
+    )
     assert (code, json.loads(out)["replaces"]) == (Exit.FOUND, OLD)
     picture = ROOT / "docs" / "pictures" / "report.png"
-    code, out, err = dedup("prefer", EXACT, "--text", str(picture), *folder)
+    code, out, err = dedup("override", EXACT, "prefer", "--text", str(picture), *folder)
     assert (code, out) == (Exit.USAGE, "")
     assert "is no text, nor HTML" in err
     assert json.loads(dedup("show", EXACT, "--json")[1])["kind"] == "exact"
-    code, out, err = dedup("prefer", "http://nowhere/", "--json", *folder)
+    code, out, err = dedup("override", "http://nowhere/", "prefer", "--json", *folder)
     assert (code, out) == (Exit.NOTHING, "null\n")
     dedup("gone", EXACT)
-    code, _, err = dedup("prefer", EXACT, *folder)
+    code, _, err = dedup("override", EXACT, "prefer", *folder)
     assert code == Exit.USAGE
     assert "is gone; --fetch sees whether it is back" in err
 
@@ -354,7 +356,7 @@ def test_prefer_with_another_extractor(
     fill(CLUSTER)
     (tmp_path / "far.html").write_text("<html><p>Tea</p>")
     words = ["--text", str(tmp_path / "far.html"), "-s", f"DEDUP_EXTRACTOR={__name__}.extract_far"]
-    assert dedup("prefer", FAR, *words)[0] == Exit.FOUND
+    assert dedup("override", FAR, "prefer", *words)[0] == Exit.FOUND
 
     async def crawl() -> Kind:
         async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
@@ -372,7 +374,7 @@ def test_only_the_beginning_of_a_text_is_no_text(
     writer = ArchiveWriter(archive_path(DedupConfig(data_dir=tmp_path), digest), 10)
     writer.add(long, "", Verdict(Kind.EXACT, EXACT))
     writer.close()
-    code, _, err = dedup("prefer", EXACT, "-s", f"DEDUP_DATA_DIR={tmp_path}")
+    code, _, err = dedup("override", EXACT, "prefer", "-s", f"DEDUP_DATA_DIR={tmp_path}")
     assert code == Exit.USAGE
     assert "only the beginning" in err
 
@@ -406,7 +408,7 @@ def test_override_of_an_index_that_is_not_there(dedup: Callable[..., Any], serve
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "name a page and keep, drop, none, or --list alone"),
+        ([], "name a page and keep, drop, none, prefer, or --list alone"),
         ([OLD], "name a page"),
         ([OLD, "keep", "--list"], "name a page"),
         ([OLD, "kepp"], "did you mean keep?"),
@@ -454,7 +456,7 @@ def test_a_site_is_crawled_before_and_after_its_pages_moved(
     web.page("/", "/a", "/b", "/c", "/d", "/new/b", text=text(article(4)))
     crawl()
 
-    code, out, _ = dedup("moved", "--json")
+    code, out, _ = dedup("where", "--json")
     found = json.loads(out)
     assert code == Exit.FOUND
     assert [(page["url"], page["to"]) for page in found["moved"]] == [

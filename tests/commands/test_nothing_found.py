@@ -15,12 +15,12 @@ URL = "http://a.example/1"
     [
         ["clusters"],
         ["clusters", "--story", "0.5"],
-        ["cluster", URL],
+        ["clusters", URL],
         ["export", "index.jsonl.gz"],
-        ["explain", URL],
-        ["moved"],
-        ["moved", "--to", "a.example"],
-        ["moved", "-o", "moved.json", "--json"],
+        ["show", "--why", URL],
+        ["where"],
+        ["where", "--to", "a.example"],
+        ["where", "-o", "moved.json", "--json"],
         ["rethreshold", "0.9"],
         ["sample", "near"],
         ["sample", "near", "--host", "a.example"],
@@ -43,7 +43,11 @@ def test_a_name_of_no_index_is_said(dedup, fill, words, tmp_path):
         "scrapy dedup: nothing yet in the index 'misspelt'; crawl first\n",
     )
     # The one says all the same that it never saw the page, the other shows the curve.
-    assert not out or words[0] == "explain" or (words[0] == "tune" and "in the index" not in out)
+    assert (
+        not out
+        or words[:2] == ["show", "--why"]
+        or (words[0] == "tune" and "in the index" not in out)
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -52,7 +56,7 @@ def test_redirects_that_are_there_outlive_a_misspelt_name(dedup, fill, tmp_path)
     fill([(URL, text(article(1)))])
     file = tmp_path / "moved.map"
     file.write_text("as it was")
-    words = ["moved", "--format", "nginx", "-o", str(file)]
+    words = ["where", "--format", "nginx", "-o", str(file)]
     assert dedup(*words, "-s", "DEDUP_NAMESPACE=misspelt")[0] == Exit.NOTHING
     assert file.read_text() == "as it was"
     assert dedup(*words)[0] == Exit.NOTHING
@@ -74,8 +78,8 @@ def test_an_index_without_pages_is_exported(dedup, fill, tmp_path):
     ("words", "said"),
     [
         (["clusters"], "the index holds no clusters of 2 pages"),
-        (["moved"], "no page of the index is gone"),
-        (["moved", "-o", "/dev/null"], "no page of the index is gone"),
+        (["where"], "no page of the index is gone"),
+        (["where", "-o", "/dev/null"], "no page of the index is gone"),
         (["rethreshold", "0.9"], "no decision that the index can tell of would change"),
         (["sample", "near"], "no page of the index fits that"),
         (["show", "a.example"], "does its address begin with https:// or http://?"),

@@ -124,7 +124,7 @@ def test_a_file_that_is_not_there(dedup: Dedup) -> None:
     [
         "text",
         "text --blocks",
-        "explain a --text",
+        "show --why a --text",
         "shingles",
         "shingles --raw",
         "compare README.md",

@@ -31,7 +31,7 @@ def test_a_page_that_moved_is_found_at_its_new_address_only(played: Played) -> N
     hits = searcher.search(index.parse_query('"oven that the whole street"', ["title"])).hits
     (found,) = [searcher.doc(place)["url"][0] for _, place in hits]
     assert found.endswith("/beacon/archive/bakery")
-    ((_, output),) = [one for one in played.outputs if "dedup moved" in one[0].commands]
+    ((_, output),) = [one for one in played.outputs if "dedup where" in one[0].commands]
     assert re.search(r"/beacon/bakery\" .*/beacon/archive/bakery", output)
 
 

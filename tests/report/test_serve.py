@@ -434,7 +434,7 @@ def test_nearest_of_a_text(browser: Browser, config: DedupConfig) -> None:
     fill(config, KEPT)
     with served(config) as site, visit(browser) as seen:
         enter(seen, site, "/search?q=https://new.example/")
-        assert "scrapy dedup explain --fetch" in seen.page.inner_text("main")
+        assert "scrapy dedup show --why --fetch" in seen.page.inner_text("main")
         for words, said in (
             (text(changed(article(1, 300), 2)), "would be a copy"),
             (text(article(9)), "No kept page shares a band"),
@@ -538,7 +538,7 @@ def test_prefer_without_a_text(site: Served, config: DedupConfig) -> None:
     archive_path(config).unlink()
     answer = site.read("/prefer", method="POST", form={**kept, "url": COPY}, Origin=site.root)
     assert answer.status == 400
-    assert "scrapy dedup prefer --fetch" in answer.text
+    assert "scrapy dedup override … prefer --fetch" in answer.text
     assert "Prefer: keep" not in site.read(f"/page?url={COPY}").text
 
 

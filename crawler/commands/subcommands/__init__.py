@@ -30,6 +30,16 @@ EXIT_CODES = (
 )
 
 
+# Names that are going, each with the subcommand that does the same and the defaults of its options.
+ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "cluster": ("clusters", {}),
+    "explain": ("show", {"why": True}),
+    "moved": ("where", {}),
+    "prefer": ("override", {"decision": "prefer"}),
+}
+GOING = "0.3"  # the version in which they are gone
+
+
 class Exit(IntEnum):
     """What the exit code says; :data:`EXIT_CODES` says it to people."""
 

@@ -1,6 +1,8 @@
-"""The clusters of the index; or those of the documents of a file.
+"""The clusters of the index, one of them, or those of the documents of a file.
 
-Without FILE the kept pages that stand for others are listed with these, by size. --story 0.5 groups
+Without an argument the kept pages that stand for others are listed with these, by size. ID, the
+number that `show` calls `cluster` and that is never given to another, or the URL of a page lists
+one cluster, with when its pages were first and last seen. --story 0.5 groups
 kept pages that are less similar than the threshold, as articles on one story are; nothing is
 dropped for it. Long pages, and pairs that share no band, are not found that way: the figures below
 the list say how many.
@@ -18,12 +20,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...wording import floored, similarity_in_words
 from ..arguments import number, output_file, whole
-from ..index_clusters import CLUSTERS, MEMBERS, print_clusters, print_stories, rows_of
-from ..output import is_terminal, now_and_then, print_table, progress_reporter
+from ..index_clusters import (
+    CLUSTERS,
+    MEMBERS,
+    print_cluster,
+    print_clusters,
+    print_stories,
+    rows_of,
+)
+from ..output import is_terminal, now_and_then, print_json, print_table, progress_reporter
 from . import Exit, ask_index, nothing, nothing_found
 
 if TYPE_CHECKING:
@@ -36,7 +46,12 @@ HELP = "Clusters of the index, or of similar documents in a file"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE.jsonl", nargs="?", help="the documents")
+    parser.add_argument(
+        "file",
+        metavar="ID|URL|FILE.jsonl",
+        nargs="?",
+        help="a cluster, a page in it, or a file of documents",
+    )
     parser.add_argument(
         "--min-size",
         type=whole(2, 10**9),
@@ -73,16 +88,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the clusters of the index, or read, group and print the collection."""
     from ...dedup.errors import InputError
+    from ..documents import is_web_address
 
-    of_file = ("threshold", "id_field", "text_field", "html_field", "pairs")
-    if options.file is None:
-        for name in of_file:
+    source = options.file
+    is_cluster = source is not None and source != "-" and not Path(source).exists()
+    is_cluster = is_cluster and (_is_number(source) or is_web_address(source))
+    if source is None or is_cluster:
+        for name in ("threshold", "id_field", "text_field", "html_field", "pairs"):
             if getattr(options, name):
                 raise InputError(f"--{name.replace('_', '-')} needs a FILE.jsonl")
+    if source is None:
         return _run_index(options, settings)
     if options.story is not None:
-        raise InputError("--story groups the pages of the index: leave out the file")
+        raise InputError("--story groups the pages of the index: name nothing else")
+    if is_cluster:
+        for name in ("min_size", "csv"):
+            if getattr(options, name):
+                raise InputError(f"--{name.replace('_', '-')} lists several clusters")
+        return _run_cluster(options, settings)
     return _run_file(options, settings)
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdigit() and len(name) < 11
+
+
+def _run_cluster(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    from ...dedup.inspection import read_cluster
+
+    name = options.file
+    which = int(name) if _is_number(name) else name
+    found = ask_index(
+        settings, lambda index: read_cluster(index, which, progress=progress_reporter())
+    )
+    if options.json:
+        print_json(found.to_dict() if found else None)
+    elif found:
+        print_cluster(found)
+    if found:
+        return Exit.FOUND
+    return nothing_found(settings, f"there is no cluster {name!r}")
 
 
 def _run_index(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:

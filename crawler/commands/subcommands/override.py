@@ -1,7 +1,13 @@
-"""What a person decides about a page, whatever it resembles: obeyed when the page comes again.
+"""What a person decides about a page, whatever it resembles.
 
-`keep` keeps it, `drop` takes it for a copy of the page that is most like it, if any shares a band
-with it, and `none` takes the decision back.
+`keep` keeps it when it comes again, `drop` takes it then for a copy of the page that is most like
+it, if any shares a band with it, and `none` takes that decision back.
+
+`prefer` makes it the page that stands for its cluster, now and once; the one that stood there
+becomes its copy. That is a check of the page, for which its text is needed: as the archive has it
+(DEDUP_ARCHIVE), as --text gives it, or fetched now with --fetch. The other members of the cluster
+are compared with the page when they come again. The number of the cluster before leads to the new
+one. A page that is to be dropped stays a copy.
 """
 
 from __future__ import annotations
@@ -12,14 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import one_of
 from ..output import print_json, print_table, tell
+from ..preference import prefer_page
 from . import Exit, ask_index, nothing, unseen
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
 
-HELP = "Decide about a page whatever it resembles"
+HELP = "Keep, drop or prefer a page whatever it resembles"
 
-_DECISIONS = ("keep", "drop", "none")
+_DECISIONS = ("keep", "drop", "none", "prefer")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,11 +35,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "decision",
         nargs="?",
         type=one_of(_DECISIONS),
-        metavar="keep|drop|none",
+        metavar="|".join(_DECISIONS),
         help="what shall become of it",
     )
     parser.add_argument("--list", action="store_true", help="list all decisions that hold")
-    parser.add_argument("--json", action="store_true", help="print JSON: address to decision")
+    parser.add_argument("--text", metavar="FILE", help="with prefer: its text or HTML; - reads it")
+    parser.add_argument("--fetch", action="store_true", help="with prefer: fetch the page now")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON: address to decision; of prefer what changed, null if never seen",
+    )
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
@@ -41,6 +54,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     if options.list == (options.url is not None) or not (options.list or options.decision):
         raise InputError(f"name a page and {', '.join(_DECISIONS)}, or --list alone")
+    if options.decision == "prefer":
+        return prefer_page(options, settings)
+    if options.text is not None or options.fetch:
+        raise InputError("--text and --fetch are for prefer")
 
     async def decide(index: DuplicateIndex) -> dict[str, str]:
         if options.list:

@@ -1,8 +1,8 @@
 """Decisions for a person to look at, drawn at random: borderline ones with --similarity .80-.85.
 
 KIND is the decision that stands: near, exact, unique or short. Every page for which it stands, and
-which fits the other options, is drawn with the same probability. `compare` and `explain` show more
-of a pair. All records of the index are read for it.
+which fits the other options, is drawn with the same probability. `compare` and `show --why` tell
+more of a pair. All records of the index are read for it.
 """
 
 from __future__ import annotations

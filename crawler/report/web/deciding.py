@@ -53,7 +53,7 @@ class Deciding:
         try:
             text = await self._view.read(lambda archive: archive.whole_text(record.url))
         except InputError as error:
-            hint = "scrapy dedup prefer --fetch reads the page anew."
+            hint = "scrapy dedup override … prefer --fetch reads the page anew."
             raise HTTPException(400, f"This cannot be done here: {error}; {hint}") from None
         await self._index.prefer(record.url, text)
         self._view.forget()

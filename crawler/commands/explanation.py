@@ -1,11 +1,4 @@
-"""Why a page was decided about as it was: what it is a copy of, and what makes it one.
-
-Shown are the decision, the similarity with its interval, the bands of the two that met, the words
-in which they differ and the blocks that were cut from the page as chrome. The texts are those of
-the archive (DEDUP_ARCHIVE); pages that are not in it are fetched now with --fetch. Of a page that
-is kept, and of one never seen whose text is given, the kept pages nearest to it are listed: those
-that share a band with it, so that very different ones may be missing.
-"""
+"""Why a page was decided about as it was, as `scrapy dedup show --why` prints it."""
 
 from __future__ import annotations
 
@@ -13,17 +6,15 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..changes import change_dicts, print_changes
-from ..output import print_json, print_table, printable, shown
-from . import Exit, ask_index, nothing_found, unseen
+from .changes import change_dicts, print_changes
+from .output import print_json, print_table, printable, shown
+from .subcommands import Exit, ask_index, nothing_found, unseen
 
 if TYPE_CHECKING:
-    from ...dedup.analysis.comparison import Comparison
-    from ...dedup.config import DedupConfig
-    from ...dedup.index import DuplicateIndex
-    from ...dedup.inspection import Explanation, Neighbour
-
-HELP = "Why a page was decided about as it was"
+    from ..dedup.analysis.comparison import Comparison
+    from ..dedup.config import DedupConfig
+    from ..dedup.index import DuplicateIndex
+    from ..dedup.inspection import Explanation, Neighbour
 
 _CUT = 10  # blocks that a table shows; JSON has all
 _CUT_WIDTH = 70  # characters of each
@@ -41,19 +32,10 @@ class _Source(NamedTuple):
     is_whole: bool = True
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("url", metavar="URL", help="address of the page, as it was crawled")
-    parser.add_argument("--text", metavar="FILE", help="the page's text or HTML; - reads it")
-    parser.add_argument(
-        "--fetch", action="store_true", help="fetch pages that the archive does not hold"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+def explain_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print all that is known; exit code 1 if that is nothing."""
-    from ...dedup.inspection import explain
-    from ...project import project_config
+    from ..dedup.inspection import explain
+    from ..project import project_config
 
     config = project_config(settings)
     agent = settings["USER_AGENT"] if options.fetch else None
@@ -82,8 +64,8 @@ def _source(
     url: str, given: str | None, agent: str | None, config: DedupConfig, digest: str
 ) -> _Source | None:
     """The text of a page: as given, from the archive, or fetched now, if as an `agent`."""
-    from ...extractor import extractor
-    from ..documents import archived_page, read_page, web_address
+    from ..extractor import extractor
+    from .documents import archived_page, read_page, web_address
 
     if given is None:
         if found := archived_page(url, config, digest):
@@ -98,7 +80,7 @@ def _source(
 
 
 def _compared(a: _Source, b: _Source, config: DedupConfig) -> Comparison:
-    from ...dedup.analysis.comparison import compare
+    from ..dedup.analysis.comparison import compare
 
     return compare(a.text, b.text, config, whole=(a.is_whole, b.is_whole))
 

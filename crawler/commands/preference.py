@@ -1,10 +1,4 @@
-"""Makes a page the one that stands for its cluster; the one that stood there becomes its copy.
-
-That is a check of the page, for which its text is needed: as the archive has it (DEDUP_ARCHIVE), as
---text gives it, or fetched now with --fetch. The other members of the cluster are compared with the
-page when they come again. The number of the cluster before leads to the new one. A page that is to
-be dropped (`override`) stays a copy.
-"""
+"""The decision `prefer` of `scrapy dedup override`: a page takes the place of its original."""
 
 from __future__ import annotations
 
@@ -12,27 +6,18 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..output import print_json, print_table
-from . import Exit, ask_index, nothing_found, unseen
+from .output import print_json, print_table
+from .subcommands import Exit, ask_index, nothing_found, unseen
 
 if TYPE_CHECKING:
-    from ...dedup.index import DuplicateIndex
-
-HELP = "Make a page the one that stands for its cluster"
+    from ..dedup.index import DuplicateIndex
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("url", metavar="URL", help="address of the page, as it was crawled")
-    parser.add_argument("--text", metavar="FILE", help="the page's text or HTML; - reads it")
-    parser.add_argument("--fetch", action="store_true", help="fetch the page now")
-    parser.add_argument("--json", action="store_true", help="print JSON; null if never seen")
-
-
-def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+def prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Check the page as preferred and print what that changed."""
-    from ...dedup.verdict import Kind
-    from ...extractor import extractor
-    from ..documents import read_page, web_address
+    from ..dedup.verdict import Kind
+    from ..extractor import extractor
+    from .documents import read_page, web_address
 
     async def prefer(index: DuplicateIndex) -> dict[str, Any] | None:
         before = await index.show(options.url)
@@ -70,9 +55,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 def _archived(url: str, settings: Mapping[str, Any], digest: str, *, is_gone: bool) -> str:
     """The page's main text in the archive. Raises :class:`InputError` if it is not there."""
-    from ...dedup.archive.pages import Archive
-    from ...dedup.errors import InputError
-    from ...project import project_config
+    from ..dedup.archive.pages import Archive
+    from ..dedup.errors import InputError
+    from ..project import project_config
 
     if is_gone:
         raise InputError(f"{url!r} is gone; --fetch sees whether it is back")
