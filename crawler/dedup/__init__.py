@@ -4,6 +4,7 @@ from .config import DedupConfig
 from .errors import ConfigError, DedupError, ParameterMismatch, ServerError
 from .index import DuplicateIndex
 from .sketches import Sketcher
+from .sketches.lsh import collision_probability
 from .sketches.shingles import shingle_hashes
 from .sketches.similarity import Estimate, containment, estimate, jaccard
 from .verdict import Kind, Record, Verdict
@@ -20,6 +21,7 @@ __all__ = [
     "ServerError",
     "Sketcher",
     "Verdict",
+    "collision_probability",
     "containment",
     "estimate",
     "jaccard",

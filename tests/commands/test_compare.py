@@ -93,13 +93,40 @@ def test_the_smallest_shingles_are_sorted_and_are_those_of_the_library(dedup, fi
     _, out, _ = dedup("shingles", *files(content), "--json")
     found = json.loads(out)
     hashes = [one["hash"] for one in found]
-    expected = shingle_hashes(content, unit="char", size=25, step=5)
+    expected = shingle_hashes(content, unit="char", size=25)
     assert hashes == expected[:10].tolist()
     assert all(len(one["text"]) == 25 and one["text"] in content for one in found)
     _, out, _ = dedup("shingles", *files(content), "--unit", "word", "--all")
     lines = [line.split("\t") for line in out.strip().splitlines()[1:]]
     assert [int(number) for number, _ in lines] == shingle_hashes(content).tolist()
     assert {len(words.split()) for _, words in lines} == {5}
+
+
+def test_shingles_begin_at_each_unit(dedup, files):
+    """Of the slides' abcdabd, characters give five different shingles of two."""
+    words = [*files("abcdabd"), "--size", "2", "--all", "--json"]
+    found = {one["text"] for one in json.loads(dedup("shingles", *words)[1])}
+    assert found == {"ab", "bc", "cd", "da", "bd"}
+
+
+def test_words_sound_alike(dedup):
+    """The paper's example, whose DSound codes are one and whose Soundex codes are not."""
+    code, out, _ = dedup("code", "Rodgers", "Rojers", "--json")
+    found = json.loads(out)
+    assert code == Exit.FOUND
+    assert [found[word]["dsound"] for word in ("Rodgers", "Rojers")] == ["602062", "602062"]
+    assert [found[word]["soundex"] for word in ("Rodgers", "Rojers")] == ["R326", "R262"]
+    assert found["Rodgers"].keys() == {"dsound", "soundex", "phonex", "phonix", "metaphone"}
+    assert dedup("code", "Rodgers")[1].startswith("word\tdsound\t")
+    assert dedup("code", "茶")[0] == Exit.NOTHING
+
+
+def test_what_is_ignored_is_said(dedup, files):
+    """Texts of the same words are exact; whoever sees them differ is told why."""
+    _, out, _ = dedup("compare", *files("To be, or not to be?", "to be or not to be"))
+    assert out.endswith("What differs is ignored: case, punctuation (DEDUP_IGNORE).\n")
+    _, out, _ = dedup("compare", *files("to be or not to be", "to be  or not to be"))
+    assert "DEDUP_IGNORE" not in out
 
 
 def test_repeats_are_listed_on_demand(dedup, files):
@@ -520,6 +547,8 @@ def test_typos_are_corrected_on_demand(dedup, files):
     )
     assert plain["jaccard"] < 0.5
     assert corrected["jaccard"] == 1
+    assert (plain["uncorrected"], corrected["uncorrected"]) == (None, plain["jaccard"])
+    assert "\nJaccard, uncorrected\t" in dedup("compare", *names, "--correct", "typos")[1]
     assert dedup("compare", *names, "--correct", "typo")[0] == Exit.USAGE
 
 

@@ -7,7 +7,8 @@ which an index compares for `exact`: near at 1.0 there may be exact here. Shingl
 threshold are those of the settings. Lines are compared as diff does; for lines and smallest
 shingles, what both have counts on both sides (Dice), for Jaccard once. With --correct and a
 phonetic code, "hybrid" is what the DSound paper measures: A as it is, and B with its unknown words
-corrected where it does not match A.
+corrected where it does not match A. Beside it stands the Jaccard of both as they are, as in the
+paper's Table II.
 """
 
 from __future__ import annotations
@@ -108,15 +109,25 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         confidence=options.level,
         whole=(a.is_whole, b.is_whole),
     )
+    uncorrected = None
+    if config.correct is not None:
+        uncorrected = compare(a.text, b.text, replace(config, correct=None)).jaccard
     if options.json:
-        print_json({**_to_dict(options, config, found), "a_from": a.origin, "b_from": b.origin})
+        facts = {"a_from": a.origin, "b_from": b.origin, "uncorrected": uncorrected}
+        print_json(_to_dict(options, config, found) | facts)
     else:
-        _print(options, config, found, (a.origin, b.origin))
+        _print(options, config, found, (a.origin, b.origin), uncorrected)
+        if found.changes == [] and a.text.split() != b.text.split():
+            print(f"What differs is ignored: {', '.join(sorted(config.ignore))} (DEDUP_IGNORE).")
     return Exit.FOUND
 
 
 def _print(
-    options: argparse.Namespace, config: DedupConfig, found: Comparison, origins: tuple[str, str]
+    options: argparse.Namespace,
+    config: DedupConfig,
+    found: Comparison,
+    origins: tuple[str, str],
+    uncorrected: float | None,
 ) -> None:
     documents = zip("AB", (options.a, options.b), origins, found.words, found.shingles, strict=True)
     rows: list[list[Any]] = [list(document) for document in documents]
@@ -134,6 +145,11 @@ def _print(
             None,
             _shared(smallest),
         ],
+        *(
+            [["Jaccard, uncorrected", _percent(uncorrected), None, None, f"exact{part}"]]
+            if uncorrected is not None
+            else []
+        ),
         ["Jaccard", _percent(found.jaccard), None, None, f"exact, of all shingles{part}"],
         ["containment of A in B", _percent(found.a_in_b), None, None, f"exact{part}"],
         ["containment of B in A", _percent(found.b_in_a), None, None, f"exact{part}"],

@@ -3,7 +3,7 @@
 A text is compared by these numbers. FILE is a text or HTML file, of which the main text is taken,
 `-` for standard input, or an http(s) address: the main text that the archive (DEDUP_ARCHIVE) holds
 of it, else what is fetched now (at most 50 MB, 30 seconds). Words are normalised as DEDUP_IGNORE
-says. Without a --size it is 25 characters or 5 words, and the --step 5 or 1.
+says. Without a --size it is 25 characters or 5 words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from . import Exit, nothing
 
 HELP = "The smallest shingles of a text and their hashes"
 
-_SIZES = {"char": (25, 5), "word": (5, 1)}  # size and step
+_SIZES = {"char": 25, "word": 5}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unit", choices=list(_SIZES), default="char", help="(default: char)")
     parser.add_argument("--size", type=whole(1, 10_000), metavar="N", help="units in a shingle")
     parser.add_argument(
-        "--step", type=whole(1, 10_000), metavar="N", help="units from one shingle to the next"
+        "--step",
+        type=whole(1, 10_000),
+        metavar="N",
+        default=1,
+        help="units from one shingle to the next (default: 1)",
     )
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
@@ -54,12 +58,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...project import project_config
     from ..documents import find_document
 
-    size, step = _SIZES[options.unit]
     config = project_config(settings)
     normaliser = make_sketcher(config, 0).shingler.normaliser
-    shingler = Shingler(
-        options.unit, options.size or size, options.step or step, normaliser=normaliser
-    )
+    size = options.size or _SIZES[options.unit]
+    shingler = Shingler(options.unit, size, options.step, normaliser=normaliser)
     text = find_document(
         options.file, config, raw=options.raw, user_agent=settings["USER_AGENT"]
     ).text
