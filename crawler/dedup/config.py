@@ -170,10 +170,14 @@ class DedupConfig:
         False, parsing.boolean, "Whether a shingle counts as often as it occurs in the text."
     )
     ignore: frozenset[str] = setting(
-        frozenset({"case", "punctuation"}),
-        parsing.some_of("accents", "case", "numbers", "punctuation", "reposts", "urls"),
-        "What makes no difference: out of `case`, `punctuation`, `accents`, `numbers` (dates and "
-        "counters too), `urls`, `reposts` (RT @name).",
+        frozenset({"case", "marks", "typography"}),
+        parsing.some_of(
+            "accents", "case", "marks", "numbers", "punctuation", "reposts", "typography", "urls"
+        ),
+        "What makes no difference: out of `case`, `marks` (`[1]`, `[edit]`, numbers of notes and "
+        "verses, times of a transcript, hyphens at line ends), `typography` (punctuation, but no "
+        "signs that carry meaning: `+3`, `✓`, `★`, `€`), `punctuation` (all of it, and all signs), "
+        "`accents`, `numbers` (dates and counters too), `urls`, `reposts` (RT @name).",
     )
     segment: str | Callable[[str], Iterable[str]] | None = setting(
         None,

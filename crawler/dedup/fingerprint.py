@@ -68,7 +68,9 @@ def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
 def _normaliser(config: DedupConfig, segment: Segmenter | None = None) -> Normaliser:
     return Normaliser(
         fold_case="case" in config.ignore,
-        drop_punctuation="punctuation" in config.ignore,
+        drop_punctuation=not config.ignore.isdisjoint({"punctuation", "typography"}),
+        keep_signs="punctuation" not in config.ignore,
+        drop_marks="marks" in config.ignore,
         fold_accents="accents" in config.ignore,
         fold_numbers="numbers" in config.ignore,
         drop_urls="urls" in config.ignore,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .scripts import UNSPACED
+from .signs import sign
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,16 +92,21 @@ _LONGEST_MARK_RUN: Final = 30
 
 
 @lru_cache
-def characters(drop_punctuation: bool, fold_accents: bool, split_unspaced: bool) -> Characters:
+def characters(
+    drop_punctuation: bool, fold_accents: bool, split_unspaced: bool, keep_signs: bool = False
+) -> Characters:
     """What characters do under these rules of a :class:`~crawler.dedup.text.Normaliser`."""
-    return Characters(drop_punctuation, fold_accents, split_unspaced)
+    return Characters(drop_punctuation, fold_accents, split_unspaced, keep_signs)
 
 
 class Characters:
     """What code points do, each asked for when it is first met: for all it takes a fifth second."""
 
-    def __init__(self, drop_punctuation: bool, fold_accents: bool, split_unspaced: bool) -> None:
+    def __init__(
+        self, drop_punctuation: bool, fold_accents: bool, split_unspaced: bool, keep_signs: bool
+    ) -> None:
         self._drop_punctuation = drop_punctuation
+        self._keep_signs = keep_signs  # those in the text: what does not count has been taken out
         self._unspaced = UNSPACED if split_unspaced else ()
         self._known = np.full(0x110000, _UNMET, np.uint8)
         for first, last in _IGNORABLE + (_ACCENTS if fold_accents else ()):
@@ -164,6 +170,8 @@ class Characters:
         return self._ask(ord(char)) if found == _UNMET else found
 
     def _ask(self, point: int) -> int:
+        if self._keep_signs and sign(chr(point)) is not None:
+            return WORD
         found = _class(chr(point), self._drop_punctuation)
         if found == WORD and any(first <= point <= last for first, last in self._unspaced):
             return ALONE

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .characters import ALONE, DROP, WORD, characters, one_writing
+from .marks import without_marks
 from .scripts import UNSPACED_LETTER, segmented
+from .signs import Sign, sign, with_signs
 
 try:
     from ._normaliser import encode, has_gaps
@@ -31,8 +33,15 @@ _ASCII: Final = bytes(
     for byte in range(128)
 ).ljust(256)
 
+# The same where signs count: those that do not are gone by then.
+_ASCII_SIGNS: Final = bytes(
+    byte if chr(byte) in "+-<>=$.,:/" else _ASCII[byte] for byte in range(128)
+).ljust(256)
+
 # Typographic punctuation and the no-break space: all that is not ASCII in most English pages.
 _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
+# Those of them that are no signs, and an accent in place of an apostrophe.
+_QUOTES: Final = "\u2019\u201c\u201d\u2018\u2026\u00b4"
 
 # Code points normalised at a time, so that the working arrays do not grow with the page.
 _PIECE: Final = 1 << 18
@@ -73,6 +82,13 @@ class Normaliser:
     drop_punctuation
         Words are runs of letters, digits and ``_``, like ``\w+``; otherwise every punctuation mark
         and symbol is a word of its own.
+    keep_signs
+        Punctuation is dropped, but signs that carry meaning where they stand are words: of money,
+        arithmetic and comparison, check marks, stars, a minus before a number, a symbol alone in
+        its line; a number keeps the point, comma, colon or slash within it.
+    drop_marks
+        ``[1]``, ``[edit]``, numbers of notes and verses and times of a transcript that run through
+        the text say nothing; words divided at line ends are whole.
     fold_accents
         ``é`` is ``e``; also Greek and Cyrillic accents, Hebrew points and Arabic vowel marks.
     fold_numbers
@@ -94,6 +110,8 @@ class Normaliser:
     'seen 0 times last on 0 at 0'
     >>> Normaliser(drop_reposts=True, drop_urls=True)("RT @phpnw09: 1 Week 'til http://t.co/x")
     '1 week til'
+    >>> Normaliser(keep_signs=True, drop_marks=True)("-1.5 °C and ★★ in A - B.[1]")
+    '- 1.5 c and ★ ★ in a b'
     >>> Normaliser().words("東京 & Füße")
     ['東', '京', 'füsse']
     """
@@ -105,6 +123,8 @@ class Normaliser:
     drop_urls: bool = False
     drop_reposts: bool = False
     segment: Segmenter | None = None
+    keep_signs: bool = False
+    drop_marks: bool = False
 
     def __call__(self, text: str) -> str:
         """The words of *text*, one space between them."""
@@ -120,6 +140,8 @@ class Normaliser:
         This is what the shingler reads: no Python object is made for a word.
         """
         text = str.__str__(text)  # lxml and Beautiful Soup have strings of classes of their own
+        if self.drop_marks:
+            text = without_marks(text)
         patterns = self.drop_urls or self.drop_reposts or self.fold_numbers
         if patterns or self.segment is not None:
             text = self.reduced(text)
@@ -127,13 +149,15 @@ class Normaliser:
             text = segmented(text, self.segment)
         if self.fold_case and self.drop_punctuation:
             if COMPILED and not (self.fold_accents or self.segment) and len(text) <= _PIECE:
-                found = encode(text, _by_itself)
+                ask = _by_itself_signs if self.keep_signs else _by_itself
+                found = encode(text, ask, self.keep_signs)
                 if found is not None:
                     return found
             if not text.isascii():
-                for char in _TYPOGRAPHY:
-                    text = text.replace(char, " ")
+                text = _plain_quotes(text, self.keep_signs)
             if text.isascii():
+                if self.keep_signs:
+                    return with_signs(text).encode("ascii").translate(_ASCII_SIGNS)
                 return text.encode("ascii").translate(_ASCII)
         return b"".join(map(self._encode_piece, _pieces(text)))
 
@@ -153,13 +177,14 @@ class Normaliser:
         return text
 
     def _encode_piece(self, text: str) -> bytes:
-        known = characters(self.drop_punctuation, self.fold_accents, self.segment is None)
+        signs = self.keep_signs and self.drop_punctuation
+        known = characters(self.drop_punctuation, self.fold_accents, self.segment is None, signs)
         text = known.visible(text)
         if self.fold_accents:
             text = known.visible(unicodedata.normalize("NFKD", text))
         text = one_writing(unicodedata.normalize("NFKC", text))
         text = unicodedata.normalize("NFKC", text.casefold() if self.fold_case else text)
-        return known.spaced(text)
+        return known.spaced(with_signs(text) if signs else text)
 
 
 def composed(text: str, fold_accents: bool = False) -> str:
@@ -191,6 +216,13 @@ def single_spaced(encoded: bytes) -> bytes:
     return spaced.lstrip()
 
 
+def _plain_quotes(text: str, keep_signs: bool) -> str:
+    """*text* with typographic punctuation as ASCII has it, where that makes no difference."""
+    for char in _QUOTES if keep_signs else _TYPOGRAPHY:
+        text = text.replace(char, "'")
+    return text.replace("\xa0", " ")
+
+
 def _by_itself(char: str) -> bytes | None:
     """What the default normaliser writes for *char* among any others; None if they have a say.
 
@@ -218,6 +250,24 @@ def _by_itself(char: str) -> bytes | None:
     # The word that follows shows whether this ends in a letter that stands alone.
     written = Normaliser()._encode_piece(char + "a").removesuffix(b"a")
     return re.sub(b" +", b" ", written)
+
+
+def _by_itself_signs(char: str) -> bytes | tuple[int, bytes] | None:
+    """What :func:`_by_itself` says where signs count; of a sign its rule and how it is written."""
+    if char in _QUOTES:
+        return b" "
+    folded = one_writing(unicodedata.normalize("NFKC", char))
+    if len(folded) == 1:
+        known = sign(folded)
+        return _by_itself(char) if known is None else (int(known[0]), known[1].encode())
+    if folded[:1] == " ":
+        return None
+    inner = [known for known in map(sign, folded) if known is not None]
+    if not inner:
+        return _by_itself(char)
+    if {rule for rule, _ in inner} != {Sign.SEPARATOR} or sign(folded[0]) or sign(folded[-1]):
+        return None  # what stands beside it has a say
+    return with_signs(folded).encode() if folded.replace("\u2044", "").isdecimal() else None
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -1,0 +1,253 @@
+"""Marks that are none of a text: of notes, verses, times and editing, and hyphens at line ends."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What encyclopedias write in brackets, in the languages of the largest ones; see `_is_phrase`.
+_PHRASES: Final = frozenset(
+    """
+    edit; edit source; citation needed; clarification needed; dubious – discuss; who?; when?; by whom?
+    according to whom?; better source needed; failed verification; dead link; permanent dead link
+    original research?; page needed; update; needs update; full citation needed; vague
+    bearbeiten; quelltext bearbeiten; beleg fehlt; beleg?; modifier; modifier le code
+    modifier le wikicode; réf. nécessaire; citation nécessaire; réf. souhaitée; réf. à confirmer
+    editar; editar código; editar a fonte; editar código-fonte; cita requerida; carece de fontes?
+    ¿cuándo?; ¿quién?; modifica; modifica wikitesto; modifica sorgente; senza fonte
+    bewerken; brontekst bewerken; bron?; edytuj; edytuj kod; potrzebny przypis; править
+    править код; править вики-текст; источник?; ред.; ред. код; джерело?; редагувати
+    redigera; redigera wikitext; källa behövs; rediger; rediger kilde; trenger referanse
+    kilde mangler; muokkaa; muokkaa wikitekstiä; lähde?; editovat; editovat zdroj; zdroj?
+    szerkesztés; forrás?; değiştir; kaynağı değiştir; kaynak belirtilmeli; edita; modifica el codi
+    編集; ソースを編集; 要出典; 编辑; 編輯; 编辑源代码; 編輯原始碼; 来源请求; 來源請求; 需要引用
+    편집; 원본 편집; 출처 필요; عدل; عدل المصدر; بحاجة لمصدر; ویرایش; ویرایش مبدأ; نیازمند منبع
+    עריכה; עריכת קוד מקור; דרוש מקור; επεξεργασία; επεξεργασία κώδικα; εκκρεμεί παραπομπή
+    sửa; sửa đổi; sửa mã nguồn; cần dẫn nguồn; sunting; sunting sumber; butuh rujukan
+    modificare; modificare sursă; necesită citare; แก้; แก้ไข; ต้องการอ้างอิง; संपादित करें
+    """.replace("\n", ";").split(";")
+)
+_KNOWN: Final = frozenset(phrase.strip() for phrase in _PHRASES) - {""}
+_NAMED: Final = re.compile(
+    r"(?:note|notes|nb|n|fn|ref|anm|nota|прим|註|注|注釈|註釋|注释|주|lower-alpha|upper-alpha|lower-roman)"
+    r"\.?\s?(\d{1,4}|[a-z])"
+)
+_BRACKETED: Final = re.compile(r"[\[［【〔]([^\[\]［］【】〔〕\n]{1,48})[\]］】〕]")
+_NUMBERS: Final = re.compile(r"\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,5}")
+# What a sentence or a clause ends with, where a mark that follows at once can be nothing else.
+_END: Final = '.,;:!?…”’"»)。，、；：！？」』）।؟،۔]］】'
+_SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_RAISED_NUMBER: Final = re.compile(rf"\d{{1,3}}(?=\s|$)|[{_SUPERSCRIPTS}]{{1,3}}(?![^\W_])")
+_DIGITS: Final = str.maketrans(_SUPERSCRIPTS, "0123456789")
+# At the start of a line, where a chapter may stand before the verse, and after a clause.
+_AT_LINE: Final = re.compile(
+    r"(?:\d{1,3}[:.])?(\d{1,3})(?:[.):]{1,2}[^\S\n]{1,8}(?=\S)|[^\S\n]{1,8}(?=\S)|(?=[^\W\d_]{2}))"
+)
+_IN_LINE: Final = re.compile(r"(\d{1,3})(?:\s{1,2}(?=[^\W\d_]|[“\"])|(?=[^\W\d_]{2}))")
+_MOST_NUMBERED: Final = 199  # verses of a psalm, and no year
+_TIME: Final = (
+    r"(?:(\d{1,2}):)?(\d{1,2}):(\d{2})(?:[.,]\d{1,3})?"
+    r"(?:\s?-->\s?[\d:.,]{4,15}(?:[^\S\n][^\n]{0,60})?)?[\])]?"
+)
+_STAMP: Final = re.compile(rf"{_TIME}(?=\s|$)")
+_CUE: Final = re.compile(r"^\d{1,5}\s{0,3}\n(?=\d{1,2}:\d\d:\d\d[.,]\d{3}\s-->)", re.MULTILINE)
+_FEWEST: Final = 3  # numbers that run in order are no chance
+_SHARE: Final = 0.6  # of the numbers that stand where those of verses do
+_FEWEST_STAMPS: Final = 4
+_LETTERS_AT_STAMP: Final = 25  # between two of a transcript; a timetable has less to say
+_HYPHENS: Final = "-‐¬⸗\u00ad"
+_LINE_END: Final = re.compile(rf"[{_HYPHENS}][^\S\n]{{0,40}}\n[^\S\n]{{0,40}}([^\W\d_]{{1,8}})")
+# With what a list goes on behind a hyphen that stands for the rest of a word: Haupt- und Nebensatz.
+_JOINERS: Final = frozenset(
+    "and or to und oder bzw bis sowie et ou y o e i of en és vagy och eller og eller и или та або".split()
+)
+_PLACES: Final = re.compile(
+    rf"(?P<line>^[^\S\n]{{0,8}}[\[(]?\d)|(?P<end>[{re.escape(_END)}][^\S\n]{{0,2}}\d)"
+    rf"|(?P<raised>[{_SUPERSCRIPTS}])|(?P<hyphen>[{_HYPHENS}](?=[^\S\n]{{0,40}}\n))",
+    re.MULTILINE,
+)
+
+
+def find_places(text: str) -> tuple[list[int], list[int], list[int]]:
+    """Where a hyphen ends a line, digits begin one, or they end a clause or are raised."""
+    hyphens: list[int] = []
+    lines: list[int] = []
+    ends: list[int] = []
+    kinds = {"hyphen": hyphens, "line": lines}
+    for found in _PLACES.finditer(text):
+        kinds.get(found.lastgroup or "", ends).append(found.end() - 1)
+    return hyphens, lines, ends
+
+
+def without_marks(text: str) -> str:
+    r"""*text* without what is none of it; words that a line's end divides are whole again.
+
+    Numbers go where they run in order through the text, or stand in brackets at the end of a
+    clause, so that a number that says something stays.
+
+    >>> without_marks("A slip.[1] It is un-\nused.[2][citation needed]")
+    'A slip. It is unused.'
+    >>> without_marks("Read argv[1], then 1990-\n1995")
+    'Read argv[1], then 1990-\n1995'
+    """
+    hyphens, lines, ends = places(text)
+    joins = set(_divided(text, hyphens))
+    spans = list(joins)
+    if any(bracket in text for bracket in "[［【〔"):
+        spans += _brackets(text)
+    if len(lines) + len(ends) >= _FEWEST:
+        spans += [*_raised(text, ends), *_stamps(text, lines), *_verses(text, lines, ends)]
+    if not spans:
+        return text
+    spans.sort()
+    parts, end = [], 0
+    for start, stop in spans:
+        if start >= end:
+            # What stood on both sides stays apart; nothing comes between a word and its comma.
+            apart = text[start - 1 : start].isalnum() and text[stop : stop + 1].isalnum()
+            apart = apart and (start, stop) not in joins
+            parts += [text[end:start], " " if apart else ""]
+        end = max(end, stop)
+    return "".join([*parts, text[end:]])
+
+
+def _divided(text: str, hyphens: list[int]) -> Iterator[tuple[int, int]]:
+    """What divides words at line ends: a hyphen and the blanks around the end of the line."""
+    for at in hyphens:
+        found = _LINE_END.match(text, at)
+        if (
+            found
+            and found[1][0].islower()
+            and found[1] not in _JOINERS
+            and text[at - 2 : at].isalpha()
+        ):
+            if at > 1:
+                yield at, found.start(1)
+
+
+def _brackets(text: str) -> Iterator[tuple[int, int]]:
+    """Marks in brackets: of notes, by number or name, and of editing."""
+    doubtful: list[tuple[int, int, int]] = []  # number, start, stop
+    certain = 0
+    stop = -1
+    for found in _BRACKETED.finditer(text):
+        inner = found[1].strip()
+        start, previous = found.start(), text[found.start() - 1 : found.start()]
+        follows = start == stop  # another mark that was taken out
+        if _NUMBERS.fullmatch(inner):
+            number = int(re.split(r"\D", inner, maxsplit=1)[0])
+            if number and (follows or (previous and previous in _END)):
+                certain += 1
+                stop = found.end()
+                yield start, stop
+            else:
+                doubtful.append((number, start, found.end()))
+        elif _is_phrase(inner.casefold()) or (
+            len(inner) == 1 and inner.isascii() and inner.isalpha() and previous in tuple(_END)
+        ):
+            stop = found.end()
+            yield start, stop
+    if doubtful and (certain >= 2 or len(doubtful) >= _FEWEST):
+        # Note numbers run on from mark to mark, behind words that differ; those of arrays do not.
+        highest = list(accumulate((number for number, _, _ in doubtful), max))
+        regular = sum(
+            number <= top + 1 for top, (number, _, _) in zip(highest, doubtful[1:], strict=False)
+        )
+        words = {text[max(0, start - 4) : start] for _, start, _ in doubtful}
+        if certain >= 2 or (
+            regular >= 0.8 * (len(doubtful) - 1)
+            and doubtful[0][0] > 0
+            and len(words) > len(doubtful) // 2
+        ):
+            yield from ((start, stop) for number, start, stop in doubtful if number)
+
+
+def _is_phrase(inner: str) -> bool:
+    """Whether brackets hold a phrase of editors, or two as `edit | edit source`."""
+    if _NAMED.fullmatch(inner):
+        return True
+    return all(part.strip() in _KNOWN for part in inner.split("|"))
+
+
+def _raised(text: str, ends: list[int]) -> Iterator[tuple[int, int]]:
+    """Numbers of notes that stood above the line, and run through the text."""
+    found = []
+    stop = -1
+    for start in ends:
+        one = _RAISED_NUMBER.match(text, start) if start >= stop else None
+        if one is not None:
+            stop = one.end()
+            # A number that is not raised follows a word and its full stop, without a space.
+            raised = text[start] in _SUPERSCRIPTS
+            if raised or (text[start - 1] in _END and text[max(0, start - 2)].isalpha()):
+                found.append((int(one[0].translate(_DIGITS)), start, stop))
+    for at in _run([number for number, _, _ in found]):
+        yield found[at][1:]
+
+
+def _verses(text: str, lines: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
+    """Numbers that begin lines or verses, and run through the text."""
+    in_line = sorted({*lines, *ends})
+    for pattern, places, fewest in ((_AT_LINE, lines, _FEWEST), (_IN_LINE, in_line, _FEWEST + 1)):
+        matches = [(at, one) for at in places if (one := pattern.match(text, at))]
+        found = [
+            (int(one[1]), at - (text[at - 1 : at] == "("), one.end())
+            for at, one in matches
+            if one[1].isdecimal() and 0 < int(one[1]) <= _MOST_NUMBERED
+        ]
+        chain = _run([number for number, _, _ in found], fewest)
+        if len(chain) >= _SHARE * len(found):
+            for at in chain:
+                yield found[at][1:]
+
+
+def _run(numbers: list[int], fewest: int = _FEWEST) -> list[int]:
+    """Where in *numbers* the longest run n, n + 1, n + 2, … stands; none if it is short.
+
+    >>> _run([7, 1, 2, 40, 3])
+    [1, 2, 4]
+    """
+    length: dict[int, int] = {}
+    before: list[int | None] = []
+    latest: dict[int, int] = {}
+    best = -1
+    for at, number in enumerate(numbers):
+        grown = length.get(number - 1, 0) + 1
+        before.append(latest.get(number - 1))
+        if grown >= length.get(number, 0):
+            length[number], latest[number] = grown, at
+            if best < 0 or grown > length[numbers[best]]:
+                best = at
+    chain: list[int] = []
+    step: int | None = best if best >= 0 else None
+    while step is not None:
+        chain.append(step)
+        step = before[step]
+    return chain[::-1] if len(chain) >= fewest else []
+
+
+def _stamps(text: str, lines: list[int]) -> Iterator[tuple[int, int]]:
+    """Times that begin the lines of a transcript: from its start on, in order, with much text."""
+    found = [one for at in lines if (one := _STAMP.match(text, at))]
+    if len(found) < _FEWEST_STAMPS:
+        return
+    times = [int(one[1] or 0) * 3600 + int(one[2]) * 60 + int(one[3]) for one in found]
+    written = len(text) - sum(one.end() - one.start() for one in found)
+    if (
+        times[0] <= 60
+        and all(a <= b for a, b in zip(times, times[1:], strict=False))
+        and any(time % 300 for time in times)
+        and written >= _LETTERS_AT_STAMP * len(found)
+    ):
+        yield from (one.span() for one in found)
+        yield from (one.span() for one in _CUE.finditer(text))
+
+
+try:
+    from ._normaliser import find_places as places
+except ImportError:
+    places = find_places
