@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from crawler.dedup.text import marks
 from crawler.dedup.text import normaliser as rules
 from crawler.dedup.text.normaliser import Normaliser, single_spaced
 from tests.dedup.test_text import TRICKY
@@ -35,6 +36,36 @@ def by_numpy(text: str) -> bytes:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rules, "COMPILED", False)
         return single_spaced(Normaliser().encode(text))
+
+
+SIGNS = Normaliser(keep_signs=True)
+SIGNIFICANT = st.text(
+    "aZ_9 5--++<>=.,:/–—−★▲✓●$€\n\t\r\xa0\u3000\u200b\xad½℃＋￥－５。東ñ´…’|~😀\u2028✔\ufe0f\u0301⒈ʼ[(³٣",
+    max_size=60,
+)
+
+
+@given(SIGNIFICANT | TRICKY)
+def test_signs_and_marks_are_found_alike(text: str) -> None:
+    """Whether a sign is a word, and where there may be marks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "COMPILED", False)
+        expected = single_spaced(SIGNS.encode(text))
+    assert single_spaced(SIGNS.encode(text)) == expected
+    assert marks.places(text) == marks.find_places(text)
+
+
+@pytest.mark.parametrize("around", ["1{}2", "-{}5", "★\n{}\n★", "5 {} 5", "★{}▲"])
+def test_every_character_is_written_alike_beside_signs(around: str) -> None:
+    chars = [
+        char for char in map(chr, POINTS) if encode(char, rules._by_itself_signs, True) is not None
+    ]
+    for start in range(0, len(chars), 1 << 13):
+        text = "\n q \n".join(map(around.format, chars[start : start + (1 << 13)]))
+        found = encode(text, rules._by_itself_signs, True)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(rules, "COMPILED", False)
+            assert found == single_spaced(SIGNS.encode(text))
 
 
 def both_agree(text: str) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from crawler.dedup import DedupConfig
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, Fingerprinter
+from crawler.dedup.text import Normaliser
 from tests.texts import article, text
 
 PAGE = text(article(1, 40))
@@ -36,6 +39,96 @@ def test_what_is_ignored_makes_no_difference(distinction: str, one: str, other: 
     different = [fingerprint(page, ignore=with_it - {distinction}) for page in pages]
     assert same[0] == same[1]
     assert different[0] != different[1]
+
+
+CHECKS = "Backup\n{}\nCalendar\n{}\nTelephone\n{}"
+STEPS = "{}Wash the rice. {}Boil the water. {}Stir it once. {}Serve the rice while it is hot."
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (CHECKS.format("✓", "✗", "✓"), CHECKS.format("✗", "✓", "✗")),
+        (CHECKS.format("+", "-", "±"), CHECKS.format("-", "+", "±")),
+        (CHECKS.format("<", "●●○", "▲"), CHECKS.format(">", "●○○", "▼")),
+        ("It is +3 degrees, 3 °C", "It is -3 degrees, 3 °C"),
+        ("气温-5度，明天+2度", "气温+5度，明天-2度"),
+        ("الحرارة -٣ درجات", "الحرارة +٣ درجات"),
+        ("Температура −3 градуса", "Температура 3 градуса"),
+        ("Take 1.5 mg", "Take 1-5 mg"),
+        ("Nimm 1,5 mg", "Nimm 1-5 mg"),
+        ("Rating: ★ good", "Rating: ★★★★★ good"),
+        ("Price: € 5", "Price: $ 5"),
+        ("value p < 0.05", "value p > 0.05"),
+        ("+x = 1\n-x = 2", "-x = 1\n+x = 2"),
+        ("☐ Milk\n☑ Eggs", "☑ Milk\n☐ Eggs"),
+    ],
+)
+def test_signs_that_carry_meaning_are_words(one: str, other: str) -> None:
+    """Pages that differ in them alone are no exact copies, unless all signs are ignored."""
+    assert fingerprint(one).exact != fingerprint(other).exact
+    ignore = {"case", "punctuation"}
+    if not one.startswith(("Take", "Nimm", "Temp")):
+        assert fingerprint(one, ignore=ignore).exact == fingerprint(other, ignore=ignore).exact
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("A slip. It is old.", "A slip.[1] It is old.[2][3]"),
+        ("A slip is old, they say. So.", "A slip[4] is old,[5] they say.[6] So."),
+        ("It is. So it is. And so. Yes.", "It is.1 So it is.2 And so.3 Yes."),
+        ("It is. So it is. And so.", "It is.² So it is.³ And so.⁴"),
+        ("是的。他说，好。", "是的。[1]他说，[2]好。"),
+        ("Это так. Да.", "Это так.[1] Да.[источник?]"),
+        ("هذا صحيح. نعم.", "هذا صحيح.[١] نعم.[بحاجة لمصدر]"),
+        ("History\nLong ago", "History[edit]\nLong ago[citation needed]"),
+        (STEPS.format("", "", "", ""), STEPS.format("1 ", "2 ", "3 ", "4 ")),
+        (STEPS.format("", "", "", ""), STEPS.format("16", "17", "18", "19")),
+        ("Wash it\nBoil it\nStir it", "1. Wash it\n2. Boil it\n3. Stir it"),
+        (
+            "\n".join(f"What they say to us, {PAGE[at:]}" for at in range(4)),
+            "\n".join(f"0:{at * 7:02} What they say to us, {PAGE[at:]}" for at in range(4)),
+        ),
+        ("The county engineer", "The county engi-\nneer"),
+        ("The county engineer", "The county engi\u00ad \n neer"),
+        ("typo\u00adgraphy", "typography"),
+        ("- item\n– item\n> quoted – so", "item\nitem\nquoted so"),
+        ("1990-1995", "1990–1995"),
+        ("✔ done", "✅ done"),
+    ],
+)
+def test_marks_that_carry_no_meaning_are_no_words(one: str, other: str) -> None:
+    """A text with them is an exact copy of the one without."""
+    assert fingerprint(one).exact == fingerprint(other).exact
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Read argv[1] first", "Read argv[2] first"),
+        ("Press [1] to go on", "Press [2] to go on"),
+        ("2019 Report\n2020 Report\n2021 Report", "2020 Report\n2021 Report\n2022 Report"),
+        ("09:00 A\n09:30 B\n10:00 C\n11:00 D", "08:00 A\n08:30 B\n09:00 C\n10:00 D"),
+        ("Haupt-\nund Nebensatz", "Hauptund Nebensatz"),
+        ("1990-\n1995", "19901995"),
+        ("an area of 3 m² or so", "an area of 3 m³ or so"),
+    ],
+)
+def test_numbers_that_say_something_stay(one: str, other: str) -> None:
+    """What looks like a mark and runs through no text is part of it."""
+    assert fingerprint(one).exact != fingerprint(other).exact
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["[", "[1]", "1\n", "a-\n", ".¹", "a.1 ", "0:00 a\n", "[a", "★", "- ", "<\u200b", " \n<"],
+)
+def test_marks_and_signs_take_linear_time(unit: str) -> None:
+    """A megabyte of what a rule looks at takes seconds at most, not the square of its length."""
+    before = process_time()
+    Normaliser(keep_signs=True, drop_marks=True).encode(unit * (1_000_000 // len(unit)))
+    assert process_time() - before < 10
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def find_places(str text not None):
     cdef bint in_line_start = True, opened = False, ended = False
     for char in text:
         at += 1
-        if c"a" <= char <= c"z":  # most
+        if c"a" <= char <= c"z" or c"A" <= char <= c"Z":  # most
             in_line_start = ended = False
             blanks, hyphen = 0, -1
         elif char == c"\n":

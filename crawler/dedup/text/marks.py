@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 # What encyclopedias write in brackets, in the languages of the largest ones; see `_is_phrase`.
 _PHRASES: Final = frozenset(
     """
-    edit; edit source; citation needed; clarification needed; dubious – discuss; who?; when?; by whom?
-    according to whom?; better source needed; failed verification; dead link; permanent dead link
+    edit; edit source; citation needed; clarification needed; dubious – discuss; who?; when?
+    by whom?;     according to whom?; better source needed; failed verification; dead link; permanent dead link
     original research?; page needed; update; needs update; full citation needed; vague
     bearbeiten; quelltext bearbeiten; beleg fehlt; beleg?; modifier; modifier le code
     modifier le wikicode; réf. nécessaire; citation nécessaire; réf. souhaitée; réf. à confirmer
@@ -63,7 +63,10 @@ _HYPHENS: Final = "-‐¬⸗\u00ad"
 _LINE_END: Final = re.compile(rf"[{_HYPHENS}][^\S\n]{{0,40}}\n[^\S\n]{{0,40}}([^\W\d_]{{1,8}})")
 # With what a list goes on behind a hyphen that stands for the rest of a word: Haupt- und Nebensatz.
 _JOINERS: Final = frozenset(
-    "and or to und oder bzw bis sowie et ou y o e i of en és vagy och eller og eller и или та або".split()
+    [
+        *("and", "or", "to", "und", "oder", "bzw", "bis", "sowie", "et", "ou", "y", "o", "e", "i"),
+        *("of", "en", "és", "vagy", "och", "eller", "og", "и", "или", "та", "або"),
+    ]
 )
 _PLACES: Final = re.compile(
     rf"(?P<line>^[^\S\n]{{0,8}}[\[(]?\d)|(?P<end>[{re.escape(_END)}][^\S\n]{{0,2}}\d)"
@@ -119,14 +122,9 @@ def _divided(text: str, hyphens: list[int]) -> Iterator[tuple[int, int]]:
     """What divides words at line ends: a hyphen and the blanks around the end of the line."""
     for at in hyphens:
         found = _LINE_END.match(text, at)
-        if (
-            found
-            and found[1][0].islower()
-            and found[1] not in _JOINERS
-            and text[at - 2 : at].isalpha()
-        ):
-            if at > 1:
-                yield at, found.start(1)
+        is_word = at > 1 and text[at - 2 : at].isalpha()
+        if found and is_word and found[1][0].islower() and found[1] not in _JOINERS:
+            yield at, found.start(1)
 
 
 def _brackets(text: str) -> Iterator[tuple[int, int]]:
@@ -239,7 +237,7 @@ def _stamps(text: str, lines: list[int]) -> Iterator[tuple[int, int]]:
     written = len(text) - sum(one.end() - one.start() for one in found)
     if (
         times[0] <= 60
-        and all(a <= b for a, b in zip(times, times[1:], strict=False))
+        and all(a <= b for a, b in pairwise(times))
         and any(time % 300 for time in times)
         and written >= _LETTERS_AT_STAMP * len(found)
     ):

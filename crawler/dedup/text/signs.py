@@ -1,4 +1,4 @@
-"""Signs that carry meaning: which of the symbols in a text are words, by what stands beside them."""
+"""Signs that carry meaning: which symbols are words, by what stands beside them."""
 
 from __future__ import annotations
 
