@@ -84,7 +84,8 @@ class _Text:
     def __init__(self, text: str, ignore: AbstractSet[str], is_whole: bool) -> None:
         self.text = text
         self.is_whole = is_whole
-        kinds = characters("punctuation" in ignore, False, True).kinds(text)
+        drops = not ignore.isdisjoint({"punctuation", "typography"})
+        kinds = characters(drops, False, True).kinds(text)
         self.spans: list[tuple[int, int]] = []
         self.words: list[_Word] = []
         for match in _WORD.finditer(kinds):

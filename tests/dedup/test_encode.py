@@ -40,7 +40,8 @@ def by_numpy(text: str) -> bytes:
 
 SIGNS = Normaliser(keep_signs=True)
 SIGNIFICANT = st.text(
-    "aZ_9 5--++<>=.,:/–—−★▲✓●$€\n\t\r\xa0\u3000\u200b\xad½℃＋￥－５。東ñ´…’|~😀\u2028✔\ufe0f\u0301⒈ʼ[(³٣",
+    "aZ_9 5--++<>=.,:/–—−★▲✓●$€\n\t\r\xa0\u3000\u200b\xad"
+    "½℃＋￥－５。東ñ´…’|~😀\u2028✔\ufe0f\u0301⒈ʼ[(³٣",
     max_size=60,
 )
 

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 _PHRASES: Final = frozenset(
     """
     edit; edit source; citation needed; clarification needed; dubious – discuss; who?; when?
-    by whom?;     according to whom?; better source needed; failed verification; dead link; permanent dead link
-    original research?; page needed; update; needs update; full citation needed; vague
+    by whom?; according to whom?; better source needed; failed verification; dead link
+    permanent dead link; original research?; page needed; update; needs update; full citation needed
+    vague
     bearbeiten; quelltext bearbeiten; beleg fehlt; beleg?; modifier; modifier le code
     modifier le wikicode; réf. nécessaire; citation nécessaire; réf. souhaitée; réf. à confirmer
     editar; editar código; editar a fonte; editar código-fonte; cita requerida; carece de fontes?
