@@ -56,7 +56,7 @@ def test_signs_and_marks_are_found_alike(text: str) -> None:
     assert marks.places(text) == marks.find_places(text)
 
 
-@pytest.mark.parametrize("around", ["1{}2", "-{}5", "★\n{}\n★", "5 {} 5", "★{}▲"])
+@pytest.mark.parametrize("around", ["1{}2", "-{}5", "★\n{}\n★"])
 def test_every_character_is_written_alike_beside_signs(around: str) -> None:
     chars = [
         char for char in map(chr, POINTS) if encode(char, rules._by_itself_signs, True) is not None

@@ -148,7 +148,8 @@ class Normaliser:
         if self.segment is not None:
             text = segmented(text, self.segment)
         if self.fold_case and self.drop_punctuation:
-            if COMPILED and not (self.fold_accents or self.segment) and len(text) <= _PIECE:
+            most = _PIECE * (8 if self.keep_signs else 1)  # a sign at a time, Python takes seconds
+            if COMPILED and not (self.fold_accents or self.segment) and len(text) <= most:
                 ask = _by_itself_signs if self.keep_signs else _by_itself
                 found = encode(text, ask, self.keep_signs)
                 if found is not None:
