@@ -235,7 +235,7 @@ class Spool:
             page = Fingerprint(*_read(record, _FINGERPRINT))
             url, host, token, *rest = _read(record, _REQUEST)
             (crawl,) = _read(record, {"crawl": _number(4)})
-            request = CheckRequest(url, host, token, page, *rest, crawl=crawl)
+            request = CheckRequest(url, host, token, page, *rest)._replace(crawl=crawl)
             return request if self._fits(page) else None
         # Cut by a full disk, or changed by hand; kept for a person to see.
         except (ValueError, KeyError, TypeError, RecursionError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -37,7 +37,7 @@ class Orphan:
 
 async def read_orphans(
     index: DuplicateIndex, progress: Progress | None = None
-) -> AsyncIterator[Orphan]:
+) -> AsyncGenerator[Orphan, None]:
     """The copies of an index whose texts no kept page has, in the order of the index.
 
     Copies that are gone themselves are none. Crawls may go on meanwhile: what they decide while

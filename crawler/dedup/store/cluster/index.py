@@ -199,7 +199,9 @@ class SpreadIndex(SpreadCheck, Store):
     async def _clocks(self, least: int) -> list[int]:
         """When a crawl can begin, by each shard; with `least` none of them is earlier then."""
         shards = range(len(self._shards.keys))
-        return await asyncio.gather(*(self._eval_crawl(n, "clock", least) for n in shards))
+        asked = (self._eval_crawl(n, "clock", least) for n in shards)
+        found: list[int] = await asyncio.gather(*asked)
+        return found
 
     async def _eval_crawl(self, shard: int, *arguments: Any) -> Any:
         text, keys = load_script("crawl").text, self._shards.keys[shard]
