@@ -20,12 +20,12 @@ from pathlib import Path
 import lxml.html
 
 from crawler.chrome import strip_chrome
-from crawler.commands.plot import save_plot
 from crawler.dedup.analysis.tuning import choices
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.fingerprint import Fingerprinter, make_sketcher
 from crawler.dedup.sketches.odd import compare_odd
 from crawler.dedup.sketches.shingles import shingle_hashes
+from crawler.report.s_curve import save_plot
 from examples.demo_site.pages import pages
 from examples.demo_site.themes import render
 

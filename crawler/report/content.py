@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..wording import counted, floored
-from .charts import host_rows, verdict_rows
 from .survey import kept_pages, sample_pairs, take_survey
+from .tables import host_rows, verdict_rows
 from .texts import MOST_WORDS, side_by_side, visible
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..dedup.errors import MissingExtra
 from ..wording import counted, percent_similar, size_in_words, threshold_in_percent
-from .charts import s_curve
 from .content import statements
+from .s_curve import report_curve
 from .survey import KeptPairs
 from .texts import is_link, visible
 
@@ -37,7 +37,7 @@ def render_report(content: dict[str, Any], config: DedupConfig) -> str:
         .get_template("report.html")
         .render(
             content=content,
-            chart=s_curve(config, content["stats"]["histogram"], pairs),
+            chart=report_curve(config, content["stats"]["histogram"], pairs),
             pairs=pairs,
             statements=list(statements(content)),
             style=style.read_text(encoding="utf-8"),

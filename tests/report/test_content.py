@@ -13,8 +13,8 @@ from crawler.dedup.archive.database import archive_path
 from crawler.dedup.archive.pages import Archive
 from crawler.dedup.inspection import Top, read_clusters, read_top
 from crawler.report import survey as survey_module
-from crawler.report.charts import s_curve
 from crawler.report.content import Limits, read_content, statements
+from crawler.report.s_curve import report_curve
 from crawler.report.survey import KeptPairs, sample_pairs, take_survey
 from crawler.wording import floored
 from tests.report.pages import fill, run
@@ -173,7 +173,7 @@ def test_doubt_in_a_cluster_whose_page_lost_its_place(
 @pytest.mark.parametrize("method", ["fast", "simhash", "modulo", "supershingles"])
 def test_curve_of_every_method(method: str) -> None:
     """A method without bands has no curve, and its similarities are drawn all the same."""
-    curve = s_curve(DedupConfig(method=method), {"0.80": 3, "0.99": 6, "1.00": 1}, NO_PAIRS)
+    curve = report_curve(DedupConfig(method=method), {"0.80": 3, "0.99": 6, "1.00": 1}, NO_PAIRS)
     assert bool(curve.line) == (method == "fast")
     assert [round(bar.height / curve.bars[1].height, 2) for bar in curve.bars] == [0.5, 1, 0.17]
 
@@ -195,6 +195,6 @@ def test_pairs_of_kept_pages(config: DedupConfig, method: str) -> None:
     assert found.pages == 5
     assert sum(found.histogram.values()) == 1
     assert found.floor <= float(next(iter(found.histogram))) < config.threshold
-    curve = s_curve(config, {}, found)
+    curve = report_curve(config, {}, found)
     assert [one.text.partition(": ")[2] for one in curve.pairs] == ["1 pair of kept pages"]
     assert content(config, Limits())["kept_pairs"] == found._asdict()

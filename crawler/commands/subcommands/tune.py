@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.analysis.tuning import choices
     from ...dedup.errors import ConfigError
     from ...project import project_config
-    from ..plot import save_plot
+    from ...report.s_curve import save_plot
 
     config = project_config(settings)
     if not config.has_bands:
@@ -123,7 +123,7 @@ def _curve(threshold: float, found: list[Choice]) -> Iterator[tuple[float, dict[
 
 
 def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) -> None:
-    from ..plot import text_plot
+    from ...report.s_curve import text_plot
 
     width = get_terminal_size().columns if is_terminal() else _WIDE
     if is_terminal():

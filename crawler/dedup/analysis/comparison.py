@@ -177,11 +177,8 @@ def compare(
             np.unique(sketcher.keys(one)).astype(">u4").tobytes() for one in (sketch_b, sketch_a)
         )
         decides = sketched if Rule.comparable(*keys) else None
-    # A text that is shorter than a shingle is in no band, nor is one without a sampled shingle.
     is_short_a, is_short_b = (
-        (len(words) if config.shingle_unit == "word" else len(" ".join(words)))
-        < config.shingle_size
-        or not sketcher.keys(sketch).size
+        _is_short(words, config) or not sketcher.keys(sketch).size  # none was sampled
         for words, sketch in ((words_a, sketch_a), (words_b, sketch_b))
     )
     if words_b and words_a == words_b:
@@ -209,6 +206,12 @@ def compare(
         word_changes(*map(_known_words, (words_a, words_b), whole), whole=whole),
         whole,
     )
+
+
+def _is_short(words: list[str], config: DedupConfig) -> bool:
+    """Whether a text is shorter than a shingle, and so in no band."""
+    units = len(words) if config.shingle_unit == "word" else len(" ".join(words))
+    return units < config.shingle_size
 
 
 def _known_words(words: list[str], whole: bool) -> list[str]:

@@ -13,9 +13,10 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ...dedup.errors import DedupError
-from ..charts import host_rows, s_curve, verdict_rows
 from ..document import STATIC
+from ..s_curve import report_curve
 from ..survey import kept_pages
+from ..tables import host_rows, verdict_rows
 from ..texts import MOST_WORDS, side_by_side
 from .deciding import Deciding
 from .guard import Guard
@@ -76,7 +77,7 @@ class Site:
             "overview.html",
             stats=stats,
             verdicts=verdict_rows(stats.verdicts),
-            chart=s_curve(self._config, stats.histogram, pairs),
+            chart=report_curve(self._config, stats.histogram, pairs),
             pairs=pairs,
             hosts=hosts,
             other_hosts=other_hosts,

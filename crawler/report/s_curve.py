@@ -1,30 +1,61 @@
-"""The S-curve as a picture: in the terminal, as SVG, and as PNG where matplotlib is installed.
+"""The S-curve as a picture: in a terminal, as SVG, as PNG where matplotlib is installed, and in the
+report, there with the similarities that were found.
 
-As all of this package, it imports what takes long where it is needed.
+It imports what takes long where it is needed, for `scrapy dedup tune` starts without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 from xml.sax.saxutils import escape
+
+from ..wording import counted
 
 if TYPE_CHECKING:
     from ..dedup.analysis.tuning import Choice
+    from ..dedup.config import DedupConfig
+    from .survey import KeptPairs
 
 _COLUMNS, _ROWS = 60, 10  # of the plot in the terminal
 _FEWEST_COLUMNS = 10  # however narrow that is
 _LABEL = 7  # columns left of it
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 
-# Of the picture, in pixels.
-_WIDTH, _HEIGHT = 640, 420
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 20, 20, 64
 _SIMILARITIES = [step / 200 for step in range(201)]
 _COLOURS = ("#1f4e9c", "#b3541e", "#4b7f3a")
 _POSITIVES, _NEGATIVES = "#4b7f3a", "#1f4e9c"  # areas of errors, as lectures colour them
+_FULL: Final = 10  # of a bar's height, at least: one pair is no tall bar
+
+
+class Frame(NamedTuple):
+    """A drawing's size and the margins around its axes, in its own units."""
+
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+
+    def x(self, similarity: float) -> float:
+        """Where a similarity is, from the left."""
+        return round(self.left + similarity * (self.width - self.left - self.right), 1)
+
+    def y(self, share: float) -> float:
+        """Where a share is, from the top."""
+        return round(self.height - self.bottom - share * (self.height - self.top - self.bottom), 1)
+
+    def points(self, places: Iterable[tuple[float, float]]) -> str:
+        """Similarities and shares as the points of a line of SVG."""
+        return " ".join(f"{self.x(similarity)},{self.y(share)}" for similarity, share in places)
+
+
+_PLOT: Final = Frame(640, 420, left=56, right=20, top=20, bottom=64)
+_CHART: Final = Frame(640, 300, left=66, right=16, top=16, bottom=54)
 
 
 def text_plot(choice: Choice, threshold: float, width: int) -> str:
@@ -84,28 +115,28 @@ def _svg(choices: Sequence[Choice], threshold: float) -> str:
     axes = [((0, 0), (1, 0)), ((0, 0), (0, 1))]
     ticks = [step / 5 for step in range(6)]
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        f'width="{_WIDTH}" height="{_HEIGHT}" font-family="sans-serif" font-size="13">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_PLOT.width} {_PLOT.height}" '
+        f'width="{_PLOT.width}" height="{_PLOT.height}" font-family="sans-serif" font-size="13">',
         "<title>Share of pairs found over their similarity</title>",
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#fff"/>',
-        f'<polygon points="{_points(positives)}" fill="{_POSITIVES}" fill-opacity=".25"/>',
-        f'<polygon points="{_points(negatives)}" fill="{_NEGATIVES}" fill-opacity=".25"/>',
-        *(f'<polyline points="{_points(axis)}" stroke="#333"/>' for axis in axes),
-        f'<polyline points="{_points([(threshold, 0), (threshold, 1)])}" stroke="#333" '
+        f'<rect width="{_PLOT.width}" height="{_PLOT.height}" fill="#fff"/>',
+        f'<polygon points="{_PLOT.points(positives)}" fill="{_POSITIVES}" fill-opacity=".25"/>',
+        f'<polygon points="{_PLOT.points(negatives)}" fill="{_NEGATIVES}" fill-opacity=".25"/>',
+        *(f'<polyline points="{_PLOT.points(axis)}" stroke="#333"/>' for axis in axes),
+        f'<polyline points="{_PLOT.points([(threshold, 0), (threshold, 1)])}" stroke="#333" '
         'stroke-dasharray="5 4"/>',
     ]
     for colour, choice in zip(_COLOURS, choices, strict=False):
-        line = _points(_curve(choice))
+        line = _PLOT.points(_curve(choice))
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
     for tick in ticks:
-        x, y = _place(tick, 0)
+        x, y = _PLOT.x(tick), _PLOT.y(0)
         parts.append(f'<text x="{x}" y="{y + 18}" text-anchor="middle">{tick:g}</text>')
-        x, y = _place(0, tick)
+        x, y = _PLOT.x(0), _PLOT.y(tick)
         parts.append(f'<text x="{x - 8}" y="{y + 4}" text-anchor="end">{tick:.0%}</text>')
-    x, y = _place(0.5, 0)
+    x, y = _PLOT.x(0.5), _PLOT.y(0)
     parts.append(f'<text x="{x}" y="{y + 38}" text-anchor="middle">similarity</text>')
     for i, (colour, text) in enumerate(_captions(choices, threshold)):
-        parts.append(f'<text x="{_LEFT + 14}" y="{_TOP + 18 + 18 * i}" fill="{colour}">')
+        parts.append(f'<text x="{_PLOT.left + 14}" y="{_PLOT.top + 18 + 18 * i}" fill="{colour}">')
         parts.append(f"{escape(text)}</text>")
     return "\n".join([*parts, "</svg>", ""])
 
@@ -125,20 +156,10 @@ def _captions(choices: Sequence[Choice], threshold: float) -> list[tuple[str, st
     ]
 
 
-def _place(similarity: float, found: float) -> tuple[float, float]:
-    x = _LEFT + similarity * (_WIDTH - _LEFT - _RIGHT)
-    y = _HEIGHT - _BOTTOM - found * (_HEIGHT - _TOP - _BOTTOM)
-    return round(x, 1), round(y, 1)
-
-
-def _points(places: Sequence[tuple[float, float]]) -> str:
-    return " ".join("{},{}".format(*_place(*place)) for place in places)
-
-
 def _save_png(path: Path, choices: Sequence[Choice], threshold: float) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(_WIDTH / 100, _HEIGHT / 100), dpi=200, layout="constrained")
+    figure = Figure(figsize=(_PLOT.width / 100, _PLOT.height / 100), dpi=200, layout="constrained")
     axes = figure.add_subplot(xlabel="similarity", ylabel="share of pairs found")
     s = _SIMILARITIES
     for colour, choice in zip(_COLOURS, choices, strict=False):
@@ -155,3 +176,84 @@ def _save_png(path: Path, choices: Sequence[Choice], threshold: float) -> None:
         )
     axes.legend(loc="upper left", frameon=False)
     figure.savefig(path)
+
+
+class Bar(NamedTuple):
+    """A bar of the drawing, and what it says."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The S-curve as the points of a line, and the similarities that were found as bars.
+
+    ``line`` is empty for a sketching method without bands. ``bars`` are near-duplicates, ``pairs``
+    those of a sample of kept pages, ``full`` and ``full_pairs`` the counts that reach the top, 0
+    without bars.
+    """
+
+    line: str
+    bars: list[Bar]
+    pairs: list[Bar]
+    threshold: float
+    threshold_x: float
+    bands: int
+    rows: int
+    full: int
+    full_pairs: int
+    x_ticks: list[tuple[float, str]]
+    y_ticks: list[tuple[float, str]]
+    left: float = _CHART.left
+    right: float = _CHART.width - _CHART.right
+    top: float = _CHART.top
+    base: float = _CHART.height - _CHART.bottom
+    width: int = _CHART.width
+    height: int = _CHART.height
+
+
+def report_curve(config: DedupConfig, histogram: Mapping[str, int], kept: KeptPairs) -> Curve:
+    """The share of pairs that the bands find, over their similarity, and what was found.
+
+    `histogram` maps similarities, rounded down to hundredths, to near-duplicates.
+    """
+    from ..dedup.analysis.tuning import choices
+
+    line, bands, rows = "", 0, 0
+    if config.has_bands:
+        choice = choices(config, false_positives=0.5, false_negatives=0.5)[0]
+        bands, rows = choice.bands, choice.rows
+        line = _CHART.points(_curve(choice))
+    return Curve(
+        line=line,
+        bars=_bars(histogram, "near-duplicate", "near-duplicates"),
+        pairs=_bars(kept.histogram, "pair of kept pages", "pairs of kept pages"),
+        threshold=config.threshold,
+        threshold_x=_CHART.x(config.threshold),
+        bands=bands,
+        rows=rows,
+        full=_full(histogram),
+        full_pairs=_full(kept.histogram),
+        x_ticks=[(_CHART.x(step / 5), f"{step / 5:g}") for step in range(6)],
+        y_ticks=[(_CHART.y(step / 4), f"{step / 4:.0%}".replace("%", " %")) for step in range(5)],
+    )
+
+
+def _bars(histogram: Mapping[str, int], one: str, many: str) -> list[Bar]:
+    full = _full(histogram)
+    bars = []
+    for name, count in sorted(histogram.items()):
+        low = float(name)
+        y = _CHART.y(count / full)
+        width = round(_CHART.x(low + 0.01) - _CHART.x(low) - 1, 1)
+        text = f"{low:.2f} to {low + 0.01:.2f}: {counted(count, one, many)}"
+        bars.append(Bar(_CHART.x(low), y, width, round(_CHART.y(0) - y, 1), text))
+    return bars
+
+
+def _full(histogram: Mapping[str, int]) -> int:
+    return max(_FULL, *histogram.values()) if histogram else 0

@@ -1,0 +1,34 @@
+"""Rows of the tables that the report and the web page show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ..dedup.inspection import HostCounts
+
+_MOST_HOSTS: Final = 25
+
+
+def host_rows(hosts: Iterable[HostCounts]) -> tuple[list[dict[str, Any]], int]:
+    """The hosts with most copies, most first, and how many others there are.
+
+    Of each its pages, those of them that are copies now, by kind, and their share.
+    """
+    ranked = sorted(hosts, key=lambda one: (-one.duplicates, -one.pages, one.host))
+    names = ("host", "pages", "exact", "near", "share")
+    rows = [{name: getattr(one, name) for name in names} for one in ranked[:_MOST_HOSTS]]
+    return rows, max(0, len(ranked) - _MOST_HOSTS)
+
+
+def verdict_rows(verdicts: Mapping[str, int]) -> list[dict[str, Any]]:
+    """How many checks ended with each verdict, and their share, in the order people read them."""
+    from ..dedup.verdict import Kind
+
+    total = sum(verdicts.values())
+    return [
+        {"kind": str(kind), "checks": verdicts[kind], "share": verdicts[kind] / total}
+        for kind in Kind
+        if verdicts.get(kind)
+    ]
