@@ -26,7 +26,7 @@ LONGEST_URL = 100_000
 def identity(url: str, *, canonical: bool) -> str:
     """The URL that a page is known by: canonical if so set, bounded in length.
 
-    What a page is known by is known by itself, so that people can ask for what they were shown.
+    The function is idempotent, so that people can ask for the URL that they were shown.
 
     >>> identity("https://example.com/?b=2&a=1#top", canonical=True)
     'https://example.com/?a=1&b=2'

@@ -22,8 +22,8 @@ HELP = "Take pages out of the index"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("url", nargs="+", metavar="URL", help="address of a page, as crawled")
-    parser.add_argument("--json", action="store_true", help="print JSON: address to true or false")
+    parser.add_argument("url", nargs="+", metavar="URL", help="URL of a page, as crawled")
+    parser.add_argument("--json", action="store_true", help="print JSON: URL to true or false")
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:

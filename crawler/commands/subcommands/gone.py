@@ -21,14 +21,14 @@ HELP = "Tell the index that pages are gone"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("url", nargs="*", metavar="URL", help="address of a page, as crawled")
+    parser.add_argument("url", nargs="*", metavar="URL", help="URL of a page, as crawled")
     parser.add_argument(
         "--file",
         metavar="FILE",
-        help="addresses, one a line, - for standard input; empty lines and those that begin with # "
+        help="URLs, one a line, - for standard input; empty lines and those that begin with # "
         "are passed over",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON: address to true or false")
+    parser.add_argument("--json", action="store_true", help="print JSON: URL to true or false")
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     urls = [*options.url, *(_lines(options.file) if options.file else ())]
     if not urls:
-        raise InputError("name pages that are gone, or a --file with their addresses")
+        raise InputError("name pages that are gone, or a --file with their URLs")
 
     async def note(index: DuplicateIndex) -> tuple[dict[str, bool], set[str]]:
         different = list(dict.fromkeys(urls))
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _lines(source: str) -> Iterator[str]:
-    """The addresses in a file; empty lines and comments are passed over."""
+    """The URLs in a file; empty lines and comments are passed over."""
     from ..documents import read_document
 
     text = read_document(source, raw=True)

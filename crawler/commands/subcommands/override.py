@@ -30,7 +30,7 @@ _DECISIONS = ("keep", "drop", "none", "prefer")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("url", nargs="?", metavar="URL", help="address of a page, as crawled")
+    parser.add_argument("url", nargs="?", metavar="URL", help="URL of a page, as crawled")
     parser.add_argument(
         "decision",
         nargs="?",
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print JSON: address to decision; of prefer what changed, null if never seen",
+        help="print JSON: URL to decision; of prefer what changed, null if never seen",
     )
 
 

@@ -23,7 +23,7 @@ HELP = "What the index knows of a page, and why"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("url", metavar="URL", help="address of the page, as it was crawled")
+    parser.add_argument("url", metavar="URL", help="URL of the page, as it was crawled")
     parser.add_argument("--why", action="store_true", help="explain the decision")
     parser.add_argument("--text", metavar="FILE", help="with --why: its text or HTML; - reads it")
     parser.add_argument(

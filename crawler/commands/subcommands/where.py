@@ -48,7 +48,7 @@ _FORMATS = ("table", "json", "nginx", "apache")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "url", metavar="URL", nargs="?", help="address of a page, as crawled (default: all gone)"
+        "url", metavar="URL", nargs="?", help="URL of a page, as crawled (default: all gone)"
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument(

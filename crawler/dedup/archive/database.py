@@ -140,7 +140,7 @@ def copy_archive(source: Path, target: Path) -> None:
 
 
 def existing(path: Path) -> sqlite3.Connection | None:
-    """Open an archive; None if there is none, or if it is one that nothing could be written to."""
+    """Open an archive; None if the file is missing or has no schema yet."""
     connection = _opened(path) if path.is_file() else None
     if connection is not None and not _version(connection):
         connection.close()

@@ -1,4 +1,4 @@
-"""What the index gave no answer for, pages and reports of gone ones, in a file until it does."""
+"""A durable queue of unanswered requests: pages to check, and reports of gone URLs."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ async def _restore(
     path: Path,
     odd_bytes: int,
     header: dict[str, Any],
-    wishes: dict[str, str],
+    overrides: dict[str, str],
     progress: Progress | None,
 ) -> tuple[int, int]:
     """Write the kept pages, then the copies, whose originals have their numbers then."""
@@ -193,7 +193,7 @@ async def _restore(
                 records = [_renumbered(record, numbers) for record in records]
             restored = await restorer.write(records)
             came = (record.url for record, one in zip(records, restored, strict=True) if one.is_new)
-            await restorer.wish({url: wishes[url] for url in came if url in wishes})
+            await restorer.wish({url: overrides[url] for url in came if url in overrides})
             pages += len(records)
             new += sum(is_new for _, is_new in restored)
             if kept and not restorer.keeps:

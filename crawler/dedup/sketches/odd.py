@@ -144,12 +144,11 @@ def _resemblance(odd: float, both: int, bits: int) -> tuple[float, float]:
 def difference(
     known: OddSketch, other: Iterable[OddSketch], *, differ: bool = False
 ) -> tuple[int, int] | None:
-    """In how many bits one sketch of a set differs from that of another, given at several levels;
-    and the members of this. None where they have no level in common.
+    """Hamming distance at the common level, and the number of sampled shingles of *other* there.
 
-    Of whole sets that `differ` and are of one size at least two members do. If these are on one
-    bit, the sketches are equal: of thousands of pages of six shingles, five of which are the same,
-    one in forty meets such a page. So they count for two bits.
+    None if the two have no level in common. Whole sets of one size that `differ` do so in at least
+    two shingles. If these fall on one bit, the sketches are equal: of thousands of pages of six
+    shingles, five of them the same, one in forty has such a partner. So they count for two bits.
     """
     for sketch in other:
         if sketch.level == known.level:

@@ -79,7 +79,7 @@ class Estimate:
 
     @classmethod
     def certain(cls, similarity: float) -> Estimate:
-        """What is known without error, as of equal texts, or of one that has no words."""
+        """An exact estimate: its interval has no width."""
         return cls(similarity, similarity, similarity, 0.0)
 
     def through(self, function: Callable[[float], float], slope: float) -> Estimate:
