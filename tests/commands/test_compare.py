@@ -124,7 +124,7 @@ def test_words_sound_alike(dedup):
 def test_what_is_ignored_is_said(dedup, files):
     """Texts of the same words are exact; whoever sees them differ is told why."""
     _, out, _ = dedup("compare", *files("To be, or not to be?", "to be or not to be"))
-    assert out.endswith("What differs is ignored: case, punctuation (DEDUP_IGNORE).\n")
+    assert out.endswith("What differs is ignored: case, marks, typography (DEDUP_IGNORE).\n")
     _, out, _ = dedup("compare", *files("to be or not to be", "to be  or not to be"))
     assert "DEDUP_IGNORE" not in out
 
@@ -528,13 +528,14 @@ def test_unreadable(dedup, source, message):
     assert message in err
 
 
-def test_any_bytes_are_a_text(dedup, files):
-    """Binary files, lone surrogates and NULs are compared like any other."""
-    names = files(bytes(range(256)) * 40, b"\xff\xfe\x00\xd8" * 100 + b"\0" * 1000)
-    code, out, _ = dedup("compare", *names)
+def test_bytes_of_a_text_are_compared_and_others_refused(dedup, files):
+    """Lone surrogates and NULs are compared like any other text; a binary file has none."""
+    binary, torn = files(bytes(range(256)) * 40, b"\xff\xfe\x00\xd8" * 100 + b"\0" * 1000)
+    code, out, _ = dedup("compare", torn, torn)
     assert code == Exit.FOUND
     assert "verdict on B" in out
-    assert dedup("shingles", names[0], "--all")[0] == Exit.FOUND
+    assert dedup("compare", torn, binary)[0] == Exit.USAGE
+    assert dedup("shingles", binary, "--all")[0] == Exit.USAGE
 
 
 def test_typos_are_corrected_on_demand(dedup, files):
