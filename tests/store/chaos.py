@@ -101,13 +101,22 @@ async def _broken_line(server: Server, chooser: random.Random) -> AsyncIterator[
             if luck < 0.15:
                 await asyncio.sleep(chooser.random() * 0.1)
             writer.write(data)
-        writer.close()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         tasks.add(asyncio.current_task())
         inner_reader, inner_writer = await asyncio.open_unix_connection(server.socket)
-        with suppress(OSError):
-            await asyncio.gather(pump(reader, inner_writer), pump(inner_reader, writer))
+        ways = [
+            asyncio.create_task(pump(*way))
+            for way in ((reader, inner_writer), (inner_reader, writer))
+        ]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            for end in (writer, inner_writer):
+                end.close()
 
     proxy = await asyncio.start_server(talk, "127.0.0.1", 0)
     try:
