@@ -26,26 +26,26 @@ async def test_a_round_of_faults(start_server: Callable[..., Server], name: str)
     await ROUNDS[name](start_server, random.Random(name), 1)
 
 
-@pytest.mark.parametrize("hours", [-1, 1])
 async def test_a_clock_that_jumps_on_one_crawler(
-    index_url: str, monkeypatch: pytest.MonkeyPatch, hours: int
+    index_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two crawlers still keep one page of each set; what the one saw is there for the other."""
+    """By an hour, ahead and back: two crawlers still keep one page of each set, and what the one
+    saw is there for the other."""
     clock = time.time
     config = DedupConfig(redis_url=index_url, ttl=86_400)
     kept = 0
     async with DuplicateIndex.open(config) as one, DuplicateIndex.open(config) as two:
-        for n in range(40):
+        for n in range(12):
             for worker, index in enumerate((one, two)):
-                jump = 3600 * hours if worker and n >= 20 else 0
+                jump = (0, 3600, -3600)[n // 4] if worker else 0
                 monkeypatch.setattr(time, "time", lambda jump=jump: clock() + jump)
                 page = text(changed(article(n, 400), 1, seed=worker))
                 verdict = await index.check(f"http://{worker}/{n}", page)
                 kept += verdict.duplicate_of is None
         monkeypatch.setattr(time, "time", clock)
-        assert kept == 40
+        assert kept == 12
         again = await one.check_many(
-            [(f"http://0/{n}", text(changed(article(n, 400), 1, seed=0))) for n in range(40)]
+            [(f"http://0/{n}", text(changed(article(n, 400), 1, seed=0))) for n in range(12)]
         )
         assert {verdict.kind for verdict in again} == {Kind.UNCHANGED}
         assert not (await two.verify()).faults
@@ -73,9 +73,18 @@ def test_a_user_that_is_not_root() -> None:
 
     def run_as(user: int, folder: Path) -> str:
         words = [sys.executable, "-c", OWN, str(folder)]
-        done = subprocess.run(
-            words, cwd=ROOT, user=user, group=user, extra_groups=[], text=True, capture_output=True
-        )
+        try:
+            done = subprocess.run(
+                words,
+                cwd=ROOT,
+                user=user,
+                group=user,
+                extra_groups=[],
+                text=True,
+                stdout=subprocess.PIPE,
+            )
+        except PermissionError:
+            pytest.skip("this Python is root's alone")
         return done.stdout.strip()
 
     with tempfile.TemporaryDirectory() as name:
