@@ -6,7 +6,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from scrapy.downloadermiddlewares import cookies as of_scrapy
 from scrapy.http.cookies import CookieJar
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from http.cookiejar import Cookie
 
     from scrapy import Request
+    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 
@@ -95,6 +96,13 @@ class CookiesMiddleware(of_scrapy.CookiesMiddleware):
         super().__init__(debug)
         self.jars = defaultdict(partial(BoundedJar, self._count))
         self._has_warned = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read Scrapy's settings of cookies."""
+        middleware = super().from_crawler(crawler)
+        middleware.crawler = crawler  # as later versions of Scrapy do
+        return middleware
 
     def _count(self, what: str, request: Request) -> None:
         self.crawler.stats.inc_value(f"cookies/{what}")

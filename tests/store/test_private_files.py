@@ -17,7 +17,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.dedup.exchange.spool import Spool
 from crawler.dedup.store.messages import Gone
-from crawler.dedup.store.server import keeper
+from crawler.dedup.store.server import supervisor
 from crawler.dedup.verdict import Verdict
 from tests.conftest import Server, wait_until
 
@@ -70,11 +70,13 @@ def test_a_server_that_was_stopped_is_ended(
     server = start_server()
     (server.folder / "server.sock").symlink_to(server.socket)
     monkeypatch.chdir(server.folder)
-    monkeypatch.setattr(keeper, "STOPPING", 0.2)
+    monkeypatch.setattr(supervisor, "STOPPING", 0.2)
     server.process.send_signal(signal.SIGSTOP)
     with (server.folder / "users.lock").open("w") as users:
         child = server.process if is_child else None
-        Thread(target=keeper._stop_when_alone, args=(users.fileno(), child), daemon=True).start()
+        Thread(
+            target=supervisor._stop_when_alone, args=(users.fileno(), child), daemon=True
+        ).start()
         wait_until(lambda: server.process.poll() == -signal.SIGKILL)
         fcntl.flock(users, fcntl.LOCK_UN)
 
