@@ -180,3 +180,12 @@ def test_a_page_without_text(dedup: Dedup, tmp_path: Path) -> None:
     code, out, err = dedup("text", str(page))
     assert (code, out.strip()) == (1, "")
     assert "no text in" in err
+
+
+def test_a_feed_is_no_page(dedup: Dedup, tmp_path: Path) -> None:
+    """Its JSON would be shown as a text; what reads it is named instead."""
+    feed = tmp_path / "pages.jsonl"
+    feed.write_text('{"url": "/", "text": "tea"}\n')
+    code, out, err = dedup("text", str(feed))
+    assert (code, out) == (2, "")
+    assert "is a feed of many pages, not one: `scrapy dedup clusters`" in err
