@@ -9,21 +9,34 @@ from contextlib import contextmanager
 from .dedup.errors import ConfigError, DedupError
 
 _PACKAGE = __name__.rpartition(".")[0]
+_TOLD = "(logged)"
 
 
 def speak_plainly() -> None:
     """Log this package's own errors as their text alone when they end a crawl.
 
-    Scrapy lets an exception that stops a crawl at its start fall through to asyncio, which logs it
-    with a traceback. Ours say what to do next; forty lines of frames would hide that.
+    Scrapy lets an exception that stops a crawl at its start fall through to asyncio, before 2.14 to
+    Twisted, which logs it with a traceback, Twisted twice. Ours say what to do next; forty lines of
+    frames would hide that.
     """
-    logging.getLogger("asyncio").addFilter(_text_only)
+    for name in ("asyncio", "twisted"):
+        logging.getLogger(name).addFilter(_text_only)
+
+
+def mark_told(error: DedupError) -> None:
+    """Note that the log has an error already."""
+    error.add_note(_TOLD)
 
 
 def _text_only(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
-    if isinstance(error, DedupError):
-        record.name, record.msg, record.args, record.exc_info = _PACKAGE, str(error), None, None
+    if not isinstance(error, DedupError):
+        return True
+    if _TOLD in getattr(error, "__notes__", ()):
+        return False
+    mark_told(error)
+    record.name, record.msg, record.args, record.exc_info = _PACKAGE, str(error), None, None
+    record.levelno, record.levelname = logging.ERROR, logging.getLevelName(logging.ERROR)
     return True
 
 

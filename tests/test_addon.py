@@ -74,10 +74,10 @@ class Queue(scrapy.Spider):
 
 
 class ClosesSlowly:
-    async def process_item(self, item):
+    async def process_item(self, item, spider=None):
         return item
 
-    async def close_spider(self):
+    async def close_spider(self, spider=None):
         await asyncio.sleep(0.5)
 """
 
@@ -215,10 +215,10 @@ def test_the_feed_of_a_crawl_that_cannot_begin_stays(
 
 CLUMSY = """
 class Clumsy:
-    def process_item(self, item):
+    def process_item(self, item, spider=None):
         return item
 
-    def close_spider(self):
+    def close_spider(self, spider=None):
         self.file.close()
 """
 
@@ -304,7 +304,8 @@ async def test_failing_start(
     run = project.scrapy(*crawl(web), **{"DEDUP_REDIS_URL": redis_url, **settings})
     assert run.code == 1
     assert len([line for line in run.log.splitlines() if "ERROR" in line and message in line]) == 1
-    assert "Traceback" not in run.log
+    if scrapy.version_info >= (2, 14):  # older ones have tracebacks of their own
+        assert "Traceback" not in run.log
     assert web.seen == []
 
 

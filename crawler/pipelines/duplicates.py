@@ -23,7 +23,7 @@ from ..dedup.store.server.connect import server_name
 from ..dedup.verdict import Kind, Verdict
 from ..project import project_config
 from ..scrapy_versions import adapt_pipeline, is_asyncio_available, start_failure
-from ..start_errors import speak_plainly
+from ..start_errors import mark_told, speak_plainly
 from ..wording import counted
 from .chrome import MainTexts
 from .dropping import drop_reason
@@ -146,6 +146,7 @@ class DuplicatePipeline:
             self._archive = ArchiveWriter.of(self.config, self._index.digest)
         except DedupError as error:
             logger.error("%s", error)
+            mark_told(error)
             self._fail()
             unavailable = isinstance(error, ServerError)
             reason = SERVER_UNAVAILABLE if unavailable else "dedup_not_opened"
