@@ -1,26 +1,106 @@
 """Scrapy's commands in processes that need not import Scrapy first.
 
-They are forked from one that has imported what most of them do: that is half of a short command.
+They are forked from one that has imported what most of them do: that is most of a short command.
 """
 
 from __future__ import annotations
 
 import atexit
+import marshal
 import multiprocessing
 import os
+import signal
+import socket
 import sys
+import tempfile
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
-from multiprocessing.context import ForkServerContext
+from multiprocessing import reduction
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from subprocess import CompletedProcess
-from tempfile import TemporaryDirectory
+from typing import Any
 
 # Not the package: what importing it does and says belongs to the command.
 IMPORTED = ["scrapy.cmdline", "scrapy.core.engine", "scrapy.extensions.feedexport"]
 IMPORTED += ["bs4", "lxml.html", "numpy", "redis.asyncio", "rich.table"]
 OWN = str(Path(__file__).parents[1])
+
+# The program ``scrapy`` of a terminal: it hands over its words, its files and what signals it gets.
+_CLIENT = """#!{python} -IS
+import marshal, os, signal, socket, sys
+
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect({address!r})
+    said = marshal.dumps((sys.argv[1:], os.getcwd(), dict(os.environ)))
+    socket.send_fds(server, [said[:1]], [0, 1, 2])
+    server.sendall(said[1:])
+    server.shutdown(socket.SHUT_WR)
+    process = int(server.recv(10, socket.MSG_WAITALL))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: os.kill(process, number))
+    sys.exit(int(server.recv(9) or 1))
+"""
+
+
+def run_scrapy(
+    words: Sequence[str], folder: Path, environment: Mapping[str, str], *, timeout: float = 60
+) -> CompletedProcess[str]:
+    """Run `python -m scrapy` with these words to its end, in a folder."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        with open(os.devnull) as nothing:  # noqa: PTH123
+            files = [nothing.fileno(), output.fileno(), errors.fileno()]
+            process = _start(words, str(folder), environment, files, [str(folder)])
+        try:
+            process.join(timeout)
+            assert process.exitcode is not None, f"{words}: waited {timeout} seconds in vain"
+        finally:
+            process.kill()
+        for file in (output, errors):
+            file.seek(0)
+        return CompletedProcess(words, process.exitcode, output.read(), errors.read())
+
+
+@contextmanager
+def scrapy_program() -> Iterator[Path]:
+    """A folder with a program ``scrapy`` for the path of a terminal."""
+    with tempfile.TemporaryDirectory() as name, socket.socket(socket.AF_UNIX) as server:
+        program, address = Path(name, "scrapy"), f"{name}/socket"
+        program.write_text(_CLIENT.format(python=sys.executable, address=address))
+        program.chmod(0o755)
+        server.bind(address)
+        server.listen()
+        threading.Thread(target=_serve, args=(server,), daemon=True).start()
+        try:
+            yield program.parent
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+
+
+def _serve(server: socket.socket) -> None:
+    while True:
+        try:
+            client, _ = server.accept()
+        except OSError:  # it was closed
+            return
+        threading.Thread(target=_answer, args=(client,), daemon=True).start()
+
+
+def _answer(client: socket.socket) -> None:
+    with client:
+        said, files, _, _ = socket.recv_fds(client, 1, 3)
+        while part := client.recv(1 << 16):
+            said += part
+        words, folder, environment = marshal.loads(said)
+        process = _start(words, folder, environment, files, [])
+        for file in files:
+            os.close(file)
+        client.sendall(b"%10d" % process.pid)
+        process.join()
+        client.sendall(str(process.exitcode).encode())
 
 
 @cache
@@ -30,35 +110,53 @@ def _context() -> ForkServerContext:
     return context
 
 
-def run_scrapy(
-    words: Sequence[str], folder: Path, environment: Mapping[str, str], *, timeout: float = 60
-) -> CompletedProcess[str]:
-    """Run `python -m scrapy` with these words to its end, in a folder."""
-    with TemporaryDirectory() as name:
-        output, errors = (Path(name) / stream for stream in ("output", "errors"))
-        started = [str(folder), dict(environment), str(output), str(errors)]
-        process = _context().Process(target=_execute, args=(list(words), *started))
-        process.start()
-        try:
-            process.join(timeout)
-            assert process.exitcode is not None, f"{words}: waited {timeout} seconds in vain"
-        finally:
-            process.kill()
-        return CompletedProcess(words, process.exitcode, output.read_text(), errors.read_text())
+def _start(
+    words: Sequence[str],
+    folder: str,
+    environment: Mapping[str, str],
+    files: Sequence[int],
+    path: Sequence[str],
+) -> ForkServerProcess:
+    passed = [*map(_Passed, files)]
+    arguments = (list(words), folder, dict(environment), passed, list(path))
+    process = _context().Process(target=_execute, args=arguments)
+    process.start()
+    return process
+
+
+class _Passed:
+    """An open file that is handed over to a process: there it is its number."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __reduce__(self) -> tuple[Callable[[Any], int], tuple[Any]]:
+        return _taken, (reduction.DupFd(self.number),)
+
+
+def _taken(passed: Any) -> int:
+    number: int = passed.detach()
+    return number
 
 
 def _execute(
-    words: list[str], folder: str, environment: dict[str, str], output: str, errors: str
+    words: list[str], folder: str, environment: dict[str, str], files: list[int], path: list[str]
 ) -> None:
-    for descriptor, path in ((1, output), (2, errors)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), descriptor)
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        lines = 1 if number == 2 or os.isatty(number) else -1
+        setattr(sys, name, open(number, "w", lines, "utf-8", closefd=False))  # noqa: SIM115
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     named = environment.get("PYTHONPATH", "").split(os.pathsep)
     # Folders of tests are none of the command's.
-    installed = [path for path in sys.path if not path.startswith(OWN) or "site-packages" in path]
-    sys.path[:] = [folder, *filter(None, named), *filter(None, installed)]
+    rest = [one for one in sys.path if not one.startswith(OWN) or "site-packages" in one]
+    sys.path[:] = [*path, *filter(None, named), *filter(None, rest)]
     if (action := environment.get("PYTHONWARNINGS")) is not None:
         warnings.simplefilter(action)  # type: ignore[arg-type]
     from scrapy.cmdline import execute

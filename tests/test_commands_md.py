@@ -10,10 +10,12 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.forked import scrapy_program
 from tests.markdown import ROOT, Example, alone, examples, run_shell, shape, with_outputs
 
 ENVIRONMENT = Path(sys.executable).parents[1]
@@ -24,8 +26,9 @@ PORTS = ("8901", "8902", "8903")
 class Terminal:
     """Runs commands in a copy of what a clone has, and shows what a terminal would."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, programs: Path) -> None:
         self.folder = folder
+        self.path = os.pathsep.join([str(programs), f"{ENVIRONMENT}/bin", os.environ["PATH"]])
         self.ports = dict(zip(PORTS, PORTS, strict=True))  # shown → real
         for name in ("crawler", "examples"):
             ignored = shutil.ignore_patterns("__pycache__")
@@ -40,9 +43,8 @@ class Terminal:
         # The environment of these tests stands in for the one that make would set up.
         make = f"make -s -o {ENVIRONMENT}/crawl.stamp VENV={ENVIRONMENT} "
         commands = re.sub("^make ", make, commands, flags=re.MULTILINE)
-        path = f"{ENVIRONMENT}/bin{os.pathsep}{os.environ['PATH']}"
         with alone():
-            text = run_shell(commands, self.folder, {**os.environ, "PATH": path})
+            text = run_shell(commands, self.folder, {**os.environ, "PATH": self.path})
         if served := re.search(r"demo site: (.*)", text):
             self.ports = dict(zip(PORTS, re.findall(r":(\d+)/", served[1]), strict=True))
         for shown, real in self.ports.items():
@@ -51,8 +53,9 @@ class Terminal:
 
 
 @pytest.fixture(scope="module")
-def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
-    return Terminal(tmp_path_factory.mktemp("clone"))
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    with scrapy_program() as programs:
+        yield Terminal(tmp_path_factory.mktemp("clone"), programs)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +79,8 @@ def test_every_subcommand_is_shown() -> None:
 
 def rewrite() -> None:
     """Run the commands of the page and write what they print into it."""
-    with tempfile.TemporaryDirectory() as folder:
-        terminal = Terminal(Path(folder))
+    with tempfile.TemporaryDirectory() as folder, scrapy_program() as programs:
+        terminal = Terminal(Path(folder), programs)
         printed = [(one.commands, terminal.run(one.commands)) for one in examples(PAGE)]
         PAGE.write_text(with_outputs(PAGE.read_text(encoding="utf-8"), printed), encoding="utf-8")
 
