@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Thread
@@ -263,15 +264,24 @@ def index_url(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this package, built by the first of the workers that asks for it."""
-    own = tmp_path_factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "wheel"
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with shared_folder(tmp_path_factory, "wheel") as folder:
         return next(folder.glob("*.whl"), None) or build_wheel(folder)
 
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The Python of a fresh environment that has the wheel, as ``scrapy_neardup``."""
-    return install_wheel(wheel, tmp_path_factory.mktemp("environment"))
+    with shared_folder(tmp_path_factory, "environment") as folder:
+        python = folder / "bin" / "python"
+        return str(python) if python.exists() else install_wheel(wheel, folder)
+
+
+@contextmanager
+def shared_folder(factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
+    """A folder of all workers, which they enter one at a time."""
+    own = factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder

@@ -65,37 +65,37 @@ def run_scrapy(
 
 
 @contextmanager
-def scrapy_program() -> Iterator[Path]:
-    """A folder with a program ``scrapy`` for the path of a terminal."""
+def scrapy_program(*path: Path) -> Iterator[Path]:
+    """A folder with a program ``scrapy`` for a terminal, which imports from `path` first."""
     with tempfile.TemporaryDirectory() as name, socket.socket(socket.AF_UNIX) as server:
         program, address = Path(name, "scrapy"), f"{name}/socket"
         program.write_text(_CLIENT.format(python=sys.executable, address=address))
         program.chmod(0o755)
         server.bind(address)
         server.listen()
-        threading.Thread(target=_serve, args=(server,), daemon=True).start()
+        threading.Thread(target=_serve, args=(server, [*map(str, path)]), daemon=True).start()
         try:
             yield program.parent
         finally:
             server.shutdown(socket.SHUT_RDWR)
 
 
-def _serve(server: socket.socket) -> None:
+def _serve(server: socket.socket, path: list[str]) -> None:
     while True:
         try:
             client, _ = server.accept()
         except OSError:  # it was closed
             return
-        threading.Thread(target=_answer, args=(client,), daemon=True).start()
+        threading.Thread(target=_answer, args=(client, path), daemon=True).start()
 
 
-def _answer(client: socket.socket) -> None:
+def _answer(client: socket.socket, path: list[str]) -> None:
     with client:
         said, files, _, _ = socket.recv_fds(client, 1, 3)
         while part := client.recv(1 << 16):
             said += part
         words, folder, environment = marshal.loads(said)
-        process = _start(words, folder, environment, files, [])
+        process = _start(words, folder, environment, files, path)
         for file in files:
             os.close(file)
         client.sendall(b"%10d" % process.pid)

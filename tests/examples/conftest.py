@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from tests.conftest import free_port
+from tests.forked import scrapy_program
 from tests.markdown import ROOT, Example, examples, run_shell, shape
 
 # The browser of the example that needs one; without it that takes one of its own.
@@ -29,13 +30,13 @@ class Played(NamedTuple):
         return run_shell(commands, self.folder, self.environment)
 
 
-def play(name: str, folder: Path, python: str, **variables: str) -> Played:
-    """Run the commands of an example's README in a copy of it."""
+def play(name: str, folder: Path, python: str, *programs: Path, **variables: str) -> Played:
+    """Run the commands of an example's README in a copy of it; `programs` are found first."""
     ignored = shutil.ignore_patterns("__pycache__", ".scrapy", "*.jsonl", "*.index")
     for part in ("demo_site", "news_site", name):
         shutil.copytree(ROOT / "examples" / part, folder / part, ignore=ignored)
     port = str(free_port())
-    path = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join([*map(str, programs), f"{Path(python).parent}", os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "NEWS_SITE_PORT": port, **variables}
     if CHROMIUM is not None:
         environment.setdefault("CHROMIUM", CHROMIUM)
@@ -49,9 +50,11 @@ def play(name: str, folder: Path, python: str, **variables: str) -> Played:
 @pytest.fixture(scope="module")
 def played(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, installed: str
-) -> Played:
+) -> Iterator[Played]:
     """The example that the test module names in ``EXAMPLE``, after its README was followed."""
-    return play(request.module.EXAMPLE, tmp_path_factory.mktemp("examples"), installed)
+    site = next(Path(installed).parents[1].glob("lib/python*/site-packages"))
+    with scrapy_program(site) as programs:
+        yield play(request.module.EXAMPLE, tmp_path_factory.mktemp("examples"), installed, programs)
 
 
 @pytest.fixture(scope="session")
