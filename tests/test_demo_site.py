@@ -254,13 +254,7 @@ def test_a_crawl_ends_though_nobody_reads_on(site: DemoSite, tmp_path: Path) -> 
 )
 def test_a_wrong_argument_is_one_line(words: list[str], reason: str) -> None:
     """One clear error on one line, no traceback, and a non-zero exit code."""
-    run = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "site", *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    run = run_scrapy(["crawl", "site", *words], ROOT, os.environ)
     assert run.returncode != 0
     (line,) = run.stderr.splitlines()
     assert reason in line
@@ -269,13 +263,7 @@ def test_a_wrong_argument_is_one_line(words: list[str], reason: str) -> None:
 def test_a_site_that_cannot_be_reached_is_a_failure(tmp_path: Path) -> None:
     """Where nobody answers, the crawl says so without a traceback, shows its table and exits 1."""
     words = ["-a", "url=http://localhost:9/", "-s", f"DEDUP_DATA_DIR={tmp_path / 'index'}"]
-    run = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "site", *words, "-s", "RETRY_ENABLED=False"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    run = run_scrapy(["crawl", "site", *words, "-s", "RETRY_ENABLED=False"], ROOT, os.environ)
     assert run.returncode == 1
     assert run.stderr.count("No start page could be fetched: http://localhost:9/") == 1
     assert "Traceback" not in run.stderr

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
+import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -22,6 +21,7 @@ from crawler.dedup.inspection.moved import read_moved, where
 from crawler.dedup.verdict import Verdict
 from tests.commands.conftest import ROOT
 from tests.conftest import Server
+from tests.forked import run_scrapy
 from tests.spiders.webserver import Answer, Web
 from tests.texts import article, changed, text
 
@@ -444,8 +444,8 @@ def test_a_site_is_crawled_before_and_after_its_pages_moved(
         settings = [f"DEDUP_REDIS_URL={redis_url}", f"DEDUP_DATA_DIR={tmp_path}"]
         settings += ["AUTOTHROTTLE_ENABLED=False"]
         words = [word for setting in settings for word in ("-s", setting)]
-        command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={web.url}", *words]
-        subprocess.run(command, cwd=ROOT, check=True, timeout=60, capture_output=True)
+        crawled = run_scrapy(["crawl", "site", "-a", f"url={web.url}", *words], ROOT, os.environ)
+        crawled.check_returncode()
 
     crawl()
     # One moved and says where; one moved, is shortened and says nothing; one is gone.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,4 +30,5 @@ def spark() -> Iterator[SparkSession]:
 
     session = start("local[2]", FOR_LITTLE)
     yield session
-    session.stop()
+    with suppress(Exception):  # of a Java that a test has killed
+        session.stop()

@@ -251,26 +251,6 @@ def test_a_killed_java_is_one_error(tmp_path: Path) -> None:
     assert said.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended, as if killed")
 
 
-@pytest.mark.usefixtures("spark")
-def test_a_java_that_dies_in_the_middle_of_a_word(tmp_path: Path) -> None:
-    """Its last call then fails without any reason, as one that Java refuses."""
-    path = corpora.write(tmp_path / "a.jsonl", corpora.pages(3))
-    words = (
-        "import sys; from py4j.protocol import Py4JError; from scrapy.cmdline import execute; "
-        "from crawler.offline.job import Corpus\n"
-        "def run(self):\n"
-        "    java = self._spark.sparkContext._gateway.proc\n"
-        "    java.kill(); java.wait()\n"
-        f"    raise Py4JError({REFUSED!r})\n"
-        "Corpus.run = run\n"
-        "execute(['scrapy', 'dedup', 'corpus', *sys.argv[1:], '--master', 'local[1]'])"
-    )
-    command = [sys.executable, "-c", words, str(path), "-o", str(tmp_path / "out")]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert found.returncode == 2
-    assert found.stderr.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended")
-
-
 @pytest.mark.parametrize(("path", "is_told"), [(java_gateway.__file__, False), (__file__, True)])
 def test_a_thread_of_py4j_tells_nothing(spark: SparkSession, path: str, is_told: bool) -> None:
     """Of a Java that is gone, in the middle of the error that says so."""
@@ -525,3 +505,27 @@ def test_spark_submit_runs_the_same_job(tmp_path: Path) -> None:
     assert list((tmp_path / "out" / "kept").iterdir()) == [
         tmp_path / "out" / "kept" / "000000-a.warc.gz"
     ]
+
+
+def test_a_java_that_dies_in_the_middle_of_a_word(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its last call then fails without any reason, as one that Java refuses.
+
+    The last test that Spark is needed for: it is gone then.
+    """
+
+    def dies(self: Corpus) -> Result:
+        java: Any = spark.sparkContext._gateway
+        java.proc.kill()
+        java.proc.wait()
+        vars(spark).pop("version", None)  # which a session keeps once somebody has asked for it
+        raise Py4JError(REFUSED)
+
+    monkeypatch.setattr(Corpus, "run", dies)
+    path = corpora.write(tmp_path / "a.jsonl", corpora.pages(1))
+    parser = argparse.ArgumentParser()
+    cli.add_arguments(parser)
+    words = parser.parse_args([str(path), "-o", str(tmp_path / "out")])
+    with pytest.raises(InputError, match=r"^the Java of Spark ended"):
+        cli.run(words, CONFIG, submitted=True)
