@@ -57,6 +57,7 @@ class DuplicateIndex:
         self.store = store
         self.fingerprint = Fingerprinter(config, self.seed)
         self.crawl: Crawl | None = None
+        self._doubtful = 0
         self._spool = (
             Spool(config.data_dir, spool_name, self.fingerprint.fits) if spool_name else None
         )
@@ -203,18 +204,21 @@ class DuplicateIndex:
         finally:  # nothing goes on behind the back of whoever closes the index now
             await asyncio.gather(*waiting, return_exceptions=True)
 
-    async def begin_crawl(self, resume: Crawl | None = None) -> Crawl:
+    async def begin_crawl(self, resume: Crawl | None = None, *, doubtful: int = 0) -> Crawl:
         """Note that a crawl begins, or goes on with what `resume` says that it was.
 
         From now on checks tell which records nobody has seen since (:attr:`Verdict.unconfirmed`),
         and which pages this crawl has seen before (``repeated``). Crawls with one ``DEDUP_CRAWL``
         are one, and so are those that begin within seconds of each other, but for ``repeated``.
+
+        What a crawl that was killed has kept may not have been passed on: kept pages seen from
+        `doubtful` on, in seconds since 1970, come once more as ``updated``.
         """
         if resume is None:
             await self._is_there()
             question = partial(self.store.begin_crawl, self.config.crawl or "")
             resume = await self._exchange.ask(question)
-        self.crawl = resume
+        self.crawl, self._doubtful = resume, doubtful
         return resume
 
     async def end_crawl(self) -> None:
@@ -250,7 +254,14 @@ class DuplicateIndex:
         return report._replace(since=max(report.since, start))
 
     def _request(self, url: str, fingerprint: Fingerprint, **options: Any) -> CheckRequest:
-        return request_of(self.config, url, fingerprint, crawl=self.crawl, **options)
+        return request_of(
+            self.config,
+            url,
+            fingerprint,
+            crawl=self.crawl,
+            doubtful=self._doubtful,
+            **options,
+        )
 
     async def _is_there(self) -> bool:
         """Whether there is an index; one that was made since this one was opened has its seed."""

@@ -199,3 +199,22 @@ async def test_a_page_that_is_decided_anew_keeps_its_copies(redis_url: str) -> N
         again = LIKE_FIRST.partition(" ")[2]
         await index.check(A, again, whole=FIRST, heading="A", own_words=600, learnt=20)
         assert (await index.originals([B]))[B].state == "confirmed"
+
+
+async def test_what_a_killed_crawl_has_kept_comes_once_more(index_url: str) -> None:
+    """As `updated`, for nobody knows whether it was passed on; copies and older pages do not."""
+    async with opened(index_url) as index:
+        await crawled(index, (A, FIRST))
+        killed = await index.begin_crawl()
+        assert [(await index.check(url, SECOND)).kind for url in (B, C)] == [
+            Kind.UNIQUE,
+            Kind.EXACT,
+        ]
+        await index.end_crawl()
+        await index.begin_crawl(doubtful=killed.start)
+        for kinds in [
+            [Kind.UNCHANGED, Kind.UPDATED, Kind.UNCHANGED],
+            [Kind.REPEATED] * 3,
+        ]:
+            pages = (A, FIRST), (B, SECOND), (C, SECOND)
+            assert [(await index.check(url, words)).kind for url, words in pages] == kinds

@@ -68,11 +68,13 @@ def request_of(
     canonical: str | None = None,
     date: datetime | None = None,
     crawl: Crawl | None = None,
+    doubtful: int = 0,
     final: Iterable[str] = (),
 ) -> CheckRequest:
     """The check of a page in a crawl: it names the URL `canonical` as such, its text is of `date`.
 
-    Unconfirmed records of the hosts `final` give way to it.
+    Unconfirmed records of the hosts `final` give way to it. Pages that were seen from the time
+    `doubtful` on, but before the crawl, may not have been passed on.
     """
     known = config.identity(url)
     other = config.identity(canonical) if canonical else known
@@ -86,6 +88,7 @@ def request_of(
         yields=other != known and "canonical" in config.prefer,
         date=_seconds(date) if date and by_date else 0,
         crawl=crawl.start if crawl is not None else 0,
+        doubtful=doubtful,
         final=tuple(final),
     )
 

@@ -11,7 +11,7 @@ from ..fingerprint import Fingerprint
 from .layout import NO_KEY, table_key
 from .server.faults import DAMAGED
 
-_REQUEST = struct.Struct(">4s4sI12sII4sBI4sHHHHHHH")  # these three as in the scripts
+_REQUEST = struct.Struct(">4s4sI12sII4sBII4sHHHHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
 _EVIDENCE = struct.Struct(">ccIHHHBB")
 EVIDENCE_BYTES = _EVIDENCE.size
@@ -44,7 +44,8 @@ class CheckRequest(NamedTuple):
     it was kept for later, in seconds since 1970, 0 if it was not. ``whole`` gives the fingerprint
     of its text before the template of its site was cut, if that is another. ``crawl`` is when the
     crawl began that checks the page, in seconds since 1970, 0 if none does; records that nobody has
-    seen since give way to it if they are of one of the hosts ``final``.
+    seen since give way to it if they are of one of the hosts ``final``. Kept pages last seen before
+    it, from ``doubtful`` on, come as ``updated`` with the text that they had.
     """
 
     url: str
@@ -59,6 +60,7 @@ class CheckRequest(NamedTuple):
     template: TemplateNews | None = None
     whole: Callable[[], Awaitable[Fingerprint]] | None = None
     crawl: int = 0
+    doubtful: int = 0
     final: tuple[str, ...] = ()
 
 
@@ -154,6 +156,7 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
             table_key(request.canonical, seed) if canonical else NO_KEY,
             _PREFERRED * request.preferred + _YIELDS * request.yields,
             request.crawl,
+            request.doubtful,
             page.own,
             NO_TEMPLATE if request.template is None else request.template.length,
             len(pairs),

@@ -11,7 +11,8 @@
 --     was now: what got no answer is checked later; table key of the URL that the page
 --     names as canonical (4); flags (1): 1 the page takes the place of the one that it copies, 2 it gives its
 --     own place to the URL that it names as canonical
---   when the crawl began (4), 0 if the check is of none; what the page has of its own (4), see records.lua
+--   when the crawl began (4), 0 if the check is of none; since when pages that were seen before that are
+--     doubtful (4), 0 if none are; what the page has of its own (4), see records.lua
 --   entries known of the log of its host's template (2), 65535 if it is not asked for; bytes of
 --     pairs for that log (2)
 --   bytes of the URL (2), of the host (2), of the band keys (2), of the URL that it names as
@@ -32,9 +33,9 @@ local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all 
 -- of small ones, and one that grows is made several times. Pages are never seen before their crawl
 -- began, nor, unless they come late, before another page was: so no clock has to be right.
 local function read_page(packed)
-  local url_key, token, words, exact, date, seen, canonical, flags, crawl, own, template_length, pairs_size,
+  local url_key, token, words, exact, date, seen, canonical, flags, crawl, doubtful, own, template_length, pairs_size,
     url_size, host_size, bands_size, canonical_size, final_size, at =
-    struct.unpack('>c4c4I4c12I4I4c4BI4c4I2I2I2I2I2I2I2', packed)
+    struct.unpack('>c4c4I4c12I4I4c4BI4I4c4I2I2I2I2I2I2I2', packed)
   local now, clock = tonumber(ARGV[2]), state and state.clock or 0
   local function take(size)
     at = at + size
@@ -46,7 +47,8 @@ local function read_page(packed)
   return {url_key = url_key, token = token, words = words, exact = exact, date = date,
     seen = math.max(seen, crawl), preferred = flags % 2 == 1, yields_to = flags >= 2 and canonical,
     more = {named = canonical_url ~= '' and canonical_url, named_key = canonical,
-      template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs, final = final},
+      template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs, final = final,
+      doubtful = doubtful},
     url = url, host = host, bands = bands, odd = string.sub(packed, at), wish = false, crawl = crawl,
     own = own}
 end
@@ -95,9 +97,16 @@ local function is_repeated(page, meta)
     and string.sub(meta.token, 1, 2) == string.sub(page.token, 1, 2)
 end
 
+-- Whether a page was last kept by a crawl that was killed, and may not have been passed on.
+local function is_doubtful(page, known)
+  return page.more.doubtful > 0 and not known.rep and known.last_seen >= page.more.doubtful
+    and known.last_seen < page.crawl
+end
+
 -- The verdict of a page that has the text that it had when it was checked before.
 local function as_before(page, known)
-  return is_repeated(page, known) and 'r' or '='
+  if is_repeated(page, known) then return 'r' end
+  return is_doubtful(page, known) and '!' or '='
 end
 
 local function count(page, meta, similarity, times)
