@@ -54,6 +54,7 @@ __all__ = [
     "close_spider",
     "create_looping_call",
     "is_asyncio_available",
+    "look_for_requests",
     "run_in_thread",
     "start_failure",
 ]
@@ -129,3 +130,13 @@ def before_close(engine: Any, action: Callable[[Any], None]) -> None:
         return close_with_twisted(spider, reason)
 
     engine.close_spider = act_and_close_with_twisted
+
+
+def look_for_requests(engine: Any) -> None:
+    """Let an engine that waits look at once whether there are requests, or its spider is idle.
+
+    Of itself it does so every five seconds.
+    """
+    slot = getattr(engine, "_slot", None)
+    if slot is not None:
+        slot.nextcall.schedule()

@@ -40,6 +40,18 @@ class DedupConfig:
         "Name of the crawl. Processes with one name are one crawl, however late they begin: so let "
         "those that share a queue. Unset: each is a crawl of its own.",
     )
+    ask_again: int = setting(
+        10_000,
+        parsing.integer(0, 10_000_000),
+        "Dropped pages that a crawl remembers, some 2 KB each, until it has seen their originals: "
+        "where one has changed or is gone, its copies are asked for again. 0: none.",
+    )
+    on_interrupt: str = setting(
+        "again",
+        parsing.one_of("again", "resume"),
+        "When a crawl in a JOBDIR was killed: `again` makes all its requests again, `resume` only "
+        "those that Scrapy still has.",
+    )
     data_dir: Path = setting(
         ".scrapy/dedup",
         parsing.path,

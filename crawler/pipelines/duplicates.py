@@ -26,6 +26,7 @@ from ..scrapy_versions import adapt_pipeline, is_asyncio_available, start_failur
 from ..start_errors import mark_told, speak_plainly
 from ..wording import counted
 from .chrome import MainTexts
+from .crawl.course import Course
 from .dropping import drop_reason
 from .failures import Failures
 from .gone import GoneAddresses
@@ -40,6 +41,7 @@ from .templates import ask_of_templates, site_template
 from .unchecked import Unchecked
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
@@ -100,6 +102,7 @@ class DuplicatePipeline:
         self._archive: ArchiveWriter | None = None
         self.gone = GoneAddresses(config.identity, count)
         self.left_out = LeftOut(count)
+        self.course = Course(config, count, template, self.texts.reader.urls, self.left_out.note)
         self.ending: Ending | None = None
 
     @classmethod
@@ -125,6 +128,7 @@ class DuplicatePipeline:
         pipeline.outcome.watch(crawler)
         pipeline.gone.watch(crawler)
         pipeline.left_out.watch(crawler)
+        pipeline.course.watch(crawler)
         pipeline.ending = Ending(crawler)
         pipeline.ending.watch()
         adapt_pipeline(pipeline)
@@ -159,6 +163,12 @@ class DuplicatePipeline:
         self.left_out.open(self._index)
         # Now, for an earlier crawl's texts do not come after this one's.
         await self._unchecked.replay(self._index)
+        await self.course.open(self._index, self._report)
+
+    async def _report(self, is_all: bool) -> None:
+        """Tell the index what the crawl has found, and whether all responses have come."""
+        await (self.gone.report_all() if is_all else self.gone.report())
+        await self.left_out.report()
 
     async def meet(self, url: str, template: SharedTemplate) -> None:
         """Take in what the index knows of the template of a page's site."""
@@ -184,6 +194,7 @@ class DuplicatePipeline:
             return
         await self.left_out.report()
         await self.gone.close()
+        await self.course.close()
         await self._unchecked.replay(self._index)
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
@@ -204,7 +215,8 @@ class DuplicatePipeline:
             return item
         page = self.texts.reader.read(item, origin)
         with self._working():
-            verdict = await self._verdict(item, page)
+            request = origin.response.request if origin is not None else None
+            verdict = await self._verdict(item, page, request)
         self._count(f"dedup/{verdict.kind}")
         if page.missing is not None:
             self._count(f"dedup/no_page/{page.missing}")
@@ -233,29 +245,34 @@ class DuplicatePipeline:
             if not self._under_way:
                 self._idle.set()
 
-    async def _verdict(self, item: Any, page: ItemPage) -> Verdict:
+    async def _verdict(self, item: Any, page: ItemPage, request: Request | None) -> Verdict:
         url = page.url
         try:
             template = await self._template(url) if url else None
             known = template.known if template is not None else frozenset()
             found = await self.texts.take(item, page, known)
             if url and found is not None and self._index is not None:
+                main = found if isinstance(found, MainText) else None
                 text = found if isinstance(found, str) else found.text
-                whole = None if isinstance(found, str) else found.whole
-                if template is not None and isinstance(found, MainText):
-                    template.observe(found, url)
+                if template is not None and main is not None:
+                    template.observe(main, url)
                 self._complete(page)
                 self.gone.came(url)
-                await self.gone.report()
-                await self.left_out.report()
+                await self._report(is_all=False)
+                await self.course.begin()
                 verdict = await self._index.check(
                     url,
                     text,
                     canonical=page.canonical,
                     date=page.date,
-                    whole=whole,
+                    whole=main.whole if main else None,
                     template=template,
+                    heading=main.heading if main else "",
+                    own_words=main.own_words if main else None,
+                    learnt=main.learnt if main else None,
+                    final=self.course.again.came(url, request),
                 )
+                self.course.note(verdict, request, main.learnt if main else None)
                 self._remember(page, found, text, verdict)
                 return verdict
         except DedupError as error:

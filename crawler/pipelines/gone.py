@@ -89,10 +89,14 @@ class GoneAddresses(Telling[tuple[str, int]]):
         super().open(index)
         atexit.register(self._keep)  # a forced stop of Scrapy's closes no spider
 
-    async def close(self) -> None:
-        """Report what is left; what has no answer waits in the spool."""
+    async def report_all(self) -> None:
+        """Report all that was found, for no more items come."""
         self._stop_waiting(lambda redirect: True)
         await self.report()
+
+    async def close(self) -> None:
+        """Report what is left; what has no answer waits in the spool."""
+        await self.report_all()
         self._keep()
         atexit.unregister(self._keep)
 

@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any
 
+from itemadapter import ItemAdapter
 from lxml import etree
 from parsel import Selector, SelectorList
 from scrapy.http import HtmlResponse, Response, TextResponse
@@ -97,6 +98,18 @@ class PageReader:
             self._count(f"dedup/wrong_type/{name}")
         self._tell_of_missing(item, page)
         return page
+
+    def urls(self, item: Any, response: Response | None) -> list[str]:
+        """The URLs under which the page of an item may have been checked."""
+        own = None
+        if ItemAdapter.is_item(item):
+            own = url_of(value_of(item, self._config.url_field))
+        urls = [own] if own else []
+        if response is not None:
+            there = resolved(response.url, own) if own else None
+            urls += [there] if there else []
+            urls += [response.url] if self._config.page == "response" or not own else []
+        return list(dict.fromkeys(urls))
 
     def read_fields(self, item: Any) -> ItemPage:
         """Read what the item itself holds; what it has no URL for is a page all the same."""

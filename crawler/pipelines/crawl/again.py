@@ -1,0 +1,286 @@
+"""Dropped pages whose original may have changed since: asked for again before the crawl ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scrapy import Request, signals
+from scrapy.exceptions import DontCloseSpider
+
+from ...dedup.errors import DedupError
+from ...dedup.identity import host
+from ...scrapy_versions import look_for_requests
+from ...wording import counted
+from ..gone import GONE
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from ...chrome import SharedTemplate
+    from ...dedup.index import DuplicateIndex
+    from ...dedup.store.messages import Original
+
+logger = logging.getLogger(__name__)
+
+ASKED_AGAIN: Final = "dedup_asked_again"
+"""Key in the meta of a request that is made again: of which pages, and which hosts are final."""
+
+ENOUGH: Final = 8  # contents from which a host's template is known well
+_TIMES: Final = 10  # as many pages as are remembered at once are asked for again in a crawl
+_MOST_HOSTS: Final = 10_000  # that a crawl remembers to have visited
+_MOST_FINAL: Final = 64  # hosts that one check names
+_SHOWN: Final = 10  # URLs that the log lists
+
+
+class Dropped(NamedTuple):
+    """A dropped page: the request that it came from, None if from none.
+
+    It is early if its host's template was hardly known when a page of that host stood for it.
+    """
+
+    request: Request | None
+    is_early: bool = False
+
+
+class AskAgain:
+    """Remembers dropped pages of which it may turn out that nothing has their text any more.
+
+    When the spider is idle, or when many are remembered, the index is asked what has become of
+    their originals, and their requests are made again where it is needed. A page is asked for once
+    while the crawl goes on, and once when it is idle: then records of hosts that the crawl has
+    visited, which it has not confirmed, drop it no more.
+
+    Parameters
+    ----------
+    most
+        How many pages are remembered at once; 0 for none.
+    known
+        The form of a URL by which the index knows it.
+    count
+        Takes the name of a statistic to add one to.
+    template
+        Gives what is known of the template of the site of a URL.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        known: Callable[[str], str],
+        count: Callable[[str], None],
+        template: Callable[[str], Awaitable[SharedTemplate | None]],
+    ) -> None:
+        self.asked: dict[str, bool] = {}  # pages, and whether that was when the spider was idle
+        self.kept = 0  # of these, as far as they have come
+        self.missed: set[str] = set()  # pages without their text that cannot be asked for
+        self._most = most
+        self._known = known
+        self._count = count
+        self._template = template
+        self._dropped: dict[str, Dropped] = {}
+        self._since_settled = 0
+        self._awaited: set[str] = set()
+        self._forgotten = 0
+        self._hosts: dict[str, None] = {}
+        self._index: DuplicateIndex | None = None
+        self._report: Callable[[bool], Awaitable[None]] | None = None
+        self._crawler: Crawler | None = None
+        self._settling: asyncio.Future[None] | None = None
+        self._is_unanswered = False
+
+    def watch(self, crawler: Crawler) -> None:
+        """Make requests of this crawl again."""
+        self._crawler = crawler
+        crawler.signals.connect(self.idle, signal=signals.spider_idle)
+        crawler.signals.connect(self.answered, signal=signals.response_received)
+
+    def open(self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]) -> None:
+        """Ask *index* from now on, when `report` has told it what the crawl has found.
+
+        That takes whether all responses have come.
+        """
+        self._index, self._report = index, report
+
+    def answered(self, response: Response, request: Request) -> None:
+        """Note that a page that was asked for again is gone: its text is, too."""
+        if response.status in GONE:
+            urls, _ = request.meta.get(ASKED_AGAIN, ((), ()))
+            self._awaited.difference_update(urls)
+
+    def came(self, url: str, request: Request | None) -> tuple[str, ...]:
+        """Note that a page came; the hosts whose unconfirmed records are to give way to it."""
+        known = self._known(url)
+        self._awaited.discard(known)
+        here = host(known)
+        if len(self._hosts) < _MOST_HOSTS:
+            self._hosts[here] = None
+        urls, final = request.meta.get(ASKED_AGAIN, ((), ())) if request else ((), ())
+        if known not in urls or not final:
+            return ()
+        return tuple(dict.fromkeys([*final, here, *self._hosts]))[:_MOST_FINAL]
+
+    def note_kept(self, url: str) -> None:
+        """Note that a page is kept, or passed on as a copy."""
+        known = self._known(url)
+        self._dropped.pop(known, None)
+        self.kept += known in self.asked
+
+    def remember(self, url: str, request: Request | None, *, is_early: bool = False) -> None:
+        """Remember a dropped page, unless it was asked for when the spider was idle."""
+        known = self._known(url)
+        if not self._most or self.asked.get(known):
+            return
+        if len(self._dropped) >= self._most and known not in self._dropped:
+            self._forgotten += 1
+            self._count("dedup/not_remembered")
+        else:
+            self._dropped[known] = Dropped(request, is_early)
+        self._since_settled += 1
+        many = len(self._dropped) >= self._most * 3 // 4
+        if many and self._since_settled >= self._most // 4:
+            self._settle_soon(is_idle=False)
+
+    def idle(self) -> None:
+        """Ask for pages again before a spider closes."""
+        settling = self._settling is not None and not self._settling.done()
+        if not settling and (not self._dropped or self._is_unanswered or self._index is None):
+            return
+        self._settle_soon(is_idle=True)
+        raise DontCloseSpider
+
+    def _settle_soon(self, *, is_idle: bool) -> None:
+        if self._settling is None or self._settling.done():
+            self._since_settled = 0
+            self._settling = asyncio.ensure_future(self._settle(is_idle=is_idle))
+
+    async def _settle(self, *, is_idle: bool) -> None:
+        pages, self._dropped = self._dropped, {}
+        try:
+            found = await self._originals(pages, is_idle=is_idle)
+            await self._ask_for(pages, found, is_idle=is_idle)
+        except Exception as error:  # whatever it is, the crawl ends
+            self._is_unanswered = is_idle
+            self._dropped = {**pages, **self._dropped}
+            logger.error(
+                "What became of the originals of dropped pages is not known: %s",
+                error,
+                exc_info=not isinstance(error, DedupError),
+            )
+        finally:
+            if self._crawler is not None:
+                look_for_requests(self._crawler.engine)
+
+    async def _originals(self, pages: Iterable[str], *, is_idle: bool) -> dict[str, Original]:
+        assert self._index is not None and self._report is not None  # noqa: PT018
+        await self._report(is_idle)
+        return await self._index.originals(pages)
+
+    async def _ask_for(
+        self, pages: Mapping[str, Dropped], found: Mapping[str, Original], *, is_idle: bool
+    ) -> None:
+        """Make the requests again of the pages for which that is needed, each request once."""
+        requests: dict[int, tuple[Request, list[str], set[str]]] = {}
+        for known, page in pages.items():
+            original = found[known]
+            if not await self._is_needed(known, page, original, is_idle=is_idle):
+                if not is_idle and (page.is_early or original.state != "confirmed"):
+                    self._dropped.setdefault(known, page)
+                continue
+            if page.request is None or len(self.asked) >= self._most * _TIMES:
+                self.missed.add(known)
+                continue
+            _, urls, hosts = requests.setdefault(id(page.request), (page.request, [], set()))
+            urls.append(known)
+            hosts.add(host(original.url or known))
+            self.asked[known] = is_idle
+        for request, urls, hosts in requests.values():
+            self._ask(request, urls, sorted(hosts)[:_MOST_FINAL] if is_idle else [])
+
+    async def _is_needed(
+        self, known: str, page: Dropped, original: Original, *, is_idle: bool
+    ) -> bool:
+        if original.state == "lost":
+            return True
+        if not is_idle:
+            return False
+        if page.is_early and not self.asked.get(known):
+            template = await self._template(known)
+            if template is not None and template.learnt >= ENOUGH:
+                return True
+        return original.state == "unconfirmed" and host(original.url) in self._hosts
+
+    def _ask(self, request: Request, urls: list[str], final: list[str]) -> None:
+        meta = {name: value for name, value in request.meta.items() if name != "retry_times"}
+        meta[ASKED_AGAIN] = urls, final
+        engine = self._crawler.engine if self._crawler is not None else None
+        if engine is None or engine.spider is None:
+            self.missed.update(urls)
+            return
+        self._awaited.update(urls)
+        for _ in urls:
+            self._count("dedup/asked_again")
+        engine.crawl(request.replace(meta=meta, dont_filter=True))
+
+    def pending(self) -> dict[str, Dropped]:
+        """The pages that are still remembered, when a crawl ends before its spider is idle."""
+        return dict(self._dropped)
+
+    def resume(self, pages: Mapping[str, Dropped]) -> None:
+        """Remember the pages of a crawl that goes on."""
+        self._dropped = {**pages, **self._dropped}
+
+    async def close(self, *, goes_on: bool) -> None:
+        """Log what was asked for again, and what could not be; all of it if no crawl goes on."""
+        if self._settling is not None:
+            await asyncio.wait([self._settling])
+        if not goes_on:
+            await self._give_up()
+        self.missed -= self.asked.keys() - self._awaited
+        for _ in self.missed:
+            self._count("dedup/not_asked_again")
+        if self.asked:
+            logger.info(
+                "Asked again for %s whose original had changed, was gone or had not come: %d kept",
+                counted(len(self.asked), "dropped page"),
+                self.kept,
+            )
+        if self.missed:
+            shown = sorted(self.missed)[:_SHOWN]
+            logger.warning(
+                "%s: no kept page has the text of %s, and none could be asked for again: %s%s. "
+                "`scrapy dedup orphans` lists all",
+                counted(len(self.missed), "orphan"),
+                "it" if len(self.missed) == 1 else "them",
+                ", ".join(map(repr, shown)),
+                ", …" * (len(self.missed) > _SHOWN),
+            )
+        if self._forgotten:
+            logger.warning(
+                "%s more than DEDUP_ASK_AGAIN=%d waited for their originals and could not be "
+                "remembered: `scrapy dedup orphans` lists those whose text no kept page has",
+                counted(self._forgotten, "dropped page"),
+                self._most,
+            )
+
+    async def _give_up(self) -> None:
+        """Take note of the pages that are left without their text."""
+        pages = self._dropped.keys() | self._awaited
+        self._dropped = {}
+        if not pages:
+            return
+        try:
+            found = await self._originals(pages, is_idle=True)
+        except DedupError:
+            self.missed |= pages
+            return
+        for known in pages:
+            if await self._is_needed(known, Dropped(None), found[known], is_idle=True):
+                self.missed.add(known)
+
+
+def is_asked_again(request: Any) -> bool:
+    """Whether a request was made before, for a page that was dropped then."""
+    return request is not None and ASKED_AGAIN in request.meta

@@ -1,0 +1,124 @@
+"""The course of a crawl: its beginning in the index, what it asks for again, and its end."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from ...dedup.errors import DedupError, ServerError
+from ...dedup.identity import host
+from ...dedup.verdict import Kind, Verdict
+from ..dropping import drop_reason
+from .again import ENOUGH, AskAgain
+from .job import Job
+from .later import LaterPipelines
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from ...chrome import SharedTemplate
+    from ...dedup.config import DedupConfig
+    from ...dedup.index import DuplicateIndex
+
+logger = logging.getLogger(__name__)
+
+_PAUSE: Final = 10.0  # seconds from one try to begin a crawl in the index to the next
+
+
+class Course:
+    """Begins a crawl, remembers what became of its pages, and ends it.
+
+    Parameters
+    ----------
+    config
+        What is dropped, and how many dropped pages are remembered.
+    count
+        Takes the name of a statistic to add one to.
+    template
+        Gives what is known of the template of the site of a URL.
+    urls
+        Gives the URLs that an item, or the response it came from, has for its page.
+    forget
+        Takes the URL of a page that the index is to forget.
+    """
+
+    def __init__(
+        self,
+        config: DedupConfig,
+        count: Callable[[str], None],
+        template: Callable[[str], Awaitable[SharedTemplate | None]],
+        urls: Callable[[Any, Response | None], Iterable[str]],
+        forget: Callable[[str], None],
+    ) -> None:
+        self.again = AskAgain(config.ask_again, config.identity, count, template)
+        self.later = LaterPipelines(config.identity, urls, forget, count)
+        self._config = config
+        self._job = Job()
+        self._crawler: Crawler | None = None
+        self._index: DuplicateIndex | None = None
+        self._has_begun = False
+        self._next_try = 0.0
+
+    def watch(self, crawler: Crawler) -> None:
+        """Follow the course of a crawl."""
+        self._crawler = crawler
+        self._job = Job.of(crawler, self._config)
+        self.again.watch(crawler)
+        self.later.watch(crawler)
+
+    async def open(self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]) -> None:
+        """Begin in an index; `report` tells it what the crawl has found, all if so asked."""
+        self._index = index
+        self.again.open(index, report)
+        if self._crawler is not None and self._crawler.spider is not None:
+            self.again.resume(self._job.pages(self._crawler.spider))
+        await self.begin()
+
+    async def begin(self) -> None:
+        """Begin in the index, unless that is done; without an answer of it pages are checked as if
+        there were no crawl.
+        """
+        if self._has_begun or self._index is None or time.monotonic() < self._next_try:
+            return
+        self._next_try = time.monotonic() + _PAUSE
+        try:
+            await self._job.begin(self._index)
+        except ServerError as error:
+            logger.warning("The crawl could not be begun in the index yet: %s", error)
+        else:
+            self._has_begun = True
+
+    def note(self, verdict: Verdict, request: Request | None, learnt: int | None) -> None:
+        """Note what was decided about a page, with so many contents of its host known."""
+        if drop_reason(verdict, self._config.drop) is None:
+            self.again.note_kept(verdict.url)
+            self.later.pass_on(verdict)
+            return
+        original = verdict.duplicate_of
+        if original is None or verdict.standing not in (Kind.EXACT, Kind.NEAR):
+            return
+        is_early = verdict.standing is Kind.NEAR and learnt is not None and learnt < ENOUGH
+        is_early = is_early and host(original) == host(self._config.identity(verdict.url))
+        if verdict.unconfirmed or is_early or self.later.is_doubtful(original):
+            self.again.remember(verdict.url, request, is_early=is_early)
+
+    async def close(self) -> None:
+        """End the crawl in the index, or leave what it takes to go on with it."""
+        pages = self.again.pending()
+        goes_on = self._job.can_go_on and self._has_pending(bool(pages))
+        if goes_on and self._crawler is not None and self._crawler.spider is not None:
+            self._job.pause(pages, self._crawler.spider)
+        await self.again.close(goes_on=goes_on)
+        if self._index is not None:
+            with suppress(DedupError):
+                await self._index.end_crawl()
+
+    def _has_pending(self, has_pages: bool) -> bool:
+        """Whether a crawl that ends has more to do."""
+        scheduler = getattr(getattr(self._crawler, "engine", None), "scheduler", None)
+        return has_pages or (scheduler is not None and scheduler.has_pending_requests())

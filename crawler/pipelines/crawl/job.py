@@ -1,0 +1,159 @@
+"""What a JOBDIR tells of the crawl that was at work there, and what this one leaves in it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pickle
+import shutil
+import time
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from scrapy import signals
+from scrapy.utils.job import job_dir
+from scrapy.utils.request import request_from_dict
+
+from ...dedup.store.messages import Crawl
+from .again import Dropped
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+    from ...dedup.config import DedupConfig
+    from ...dedup.index import DuplicateIndex
+
+logger = logging.getLogger(__name__)
+
+MARK: Final = "dedup.json"
+# What Scrapy has in the folder of the requests that were made, and of those that wait.
+_SEEN: Final = "requests.seen"
+_WAITING: Final = "requests.queue"
+
+
+class Job:
+    """The crawl in a JOBDIR, or one that has none.
+
+    While it is under way a mark lies there; if the process is killed, it stays. The next start
+    finds it and by default makes all requests anew: some of those that Scrapy takes for done were
+    not, and those that waited are lost with the process. Pages that the killed crawl has checked
+    may be in no feed, so they are doubtful. A crawl that is paused leaves in the mark's place what
+    it takes to go on.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._left: dict[str, Any] = {}  # by the process before
+        self._state: dict[str, Any] = {}  # left for the next, should this one be killed
+        self._paused: dict[str, Any] | None = None  # left for the next, should this one be paused
+        self._reason = ""
+        if folder is not None:
+            with suppress(OSError, ValueError):
+                self._left = json.loads((folder / MARK).read_text("utf-8"))
+
+    @classmethod
+    def of(cls, crawler: Crawler, config: DedupConfig) -> Self:
+        """Look into the JOBDIR of a crawl, before Scrapy does."""
+        folder = job_dir(crawler.settings)
+        job = cls(Path(folder) if folder else None)
+        if job.was_killed:
+            job._tell(config.on_interrupt == "again")
+            if config.on_interrupt == "again":
+                job._forget_requests()
+        if folder:
+            crawler.signals.connect(job.closed, signal=signals.spider_closed)
+            crawler.signals.connect(job.stopped, signal=signals.engine_stopped)
+        return job
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether the process before has not come to its end."""
+        return bool(self._left.get("running"))
+
+    def _tell(self, again: bool) -> None:
+        logger.warning(
+            "The crawl in JOBDIR %s was interrupted: %s. Pages that it has checked, which may be "
+            "in no feed, come as `updated`",
+            self._folder,
+            "all requests are made again (DEDUP_ON_INTERRUPT=resume goes on instead)"
+            if again
+            else "it goes on, without the requests that were lost (DEDUP_ON_INTERRUPT=resume)",
+        )
+
+    def _forget_requests(self) -> None:
+        assert self._folder is not None
+        (self._folder / _SEEN).unlink(missing_ok=True)
+        shutil.rmtree(self._folder / _WAITING, ignore_errors=True)
+
+    async def begin(self, index: DuplicateIndex) -> None:
+        """Begin a crawl in the index, or go on with the one that was paused.
+
+        Raises :class:`DedupError` if the index gives no answer.
+        """
+        number, start = self._left.get("crawl", (0, 0))
+        known = Crawl(number, start) if number else None
+        since = int(time.time())
+        if self.was_killed:
+            since = min(since, self._left.get("since", since))
+        self._write({"running": True, "crawl": (number, start), "since": since})
+        if self.was_killed and known is not None:
+            index.crawl = known  # others that begin now are others
+            await index.end_crawl()
+        crawl = await index.begin_crawl(
+            None if self.was_killed else known, doubtful=since if self.was_killed else 0
+        )
+        self._write({"running": True, "crawl": crawl, "since": since})
+
+    def pages(self, spider: Spider) -> dict[str, Dropped]:
+        """The dropped pages that a paused crawl remembered."""
+        found = {}
+        for known, packed, is_early in self._left.get("dropped", ()):
+            with suppress(Exception):  # a spider that has other callbacks by now
+                # Scrapy's own queue in that folder is no safer.
+                request = request_from_dict(pickle.loads(b64decode(packed)), spider=spider)
+                found[known] = Dropped(request, is_early)
+        return found
+
+    def pause(self, pages: Mapping[str, Dropped], spider: Spider) -> None:
+        """Leave what it takes to go on."""
+        dropped = []
+        for known, page in pages.items():
+            with suppress(Exception):  # as Scrapy's queue: callbacks that are no methods
+                assert page.request is not None
+                packed = pickle.dumps(page.request.to_dict(spider=spider))
+                dropped.append((known, b64encode(packed).decode(), page.is_early))
+        self._paused = {"crawl": self._state.get("crawl", (0, 0)), "dropped": dropped}
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether another process can go on with the crawl."""
+        return self._folder is not None
+
+    def closed(self, reason: str) -> None:
+        """Note why the spider was closed."""
+        self._reason = reason
+
+    def stopped(self) -> None:
+        """Take the mark away: all feeds are written."""
+        if self._folder is None or not self._state:
+            return
+        if self._reason == "finished" or self._paused is None:
+            with suppress(OSError):
+                (self._folder / MARK).unlink()
+        else:
+            self._write(self._paused)
+
+    def _write(self, state: dict[str, Any]) -> None:
+        self._state = state
+        if self._folder is None:
+            return
+        try:
+            new = self._folder / f"{MARK}.new"
+            new.write_text(json.dumps(state), "utf-8")
+            new.replace(self._folder / MARK)
+        except OSError as error:
+            logger.warning("JOBDIR %s takes no mark of this crawl: %s", self._folder, error)

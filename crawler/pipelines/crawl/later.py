@@ -1,0 +1,89 @@
+"""Kept pages on their way through the pipelines behind the filter, which may drop them or fail."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import signals
+
+from ...dedup.verdict import Kind, Verdict
+from ..dropping import DroppedPage
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+_MOST: Final = 10_000  # pages that are remembered; fewer are on their way at a time
+# An earlier crawl has passed an unchanged page on: pipelines drop such pages to save work.
+_NEWLY_KEPT: Final = frozenset({Kind.UNIQUE, Kind.SHORT, Kind.UPDATED})
+
+
+class LaterPipelines:
+    """Has the index forget a kept page whose item no feed gets, so that its next copy is kept.
+
+    Parameters
+    ----------
+    known
+        The form of a URL by which the index knows it.
+    urls
+        Gives the URLs that an item, or the response it came from, has for its page.
+    forget
+        Takes the URL of a page that is to be forgotten.
+    count
+        Takes the name of a statistic to add one to.
+    """
+
+    def __init__(
+        self,
+        known: Callable[[str], str],
+        urls: Callable[[Any, Response | None], Iterable[str]],
+        forget: Callable[[str], None],
+        count: Callable[[str], None],
+    ) -> None:
+        self._known = known
+        self._urls = urls
+        self._forget = forget
+        self._count = count
+        # Whether a page is still on its way; else it was forgotten.
+        self._pages: OrderedDict[str, bool] = OrderedDict()
+
+    def watch(self, crawler: Crawler) -> None:
+        """Note what becomes of the items of a crawl."""
+        crawler.signals.connect(self.dropped, signal=signals.item_dropped)
+        crawler.signals.connect(self.failed, signal=signals.item_error)
+        crawler.signals.connect(self.passed, signal=signals.item_scraped)
+
+    def pass_on(self, verdict: Verdict) -> None:
+        """Note that the item of a page goes on to the pipelines behind."""
+        if verdict.kind in _NEWLY_KEPT:
+            self._pages[self._known(verdict.url)] = True
+            if len(self._pages) > _MOST:
+                self._pages.popitem(last=False)
+
+    def is_doubtful(self, url: str | None) -> bool:
+        """Whether a page is on its way, or was forgotten: what is a copy of it may be needed."""
+        return url is not None and url in self._pages
+
+    def dropped(self, item: Any, response: Response | None, exception: Exception) -> None:
+        """Forget a page that another pipeline has dropped."""
+        if not isinstance(exception, DroppedPage):
+            self._lose(item, response)
+
+    def failed(self, item: Any, response: Response | None) -> None:
+        """Forget a page that another pipeline has failed with."""
+        self._lose(item, response)
+
+    def passed(self, item: Any, response: Response | None) -> None:
+        """Note that a page has passed all pipelines."""
+        for url in self._urls(item, response):
+            self._pages.pop(self._known(url), None)
+
+    def _lose(self, item: Any, response: Response | None) -> None:
+        for url in self._urls(item, response):
+            known = self._known(url)
+            if self._pages.get(known):
+                self._pages[known] = False
+                self._count("dedup/lost_later")
+                self._forget(url)
