@@ -71,8 +71,10 @@ def _is_short(flat: Flat, inside: NDArray[np.bool_], others: NDArray[np.bool_]) 
 
 
 def _asks(flat: Flat, inside: NDArray[np.bool_]) -> bool:
-    """Whether one of the blocks speaks of cookies, as nearly all languages call them."""
-    return any(_COOKIES.search(flat.texts[at]) for at in np.flatnonzero(inside).tolist())
+    """Whether a fifth of some blocks' words are about cookies, as nearly all languages say."""
+    numbers = np.flatnonzero(inside)
+    asking = [at for at in numbers.tolist() if _COOKIES.search(flat.texts[at])]
+    return bool(5 * flat.words[asking].sum() >= flat.words[numbers].sum())
 
 
 def _law(flat: Flat, plain: NDArray[np.bool_]) -> NDArray[np.bool_]:

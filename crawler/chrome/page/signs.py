@@ -26,7 +26,7 @@ SIGNS: Final = (
     "c_widget", "c_item", "c_hidden", "c_caption", "c_author", "c_toc", "c_title", "c_modal",
     "c_search", "c_product", "c_review",
 )  # fmt: skip
-# Surer ones, of which the model knows nothing: consent, dialogs, comments, a book's navigation.
+# Of which the model knows nothing: consent, dialogs, comments, a book's navigation.
 MARKS: Final = ("asked", "modal", "thread", "paged")
 BIT: Final = {sign: 1 << position for position, sign in enumerate((*SIGNS, *MARKS))}
 
