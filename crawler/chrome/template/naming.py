@@ -15,6 +15,9 @@ from .pairs import block_hash
 _LEVELS: Final = tuple(TAG_CODES[tag] for tag in ("h1", "h2", "h3"))
 _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
 _READ: Final = 300  # characters
+_BEGINNING: Final = 60  # characters
+_MOST: Final = 4  # headings
+_PER_WORD: Final = 2.5  # characters in links, of blocks that are no links
 # What parts a title from the name of its site, blanks on both sides, or a colon behind which it is.
 _PART: Final = re.compile(r"\s+(?:[-–—―|•·»«:/\\]|::|<|>)+\s+")
 
@@ -56,12 +59,12 @@ def bare_title(title: str) -> str:
 def name_hash(flat: Flat, title: str) -> int:
     """Return a hash of what the page is called, digits folded: versions of a page have the same.
 
-    That is its title and headings of the first level; if it has none of these, also how its text
-    begins.
+    That is its title and headings of the first level; if it has none of these, also how the first
+    and the last of its blocks begin that are no links.
     """
     numbers = np.flatnonzero(headings(flat)[:LIMIT]).tolist()
     if not numbers:
-        plain = (flat.signs[flat.around] & _NEVER == 0) & (2 * flat.linked < flat.words * 5)
-        numbers = np.flatnonzero(plain[:LIMIT])[:1].tolist()
-    parts = [title, *(flat.texts[at][:60] for at in numbers[:4])]
-    return block_hash("\n".join(part[:_READ] for part in parts))
+        plain = (flat.signs[flat.around] & _NEVER == 0) & (flat.linked < _PER_WORD * flat.words)
+        numbers = np.flatnonzero(plain[:LIMIT])[[0, -1]].tolist() if plain[:LIMIT].any() else []
+    beginnings = [flat.texts[at][:_BEGINNING] for at in numbers[:_MOST]]
+    return block_hash("\n".join([title[:_READ], *beginnings]))

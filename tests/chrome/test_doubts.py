@@ -1,0 +1,132 @@
+"""What stands beside a main text goes, however little the page has of its own."""
+
+import pytest
+
+from crawler.chrome import strip_chrome
+
+OWN = "The ferry crosses the river at nine and comes back at noon."
+MENU = "<header><nav><ul><li><a href=/>Home</a><li><a href=/news>News</a></ul></nav></header>"
+PAGE = f"<main><article><h1>The ferry</h1><p>{OWN}</p></article></main>"
+ASKED = (
+    "<h2>Your choice</h2><p>We and our partners store and read information on your device, such as "
+    "cookies, and process personal data, such as unique identifiers, for advertising, measurement "
+    "of content and research of audiences.</p><p>With your permission we may use precise location "
+    "and identify devices by scanning. You may accept, or refuse, or see more detailed information "
+    "and change your mind at any time by returning to this site.</p>"
+)
+REMARK = "I think the ferry deserves rather more thought than it gets here, number"
+
+
+def text_of(body: str, title: str = "Press") -> str:
+    return strip_chrome(f"<html><head><title>{title}</title></head><body>{body}</body></html>").text
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<div id=CybotCookiebotDialog>",
+        "<div id=onetrust-consent-sdk><div class='otFlat bottom'>",
+        "<div class='cmplz-cookiebanner optin'>",
+        "<aside id=moove_gdpr_cookie_info_bar>",
+        "<div class=xq12 role=dialog aria-modal=true>",
+        "<dialog>",
+    ],
+)
+@pytest.mark.parametrize("above", [True, False])
+def test_consent_is_no_text(box: str, above: bool) -> None:
+    """A dialog that asks for consent goes, though it has ten times the words of the page."""
+    end = "".join(f"</{part.split()[0].strip('>')}>" for part in box.split("<")[:0:-1])
+    asked = f"{box}{ASKED}{end}"
+    found = text_of(asked + MENU + PAGE if above else MENU + PAGE + asked)
+    assert OWN in found
+    assert "unique identifiers" not in found
+
+
+def test_a_page_about_consent_is_text() -> None:
+    """Nothing is cut for its name where nothing else is left, or where the page's heading is."""
+    body = f"<div class=cookie-policy><h1>Cookies</h1>{ASKED}</div>"
+    for page in (MENU + body, f"{MENU}{body}<footer><p>We sell tea.</p></footer>"):
+        assert "unique identifiers" in text_of(page, "Cookies")
+    assert "unique identifiers" in text_of(f"<div role=dialog>{ASKED}</div>")
+
+
+def test_comments_in_definition_lists_go() -> None:
+    """As the themes of old blogs have them: below a post, far longer than it."""
+    remarks = "".join(
+        f"<dt class=comment>Reader {i}</dt><dd class=comment><div class=format_text><p>{REMARK} {i}"
+        ", for the tables of the harbour say otherwise and have for a century.</p></div></dd>"
+        for i in range(6)
+    )
+    post = f"<div class=post><h1>On tides</h1><div class=entry-content><p>{OWN}</p></div></div>"
+    comments = f"<div id=comments><p>6 comments</p><dl id=comment_list>{remarks}</dl></div>"
+    found = text_of(f"{MENU}<div id=content>{post}{comments}</div>")
+    assert OWN in found
+    assert "deserves" not in found
+
+
+@pytest.mark.parametrize(
+    ("chapter", "before", "after"),
+    [
+        ("Chapter 3. Before Installing", "3.1. Overview", "3.3. Information You Will Need"),
+        ("Chương 4. Lấy vật chứa", "4.6. Cài đặt tự động", "Chương 5. Khởi động"),
+        ("Kapitola 4. Získání médií", "4.6. Automatická Instalace", "Kapitola 5. Zavedení"),
+    ],
+)
+def test_the_navigation_of_a_book_goes_in_any_language(
+    chapter: str, before: str, after: str
+) -> None:
+    """DocBook repeats the title above the text, and names the neighbours around it."""
+
+    def bar(name: str, *rows: str) -> str:
+        table = "".join(f"<tr><th colspan=3>{row}</th></tr>" for row in rows)
+        links = f"<tr><td><a href=/>{before}</a></td></tr>"
+        return f"<div class={name}><table>{links}{table}</table></div>"
+
+    own = "".join(f"<p>{OWN} It takes {i} minutes.</p>" for i in range(3))
+    title = "3.2. The ferry"
+    body = f"<div class=sect1><h2 class=title>{title}</h2>{own}</div>"
+    page = bar("navheader", title, chapter) + body + bar("navfooter", after)
+    found = text_of(page, title)
+    assert found.split("\n")[0] == title
+    assert found.count(title) == 1
+    assert found.count(OWN) == 3
+    for text in (chapter, before, after):
+        assert text not in found
+
+
+def test_what_is_hidden_outside_of_the_main_element_goes() -> None:
+    """Where more is seen within it: else a script may show what is hidden."""
+    hidden = "".join(f"<p>Quite another essay is here, part {i}, of taxes.</p>" for i in range(3))
+    shown = "".join(f"<p>{OWN} It takes {i} minutes.</p>" for i in range(5))
+    page = f"{MENU}<main><article><h1>The ferry</h1>{{}}</article></main>"
+    hiding = f"<div style='display:none'>{hidden}</div>"
+    assert "another essay" not in text_of(page.format(shown) + hiding)
+    assert "another essay" in text_of(page.format("") + hiding)
+
+
+def test_tables_are_text_beside_a_licence() -> None:
+    """What says who owns a page does not make its tables and definitions look like a menu."""
+    rows = "".join(f"<tr><td>{name}</td><td>{name} = y</td></tr>" for name in "abcd")
+    law = (
+        "<hr><p>Copyright &copy; 2001 The ferry company.</p><p>Permission to use, copy, modify, "
+        "distribute and sell this software and its documentation for any purpose is hereby granted "
+        "without fee, provided that the above copyright notice appears in all copies and that both "
+        "that copyright notice and this permission notice appear in supporting documentation.</p>"
+    )
+    body = (
+        f"<h1>Assignable</h1><h3>Notation</h3><dl><dt>X</dt><dd>A type that is assigned</dd></dl>"
+        f"<h3>Expressions</h3><table>{rows}</table>"
+    )
+    found = text_of(body + law, "Concept Assignable")
+    for text in ("Assignable", "A type that is assigned", "a = y", "d = y"):
+        assert text in found
+    assert "hereby granted" not in found
+    assert "hereby granted" in text_of(f"<h1>Terms</h1>{law}", "Licence")
+
+
+def test_a_footer_is_no_text_beside_a_line() -> None:
+    """A page of one line in its main element is a page of one line."""
+    about = "The museum was founded by pilots and fishermen who kept the tools of their trade. " * 9
+    found = text_of(f"{MENU}{PAGE}<footer><p>{about}</p></footer>")
+    assert found.split("\n") == ["The ferry", OWN]
+    assert "founded" in text_of(f"{MENU}<footer><p>{about}</p></footer>")

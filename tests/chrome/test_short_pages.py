@@ -1,0 +1,133 @@
+"""Pages of a few words each, beside what their site has on all of them."""
+
+import random
+
+import pytest
+
+from crawler.chrome import MainText, SharedTemplate, strip_chrome
+
+WORDS = [
+    *("anchor", "ballast", "capstan", "davit", "fender", "galley", "hawser", "jib", "keel"),
+    *("leeward", "mizzen", "oakum", "painter", "quay", "rudder", "shroud", "tiller", "yard"),
+]
+NOTE = "".join(
+    f"<p>{text}</p>"
+    for text in (
+        "The museum was founded by the families of pilots and fishermen who wanted to keep the "
+        "tools of their trade together. It is open from Tuesday to Sunday, and closed in January.",
+        "The collection holds four thousand objects, among them the oldest tide gauge of the coast "
+        "and a boat that was in service for sixty years. Guided walks begin at the gate at ten.",
+        "What is said on this page is given for general purposes only, and does not replace the "
+        "advice of a qualified person. Pictures may be used with the name of the museum beside.",
+    )
+)
+
+
+def own(word: str) -> str:
+    draw = random.Random(word)
+    return f"A {word} of {' and '.join(draw.sample(WORDS, 3))}, as pilots say."
+
+
+def crawl(pages: list[str], template: SharedTemplate | None = None) -> list[MainText]:
+    template = template or SharedTemplate()
+    found = []
+    for number, page in enumerate(pages):
+        found.append(strip_chrome(page, template=template.known))
+        template.observe(found[-1], f"https://museum.example/{number}")
+    return found
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "<main><h1>{0}</h1><p>{1}</p><aside>{2}</aside></main>",
+        "<main><h1>{0}</h1><p>{1}</p>{2}</main>",
+        "<main><h1>{0}</h1><p>{1}</p></main><div>{2}</div>",
+        "<div class=row><div class=col-4>{2}</div><div class=col-8><h1>{0}</h1><p>{1}</div></div>",
+        "<table><tr><td>{2}</td><td><b>{0}</b><br>{1}</td></tr></table>",
+        "<div class=xq12>{2}</div><main><article><h1>{0}</h1><p>{1}</p></article></main>",
+    ],
+)
+@pytest.mark.parametrize("titled", [True, False])
+def test_a_page_of_a_few_words_is_its_words(layout: str, titled: bool) -> None:
+    """A note of a hundred words that pages of other names have is none of their text."""
+    pages = [
+        f"<title>{f'{word} - ' * titled}Museum</title>{layout.format(word, own(word), NOTE)}"
+        for word in WORDS
+    ]
+    found = crawl(pages)
+    for word, main in list(zip(WORDS, found, strict=True))[4:]:
+        assert own(word) in main.text
+        assert "founded" not in main.text
+        assert "qualified person" not in main.text
+        assert main.own_words == len(main.text.split())
+        assert main.shared_words == 0
+        assert main.learnt >= 4
+    assert found[0].learnt == 0
+    assert "qualified person" in found[-1].whole or own(WORDS[-1]) in found[-1].whole
+
+
+def test_it_is_learnt_where_all_kept_texts_are_equal() -> None:
+    """A dialog that is taken for the text of each page makes no copies of their articles."""
+    layout = "<div class=xq12>{2}</div><div>{0}</div><div class=menu>{1}</div>"
+    pages = [f"<title>{w} - Museum</title>{layout.format(w, own(w), NOTE)}" for w in WORDS]
+    assert strip_chrome(pages[0]).text == strip_chrome(pages[1]).text
+    texts = [main.text for main in crawl(pages)]
+    assert len(set(texts[4:])) == len(WORDS) - 4
+
+
+def test_others_are_told() -> None:
+    """Another worker, or the next day's crawl, knows the note before its first page."""
+    pages = [f"<title>{w}</title><h1>{w}</h1><p>{own(w)}</p>{NOTE}" for w in WORDS]
+    here, there = SharedTemplate(), SharedTemplate()
+    crawl(pages[:12], here)
+    there.take(0, here.offer())
+    (main,) = crawl(pages[12:13], there)
+    assert main.text == f"{WORDS[12]}\n{own(WORDS[12])}"
+    assert main.learnt >= 8
+
+
+def test_versions_of_a_page_do_not_teach_that() -> None:
+    """What all say that are called the same may be versions of one page, which stay alike."""
+    pages = [
+        f"<title>Tea {i}</title><h1>Tea</h1>{NOTE}<p>{own(w)}</p>" for i, w in enumerate(WORDS)
+    ]
+    for main in crawl(pages):
+        assert "qualified person" in main.text
+
+
+def test_a_list_of_links_that_a_few_pages_keep_is_a_menu() -> None:
+    """It is that of a part of the site, and far longer than what its pages say."""
+    parts = {
+        part: "".join(f"<tr><td><a href=/{part}/{w}>{part} {w}</a></td></tr>" for w in WORDS)
+        for part in ("rope", "sail", "deck", "hull", "crew", "port")
+    }
+    pages = [
+        f"<title>{part} {w}</title><h1>{part} {w}</h1><table class=box>{table}</table><p>{own(w)}"
+        for w in WORDS[:8]
+        for part, table in parts.items()
+    ]
+    for main in crawl(pages)[30:]:
+        assert main.text.count("\n") < 4
+        assert "as pilots say" in main.text
+
+
+@pytest.mark.parametrize(
+    ("html", "heading"),
+    [
+        ("<title>Tea - The House</title><header><h1>Tea, green</h1></header>", "Tea, green"),
+        ("<title>Tea, green | The House</title><p>It is good.</p>", "Tea, green"),
+        ("<title>Green: tea</title><nav><h1>Menu</h1></nav><h2>tea</h2>", "tea"),
+        ("<h1 hidden>Session</h1><p>It is good.</p>", ""),
+    ],
+)
+def test_what_a_page_is_called(html: str, heading: str) -> None:
+    """Its heading, or its title without the site's name."""
+    assert strip_chrome(html).heading == heading
+
+
+def test_the_name_of_the_site_is_no_heading() -> None:
+    """Where it is in the first heading of all pages, the next one counts once that is known."""
+    site = "<title>Museum</title><div><h1>Museum</h1><p>Open daily</p></div>"
+    pages = [f"{site}<h1>{w}</h1><p>{own(w)}</p>" for w in WORDS]
+    assert crawl(pages)[-1].heading == WORDS[-1]
