@@ -32,7 +32,7 @@ async def test_others_are_asked_once_for_each_site() -> None:
     pages = [f"https://{host}.example/{number}" for number in range(8) for host in "ab"]
     found = await asyncio.gather(*(site_template(crawler, page) for page in pages))
     found += [await site_template(crawler, page) for page in pages]
-    assert [7 in template.known for template in found if template] == [True] * len(pages) * 2
+    assert [template.known for template in found if template] == [{7}] * len(pages) * 2
     assert others.asked == ["https://a.example/0", "https://b.example/0"]
 
 

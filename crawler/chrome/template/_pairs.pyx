@@ -15,7 +15,7 @@ from .pairs import Pairs
 
 cdef enum:
     ALIKE = 1, SAME = 2, OFTEN = 4, SURE = 8, LISTED = 16
-cdef object KEPT = by_numpy.KEPT, OF_ALL = by_numpy.OF_ALL, OF_SOME = by_numpy.OF_SOME
+cdef object KEPT = by_numpy.KEPT, OF_ALL = by_numpy.OF_ALL, OF_SOME = by_numpy.OF_SOME, TOLD = by_numpy.TOLD
 cdef object digest = xxhash.xxh3_64_intdigest
 cdef uint64_t EDGE = by_numpy.EDGE
 cdef Py_ssize_t ROWS = by_numpy.ROWS
@@ -120,7 +120,7 @@ def hits(pairs, kept, template):
         bits = SAME * (pair in template)
         if either(is_kept, i):
             bits |= OFTEN * (pair | KEPT in template)
-            bits |= SURE * (pair | OF_ALL in template)
+            bits |= SURE * (pair | OF_ALL in template or pair ^ TOLD in template)
             bits |= LISTED * (pair | OF_SOME in template)
         if bits and 0 < i < n and is_kept[i - 1] and is_kept[i]:
             if menus is None:

@@ -28,6 +28,7 @@ EDGE: Final = 1  # in place of a block's hash: the beginning or the end of a pag
 KEPT: Final = 1 << 32
 OF_ALL: Final = 1 << 33
 OF_SOME: Final = 1 << 34
+TOLD: Final = 0x9E3779B9  # what pairs of pages of all names are told by, as others have 32 bits
 ALIKE, SAME, OFTEN, SURE, LISTED = 1, 2, 4, 8, 16  # in which ways a block is of the template
 _FLAGS: Final = ((KEPT, OFTEN), (OF_ALL, SURE), (OF_SOME, LISTED))
 PROSE: Final = 200  # characters
@@ -146,6 +147,7 @@ def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> N
             if any_main:
                 for flag, bit in _FLAGS:
                     bits |= bit * (itself | flag in template)
+                bits |= SURE * (itself ^ TOLD in template)
         if bits:
             found[i : i + 2] |= bits
     return found[1:-1]

@@ -6,7 +6,7 @@ import struct
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from .pairs import KEPT, OF_ALL
+from .pairs import KEPT, OF_ALL, TOLD
 from .template import LEAST_PAGES, Known, SiteTemplate
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ MAX_SITES: Final = 1000
 _OFFERED: Final = 64  # pairs that go with one page
 _LONGEST_LOG: Final = 512  # pairs, as in dedup/store/lua/pages.lua
 _PAIR_BYTES: Final = 4
-_TOLD: Final = OF_ALL | 0x9E3779B9  # what pages of all names have, as it is told
 _ENOUGH: Final = 8  # contents, to tell others of what pages keep
 
 
@@ -27,15 +26,14 @@ class SharedTemplate:
     are known here, ``asked`` whether somebody has looked what it has before the first page.
     """
 
-    __slots__ = ("__weakref__", "_log", "_next", "_own", "_told", "asked", "known", "length")
+    __slots__ = ("__weakref__", "_log", "_next", "_own", "asked", "known", "length")
 
     def __init__(self) -> None:
-        self.known = Known()
+        self.known: frozenset[int] = Known()
         self.length = 0
         self.asked = False
         self._own = SiteTemplate()
         self._log: frozenset[int] = frozenset()
-        self._told: frozenset[int] = frozenset()
         self._next = LEAST_PAGES
 
     def observe(self, content: MainText, url: str | None = None) -> None:
@@ -44,15 +42,15 @@ class SharedTemplate:
         self._own.observe(content.hashes(), hash(content.whole), page, content.name)
         if self._own.contents >= self._next:  # ever more rarely: what is new in it gets less
             self._next = self._own.contents * 5 // 4 + 1
-            known: frozenset[int] = self._own.known()
+            known = set(self._own.known())
             if self._own.contents >= _ENOUGH:
                 known |= {pair ^ KEPT for pair in known if KEPT <= pair < OF_ALL}
-            self.known = Known.of(known | self._told, self._own.contents)
+            self.known = Known.of(known | self._log, self._own.contents)
 
     @property
     def learnt(self) -> int:
         """Of how many contents what is known was learnt, as far as that is known here."""
-        return self.known.learnt
+        return getattr(self.known, "learnt", 0)
 
     def offer(self) -> bytes:
         """Pairs that the others do not know, four bytes each; none when their log is full.
@@ -65,17 +63,17 @@ class SharedTemplate:
             return b""
         numbers = {pair for pair in self.known if pair < KEPT}
         if self._own.contents >= _ENOUGH:
-            numbers |= {pair ^ _TOLD for pair in self.known if pair & OF_ALL}
+            numbers |= {pair % KEPT ^ TOLD for pair in self.known if pair & OF_ALL}
         unknown = sorted(numbers - self._log)[:_OFFERED]
-        return b"".join((pair % KEPT).to_bytes(_PAIR_BYTES) for pair in unknown)
+        return b"".join(pair.to_bytes(_PAIR_BYTES) for pair in unknown)
 
     def take(self, start: int, pairs: bytes) -> None:
         """Take in entries of the log from number `start` on, four bytes each.
 
         >>> template = SharedTemplate()
         >>> template.take(0, bytes([0, 0, 0, 7]))
-        >>> 7 in template.known, template.length
-        (True, 1)
+        >>> sorted(template.known), template.length
+        ([7], 1)
         """
         numbers = struct.unpack(f">{len(pairs) // _PAIR_BYTES}I", pairs)
         length = start + len(numbers)
@@ -85,9 +83,8 @@ class SharedTemplate:
             # A shorter log from its beginning: the old one was forgotten.
             self._log = (frozenset() if length < self.length else self._log) | frozenset(numbers)
             self.length = length
-            self._told = self._log | {pair ^ _TOLD for pair in self._log}
-            learnt = max(self.known.learnt, _ENOUGH) if self._log else self.known.learnt
-            self.known = Known.of(self.known | self._told, learnt)
+            learnt = max(self.learnt, _ENOUGH) if self._log else self.learnt
+            self.known = Known.of(self.known | self._log, learnt)
 
 
 class SiteTemplates:
