@@ -21,7 +21,8 @@ BY_KEYS: Final = 255
 _CERTAIN: Final = 16
 _FEWEST: Final = 8
 # As in store/lua/records.lua and check.lua.
-FEW_WORDS: Final = 50
+FEW: Final = 12  # fours of words
+FEW_ON_HOST: Final = 100
 LEARNT: Final = 8
 SLACK: Final = 0.1
 
@@ -48,12 +49,12 @@ class Grounds(NamedTuple):
 def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> bool:
     """Whether what two pages have of their own says that they are no copies, however alike.
 
-    They have other headings, and either few words of their own, or the template of their host is
-    hardly known, so that what is alike may be that. The same as in store/lua/records.lua.
+    They have other headings, and either few words of their own, more on one host, or the template
+    of that is hardly known, so that what is alike may be that. As in store/lua/records.lua.
 
     >>> from .fingerprint import Fingerprint
-    >>> red, blue = (Fingerprint(b"", 300, own=bytes([0, n, 12, 9])) for n in (1, 2))
-    >>> is_distinct(red, blue, one_host=False), is_distinct(red, red, one_host=True)
+    >>> red, blue = (Fingerprint(b"", 300, own=bytes([0, n, 60, 9])) for n in (1, 2))
+    >>> is_distinct(red, blue, one_host=True), is_distinct(red, blue, one_host=False)
     (True, False)
     """
     (heading, words, learnt), (other, other_words, other_learnt) = (
@@ -61,7 +62,9 @@ def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> boo
     )
     if heading == other or not any(heading) or not any(other):
         return False
-    return min(words, other_words) < FEW_WORDS or (one_host and min(learnt, other_learnt) < LEARNT)
+    words = min(words, other_words)
+    is_hardly_known = words < FEW_ON_HOST or min(learnt, other_learnt) < LEARNT
+    return words < FEW or (one_host and is_hardly_known)
 
 
 class Rule(NamedTuple):

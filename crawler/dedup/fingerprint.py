@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Among a billion different texts any two have equal ones with a chance of 6 in a trillion.
 EXACT_BYTES = 12
 NO_OWN = bytes(4)  # where nothing is known of what a page has of its own
-_MOST_OWN = 255  # words, and contents, that a byte can tell
+_MOST_OWN = 255  # fours of words, and contents, that a byte can tell
 _KEY_MASK = np.uint32((1 << TABLE_KEY_BITS) - 1)
 
 
@@ -40,8 +40,8 @@ class Fingerprint:
     ``bands`` the keys by which candidates are found, 4 bytes each, ``odd`` the sketches that they
     are verified with, the page's own first; both are empty for a text too short for a shingle.
     ``own`` tells what a page has of its own: the hash of its heading (2 bytes, 0 without one), the
-    words of its text that are not its site's (1), and from how many contents the site's template
-    was known then (1).
+    fours of words of its text that are not its site's (1), and from how many contents the site's
+    template was known then (1).
     """
 
     exact: bytes
@@ -136,7 +136,8 @@ class Fingerprinter:
         if not normalised:
             return NO_OWN
         number = xxhash.xxh3_64_intdigest(normalised, seed=self._seed) & 0xFFFF or 1
-        counts = (_MOST_OWN if n is None else min(n, _MOST_OWN) for n in (words, learnt))
+        fours = None if words is None else words // 4
+        counts = (_MOST_OWN if n is None else min(n, _MOST_OWN) for n in (fours, learnt))
         return number.to_bytes(2) + bytes(counts)
 
     def many(self, texts: Iterable[str]) -> list[Fingerprint]:

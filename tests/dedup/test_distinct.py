@@ -45,16 +45,18 @@ async def test_a_short_text_beside_a_note_is_no_copy_of_another(index_url: str) 
     [
         (12, 20, ELSEWHERE, Kind.UNIQUE),
         (12, 20, BLUE, Kind.UNIQUE),
-        (252, 20, BLUE, Kind.NEAR),
+        (252, 20, BLUE, Kind.UNIQUE),
+        (252, 20, ELSEWHERE, Kind.NEAR),
+        (600, 20, BLUE, Kind.NEAR),
         (252, 0, ELSEWHERE, Kind.NEAR),
-        (252, 0, BLUE, Kind.UNIQUE),
+        (600, 0, BLUE, Kind.UNIQUE),
         (None, None, BLUE, Kind.NEAR),
     ],
 )
 async def test_a_heading_decides_where_little_is_a_pages_own(
     redis_url: str, words: int | None, learnt: int | None, url: str, kind: Kind
 ) -> None:
-    """A long text under another headline is a copy all the same, unless it may be the template."""
+    """A long text under another headline is a copy all the same, unless it may be its site's."""
     async with opened(redis_url) as index:
         await index.check(RED, page(0), heading="Red", own_words=words, learnt=learnt)
         found = await index.check(url, page(1), heading="Blue", own_words=words, learnt=learnt)

@@ -18,8 +18,8 @@ local STEP, MAX_PASSED = 32, 64 -- pages, and buckets, looked at in a step for w
 -- What a record says of every page, then of a copy. Behind it stands, where there is something to
 -- say, when a copy was gone, and of a kept page its date, the table key of the URL that it names as
 -- canonical, when it was gone, and the number of the page whose place it took; and what it has of its
--- own: hash of its heading (2 bytes, 0 if it has none), words that are not its site's (1), and from how
--- many contents the site's template was known when they were counted (1), both 255 at the most.
+-- own: hash of its heading (2 bytes, 0 if it has none), fours of words that are not its site's (1), and from
+-- how many contents the site's template was known when they were counted (1), both 255 at the most.
 local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c12BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
 local OWN_BYTES = 4
 local MORE_BYTES = 7 + struct.size(BASE) + struct.size(KEPT_MORE) + OWN_BYTES -- at most, besides URL, sketch
@@ -150,20 +150,23 @@ local function host_of(url)
   return string.lower(string.sub(string.match(host, '[^@]*$'), 1, 255))
 end
 
-local FEW_WORDS = 50 -- of its own: then what a page has besides, its heading, decides
+-- Fours of words of its own: with fewer than these, the heading of a page decides; and beside pages of its own
+-- host, which have boxes and notes in common that no template tells, with fewer than those.
+local FEW, FEW_ON_HOST = 12, 100
 local LEARNT = 8 -- contents: from so many on a site's template is known well
 
 -- Whether what two pages have of their own says that they are no copies, however alike their texts are: they
 -- have other headings, and either few words of their own, or a template in common that is not known yet.
--- Where a heading is not known the texts decide.
+-- Where a heading is not known, or much of a text is the page's own, the texts decide.
 local function is_distinct(page, meta)
   local own, other = page.own, meta.own or NO_OWN
   local heading, other_heading = string.sub(own, 1, 2), string.sub(other, 1, 2)
   if heading == other_heading or heading == '\0\0' or other_heading == '\0\0' then return false end
   local _, _, words, learnt = byte(own, 1, 4)
   local _, _, other_words, other_learnt = byte(other, 1, 4)
-  return math.min(words, other_words) < FEW_WORDS
-    or math.min(learnt, other_learnt) < LEARNT and page.host == host_of(meta.url)
+  words = math.min(words, other_words)
+  return words < FEW or (words < FEW_ON_HOST or math.min(learnt, other_learnt) < LEARNT)
+    and page.host == host_of(meta.url)
 end
 
 -- Whether a page has another heading than is stored of it, told from about as much.
