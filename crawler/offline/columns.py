@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from ..dedup.fingerprint import Fingerprint, Fingerprinter
+from ..dedup.candidates import FEW, is_distinct
+from ..dedup.fingerprint import NO_OWN, Fingerprint, Fingerprinter
+from ..dedup.identity import host
 from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .files import Piece
 from .outputs import open_output
@@ -37,6 +40,7 @@ PAGES: Final = pa.schema(
         ("words", pa.int64()),
         ("bands", pa.list_(pa.int64())),
         ("odd", pa.binary()),
+        ("own", pa.binary()),
         ("fault", pa.string()),
     ]
 )
@@ -74,20 +78,26 @@ def read_pages(
     found = (page for row in rows for page in pages_of(piece_of(row), page_in, row["content"]))
     for group in grouped(found):
         fingerprints = iter(fingerprinter.many(one.text for one in group if one.text is not None))
-        yield _batch(
-            [
-                (one.position, one.piece, one.url, *_cells(next(fingerprints)), None)
-                if one.text is not None
-                else (one.position, one.piece, one.url, None, None, None, None, one.fault)
-                for one in group
-            ],
-            PAGES,
-        )
+        rows_found: list[tuple[Any, ...]] = []
+        for one in group:
+            cells: tuple[Any, ...] = (None,) * 5
+            if one.page is not None:
+                page = replace(next(fingerprints), own=one.page.own(fingerprinter))
+                cells = cells_of(page, one.url or "")
+            rows_found.append((one.position, one.piece, one.url, *cells, one.fault))
+        yield _batch(rows_found, PAGES)
 
 
-def _cells(page: Fingerprint) -> tuple[Any, ...]:
+def cells_of(page: Fingerprint, url: str) -> tuple[Any, ...]:
+    """The cells of a page in :data:`PAGES`, from ``exact`` to ``own``.
+
+    Texts that are no copies, as their headings are others, have different hashes in ``exact``.
+    ``own`` is what the page has of its own, and then its host.
+    """
     keys = np.frombuffer(page.bands, ">u4").tolist() or None
-    return page.exact, page.words, keys, odd_cell(page.odd)
+    heading = page.own[:2]
+    exact = page.exact + heading if any(heading) and page.own[2] < FEW else page.exact
+    return exact, page.words, keys, odd_cell(page.odd), page.own + host(url).encode()
 
 
 def odd_cell(sketches: Iterable[OddSketch]) -> bytes | None:
@@ -177,6 +187,8 @@ def verify_pairs(
         with np.errstate(invalid="ignore"):
             similarity = (both - difference) / (both + difference)
         similar = found & (both > 0) & (similarity >= threshold)
+        for row in np.flatnonzero(similar).tolist():
+            similar[row] = not _are_distinct(batch["new_own"][row], batch["stored_own"][row])
         mask = pa.array(similar)
         yield pa.RecordBatch.from_arrays(
             [
@@ -189,6 +201,14 @@ def verify_pairs(
             ],
             schema=EDGES,
         )
+
+
+def _are_distinct(new: pa.Scalar, stored: pa.Scalar) -> bool:
+    """Whether pages are no copies by what they have of their own."""
+    cells = (new.as_py(), stored.as_py())
+    page, known = (Fingerprint(b"", 0, own=cell[: len(NO_OWN)]) for cell in cells)
+    hosts = [cell[len(NO_OWN) :] for cell in cells]
+    return is_distinct(page, known, one_host=hosts[0] == hosts[1])
 
 
 def _sketches(column: Any, part: int, width: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:

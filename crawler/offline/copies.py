@@ -10,7 +10,7 @@ import pyarrow as pa
 from . import columns
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from ..dedup.config import DedupConfig
 
@@ -28,7 +28,7 @@ def distinct_texts(pages: DataFrame) -> DataFrame:
     spans = whole.groupBy("exact").agg(
         F.min("position").alias("text"), F.max("position").alias("last")
     )
-    first = whole.select(F.col("position").alias("text"), "bands", "odd")
+    first = whole.select(F.col("position").alias("text"), "bands", "odd", "own")
     return spans.join(first, "text")
 
 
@@ -48,8 +48,12 @@ def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
         .groupBy("new", "stored")
         .agg(F.count("*").alias("hits"))
     )
-    new = texts.select(F.col("text").alias("new"), F.col("odd").alias("new_odd"))
-    stored = texts.select(F.col("text").alias("stored"), F.col("odd").alias("stored_odd"), "last")
+
+    def called(name: str) -> list[Column]:
+        return [F.col(one).alias(f"{name}_{one}") for one in ("odd", "own")]
+
+    new = texts.select(F.col("text").alias("new"), *called("new"))
+    stored = texts.select(F.col("text").alias("stored"), *called("stored"), "last")
     both = pairs.join(stored, "stored").join(new, "new")
     # Where the earlier text comes again after the later one, it may be the new one of the two,
     # unless an index keeps it.
@@ -61,6 +65,8 @@ def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
         "hits",
         F.expr("if(turned, stored_odd, new_odd)").alias("new_odd"),
         F.expr("if(turned, new_odd, stored_odd)").alias("stored_odd"),
+        F.expr("if(turned, stored_own, new_own)").alias("new_own"),
+        F.expr("if(turned, new_own, stored_own)").alias("stored_own"),
     )
     verify = partial(
         columns.verify_pairs,

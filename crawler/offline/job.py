@@ -32,13 +32,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Of the work that a folder can hold; another number makes a run refuse to take it up.
-_LAYOUT: Final = 2
+_LAYOUT: Final = 3
 _RESULTS: Final = ("duplicates", "clusters", "kept")
 # Settings that say where an index is and what is done with its verdicts, not what they are.
 _WITHOUT_EFFECT: Final = frozenset(
     {"redis_url", "namespace", "data_dir", "timeout", "on_error", "drop", "tag_field", "ttl"}
     | {"title_field", "date_field", "canonical_field", "prefer", "archive", "shards", "seed"}
-    | {"templates"}  # of a host's pages in the order of a crawl, which a corpus does not have
+    | {
+        "templates",
+        "crawl",
+    }  # of a host's pages in the order of a crawl, which a corpus does not have
 )
 
 _PIECES: Final = (
@@ -46,7 +49,7 @@ _PIECES: Final = (
 )
 _PAGES: Final = (
     "position long, piece long, url string, exact binary, words long, bands array<long>, "
-    "odd binary, fault string"
+    "odd binary, own binary, fault string"
 )
 
 

@@ -7,14 +7,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from ..dedup.exchange.open_store import index_parameters
 from ..dedup.export.exported import checked_header, mark_of, records_in, settle
 from ..dedup.export.file import read_blocks
 from ..dedup.store.parameters import SECRET, Parameters
-from .columns import PAGES, odd_cell
+from .columns import PAGES, cells_of
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
@@ -65,12 +64,6 @@ def read_known(batches: Iterable[pa.RecordBatch], export: Export) -> Iterator[pa
 
 
 def _cells(record: PageRecord) -> dict[str, object]:
-    sketch = record.sketch
-    return {
-        "position": record.number - _NUMBERS,
-        "url": record.url,
-        "exact": record.exact,
-        "words": record.words,
-        "bands": np.frombuffer(record.bands, ">u4").tolist() or None,
-        "odd": odd_cell([sketch]) if sketch is not None else None,
-    }
+    names = ("exact", "words", "bands", "odd", "own")
+    cells = dict(zip(names, cells_of(record.fingerprint, record.url), strict=True))
+    return {"position": record.number - _NUMBERS, "url": record.url, **cells}

@@ -12,17 +12,19 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..dedup.errors import InputError
-from ..dedup.exchange.requests import request_of
+from ..dedup.exchange.requests import make_token, request_of
 from ..dedup.fingerprint import Fingerprinter
+from ..dedup.identity import host
 from ..dedup.private_files import make_private_folder, private_opener
-from ..dedup.store.messages import CheckRequest
+from ..dedup.store.messages import CheckRequest, Crawl, Evidence
 from ..dedup.store.parameters import seed_digest
 from .ctrl_c import ctrl_c_held_back
 from .files import DAMAGED, UNITS, File, Format, known_format, pieces
@@ -125,6 +127,48 @@ class Checkpoint:
                 self._path.unlink()
 
 
+class Unconfirmed:
+    """Copies of records that nobody has confirmed, until they are decided again.
+
+    Of very many the first are left as they were decided.
+    """
+
+    _MOST: Final = 10_000
+
+    def __init__(self, index: DuplicateIndex) -> None:
+        self._index = index
+        self._hosts: set[str] = set()
+        self._waiting: dict[str, tuple[CheckRequest, str]] = {}
+
+    def note(self, requests: Sequence[CheckRequest], answers: Sequence[Evidence]) -> None:
+        """Take in what pages of the load turned out to be."""
+        for request, evidence in zip(requests, answers, strict=True):
+            if len(self._hosts) < self._MOST:
+                self._hosts.add(request.host)
+            self._waiting.pop(request.url, None)
+            if evidence.unconfirmed:
+                self._waiting[request.url] = request, evidence.kind
+                if len(self._waiting) > self._MOST:
+                    del self._waiting[next(iter(self._waiting))]
+
+    async def settle(self) -> Counter[str]:
+        """Decide again about copies of pages that are not what they were, or did not come.
+
+        What changes in the counts of verdicts. Records of hosts that the load does not have stand.
+        """
+        changes: Counter[str] = Counter()
+        for url, original in (await self._index.originals(self._waiting)).items():
+            of = host(original.url)
+            if original.state == "confirmed" or (original.url and of not in self._hosts):
+                continue
+            request, kind = self._waiting[url]
+            again = request._replace(token=make_token(self._index.crawl), final=(of,) if of else ())
+            (evidence,) = await self._index.store.check([again])
+            if evidence.kind != "repeated":
+                changes.update({kind: -1, evidence.kind: 1})
+        return changes
+
+
 async def load(
     index: DuplicateIndex,
     files: Sequence[File],
@@ -138,9 +182,10 @@ async def load(
 
     `report` takes the pages so far and the seconds since the start, after each exchange; `warn` is
     told of each file the first record that cannot be read, and why its end cannot. What a load that
-    broke off has loaded is passed over when it is started again, or found `unchanged`. Raises
-    :class:`ServerError` when the server gives no answer, :class:`InputError` when a process is
-    killed.
+    broke off has loaded is passed over when it is started again, or found `unchanged`. A load is a
+    crawl of its own: copies of records that turn out to be stale are decided again at its end, as
+    many as :class:`Unconfirmed` holds. Raises :class:`ServerError` when the server gives no answer,
+    :class:`InputError` when a process is killed.
     """
     start = saved = monotonic()
     verdicts: Counter[str] = Counter()
@@ -149,7 +194,8 @@ async def load(
     told: set[str] = set()
     PageReader(index.config)  # an extractor that is not there is an error here, not in processes
     source = _Source(files, index.config, await _resume_after(index, checkpoint))
-    with _pool(processes, index) as pool:
+    crawl, unconfirmed = await index.begin_crawl(), Unconfirmed(index)
+    with _pool(processes, index, crawl) as pool:
         async for chunk in _prepared(pool, source.batches(), processes):
             unreadable += chunk.unreadable
             left.update(chunk.left)
@@ -160,10 +206,13 @@ async def load(
                 requests = chunk.requests[begin : begin + index.store.exchange]
                 answers = await index.store.check(requests)
                 verdicts.update(evidence.kind for evidence in answers)
+                unconfirmed.note(requests, answers)
                 report(verdicts.total(), monotonic() - start)
             if monotonic() - saved > _SAVED_EVERY:
                 checkpoint.save(chunk)
                 saved = monotonic()
+    verdicts.update(await unconfirmed.settle())
+    await index.end_crawl()
     checkpoint.remove()
     for path, reason in source.damaged.items():
         warn(f"cannot be read to its end: {path}: {reason}")
@@ -179,13 +228,13 @@ async def _resume_after(index: DuplicateIndex, checkpoint: Checkpoint) -> int:
 
 
 @contextmanager
-def _pool(processes: int, index: DuplicateIndex) -> Iterator[ProcessPoolExecutor]:
+def _pool(processes: int, index: DuplicateIndex, crawl: Crawl) -> Iterator[ProcessPoolExecutor]:
     """Processes for the block, which leaves behind what they have not begun."""
     pool = ProcessPoolExecutor(
         processes,
         mp_context=get_context("spawn"),
         initializer=_prepare,
-        initargs=(index.config, index.seed),
+        initargs=(index.config, index.seed, crawl),
     )
     try:
         yield pool
@@ -257,11 +306,13 @@ def _length(raw: Raw) -> int:
 
 _reader: PageReader
 _fingerprinter: Fingerprinter
+_crawl: Crawl
 
 
-def _prepare(config: DedupConfig, seed: int) -> None:
+def _prepare(config: DedupConfig, seed: int, crawl: Crawl) -> None:
     """Make what a process works with, once."""
-    global _reader, _fingerprinter
+    global _reader, _fingerprinter, _crawl
+    _crawl = crawl
     # A terminal sends Ctrl-C to all processes; the one that started this one ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _reader, _fingerprinter = PageReader(config), Fingerprinter(config, seed)
@@ -294,7 +345,12 @@ def _requests(batch: Batch) -> Chunk:
             pages.append(page)
     fingerprints = _fingerprinter.many(page.text for page in pages)
     requests = [
-        request_of(_reader.config, page.url, fingerprint)
+        request_of(
+            _reader.config,
+            page.url,
+            replace(fingerprint, own=page.own(_fingerprinter)),
+            crawl=_crawl,
+        )
         for page, fingerprint in zip(pages, fingerprints, strict=True)
     ]
     return Chunk(batch.path, batch.last, requests, unreadable, left, fault)

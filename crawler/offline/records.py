@@ -23,7 +23,9 @@ from .parquet import copy_rows, rows_in
 from .warc import body_in, pages_in, record_in, warc_records, whole
 
 if TYPE_CHECKING:
+    from ..chrome import MainText
     from ..dedup.config import DedupConfig
+    from ..dedup.fingerprint import Fingerprinter
     from .outputs import Output
 
 LIMIT: Final = 50 << 20  # bytes of a page, as of one that is fetched
@@ -37,10 +39,21 @@ Raw: TypeAlias = bytes | dict[str, Any]
 
 
 class Page(NamedTuple):
-    """A page of a corpus: its address, or what else names it, and its main text."""
+    """A page of a corpus: its address, or what else names it, and its main text.
+
+    ``heading``, ``own_words`` and ``learnt`` are as :meth:`~..dedup.index.DuplicateIndex.check`
+    takes them.
+    """
 
     url: str
     text: str
+    heading: str = ""
+    own_words: int | None = None
+    learnt: int | None = None
+
+    def own(self, fingerprinter: Fingerprinter) -> bytes:
+        """What the page has of its own, as a fingerprint holds it."""
+        return fingerprinter.own(self.heading, self.own_words, self.learnt)
 
 
 class Left(StrEnum):
@@ -139,25 +152,34 @@ class PageReader:
 
             document = parse(html[:LIMIT], content_type=content_type)
             # What a server calls a page may be a PDF.
-            return Left.BINARY if document.is_binary else Page(url, strip_chrome(document).text)
-        from ..extractor import text_of
+            return Left.BINARY if document.is_binary else _page_of(url, strip_chrome(document))
+        return _page_of(url, self._extract(html[:LIMIT]))
 
-        return Page(url, text_of(self._extract(html[:LIMIT])))
+
+def _page_of(url: str, found: MainText | str) -> Page:
+    if isinstance(found, str):
+        return Page(url, found)
+    return Page(url, found.text, found.heading, found.own_words, found.learnt)
 
 
 class Found(NamedTuple):
     """A page in its place, its address as the index knows it.
 
-    A record that cannot be read has no `text` but a `fault`, the reason; the place where a damaged
-    file ends has no `url` either. A record that is no page has neither text nor fault, and
+    A record that cannot be read has no `page` but a `fault`, the reason; the place where a damaged
+    file ends has no `url` either. A record that is no page has neither page nor fault, and
     :class:`Left` in place of the address.
     """
 
     position: int
     piece: int
     url: str | None
-    text: str | None
+    page: Page | None
     fault: str | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The main text of the page."""
+        return self.page.text if self.page is not None else None
 
 
 def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> Iterator[Found]:
@@ -175,7 +197,7 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
                 yield Found(position, piece.number, str(page), None)
             else:
                 url = config.identity(page.url)
-                yield Found(position, piece.number, url, page.text)
+                yield Found(position, piece.number, url, page)
     except DAMAGED as error:
         yield Found(position + 1, piece.number, None, None, _said(error))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,11 +11,15 @@ import pytest
 
 from crawler.dedup import DedupConfig, Kind
 from crawler.dedup.analysis.comparison import compare
-from crawler.dedup.fingerprint import Fingerprinter
+from crawler.dedup.fingerprint import NO_OWN, Fingerprinter
 from crawler.dedup.sketches.odd import compare_odd
-from crawler.offline.columns import FIRST, LATEST, pairs_in_buckets, verify_pairs
+from crawler.offline.columns import FIRST, LATEST, cells_of, pairs_in_buckets, verify_pairs
 from crawler.offline.copies import walk
 from tests.texts import article, changed, text
+
+
+def owns(cells: list[bytes]) -> dict[str, list[bytes]]:
+    return {"new_own": cells, "stored_own": cells}
 
 
 def batches(rows: list[tuple[int, int]], size: int) -> list[pa.RecordBatch]:
@@ -92,6 +97,7 @@ def test_pairs_are_verified_as_the_index_does() -> None:
             "hits": [1] * len(asked),
             "new_odd": [packed[a] for a, _ in asked],
             "stored_odd": [packed[b] for _, b in asked],
+            **owns([NO_OWN] * len(asked)),
         }
     )
     (found,) = verify_pairs([batch], threshold=0.8, bits=1024, bands=8)
@@ -118,10 +124,32 @@ def test_equal_sketches_of_texts_that_differ() -> None:
     odd = sketch.level.to_bytes(1) + sketch.members.to_bytes(2) + sketch.bits
     batch = pa.RecordBatch.from_pydict(
         {"new": [1, 2], "stored": [0, 0], "hits": [7, 8], "new_odd": [odd] * 2}
-        | {"stored_odd": [odd] * 2}
+        | {"stored_odd": [odd] * 2, **owns([NO_OWN] * 2)}
     )
     (found,) = verify_pairs([batch], threshold=0.8, bits=1024, bands=8)
     assert [(row["new"], row["similarity"]) for row in found.to_pylist()] == [(2, 1.0)]
+
+
+def test_pages_with_other_headings_are_no_copies() -> None:
+    """Where they have few words of their own, or one host and a template that nobody knows."""
+    fingerprint = Fingerprinter(DedupConfig(), seed=5)
+    page = replace(fingerprint(text(article(1))), own=fingerprint.own("Red", 300, 0))
+    stored = cells_of(page, "http://site/red")
+    others = [
+        (("Blue", 300, 0), "http://elsewhere/"),
+        (("Blue", 30, 0), "http://elsewhere/"),
+        (("Blue", 900, 0), "http://site/blue"),
+        (("Red", 30, 0), "http://site/print"),
+    ]
+    new = [cells_of(replace(page, own=fingerprint.own(*own)), url) for own, url in others]
+    assert [cells[0] == stored[0] for cells in new] == [True, False, True, False]
+    batch = pa.RecordBatch.from_pydict(
+        {"new": range(4), "stored": [9] * 4, "hits": [8] * 4, "new_odd": [one[3] for one in new]}
+        | {"stored_odd": [stored[3]] * 4}
+        | {"new_own": [one[4] for one in new], "stored_own": [stored[4]] * 4}
+    )
+    (found,) = verify_pairs([batch], threshold=0.8, bits=1024, bands=8)
+    assert found["new"].to_pylist() == [0, 3]
 
 
 def test_a_text_like_a_dropped_one_is_kept() -> None:

@@ -21,6 +21,7 @@ from crawler.offline.files import File, local_files
 from crawler.offline.load import Checkpoint, Loaded, _Source, load
 from crawler.zstd import zstd
 from tests.offline import corpora
+from tests.texts import article, text
 
 PAGES = corpora.pages()
 ROOT = Path(__file__).parents[2]
@@ -58,6 +59,21 @@ def server_url(request: pytest.FixtureRequest) -> str:
     """The address of an empty server, that of an empty cluster."""
     found: str = request.getfixturevalue(request.param)
     return found
+
+
+def test_texts_that_move_are_kept(server_url: str, tmp_path: Path) -> None:
+    """A load is a crawl: what an earlier one has seen elsewhere takes the place of nothing."""
+    config = DedupConfig(redis_url=server_url, data_dir=str(tmp_path))
+    one, two, three = (text(article(number)) for number in range(3))
+    for name, pages, verdicts in [
+        ("a", [("http://a/1", one), ("http://a/2", two)], {"unique": 2}),
+        ("b", [("http://a/1", two), ("http://a/2", one)], {"updated": 2}),
+        ("c", [("http://a/3", two), ("http://a/1", three)], {"updated": 2}),
+        ("d", [("http://a/4", one)], {"updated": 1}),
+        ("e", [("http://b/5", three)], {"exact": 1}),
+    ]:
+        path = corpora.write(tmp_path / f"{name}.jsonl", pages)
+        assert +loaded(config, local_files(str(path))).verdicts == verdicts
 
 
 def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> None:
