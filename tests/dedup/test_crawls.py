@@ -179,13 +179,14 @@ async def test_orphans_are_copies_whose_text_nobody_has(index_url: str) -> None:
             index, (f"{A}/print", LIKE_FIRST), (f"{B}/print", SECOND), (f"{C}/print", THIRD)
         )
         assert [one async for one in index.orphans()] == []
-        await index.gone(A)
+        later = int(time.time()) + 60  # crawls in one second begin one after the other
+        await index.gone(A, later)
         await index.check(B, text(article(7)))
         await index.forget(C)
         found = {one.url: one.original async for one in index.orphans()}
         assert found == {f"{A}/print": A, f"{B}/print": None, f"{C}/print": None}
         await index.check("http://elsewhere/", SECOND)
-        await index.gone(f"{C}/print")
+        await index.gone(f"{C}/print", later)
         await index.prefer(f"{A}/print", LIKE_FIRST)
         assert [one async for one in index.orphans()] == []
 
