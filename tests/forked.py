@@ -6,6 +6,7 @@ They are forked from one that has imported what most of them do: that is most of
 from __future__ import annotations
 
 import atexit
+import ctypes
 import marshal
 import multiprocessing
 import os
@@ -150,6 +151,8 @@ def _execute(
         lines = 1 if number == 2 or os.isatty(number) else -1
         setattr(sys, name, open(number, "w", lines, "utf-8", closefd=False))  # noqa: SIM115
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if prctl := getattr(ctypes.CDLL(None), "prctl", None):  # of Linux
+        prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: a run that ends leaves no command behind
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
