@@ -46,8 +46,10 @@ def test_a_verdict_as_plain_values() -> None:
     verdict = Verdict(Kind.UNCHANGED, "/b", "/a", 0.9, 0.8, 1.0, 7, Kind.NEAR, "/c", "/d")
     found = verdict.to_dict()
     assert list(found) == [one.name for one in fields(Verdict)]
-    assert list(found.values()) == ["unchanged", "/b", "/a", 0.9, 0.8, 1.0, 7, "near", "/c", "/d"]
-    assert {type(value) for value in found.values()} == {str, float, int}
+    assert list(found.values()) == [
+        "unchanged", "/b", "/a", 0.9, 0.8, 1.0, 7, "near", "/c", "/d", False,
+    ]  # fmt: skip
+    assert {type(value) for value in found.values()} == {str, float, int, bool}
     derived = make_dataclass("Derived", [("found_by", str, "me")], bases=(Verdict,), frozen=True)
     assert derived(Kind.UNIQUE, "/b").to_dict() == {
         **Verdict(Kind.UNIQUE, "/b").to_dict(), "found_by": "me",
