@@ -100,10 +100,11 @@ $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/build.stamp
 	@DIST_EXTRA_CONFIG=$(abspath $(VENV)/wheels.cfg) $(BIN)/pip $(INSTALL) -r requirements-dev.txt
 	@touch $@ $(VENV)/crawl.stamp
 
+# Scrapy 2.13.0 does not say that it needs an older Twisted.
 $(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)/bin/pip
 	@$(BIN)/python -m venv --clear --without-pip $(VENV)-min
 	@$(BIN)/python tests/lowest.py > $(VENV)-min/lowest.txt
-	@$(BIN)/pip --python $(VENV)-min/bin/python $(INSTALL) -r $(VENV)-min/lowest.txt \
+	@$(BIN)/pip --python $(VENV)-min/bin/python $(INSTALL) -r $(VENV)-min/lowest.txt "twisted<=25.5.0" \
 		attrs hypothesis pydantic pytest pytest-asyncio pytest-timeout hatchling
 	@touch $@
 

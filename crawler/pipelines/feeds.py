@@ -42,5 +42,5 @@ def arrow_type() -> Any:
     return pa.struct(
         [(name, pa.string()) for name in texts]
         + [(name, pa.float64()) for name in numbers]
-        + [("cluster", pa.int64())]
+        + [("cluster", pa.int64()), ("unconfirmed", pa.bool_())]
     )

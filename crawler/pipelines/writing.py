@@ -54,7 +54,12 @@ class ItemWriter:
             return
         value: Any = str(verdict.kind)
         if self._config.tag == "full":
-            value = {key: one for key, one in verdict.to_dict().items() if one is not None}
+            # Without the keys that say nothing: null, and False.
+            value = {
+                key: one
+                for key, one in verdict.to_dict().items()
+                if one is not None and one is not False
+            }
         adapter = ItemAdapter(item)
         refusal = _write(adapter, name, value)
         if refusal is None:

@@ -13,6 +13,7 @@ from scrapy.http import HtmlResponse, Response, XmlResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.selector import Selector
 from scrapy.spiders import CrawlSpider
+from scrapy.utils.deprecate import argument_is_required
 from scrapy.utils.test import get_crawler
 
 from crawler.chrome import parse, strip_chrome
@@ -42,11 +43,17 @@ def reader(spider: type[Spider] = CrawlSpider, **values: Any) -> ResponseReader:
     return ResponseReader.from_crawler(crawler)
 
 
+def output(middleware: ResponseReader, page: Response, items: list[Any]) -> list[Any]:
+    """What the middleware passes on; before Scrapy 2.14 it is told of the spider."""
+    spider = [None] if argument_is_required(middleware.process_spider_output, "spider") else []
+    return list(middleware.process_spider_output(page, items, *spider))
+
+
 def read(page: Response, item: Any) -> document.Document | None:
     """What was read of an item's page when it was yielded."""
     middleware = reader()
     pages = PagesRead.of(middleware.crawler)
-    assert list(middleware.process_spider_output(page, [item])) == [item]
+    assert output(middleware, page, [item]) == [item]
     return pages.take(item["html"])
 
 
@@ -70,7 +77,7 @@ async def test_a_pipeline_parses_it_no_more(monkeypatch):
     pipeline = ChromePipeline.from_crawler(middleware.crawler)
     page = response()
     item = {"url": URL, "html": page.body}
-    assert list(middleware.process_spider_output(page, [item])) == [item]
+    assert output(middleware, page, [item]) == [item]
     with monkeypatch.context() as patch:
         patch.delattr("crawler.pipelines.chrome.parse")
         assert (await pipeline.process_item(item))["text"] == strip_chrome(PAGE).text
@@ -118,13 +125,13 @@ def test_what_goes_wrong_is_the_pipelines_matter():
     middleware = reader()
     PagesRead.of(middleware.crawler)
     others = [7, Request(URL), "text"]
-    assert list(middleware.process_spider_output(page, others)) == others
+    assert output(middleware, page, others) == others
 
 
 @compiled
 def test_without_a_pipeline_nothing_is_read():
     page = response()
-    assert list(reader().process_spider_output(page, [{"html": page.body}]))
+    assert output(reader(), page, [{"html": page.body}])
     assert page._cached_selector is None
 
 

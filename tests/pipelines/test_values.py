@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from scrapy.http import HtmlResponse, JsonResponse, Request, Response
 from scrapy.utils.test import get_crawler
 
 from crawler.addon import Addon
-from crawler.dedup import ConfigError, DedupConfig
+from crawler.dedup import ConfigError, DedupConfig, Verdict
 from crawler.pipelines import ExactDuplicate, feeds, resetting
 from crawler.pipelines.log_format import BriefLogFormatter
 from crawler.pipelines.origins import Origin, Origins, OriginTracker
@@ -43,7 +43,7 @@ class Url:
         {"html": Selector(PAGE)},
         {"html": Selector(PAGE).css("main")},
         {"html": HtmlResponse("https://b.example/", body=PAGE.encode())},
-        {"html": BeautifulSoup(PAGE, "lxml")},
+        {"html": BeautifulSoup(PAGE, "html.parser")},
         {"text": [ARTICLE]},
         {"text": Selector(PAGE).css("p")},
         {"text": Selector(PAGE).css("p::text")},
@@ -60,6 +60,7 @@ async def test_values_of_many_types(bench, values):
     assert caught.value.verdict.url == "https://b.example/"
 
 
+@pytest.mark.filterwarnings("ignore:The `__fields__` attribute")  # of an older itemadapter
 async def test_pydantic_models(bench, caplog):
     """An HttpUrl is a URL; a verdict that the model refuses is told as that, once."""
     pydantic = pytest.importorskip("pydantic")
@@ -249,4 +250,5 @@ def test_tags_in_parquet():
     schema = pyarrow.schema([("dedup", feeds.arrow_type())])
     tables = [pyarrow.Table.from_pylist([{"dedup": tag}], schema=schema) for tag in tags]
     assert tables[0].schema == tables[1].schema
+    assert {one.name for one in fields(Verdict)} == {one.name for one in feeds.arrow_type()}
     assert tables[1]["dedup"][0].as_py()["duplicate_of"] == "/a"
