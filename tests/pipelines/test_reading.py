@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+import scrapy
 from hypothesis import example, given, settings
 from scrapy import Request, Spider
 from scrapy.exceptions import NotConfigured
@@ -13,7 +14,6 @@ from scrapy.http import HtmlResponse, Response, XmlResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.selector import Selector
 from scrapy.spiders import CrawlSpider
-from scrapy.utils.deprecate import argument_is_required
 from scrapy.utils.test import get_crawler
 
 from crawler.chrome import parse, strip_chrome
@@ -45,7 +45,7 @@ def reader(spider: type[Spider] = CrawlSpider, **values: Any) -> ResponseReader:
 
 def output(middleware: ResponseReader, page: Response, items: list[Any]) -> list[Any]:
     """What the middleware passes on; before Scrapy 2.14 it is told of the spider."""
-    spider = [None] if argument_is_required(middleware.process_spider_output, "spider") else []
+    spider = [None] if scrapy.version_info < (2, 14) else []
     return list(middleware.process_spider_output(page, items, *spider))
 
 
