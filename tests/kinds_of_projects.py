@@ -138,6 +138,16 @@ class Elsewhere(Pages):
         yield {"url": "https://elsewhere.example/", "title": "x"}
 
 
+class Twice(Returned):
+    """Two listings with the same links, as scrapy-redis' own example has: each page comes twice."""
+
+    name = "twice"
+
+    async def start(self):
+        for number in (*range(PAGES), *range(PAGES)):
+            yield scrapy.Request(f"{self.url}/{number}", dont_filter=True)
+
+
 class Off(Pages):
     """Every page says that it is not to be checked."""
 
@@ -170,7 +180,7 @@ class Csv(Returned):
 
 SPIDERS = (
     Generator, Returned, Listed, Coroutine, AsyncGenerator, Failing, Loader, Links, Listing,
-    Elsewhere, Off, Disabled, FieldsOnly, Csv,
+    Elsewhere, Twice, Off, Disabled, FieldsOnly, Csv,
 )  # fmt: skip
 
 

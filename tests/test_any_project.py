@@ -38,7 +38,7 @@ def crawls(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Crawls:
     web, folder = Web(), tmp_path_factory.mktemp("crawls")
     for number in range(PAGES):
         text = text_of(article(max(number, 1)))
-        web.page(f"/{number}", head=f"<title>Page {number}</title>", text=text)
+        web.page(f"/{number}", head=f"<title>Page {max(number, 1)}</title>", text=text)
     web.page("/", *[f"/{number}" for number in range(PAGES)], text="All pages")
     web.page("/other", text="Another page")
     server.ask("FLUSHALL", "SYNC")
@@ -68,6 +68,14 @@ def test_the_page_is_the_response(crawls: Crawls, name: str) -> None:
     assert len(crawls.items(name)) == PAGES - 1
 
 
+def test_what_comes_again_in_one_crawl_is_in_the_feed_once(crawls: Crawls) -> None:
+    """Kept pages and copies alike are dropped when they come a second time."""
+    stats = crawls.stats["twice"]
+    assert stats["dedup/repeated"] == PAGES
+    assert stats["item_dropped_count"] == PAGES + 1
+    assert len(crawls.items("twice")) == PAGES - 1
+
+
 def test_the_item_is_not_touched_but_for_the_tag(crawls: Crawls) -> None:
     """A dict takes the tag, without keys that say nothing; a class without the field stays."""
     tag = crawls.items("returned")[0].pop("dedup")
@@ -75,7 +83,7 @@ def test_the_item_is_not_touched_but_for_the_tag(crawls: Crawls) -> None:
     assert crawls.items("returned")[0].keys() == {"title", "dedup"}
     loaded = crawls.items("loader")[0]
     assert loaded.keys() == {"title", "url"}
-    assert loaded["title"] == ["Page 0"]
+    assert loaded["title"] == ["Page 1"]
 
 
 @pytest.mark.parametrize(
