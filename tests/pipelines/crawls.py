@@ -10,6 +10,7 @@ from scrapy import Spider, signals
 from scrapy.crawler import AsyncCrawlerRunner, Crawler
 
 from crawler.addon import Addon
+from crawler.dedup import Kind
 from crawler.spiders.site import SiteSpider
 from tests.spiders.webserver import Web
 
@@ -46,9 +47,14 @@ class Site:
         self.web.answers.clear()
         paths = list(texts)
         self._draws.shuffle(paths)
-        self.web.page("/", *paths, text=f"Contents {prose(-1)}")
+        self.web.page("/", *paths, text=f"Contents {prose(9999)}")
         for path, seed in texts.items():
             self.web.page(path, text=prose(seed))
+
+    def missing(self, texts: set[str]) -> set[str]:
+        """Paths whose texts are none of these."""
+        seeds = self.texts.items()
+        return {path for path, seed in seeds if not any(prose(seed) in text for text in texts)}
 
 
 class Feed:
@@ -58,6 +64,7 @@ class Feed:
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
+        self.passed: set[str] = set()
         self.tags: dict[str, dict[str, Any]] = {}
 
     def watch(self, crawler: Crawler) -> None:
@@ -65,20 +72,20 @@ class Feed:
         crawler.signals.connect(self.take_out, signal=signals.item_dropped)
 
     def put(self, item: Any) -> None:
+        self.passed.add(item.text)
         self.tags[path_of(item.url)] = item.dedup
         if item.dedup["kind"] != "unchanged":
             self.texts[path_of(item.url)] = item.text
 
-    def take_out(self, item: Any) -> None:
-        self.tags.pop(path_of(item.url), None)
-        self.texts.pop(path_of(item.url), None)
+    def take_out(self, item: Any, exception: Any) -> None:
+        verdict = getattr(exception, "verdict", None)
+        if verdict is None or verdict.standing in (Kind.EXACT, Kind.NEAR):
+            self.tags.pop(path_of(item.url), None)
+            self.texts.pop(path_of(item.url), None)
 
     def lost(self, site: Site) -> set[str]:
         """Paths of the site whose texts are in no page of the engine."""
-        there = set(self.texts.values())
-        return {
-            path for path, seed in site.texts.items() if not any(prose(seed) in t for t in there)
-        }
+        return site.missing(set(self.texts.values()))
 
 
 def path_of(url: str) -> str:
@@ -92,13 +99,15 @@ def make_crawler(spider: type[Spider] = SiteSpider, **settings: Any) -> Crawler:
 
 
 async def crawl(
-    web: Web, *feeds: Any, spider: type[Spider] = SiteSpider, **settings: Any
+    web: Web, *feeds: Any, spider: type[Spider] = SiteSpider, **options: Any
 ) -> dict[str, Any]:
-    """Crawl the site; the statistics."""
+    """Crawl the site, with settings in capital letters and arguments; the statistics."""
+    settings = {name: value for name, value in options.items() if name.isupper()}
+    arguments = {name: value for name, value in options.items() if not name.isupper()}
     crawler = make_crawler(spider, **settings)
     for feed in feeds:
         feed.watch(crawler)
-    await crawler.crawl_async(url=web.url)
+    await crawler.crawl_async(url=web.url, **arguments)
     return crawler.stats.get_stats()
 
 

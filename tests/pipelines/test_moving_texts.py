@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.pipelines.crawls import Feed, Site, crawl, weeks
+from tests.conftest import wait_until
+from tests.pipelines.crawls import Feed, Site, crawl, prose, weeks
 from tests.spiders.webserver import Web
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -41,3 +49,85 @@ async def test_no_text_of_a_site_is_lost(
         assert feed.lost(site) == set(), (week, feed.tags)
         again += stats.get("dedup/asked_again", 0)
     assert again <= 5 * 9
+
+
+async def test_nor_by_three_crawlers_with_a_part_of_it_each(
+    web: Web, redis_url: str, tmp_path: Path
+) -> None:
+    """A page may come to one of them while another has, or has yet to see, where its text was."""
+    draws = random.Random(3)
+    site = Site(web, draws)
+    parts = ["this|archive/[0-2]|left", "next|archive/[34]|front|guest", "story|right|print|about"]
+    settings = {"DEDUP_REDIS_URL": redis_url, "DEDUP_DATA_DIR": tmp_path, "CONCURRENT_REQUESTS": 8}
+    for week, texts in enumerate(weeks(draws, 4)):
+        site.serve(texts)
+        feed = Feed()
+        await asyncio.gather(*(crawl(web, feed, allow=part, **settings) for part in parts))
+        assert site.missing(feed.passed) == set(), (week, feed.tags)
+
+
+async def test_nor_by_a_crawl_that_is_killed(
+    web: Web, redis_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it has kept is passed on by the crawl that goes on in its JOBDIR, and so is the rest,
+    also to those who do not want what is unchanged.
+    """
+    draws = random.Random(5)
+    site, engine = Site(web, draws), Feed()
+    settings = {
+        "DEDUP_REDIS_URL": redis_url,
+        "DEDUP_DATA_DIR": tmp_path,
+        "DEDUP_DROP": "exact,near,repeated,unchanged",
+        "JOBDIR": tmp_path / "job",
+    }
+    mark = tmp_path / "job" / "dedup.json"
+    before, now = weeks(draws, 2)
+    site.serve(before)
+    await crawl(web, engine, **settings)
+    assert not mark.exists()
+    shutil.rmtree(tmp_path / "job")
+    site.serve(now)
+    kill_midway(web, draws.randrange(4, len(now)), settings)
+    assert mark.exists()
+    await crawl(web, engine, **settings)
+    assert "was interrupted: all requests are made again" in caplog.text
+    assert engine.lost(site) == set(), engine.tags
+    assert not mark.exists()
+
+
+def kill_midway(web: Web, pages: int, settings: dict[str, Any]) -> None:
+    """Kill a crawl when so many pages were asked for; what it has passed on is nowhere."""
+    web.seen.clear()
+    words = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={web.url}"]
+    given = {**settings, "AUTOTHROTTLE_ENABLED": False, "ROBOTSTXT_OBEY": False}
+    words += [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
+    with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
+        wait_until(lambda: len(web.seen) >= pages, seconds=60)
+        process.kill()
+
+
+async def test_a_paused_crawl_goes_on(web: Web, redis_url: str, tmp_path: Path) -> None:
+    """With what it remembered: no page is taken for one of another crawl, or asked for in vain."""
+    settings = {
+        "DEDUP_REDIS_URL": redis_url,
+        "DEDUP_DATA_DIR": tmp_path,
+        "CONCURRENT_REQUESTS": 1,
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    }
+    web.page("/", "/old", text=prose(1))
+    web.page("/old", text=prose(2))
+    await crawl(web, **settings)
+    web.page("/", "/new", "/between", "/old", text=prose(1))
+    web.page("/new", text=prose(2))
+    web.page("/between", text=prose(3))
+    web.page("/old", text=prose(4))
+    settings["JOBDIR"] = tmp_path / "job"
+    feed = Feed()
+    await crawl(web, feed, CLOSESPIDER_ITEMCOUNT=2, **settings)
+    assert "/new" not in feed.tags
+    web.seen.clear()
+    stats = await crawl(web, feed, **settings)
+    assert (web.seen[-1], feed.tags["/new"]["kind"]) == ("/new", "updated")
+    assert (stats["dedup/asked_again"], "dedup/unchanged" in stats) == (1, False)
+    assert not (tmp_path / "job" / "dedup.json").exists()

@@ -1,0 +1,207 @@
+"""Pages asked for again, and forgotten for what pipelines behind the filter do with them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.exceptions import DropItem
+
+from tests.pipelines.crawls import Feed, crawl, prose
+from tests.spiders.webserver import Answer, Web
+
+HOST = "Contents " + prose(9999)
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    server = Web()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def run(web: Web, redis_url: str, tmp_path: Path) -> Callable[..., Any]:
+    """Crawls the web server, one page at a time."""
+
+    async def start(*feeds: Any, **options: Any) -> dict[str, Any]:
+        given = {
+            "DEDUP_REDIS_URL": redis_url,
+            "DEDUP_DATA_DIR": tmp_path,
+            "CONCURRENT_REQUESTS": 1,
+            "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+        }
+        web.seen.clear()
+        return await crawl(web, *feeds, **{**given, **options})
+
+    return start
+
+
+class Other(Spider):
+    """Yields dicts, with what a callback was called with; it fetches pages that link to nothing."""
+
+    name = "other"
+    paths = ("/new", "/old")
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.url = url
+
+    async def start(self) -> AsyncIterator[Request]:
+        for path in self.paths:
+            yield Request(
+                self.url + path, self.parse_page, cb_kwargs={"at": path}, meta={"mine": [1]}
+            )
+
+    def parse_page(self, response: Any, at: str) -> Iterator[Any]:
+        yield {"url": response.url, "text": response.text, "at": at, "mine": response.meta["mine"]}
+
+
+class Tags:
+    """What a crawl passed on."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+
+    def watch(self, crawler: Any) -> None:
+        from scrapy import signals
+
+        crawler.signals.connect(self.put, signal=signals.item_scraped)
+
+    def put(self, item: Any) -> None:
+        self.items.append(item)
+
+
+async def test_any_spider_is_asked_by_the_request_of_the_item(web: Web, run: Any) -> None:
+    """With its callback, arguments and meta: the copy of a page that has another text now."""
+    web.page("/old", text=prose(1))
+    await run(spider=type("First", (Other,), {"paths": ("/old",)}))
+    web.page("/new", text=prose(1))
+    web.page("/old", text=prose(2))
+    tags = Tags()
+    stats = await run(tags, spider=Other)
+    assert web.seen == ["/new", "/old", "/new"]
+    assert [(item["at"], item["mine"], item["dedup"]["kind"]) for item in tags.items] == [
+        ("/old", [1], "updated"),
+        ("/new", [1], "updated"),
+    ]
+    assert (stats["dedup/asked_again"], stats["finish_reason"]) == (1, "finished")
+
+
+async def test_copies_of_what_is_gone_are_asked_for_again(web: Web, run: Any) -> None:
+    """Also where the page was not asked for at all, and stays where it was: nobody confirms it."""
+    web.page("/", "/old", text=HOST)
+    web.page("/old", text=prose(1))
+    await run()
+    web.page("/", "/new", "/old", text=HOST)
+    web.page("/new", text=prose(1))
+    del web.answers["/old"]
+    feed = Feed()
+    await run(feed)
+    assert web.seen[1:] == ["/new", "/old", "/new"]
+    assert feed.tags["/new"]["replaces"].endswith("/old")
+    web.page("/other", text=prose(1))
+    web.page("/", "/other", text=HOST)  # nothing links to /new any more
+    assert (await run(feed))["dedup/asked_again"] == 1
+    assert web.seen[1:] == ["/other", "/other"]
+    assert feed.tags["/other"]["kind"] == "updated"
+    assert "dedup/asked_again" not in await run()
+
+
+async def test_copies_of_pages_elsewhere_are_left(web: Web, run: Any) -> None:
+    """A host that the crawl does not visit is not taken for one whose pages have moved."""
+    web.page("/new", text=prose(1))
+    elsewhere = web.host.replace("localhost", "127.0.0.1")
+    web.page("/old", text=prose(1))
+    first = type("First", (Other,), {"paths": ("/old",)})
+    url, web.url = web.url, f"http://{elsewhere}"
+    await run(spider=first)
+    web.url = url
+    stats = await run(spider=type("Second", (Other,), {"paths": ("/new",)}))
+    assert (stats["dedup/exact"], "dedup/asked_again" in stats) == (1, False)
+
+
+@pytest.mark.parametrize("most", [0, 1])
+async def test_only_so_many_are_remembered(
+    web: Web, run: Any, most: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is beyond is said at the end; 0 turns it off."""
+    web.page("/", "/old", text=HOST)
+    web.page("/old", text=prose(1))
+    await run()
+    copies = [f"/copy/{n}" for n in range(3)]
+    web.page("/", *copies, "/old", text=HOST)
+    for path in copies:
+        web.page(path, text=prose(1))
+    web.page("/old", text=prose(2))
+    with caplog.at_level(logging.INFO):
+        stats = await run(DEDUP_ASK_AGAIN=most)
+    assert stats.get("dedup/asked_again", 0) == most
+    assert stats.get("dedup/not_remembered", 0) == 2 * most
+    assert ("DEDUP_ASK_AGAIN=1" in caplog.text) == bool(most)
+
+
+async def test_what_does_not_come_again_is_listed(
+    web: Web, run: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A page that fails when it is asked for again, and one at a limit of the crawl."""
+    web.page("/", "/old", text=HOST)
+    web.page("/old", text=prose(1))
+    await run()
+    web.page("/", "/new", "/old", text=HOST)
+    web.page("/new", text=prose(1))
+    web.page("/old", text=prose(2))
+    with caplog.at_level(logging.INFO):
+        stats = await run(CLOSESPIDER_ITEMCOUNT=2)
+    assert (stats["dedup/not_asked_again"], "dedup/asked_again" in stats) == (1, False)
+    assert f"{web.url}/new" in caplog.text
+
+
+class Fails:
+    """A pipeline behind the filter that does not take some pages."""
+
+    error: Exception = DropItem("not mine")
+    path = "/a"
+
+    def process_item(self, item: Any) -> Any:
+        if item.url.endswith(self.path):
+            raise self.error
+        return item
+
+
+@pytest.mark.parametrize("error", [DropItem("not mine"), ValueError("broken")])
+async def test_a_page_that_a_later_pipeline_loses_is_forgotten(
+    web: Web, run: Any, error: Exception
+) -> None:
+    """Its next copy is kept, and so is the one that came while it was on its way."""
+    web.page("/", "/a", "/b", text=HOST)
+    web.page("/a", text=prose(1))
+    web.page("/b", text=prose(1))
+    pipeline = type("Failing", (Fails,), {"error": error})
+    feed = Feed()
+    stats = await run(feed, ITEM_PIPELINES={pipeline: 300})
+    assert stats["dedup/lost_later"] == 1
+    assert feed.tags["/b"]["kind"] in ("unique", "updated")
+    assert (await run(feed))["dedup/unchanged"] == 2  # the contents, and /b
+    assert feed.tags["/b"]["kind"] == "unchanged"
+    # What an earlier crawl has passed on is not forgotten, whoever leaves it out now.
+    assert "dedup/lost_later" not in await run(
+        ITEM_PIPELINES={type("Skipping", (Fails,), {"path": "/b"}): 300}
+    )
+
+
+async def test_the_first_pages_of_a_host_are_put_right(web: Web, run: Any) -> None:
+    """Near-copies by a paragraph that turns out to be the site's own are asked for again."""
+    boiler, paths = prose(9, 120), [f"/p/{n}" for n in range(12)]
+    web.page("/", *paths, text=HOST)
+    for n, path in enumerate(paths):
+        html = f"<title>Tea {n}</title><main><h1>Tea</h1><p>{prose(n, 8)}</p><p>{boiler}</p></main>"
+        web.answers[path] = Answer(html.encode(), {"Content-Type": "text/html"})
+    feed = Feed()
+    stats = await run(feed, DEDUP_TEMPLATES=True)
+    assert set(paths) <= feed.tags.keys(), stats
+    assert stats.get("dedup/asked_again", 0) <= 8
