@@ -142,15 +142,26 @@ async def test_near_duplicates_are_dropped(bench):
     assert caught.value.log_level == "DEBUG"
 
 
-async def test_dropped_stays_dropped(bench):
-    """A page that was dropped is dropped again when it comes back unchanged."""
-    await bench.process({"url": "/a", "text": ARTICLE})
-    for _ in range(2):
+async def test_dropped_stays_dropped(open_bench):
+    """A page that was dropped is dropped again when it comes back unchanged, crawl by crawl."""
+    for kind in "unique", "unchanged":
+        bench = await open_bench()
+        assert (await bench.process({"url": "/a", "text": ARTICLE}))["dedup"]["kind"] == kind
         with pytest.raises(ExactDuplicate):
             await bench.process({"url": "/b", "text": ARTICLE})
-    assert (await bench.process({"url": "/a", "text": ARTICLE}))["dedup"]["kind"] == "unchanged"
+        await bench.pipeline.close_spider()
+        assert bench.stats["dedup/dropped/exact"] == 1
     assert bench.stats["dedup/unchanged"] == 2
-    assert bench.stats["dedup/dropped/exact"] == 2
+
+
+async def test_what_comes_again_in_one_crawl_is_dropped(bench):
+    """Kept pages and copies alike: they are in the feed, or are left out of it, already."""
+    for url, reason in ("/a", "repeated: '/a'"), ("/b", "repeated: '/b' of '/a'"):
+        with contextlib.suppress(ExactDuplicate):
+            await bench.process({"url": url, "text": ARTICLE})
+        with pytest.raises(DroppedPage, match=reason):
+            await bench.process({"url": url, "text": ARTICLE})
+    assert bench.stats["dedup/dropped/repeated"] == 2
 
 
 async def test_tagging_only(open_bench):
@@ -165,6 +176,8 @@ async def test_other_kinds_can_be_dropped(open_bench):
     """DEDUP_DROP takes any kind; the reason is then a plain DroppedPage."""
     bench = await open_bench(drop="unchanged")
     await bench.process({"url": "/a", "text": ARTICLE})
+    await bench.pipeline.close_spider()
+    bench = await open_bench(drop="unchanged")
     with pytest.raises(DroppedPage, match="unchanged: '/a'") as caught:
         await bench.process({"url": "/a", "text": ARTICLE})
     assert type(caught.value) is DroppedPage
@@ -620,7 +633,8 @@ async def test_a_page_that_is_known_by_the_address_before_redirects_is_not_gone(
     redirected(bench.pipeline.gone, old, new)
     with pytest.raises(ExactDuplicate):
         await bench.process({"url": copy, "text": ARTICLE})
-    assert (await bench.process({"url": old, "text": ARTICLE}))["dedup"]["kind"] == "unchanged"
+    with pytest.raises(DroppedPage, match=f"repeated: '{old}'$"):
+        await bench.process({"url": old, "text": ARTICLE})
     await bench.pipeline.gone.close()
     assert "dedup/gone" not in bench.stats
 
@@ -884,7 +898,8 @@ async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
         gone.note(Response(url), Request(url, meta={"redirect_urls": [old, *way]}))
     with pytest.raises(ExactDuplicate):
         await bench.process({"url": "http://a/copy", "text": ARTICLE})
-    assert (await bench.process({"url": url, "text": ARTICLE}))["dedup"]["kind"] == "unchanged"
+    with pytest.raises(DroppedPage, match=f"repeated: '{url}'$"):
+        await bench.process({"url": url, "text": ARTICLE})
     assert "dedup/gone" not in bench.stats
 
 
