@@ -6,13 +6,16 @@ import re
 import runpy
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy import signals
 from scrapy.utils.test import get_crawler
 from tantivy import Index, Query
 
+from crawler.dedup import DedupConfig, Kind, Verdict
 from crawler.items import Page
+from crawler.pipelines.dropping import drop_reason
 from tests.examples.conftest import Played
 from tests.markdown import ROOT
 
@@ -46,20 +49,57 @@ def test_the_new_text_is_found(played: Played) -> None:
     assert found('"six times a day"') == 0
 
 
-def test_a_page_that_became_a_copy_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a page that is dropped the text that it had before is no longer found."""
-    monkeypatch.chdir(tmp_path)
+def crawl(*pages: tuple[str, str, dict[str, Any]]) -> dict[str, str]:
+    """What the engine has, by address, when it was fed with pages, their texts and verdicts."""
     engine = runpy.run_path(str(ROOT / "examples" / EXAMPLE / "indexer.py"))["IndexPipeline"]
     crawler = get_crawler()
     pipeline = engine.from_crawler(crawler)
     pipeline.open_spider()
-    tag = {"kind": "unique", "replaces": None}
-    moved = {"kind": "unique", "replaces": "https://example.com/?a=1&b=2"}
-    pages = [Page(f"https://example.com/{path}", "", 200, dedup=tag) for path in ("x", "?b=2&a=1")]
-    for page in (*pages, Page("https://example.com/y", "", 200, dedup=moved)):
-        pipeline.process_item(page)
-    crawler.signals.send_catch_log(signals.item_dropped, item=pages[0], spider=None)
+    for url, text, tag in pages:
+        item = Page(url, "", 200, text=text, dedup=tag)
+        verdict = Verdict(**{"url": url, **tag, "kind": Kind(tag["kind"])})
+        if reason := drop_reason(verdict, DedupConfig().drop):
+            crawler.signals.send_catch_log(signals.item_dropped, item=item, exception=reason)
+        else:
+            pipeline.process_item(item)
     pipeline.close_spider()
     searcher = pipeline.index.searcher()
-    hits = searcher.search(Query.all_query()).hits
-    assert [searcher.doc(place)["url"] for _, place in hits] == [["https://example.com/y"]]
+    found = (searcher.doc(place) for _, place in searcher.search(Query.all_query(), 99).hits)
+    return {page["url"][0]: page["text"][0] for page in found}
+
+
+UNIQUE, UPDATED = {"kind": "unique"}, {"kind": "updated"}
+X, Y, Z = (f"https://example.com/{name}" for name in "xyz")
+
+
+def copy_of(url: str) -> dict[str, Any]:
+    return {"kind": "exact", "duplicate_of": url}
+
+
+def test_a_page_that_became_a_copy_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a page that is dropped the text that it had before is no longer found."""
+    monkeypatch.chdir(tmp_path)
+    moved = {"kind": "unique", "replaces": "https://example.com/?a=1&b=2"}
+    pages = (X, "one", UNIQUE), ("https://example.com/?b=2&a=1", "two", UNIQUE), (Y, "two", moved)
+    assert crawl(*pages, (X, "two", copy_of(Y))) == {Y: "two"}
+
+
+def test_a_page_that_comes_twice_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is dropped the second time, and is no copy for that."""
+    monkeypatch.chdir(tmp_path)
+    again = {"kind": "repeated", "standing": Kind.UNIQUE}
+    assert crawl((X, "one", UNIQUE), (X, "one", again)) == {X: "one"}
+
+
+@pytest.mark.parametrize("became", [UPDATED, copy_of(Z)], ids=["updated", "copy"])
+def test_the_last_copy_of_a_text_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, became: dict[str, Any]
+) -> None:
+    """Where a crawl meets a page that has changed, but not its copy that has not."""
+    monkeypatch.chdir(tmp_path)
+    crawl((X, "one", UNIQUE), (Y, "one", copy_of(X)), (Z, "two", UNIQUE))
+    new = {X: "three"} if became is UPDATED else {}
+    assert crawl((X, "three", became)) == {Y: "one", Z: "two", **new}
+    # The copy comes, is kept in the filter's index too, and has moved on by the crawl after.
+    assert crawl((Y, "one", UPDATED)) == {Y: "one", Z: "two", **new}
+    assert crawl((Y, "four", UPDATED)) == {Y: "four", Z: "two", **new}
