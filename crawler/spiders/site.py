@@ -18,6 +18,7 @@ from w3lib.url import safe_url_string
 from .. import chrome
 from ..dedup.identity import resolved
 from ..items import Page
+from ..pipelines.crawl.again import is_asked_again
 from ..pipelines.reading import LONG_PAGE, parse
 from ..pipelines.reporting import LEFT_OUT
 from ..pipelines.templates import site_template
@@ -164,9 +165,10 @@ class SiteSpider(Spider):
             self.failures.other_type(response, media_type(header))
             return
         self.failures.answered = True
-        self.pages += 1
-        self._count("site/pages")
-        self._count(f"site/hosts/{host_of(response.url)}")
+        if not is_asked_again(response.request):
+            self.pages += 1
+            self._count("site/pages")
+            self._count(f"site/hosts/{host_of(response.url)}")
         document = await parse(response.body, url=response.url, content_type=header or None)
         noindex, nofollow = self._forbidden(response, document)
         if noindex:
