@@ -37,6 +37,10 @@ from urllib.parse import quote, unquote, urlsplit
 from lxml import etree, html
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.folders import folder_with
+
 # The content container of a site's pages, and what stands in it on all of them.
 CONTENT = {
     "llvm": "//div[@class='body']",
@@ -191,7 +195,9 @@ def missed(kept: dict[str, frozenset[int]], gold: dict[str, frozenset[int]]) -> 
 def main() -> None:
     """Print what is wrong and missed, by kinds and hosts."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--data", type=Path, required=True, help="sites, a folder for each")
+    parser.add_argument(
+        "--data", type=folder_with("."), required=True, help="a folder for each site"
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2], help="of the order")
     parser.add_argument("--list", action="store_true", help="name each page")
     options = parser.parse_args()
