@@ -34,13 +34,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from lxml import etree, html
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from lxml import etree, html
 
 from benchmarks.folders import folder_with
 
+ROOT = Path(__file__).resolve().parent.parent
 # The content container of a site's pages, and what stands in it on all of them.
 CONTENT = {
     "llvm": "//div[@class='body']",
