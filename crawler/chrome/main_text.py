@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .page.blocks import Flat, Floats
 from .page.signs import BIT
-from .template.naming import heading_of, name_hash
+from .template.naming import PER_WORD, heading_of, name_hash
 from .template.pairs import Pairs, lesson, pair_hashes
 
 SAID: Final = tuple(
@@ -139,8 +139,12 @@ class MainText:
 
     @property
     def own_words(self) -> int:
-        """How many words of the text are not known to be the site's."""
-        return int(self._flat.words[self._kept].sum()) - self.shared_words
+        """How many words of the text are not known to be the site's, lists of links left out."""
+        flat = self._flat
+        own = self._kept & (flat.linked < PER_WORD * flat.words)
+        if self._shared is not None:
+            own &= ~self._shared
+        return int(flat.words[own].sum())
 
     @property
     def shared_words(self) -> int:

@@ -17,7 +17,7 @@ _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer"
 _READ: Final = 300  # characters
 _BEGINNING: Final = 60  # characters
 _MOST: Final = 4  # headings
-_PER_WORD: Final = 2.5  # characters in links, of blocks that are no links
+PER_WORD: Final = 2.5  # characters in links, of blocks that are no links
 # What parts a title from the name of its site, blanks on both sides, or a colon behind which it is.
 _PART: Final = re.compile(r"\s+(?:[-–—―|•·»«:/\\]|::|<|>)+\s+")
 
@@ -64,7 +64,7 @@ def name_hash(flat: Flat, title: str) -> int:
     """
     numbers = np.flatnonzero(headings(flat)[:LIMIT]).tolist()
     if not numbers:
-        plain = (flat.signs[flat.around] & _NEVER == 0) & (flat.linked < _PER_WORD * flat.words)
+        plain = (flat.signs[flat.around] & _NEVER == 0) & (flat.linked < PER_WORD * flat.words)
         numbers = np.flatnonzero(plain[:LIMIT])[[0, -1]].tolist() if plain[:LIMIT].any() else []
     beginnings = [flat.texts[at][:_BEGINNING] for at in numbers[:_MOST]]
     return block_hash("\n".join([title[:_READ], *beginnings]))
