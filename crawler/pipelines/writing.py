@@ -15,6 +15,25 @@ from .notices import Notices
 _LONGEST_REASON: Final = 200  # characters of what a type says of a value that it refuses
 
 
+class Tag(dict[str, Any]):
+    """The verdict of an item, without the keys that say nothing: null, and False.
+
+    >>> from ..dedup.verdict import Kind
+    >>> tag = Tag(Verdict(Kind.UNIQUE, "https://example.com/", cluster=7))
+    >>> sorted(tag), tag["similarity"]
+    (['cluster', 'kind', 'standing', 'url'], None)
+    """
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._silent = verdict.to_dict()
+        super().__init__(
+            (k, v) for k, v in self._silent.items() if v is not None and v is not False
+        )
+
+    def __missing__(self, key: str) -> Any:
+        return self._silent[key]  # as pipelines expect that read a key without asking for it
+
+
 class ItemWriter:
     """Writes into the fields that `config` names. Whatever an item's type refuses, the item passes.
 
@@ -54,12 +73,7 @@ class ItemWriter:
             return
         value: Any = str(verdict.kind)
         if self._config.tag == "full":
-            # Without the keys that say nothing: null, and False.
-            value = {
-                key: one
-                for key, one in verdict.to_dict().items()
-                if one is not None and one is not False
-            }
+            value = Tag(verdict)
         adapter = ItemAdapter(item)
         refusal = _write(adapter, name, value)
         if refusal is None:
