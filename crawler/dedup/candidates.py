@@ -22,7 +22,7 @@ _CERTAIN: Final = 16
 _FEWEST: Final = 8
 # As in store/lua/records.lua and check.lua.
 FEW: Final = 12  # fours of words
-FEW_ON_HOST: Final = 100
+FEW_ON_HOST: Final = 25
 LEARNT: Final = 8
 SLACK: Final = 0.1
 
@@ -53,7 +53,7 @@ def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> boo
     of that is hardly known, so that what is alike may be that. As in store/lua/records.lua.
 
     >>> from .fingerprint import Fingerprint
-    >>> red, blue = (Fingerprint(b"", 300, own=bytes([0, n, 60, 9])) for n in (1, 2))
+    >>> red, blue = (Fingerprint(b"", 300, own=bytes([0, n, 20, 9])) for n in (1, 2))
     >>> is_distinct(red, blue, one_host=True), is_distinct(red, blue, one_host=False)
     (True, False)
     """

@@ -45,9 +45,9 @@ async def test_a_short_text_beside_a_note_is_no_copy_of_another(index_url: str) 
     [
         (12, 20, ELSEWHERE, Kind.UNIQUE),
         (12, 20, BLUE, Kind.UNIQUE),
-        (252, 20, BLUE, Kind.UNIQUE),
-        (252, 20, ELSEWHERE, Kind.NEAR),
-        (600, 20, BLUE, Kind.NEAR),
+        (90, 20, BLUE, Kind.UNIQUE),
+        (90, 20, ELSEWHERE, Kind.NEAR),
+        (252, 20, BLUE, Kind.NEAR),
         (252, 0, ELSEWHERE, Kind.NEAR),
         (600, 0, BLUE, Kind.UNIQUE),
         (None, None, BLUE, Kind.NEAR),
