@@ -46,12 +46,15 @@ local overridden = redis.call('EXISTS', OVERRIDES) == 1 -- somebody has made ove
 -- its bucket, what of the key stands there, the bucket, and the numbers of the pages that have it, once
 -- somebody has asked for them.
 local function places_of(page, families)
-  local names, tags = {}, {}
+  -- As long as those of most pages, for tables that grow take longer.
+  local names, tags, n = {0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 0, 0}, #families + 1
   names[1], tags[1] = locate('exact', 'exact', (unpack_at('>I4', page.exact)))
   for i, family in ipairs(families) do
     names[i + 1], tags[i + 1] = locate('band', family, (unpack_at('>I4', page.bands, i * 4 - 3)))
   end
-  return {names = names, tags = tags, buckets = redis.call('MGET', unpack(names)), ids = {}}
+  local buckets = redis.call('MGET', unpack(names, 1, n))
+  return {n = n, names = names, tags = tags, buckets = buckets, ids = {false, false, false, false, false,
+    false, false, false, false}}
 end
 
 -- The numbers of the pages that stand at place i of those.
@@ -63,8 +66,9 @@ end
 
 -- Adds a page that is kept to its places, once all of them have been looked at.
 local function list(id, places)
-  local is_shared = TABLES and #places.names - 1 > TABLES -- then keys of the page may have one bucket
-  for i, name in ipairs(places.names) do
+  local is_shared = TABLES and places.n - 1 > TABLES -- then keys of the page may have one bucket
+  for i = 1, places.n do
+    local name = places.names[i]
     local bucket = places.buckets[i] or ''
     if is_shared then bucket = redis.call('GET', name) or '' end
     local ids = pages_at(places, i)
@@ -76,7 +80,7 @@ end
 -- key tells the more the fewer pages have it: of a family's keys each of its pages may have most.
 local function candidates(places)
   local hits, weights, ids = {}, {}, {}
-  for i = 2, #places.names do
+  for i = 2, places.n do
     local found = pages_at(places, i)
     for _, id in ipairs(found) do
       if not hits[id] then ids[#ids + 1] = id end
@@ -109,8 +113,10 @@ end
 -- confirmed before one that is not, and of these the most similar.
 local function rank(page, meta, similarity, found)
   if wins(page, meta) then
+    if not found.beaten then found.beaten = {} end
     found.beaten[#found.beaten + 1] = meta
   elseif gives_way(meta, page, found.is_kept) then
+    if not found.contested then found.contested = {} end
     found.contested[#found.contested + 1] = meta
   else
     local is_confirmed = not is_unconfirmed(meta, page)
@@ -129,7 +135,9 @@ local function find_exact(page, places, sampled, found)
     local meta = read_record(id, oldest)
     if meta and meta.exact == page.exact and meta.url ~= page.url
       and (page.wish == 'drop' or not is_distinct(page, meta)) then
-      meta.odd_bits, meta.other_sampled, found.known[id] = 0, sampled, true
+      meta.odd_bits, meta.other_sampled = 0, sampled
+      if not found.known then found.known = {} end
+      found.known[id] = true
       rank(page, meta, 1, found)
       if found.is_confirmed then return end
     end
@@ -139,14 +147,14 @@ end
 -- Ranks the kept pages that are like a page.
 local function find_near(page, places, found)
   local least = page.wish == 'drop' and 0 or threshold -- then whatever is most like it will do
-  local keys = #places.names - 1
+  local keys = places.n - 1
   local ids, hits = candidates(places)
   local in_vain = 0
   for i = 1, math.min(#ids, MAX_VERIFIED) do
     if in_vain == MAX_IN_VAIN then break end
     in_vain = in_vain + 1
     local id = ids[i]
-    local meta = not found.known[id] and read_record(id, oldest)
+    local meta = not (found.known and found.known[id]) and read_record(id, oldest)
     local is_own = meta and meta.url == page.url -- whose entry was lost, or left out
     if meta and not is_own and are_enough(hits[id], keys, meta)
       and (page.wish == 'drop' or not is_distinct(page, meta)) then
@@ -169,14 +177,14 @@ end
 -- What the kept pages are to a page, as rank groups them, and its places, nil if it has no words: such a
 -- page is like no other. is_kept: it is kept itself so far.
 local function compare(page, is_kept, families)
-  local found = {beaten = {}, contested = {}, known = {}, is_kept = is_kept, similarity = 0,
-    is_confirmed = false}
+  local found = {beaten = false, contested = false, known = false, is_kept = is_kept, similarity = 0,
+    is_confirmed = false, original = false}
   if page.words == 0 then return found, nil end
   local places = places_of(page, families)
   local _, sampled = own_sketch(page)
   find_exact(page, places, sampled, found)
   if #families > 0 and (not found.is_confirmed or page.wish == 'keep') then
-    if page.wish == 'keep' then found.original = nil end
+    if page.wish == 'keep' then found.original = false end
     find_near(page, places, found)
   end
   return found, places
@@ -201,9 +209,9 @@ end
 -- may take the places of others.
 local function outcome(page, known, families)
   local found, places = compare(page, known and not known.rep, families)
-  if page.wish == 'keep' then found.original = nil end
-  if found.original or page.wish == 'keep' and not page.preferred then found.beaten = {} end
-  if found.original or page.wish == 'keep' then found.contested = {} end
+  if page.wish == 'keep' then found.original = false end
+  if found.original or page.wish == 'keep' and not page.preferred then found.beaten = false end
+  if found.original or page.wish == 'keep' then found.contested = false end
   return found, places
 end
 
@@ -221,17 +229,17 @@ local function kept_record(meta, page, found, known, again)
   meta.standing = is_long and 'u' or 's'
   meta.last = again or known and '!' or meta.standing
   meta.own = page.own
-  if found.beaten[1] then meta.replaces = found.beaten[1].id end
+  if found.beaten then meta.replaces = found.beaten[1].id end
   if is_long then meta.sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size) end
 end
 
 -- Enters a kept page into the tables, and says to those that it is like what they are now.
 local function keep(page, meta, found, places, families)
   if places then list(meta.id, places) end
-  for _, loser in ipairs(found.beaten) do
+  for _, loser in ipairs(found.beaten or NONE) do
     depose(loser, meta, loser.exact == page.exact and 'e' or 'n')
   end
-  for _, other in ipairs(found.contested) do contest(other) end
+  for _, other in ipairs(found.contested or NONE) do contest(other) end
   state.kept = state.kept + 1
   if places then grow('exact', EXACT) end
   if #families > 0 then

@@ -44,11 +44,15 @@ local function read_page(packed)
   local url, host, bands, canonical_url, pairs, final =
     take(url_size), take(host_size), take(bands_size), take(canonical_size), take(pairs_size), take(final_size)
   seen = seen > 0 and math.min(seen, now) or math.max(now, clock)
+  local more = NONE -- what few pages have
+  if canonical_url ~= '' or final ~= '' or template_length ~= NO_TEMPLATE or doubtful > 0 then
+    more = {named = canonical_url ~= '' and canonical_url, named_key = canonical, final = final ~= '' and final,
+      template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs,
+      doubtful = doubtful > 0 and doubtful}
+  end
   return {url_key = url_key, token = token, words = words, exact = exact, date = date,
     seen = math.max(seen, crawl), preferred = flags % 2 == 1, yields_to = flags >= 2 and canonical,
-    more = {named = canonical_url ~= '' and canonical_url, named_key = canonical,
-      template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs, final = final,
-      doubtful = doubtful},
+    more = more,
     url = url, host = host, bands = bands, odd = string.sub(packed, at), wish = false, crawl = crawl,
     own = own}
 end
@@ -79,7 +83,7 @@ end
 -- Whether a kept page leaves its text to a page that is like it; is_kept: that is kept itself so far.
 local function gives_way(meta, page, is_kept)
   return is_unconfirmed(meta, page) and page.wish ~= 'drop' and (is_kept
-    or page.more.final ~= '' and find_in(page.more.final, ' ' .. host_of(meta.url) .. ' ', 1, true) ~= nil)
+    or page.more.final and find_in(page.more.final, ' ' .. host_of(meta.url) .. ' ', 1, true) ~= nil)
 end
 
 -- Whether what is stored of a kept page is what is known now of a page with the same text: nobody contests it,
@@ -99,7 +103,7 @@ end
 
 -- Whether a page was last kept by a crawl that was killed, and may not have been passed on.
 local function is_doubtful(page, known)
-  return page.more.doubtful > 0 and not known.rep and known.last_seen >= page.more.doubtful
+  return page.more.doubtful and not known.rep and known.last_seen >= page.more.doubtful
     and known.last_seen < page.crawl
 end
 
