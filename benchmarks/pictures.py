@@ -20,7 +20,7 @@ from pathlib import Path
 import lxml.html
 
 from crawler.chrome import strip_chrome
-from crawler.dedup.analysis.tuning import choices
+from crawler.dedup.analysis.tuning import list_choices
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.fingerprint import Fingerprinter, make_sketcher
 from crawler.dedup.sketches.odd import compare_odd
@@ -135,7 +135,7 @@ def draw(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "stair.svg").write_text(stair(), encoding="utf-8")
     (folder / "chrome.svg").write_text(chrome(), encoding="utf-8")
-    found = choices(DedupConfig(), false_positives=0.1, false_negatives=0.9)
+    found = list_choices(DedupConfig(), false_positives=0.1, false_negatives=0.9)
     save_plot(folder / "s-curve.svg", found[:1], DedupConfig().threshold)
 
 

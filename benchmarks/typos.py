@@ -33,9 +33,9 @@ from benchmarks.typos_paper import SIZES, j
 from benchmarks.typos_svg import svg
 from crawler.dedup import jaccard, shingle_hashes
 from crawler.dedup.sketches.hashing import ShingleArray
-from crawler.dedup.spelling.correction import ContextCorrector, Corrector, corrector
-from crawler.dedup.spelling.dictionary import dictionary
-from crawler.dedup.spelling.page import Page
+from crawler.dedup.spelling.correction import ContextCorrector, Corrector, load_corrector
+from crawler.dedup.spelling.dictionary import load_dictionary
+from crawler.dedup.spelling.page_words import Page
 
 FOUND = (0.3, 0.4, 0.5)
 UNRELATED = 0.02
@@ -51,7 +51,7 @@ LIBRARIES = ("doublemetaphone", "jellyfish", "rapidfuzz", "symspellpy", "wordfre
 
 
 def correction(name: str) -> Callable[[str], str]:
-    return (lambda text: text) if name == "none" else corrector(name)
+    return (lambda text: text) if name == "none" else load_corrector(name)
 
 
 def unrelated(pairs: list[dict[str, Any]]) -> list[tuple[int, int]]:
@@ -135,8 +135,8 @@ def altered(texts: list[str]) -> dict[str, float]:
     correct = ContextCorrector()
     total = changed = joined = touched = 0
     for text in texts:
-        total += len(Page(text, dictionary()))
-        steps = [corrections for _, corrections in correct.steps(text)]
+        total += len(Page(text, load_dictionary()))
+        steps = [corrections for _, corrections in correct.correct_in_steps(text)]
         touched += any(steps)
         joined += 2 * sum(map(len, steps[:1]))
         changed += sum(map(len, steps[1:]))
@@ -177,7 +177,7 @@ def made_up(data: Path) -> dict[str, dict[str, tuple[float, ...]]]:
 
 def loaded(name: str) -> Corrector:
     """A corrector that remembers no word yet, with all that it needs in memory."""
-    correct = corrector.__wrapped__(name)
+    correct = load_corrector.__wrapped__(name)
     correct("The thhree of them had not been to the sea, and so they went to it by the road.")
     return correct
 

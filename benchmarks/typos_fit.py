@@ -36,7 +36,7 @@ from benchmarks.typos_noise import mistyped, scanned
 from crawler.dedup import jaccard, shingle_hashes
 from crawler.dedup.spelling import choices, context
 from crawler.dedup.spelling.correction import ContextCorrector
-from crawler.dedup.spelling.page import Page
+from crawler.dedup.spelling.page_words import Page
 
 NAMES = (*choices.FEATURES, *context.PAGE_FEATURES)
 RATES = (0.02, 0.05, 0.1, 0.2, 0.3)
@@ -82,7 +82,7 @@ def spoilt(texts: Sequence[str], misspellings: Mapping[str, Sequence[str]]) -> I
 def meant(clean: Page, noisy: Page) -> dict[int, str]:
     """By place in *noisy*, the word or the two words of *clean* that stand there."""
     found = {}
-    source, destination = clean.words(), noisy.words()
+    source, destination = clean.words_at(), noisy.words()
     for right, wrong in spans(Levenshtein.opcodes(source, destination)):
         words, read = source[right], destination[wrong]
         offers = [words] if len(words) == len(read) else []
@@ -119,11 +119,11 @@ def sample(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
     features, counts, right = [], [], []
     for clean, noisy in pairs:
         page = Page(noisy, words)
-        errors = reader.errors(page)
+        errors = reader.error_share(page)
         if not errors:
             continue
-        page = Page(page.rewritten(reader.joined(page), MOST_CORRECTED), words)
-        doubts = reader.doubts(page, errors, thorough=True)
+        page = Page(page.rewrite_text(reader.join_halves(page), MOST_CORRECTED), words)
+        doubts = reader.find_doubts(page, errors, thorough=True)
         if doubts is None:
             continue
         fit = reader.most_probable(doubts)[1]
@@ -132,8 +132,8 @@ def sample(pairs: Sequence[Pair], weights: Mapping[str, float]) -> Sample:
             doubts.places.tolist(), doubts.counts.tolist(), doubts.starts.tolist(), strict=True
         ):
             span = slice(start, start + count)
-            offered = page.words(slice(place, place + 1))
-            offered += [reader.text(doubts, row) for row in range(start + 1, start + count)]
+            offered = page.words_at(slice(place, place + 1))
+            offered += [reader.choice_text(doubts, row) for row in range(start + 1, start + count)]
             if truth.get(place) in offered:
                 features.append(np.column_stack((doubts.features[span], fit[span])))
                 counts.append(count)

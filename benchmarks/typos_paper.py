@@ -16,8 +16,8 @@ from rapidfuzz.distance import Levenshtein
 
 from benchmarks.quality import rows
 from crawler.dedup import jaccard, shingle_hashes
-from crawler.dedup.spelling.correction import hybrid
-from crawler.dedup.spelling.dictionary import dictionary
+from crawler.dedup.spelling.correction import correct_towards
+from crawler.dedup.spelling.dictionary import load_dictionary
 from crawler.dedup.spelling.phonetics import CODES
 
 SIZES = (3, 4, 5)
@@ -50,7 +50,7 @@ def table_2(pairs: list[dict[str, Any]]) -> dict[str, dict[str, tuple[int, ...]]
         if not pair["id"].endswith("gettysburg"):
             continue
         counts: dict[str, tuple[int, ...]] = {}
-        fixed = hybrid(pair["noisy"], pair["clean"])
+        fixed = correct_towards(pair["noisy"], pair["clean"])
         for when, text in (("without", pair["noisy"]), ("with", fixed)):
             both = []
             for size in SIZES:
@@ -67,7 +67,7 @@ def figure_3(pairs: list[dict[str, Any]]) -> dict[str, tuple[float, ...]]:
     """Mean share of common shingles of all pairs, without and with each code."""
     found = {"without": tuple(mean(j(p["clean"], p["noisy"], k) for p in pairs) for k in SIZES)}
     for name in CODES:
-        fixed = [hybrid(pair["noisy"], pair["clean"], name=name) for pair in pairs]
+        fixed = [correct_towards(pair["noisy"], pair["clean"], name=name) for pair in pairs]
         found[name] = tuple(
             mean(j(p["clean"], text, k) for p, text in zip(pairs, fixed, strict=True))
             for k in SIZES
@@ -81,7 +81,7 @@ def table_4(data: Path) -> dict[str, dict[str, tuple[float, ...]]]:
     A code suggests the dictionary words of its bucket. As in the paper, that is right if the
     correct word is among them (their number is given as well); ``first`` takes the closest only.
     """
-    words = dictionary().words
+    words = load_dictionary().words
     sources = defaultdict(list)
     for row in rows(data / "misspellings" / "words.jsonl"):
         for source in row["sources"]:

@@ -80,9 +80,9 @@ def _source(
 
 
 def _compared(a: _Source, b: _Source, config: DedupConfig) -> Comparison:
-    from ..dedup.analysis.comparison import compare
+    from ..dedup.analysis.comparison import compare_texts
 
-    return compare(a.text, b.text, config, whole=(a.is_whole, b.is_whole))
+    return compare_texts(a.text, b.text, config, whole=(a.is_whole, b.is_whole))
 
 
 def _print(found: Explanation, page: _Source | None, comparison: Comparison | None) -> None:

@@ -7,7 +7,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from .sketches import Method, ModuloSample
-from .sketches.odd import difference, estimate_odd
+from .sketches.odd import estimate_odd, measure_difference
 from .sketches.similarity import Estimate
 
 if TYPE_CHECKING:
@@ -130,5 +130,5 @@ class Rule(NamedTuple):
             available = self.comparable(page.bands, known.bands)
             return Grounds(shared, BY_KEYS, available, kept.members) if available else None
         # Equal sets have equal keys.
-        found = difference(kept, page.odd, differ=page.bands != known.bands)
+        found = measure_difference(kept, page.odd, differ=page.bands != known.bands)
         return Grounds(found[0], kept.level, found[1], kept.members) if found else None

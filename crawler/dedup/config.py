@@ -336,9 +336,9 @@ class DedupConfig:
         """What the index stores of :attr:`correct`."""
         if self.correct is None:
             return None
-        from .spelling.correction import versioned
+        from .spelling.correction import version_setting
 
-        return versioned(self.correct)
+        return version_setting(self.correct)
 
     @property
     def sketch_options(self) -> dict[str, Any]:

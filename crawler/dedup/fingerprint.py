@@ -15,14 +15,14 @@ from .sketches.hashing import sorted_unique
 from .sketches.lsh import TABLE_KEY_BITS
 from .sketches.odd import LEVELS, SIMHASH, OddSketch, odd_sketches
 from .text.normaliser import Normaliser, single_spaced
-from .text.scripts import make_segmenter
+from .text.segmentation import make_segmenter
 
 if TYPE_CHECKING:
     from .config import DedupConfig
-    from .sketches.base import SketchArray
     from .sketches.hashing import ShingleArray
+    from .sketches.method import SketchArray
     from .spelling.correction import Corrector
-    from .text.scripts import Segmenter
+    from .text.segmentation import Segmenter
 
 
 # Among a billion different texts any two have equal ones with a chance of 6 in a trillion.
@@ -83,9 +83,9 @@ def make_corrector(config: DedupConfig) -> Corrector | None:
     """What corrects texts before they are compared, if anything does."""
     if config.correct is None:
         return None
-    from .spelling.correction import corrector
+    from .spelling.correction import load_corrector
 
-    return corrector(config.correct, _normaliser(config))
+    return load_corrector(config.correct, _normaliser(config))
 
 
 def verification_sketches(
@@ -96,7 +96,7 @@ def verification_sketches(
     `shingles` are sorted and different, `sketch` is what `method` makes of them.
     """
     if isinstance(method, TwoStage):
-        return (OddSketch(SIMHASH, 0, method.simhash(sketch).astype("<u8").tobytes()),)
+        return (OddSketch(SIMHASH, 0, method.simhash_part(sketch).astype("<u8").tobytes()),)
     return odd_sketches(shingles, bits, threshold)
 
 

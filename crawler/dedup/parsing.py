@@ -142,9 +142,9 @@ def optional(parse: Callable[[Any], T]) -> Callable[[Any], T | None]:
 
 
 def correction(value: Any) -> str:
-    from .spelling.correction import parsed
+    from .spelling.correction import parse_setting
 
-    parsed(text(value))
+    parse_setting(text(value))
     return text(value)
 
 

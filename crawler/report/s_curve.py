@@ -64,7 +64,7 @@ def text_plot(choice: Choice, threshold: float, width: int) -> str:
     It is made for a terminal of `width` columns.
     """
     columns = max(_FEWEST_COLUMNS, min(_COLUMNS, width - _LABEL))
-    found = choice.found([(column + 0.5) / columns for column in range(columns)])
+    found = choice.share_found([(column + 0.5) / columns for column in range(columns)])
     eighths = [round(share * _ROWS * 8) for share in found.tolist()]
     lines = []
     for row in range(_ROWS - 1, -1, -1):
@@ -142,7 +142,7 @@ def _svg(choices: Sequence[Choice], threshold: float) -> str:
 
 
 def _curve(choice: Choice) -> list[tuple[float, float]]:
-    return list(zip(_SIMILARITIES, choice.found(_SIMILARITIES).tolist(), strict=True))
+    return list(zip(_SIMILARITIES, choice.share_found(_SIMILARITIES).tolist(), strict=True))
 
 
 def _captions(choices: Sequence[Choice], threshold: float) -> list[tuple[str, str]]:
@@ -163,7 +163,7 @@ def _save_png(path: Path, choices: Sequence[Choice], threshold: float) -> None:
     axes = figure.add_subplot(xlabel="similarity", ylabel="share of pairs found")
     s = _SIMILARITIES
     for colour, choice in zip(_COLOURS, choices, strict=False):
-        axes.plot(s, choice.found(s), color=colour, label=_legend(choice))
+        axes.plot(s, choice.share_found(s), color=colour, label=_legend(choice))
     first = choices[0]
     axes.axvline(threshold, color="#333", linestyle="--", label=f"threshold {threshold:g}")
     areas = [
@@ -172,7 +172,13 @@ def _save_png(path: Path, choices: Sequence[Choice], threshold: float) -> None:
     ]
     for where, base, colour, label in areas:
         axes.fill_between(
-            s, first.found(s), base, where=where, color=colour, alpha=0.25, label=f"false {label}"
+            s,
+            first.share_found(s),
+            base,
+            where=where,
+            color=colour,
+            alpha=0.25,
+            label=f"false {label}",
         )
     axes.legend(loc="upper left", frameon=False)
     figure.savefig(path)
@@ -221,11 +227,11 @@ def report_curve(config: DedupConfig, histogram: Mapping[str, int], kept: KeptPa
 
     `histogram` maps similarities, rounded down to hundredths, to near-duplicates.
     """
-    from ..dedup.analysis.tuning import choices
+    from ..dedup.analysis.tuning import list_choices
 
     line, bands, rows = "", 0, 0
     if config.has_bands:
-        choice = choices(config, false_positives=0.5, false_negatives=0.5)[0]
+        choice = list_choices(config, false_positives=0.5, false_negatives=0.5)[0]
         bands, rows = choice.bands, choice.rows
         line = _CHART.points(_curve(choice))
     return Curve(

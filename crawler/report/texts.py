@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..dedup.analysis.differences import word_changes
-from ..dedup.text.characters import ALONE, DROP, MARK, WORD, characters, one_writing
-from ..dedup.text.normaliser import composed
+from ..dedup.text.characters import ALONE, DROP, MARK, WORD, load_characters, one_writing
+from ..dedup.text.normaliser import compose_text
 from ..wording import LONG, shortened
 
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ class _Text:
         self.text = text
         self.is_whole = is_whole
         drops = not ignore.isdisjoint({"punctuation", "typography"})
-        kinds = characters(drops, False, True).kinds(text)
+        kinds = load_characters(drops, False, True).classify_text(text)
         self.spans: list[tuple[int, int]] = []
         self.words: list[_Word] = []
         for match in _WORD.finditer(kinds):
             if len(self.words) == MOST_WORDS:
                 self.is_whole = False
                 break
-            found = one_writing(composed(text[slice(*match.span())]))
+            found = one_writing(compose_text(text[slice(*match.span())]))
             word = _Word(found.casefold() if "case" in ignore else found)
             word.place = len(self.words)
             self.words.append(word)

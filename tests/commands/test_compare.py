@@ -24,7 +24,7 @@ from crawler.dedup import (
     jaccard,
     shingle_hashes,
 )
-from crawler.dedup.analysis.comparison import compare, smallest_shingles
+from crawler.dedup.analysis.comparison import compare_texts, smallest_shingles
 from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.shingles import Shingler
@@ -226,11 +226,11 @@ def test_too_few_shingles_give_a_false_match():
     texts = [f"{text(article(i, 60))} {common}" for i in range(60)]
     least = [smallest_shingles(one, Shingler("char", 25, seed=1), 1)[0].hash for one in texts]
     a, b, *_ = (i for i, one in enumerate(least) if one == max(least, key=least.count))
-    found = compare(texts[a], texts[b], config, smallest=1)
+    found = compare_texts(texts[a], texts[b], config, smallest=1)
     assert found.smallest.similarity == 1
     assert found.jaccard < 0.2
     assert found.verdict is Kind.UNIQUE
-    assert compare(texts[a], texts[b], config, smallest=50).smallest.similarity < 0.5
+    assert compare_texts(texts[a], texts[b], config, smallest=50).smallest.similarity < 0.5
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ async def test_a_text_without_a_sampled_shingle_is_short(redis_url, score):
         a, b = (f"a b c d e {last}" for last in "fg")
         async with DuplicateIndex.open(config) as index:
             _, verdict = await index.check_many([("http://a/1", a), ("http://a/2", b)])
-        assert compare(a, b, config).verdict is verdict.kind
+        assert compare_texts(a, b, config).verdict is verdict.kind
         said.add(verdict.kind)
     assert Kind.SHORT in said
 

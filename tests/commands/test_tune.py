@@ -13,7 +13,7 @@ import pytest
 
 from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, jaccard, shingle_hashes
-from crawler.dedup.analysis.tuning import choices, pair_similarities
+from crawler.dedup.analysis.tuning import list_choices, pair_similarities
 from crawler.dedup.exchange.open_store import make_store
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint
 from crawler.dedup.sketches.lsh import choose_bands, fewest_bands
@@ -199,7 +199,7 @@ def test_bytes_a_page(server, redis_url, bands, bits):
     before = server.ask("INFO", "memory")["used_memory"]
     asyncio.run(_fill_with_unlike(config, 20_000))
     taken = (server.ask("INFO", "memory")["used_memory"] - before) / 20_000
-    (used,) = (c for c in choices(config, false_positives=1, false_negatives=1) if c.used)
+    (used,) = (c for c in list_choices(config, false_positives=1, false_negatives=1) if c.used)
     assert used.page_bytes == pytest.approx(taken, rel=1 / 8)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, jaccard, shingle_hashes
-from crawler.dedup.analysis.clusters import cluster, similar_pairs
+from crawler.dedup.analysis.clustering import cluster_texts, similar_pairs
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, Fingerprinter, make_sketcher
 from crawler.dedup.sketches import METHODS
@@ -26,7 +26,7 @@ def sketched(texts, threshold=0.8):
 
 def clustered(texts, threshold=0.8):
     """Each cluster as the numbers of its texts, the representative first."""
-    found = cluster(sketched(texts, threshold), threshold=threshold, bits=BITS)
+    found = cluster_texts(sketched(texts, threshold), threshold=threshold, bits=BITS)
     return [[one.representative, *(member.number for member in one.members)] for one in found]
 
 
@@ -102,7 +102,7 @@ async def test_representatives_are_what_a_crawl_keeps(redis_url):
         fingerprints = [index.fingerprint(one) for one in texts]
         verdicts = [await index.check(f"http://a/{i}", one) for i, one in enumerate(texts)]
     kept = [i for i, verdict in enumerate(verdicts) if verdict.kind is Kind.UNIQUE]
-    found = cluster(fingerprints, threshold=0.8, bits=BITS)
+    found = cluster_texts(fingerprints, threshold=0.8, bits=BITS)
     assert [one.representative for one in found] == kept
     for one in found:
         for member in one.members:
@@ -114,7 +114,7 @@ async def test_representatives_are_what_a_crawl_keeps(redis_url):
 @pytest.mark.parametrize("one_table", [False, True])
 def test_no_text_is_no_cluster(one_table):
     rule = Rule(one_table=one_table)
-    assert cluster([], threshold=0.8, bits=BITS, rule=rule) == []
+    assert cluster_texts([], threshold=0.8, bits=BITS, rule=rule) == []
     assert list(similar_pairs([], threshold=0.8, bits=BITS, rule=rule)) == []
 
 
@@ -144,8 +144,8 @@ def test_a_hostile_collection_ends_in_seconds():
         Fingerprint(rng.bytes(EXACT_BYTES), 500, one.bands, one.odd) for one in hostile[:1] * 20_000
     ]
     start = time.perf_counter()
-    assert len(cluster(hostile, threshold=0.8, bits=BITS)) == 5_000
-    assert [len(one.members) for one in cluster(alike, threshold=0.8, bits=BITS)] == [19_999]
+    assert len(cluster_texts(hostile, threshold=0.8, bits=BITS)) == 5_000
+    assert [len(one.members) for one in cluster_texts(alike, threshold=0.8, bits=BITS)] == [19_999]
     assert time.perf_counter() - start < 20
 
 
@@ -157,7 +157,7 @@ async def test_representatives_are_what_a_crawl_keeps_by_every_method(redis_url,
     texts += [text(article(99, 8)), text(article(99, 8) + article(98, 200))]
     rule, bits = Rule.of(make_sketcher(config, seed=1).method), config.sketch_bits
     fingerprints = list(map(Fingerprinter(config, seed=1), texts))
-    found = cluster(fingerprints, threshold=0.7, bits=bits, rule=rule)
+    found = cluster_texts(fingerprints, threshold=0.7, bits=bits, rule=rule)
     async with DuplicateIndex.open(config) as index:
         verdicts = [await index.check(f"http://a/{n}", one) for n, one in enumerate(texts)]
     kept = {n for n, verdict in enumerate(verdicts) if verdict.duplicate_of is None}

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.dedup.sketches import hashing
-from crawler.dedup.sketches.hashing import mixed, runs, sorted_unique, word_hashes
+from crawler.dedup.sketches.hashing import hash_runs, mix_bits, sorted_unique, word_hashes
 from crawler.dedup.sketches.shingles import Shingler
 from tests.dedup.test_shingles import SHINGLERS, SPARSE_WORDS
 
@@ -62,24 +62,24 @@ def test_words_have_the_same_hashes_and_places(encoded: bytes, seed: int) -> Non
 @given(VALUES, st.integers(1, 60))
 def test_runs_are_joined_alike(values: np.ndarray, size: int) -> None:
     if size <= values.size:
-        assert same(*by_both(lambda: runs(values, size)))
+        assert same(*by_both(lambda: hash_runs(values, size)))
 
 
 @pytest.mark.parametrize("size", [255, 256, 1365, 4095, 4096, 5000])
 def test_long_runs_take_all_multipliers(size: int) -> None:
     values = np.random.default_rng(size).integers(0, 2**64, 5000, dtype=np.uint64)
-    assert same(*by_both(lambda: runs(values, size)))
+    assert same(*by_both(lambda: hash_runs(values, size)))
 
 
 def test_runs_longer_than_the_text_are_an_error() -> None:
     for size in (0, 3):
         with pytest.raises(ValueError, match="2 tokens have no runs"):
-            runs(np.zeros(2, np.uint64), size)
+            hash_runs(np.zeros(2, np.uint64), size)
 
 
 @given(VALUES)
 def test_values_are_mixed_and_sorted_alike(values: np.ndarray) -> None:
-    assert same(*by_both(lambda: mixed(values.copy())))
+    assert same(*by_both(lambda: mix_bits(values.copy())))
     assert same(*by_both(lambda: sorted_unique(values.copy())))
 
 

@@ -53,7 +53,7 @@ def test_hashes_are_equal_exactly_where_shingles_are(text: str, shingler: Shingl
 def test_a_batch_has_the_shingles_of_its_texts(texts: list[str], shingler: Shingler) -> None:
     found = [
         hashes[start:end].tolist()
-        for hashes, offsets in shingler.batches(texts)
+        for hashes, offsets in shingler.hash_batches(texts)
         for start, end in pairwise(offsets)
     ]
     assert found == [shingler.in_order(text).tolist() for text in texts]
@@ -68,7 +68,7 @@ def test_batches_of_short_and_long_texts(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("crawler.dedup.sketches.shingles._PIECE", 100)
     pieces = [
         hashes[start:end]
-        for hashes, offsets in shingler.batches(texts)
+        for hashes, offsets in shingler.hash_batches(texts)
         for start, end in pairwise(offsets)
     ]
     assert len(pieces) == len(whole)

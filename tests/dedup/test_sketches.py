@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from crawler.dedup.fingerprint import verification_sketches
 from crawler.dedup.sketches import METHODS, FastSimilaritySketch, Method, Sketcher
-from crawler.dedup.sketches.draw import numbers
-from crawler.dedup.sketches.odd import compare_odd, difference, odd_sketch
+from crawler.dedup.sketches.draw import draw_numbers
+from crawler.dedup.sketches.odd import compare_odd, measure_difference, odd_sketch
 from crawler.dedup.sketches.shingles import shingle_hashes
 from crawler.dedup.sketches.similarity import Estimate, containment, estimate, jaccard
 
@@ -99,7 +99,7 @@ def test_members_on_one_bit_are_told_apart_where_sets_are_known_to_differ() -> N
     found = compare_odd(a, [b], bits=1024, differ=True)
     assert found.similarity == pytest.approx(5 / 7, abs=0.001)
     larger = odd_sketch(np.append(same, one[-1:] + np.arange(3, dtype=np.uint64)), 0, 1024)
-    assert difference(a, [larger], differ=True) == (0, 8)
+    assert measure_difference(a, [larger], differ=True) == (0, 8)
 
 
 def test_an_empty_sample_is_no_empty_text() -> None:
@@ -192,7 +192,7 @@ def test_the_fast_sketch_errs_less_than_independent_permutations(size: int) -> N
 
 def slow_fast_sketch(values: list[int], bins: int, seed: int) -> list[int]:
     """Algorithm 1 of Dahlgaard, Knudsen, Thorup, one shingle and one round at a time."""
-    factors = [int(factor) | 1 for factor in numbers(2 * bins, seed)]
+    factors = [int(factor) | 1 for factor in draw_numbers(2 * bins, seed)]
     best: list[tuple[int, int] | None] = [None] * bins
     for number, factor in enumerate(factors):
         for value in values:

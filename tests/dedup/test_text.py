@@ -11,7 +11,7 @@ from lxml import etree
 
 from crawler.dedup.text.characters import one_writing
 from crawler.dedup.text.normaliser import Normaliser, single_spaced
-from crawler.dedup.text.scripts import make_segmenter
+from crawler.dedup.text.segmentation import make_segmenter
 
 normalise, words = Normaliser(), Normaliser().words
 

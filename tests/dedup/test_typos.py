@@ -28,8 +28,14 @@ from crawler.dedup.errors import InputError
 from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.spelling import shape
 from crawler.dedup.spelling.choices import FEATURES, WEIGHTS
-from crawler.dedup.spelling.correction import NAMES, corrector, hybrid, parsed, versioned
-from crawler.dedup.spelling.dictionary import Dictionary, _dictionary, dictionary
+from crawler.dedup.spelling.correction import (
+    NAMES,
+    correct_towards,
+    load_corrector,
+    parse_setting,
+    version_setting,
+)
+from crawler.dedup.spelling.dictionary import Dictionary, _load_dictionary, load_dictionary
 from crawler.dedup.spelling.kept import Choices
 from crawler.dedup.spelling.nearby import Nearby
 from crawler.dedup.spelling.phonetic import PhoneticRepair
@@ -84,17 +90,19 @@ def similarity(a: str, b: str, size: int = 3) -> float:
 def test_errors_are_corrected(text: str) -> None:
     """Each of seven errors in 90 words spoils three shingles; corrected, nearly none is left."""
     assert similarity(CLEAN, text) < 0.75
-    assert similarity(CLEAN, corrector("typos")(text)) > 0.93
+    assert similarity(CLEAN, load_corrector("typos")(text)) > 0.93
 
 
 def test_long_words_with_three_errors_are_known_again() -> None:
     """A word of eight letters is still told with three of them wrong, a shorter one is not."""
-    words = dictionary()
-    like = words.nearby.find(["tighiteousiess", "wispegt"])
+    words = load_dictionary()
+    like = words.nearby.find_nearby(["tighiteousiess", "wispegt"])
     found = [{words.words[number] for number in like.numbers[like.asked == row]} for row in (0, 1)]
     assert "righteousness" in found[0]
     assert "suspect" not in found[1]
-    assert "dedicated to" in corrector("typos")(MISREAD.replace("dedicated to", "dedlcatcb to"))
+    assert "dedicated to" in load_corrector("typos")(
+        MISREAD.replace("dedicated to", "dedlcatcb to")
+    )
 
 
 def test_choices_know_how_many_letters_they_have_more() -> None:
@@ -111,25 +119,25 @@ def test_choices_know_how_many_letters_they_have_more() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_corrector_brings_copies_closer(name: str) -> None:
     """Whatever the method, a mistyped copy is closer to its original than before."""
-    correct = corrector(name)
+    correct = load_corrector(name)
     assert similarity(correct(CLEAN), correct(MISTYPED)) > similarity(CLEAN, MISTYPED) + 0.1
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "scans" not in name])
 def test_clean_text_stays(name: str) -> None:
     """Where the dictionary knows every word, nothing changes, nor when done twice."""
-    assert corrector(name)(CLEAN) == CLEAN
+    assert load_corrector(name)(CLEAN) == CLEAN
 
 
 def test_scans_also_make_look_alikes_equal() -> None:
     """What no dictionary knows is equal if it looks the same."""
-    correct, sharp, blurred = corrector("scans"), Shapes(), Shapes(blurred=True)
+    correct, sharp, blurred = load_corrector("scans"), Shapes(), Shapes(blurred=True)
     assert correct(CLEAN + " Thurmnn") == correct(CLEAN + " Thunnnn")
     assert correct(CLEAN + " I0l") == correct(CLEAN + " lo1")
     assert sharp("modern") != sharp("ancient")
     assert correct(CLEAN + " Thumn") != correct(CLEAN + " Thunn")
     assert sharp("in m iii") == "i i i"
-    correct = corrector("bad-scans")
+    correct = load_corrector("bad-scans")
     assert correct(CLEAN + " Thumn") == correct(CLEAN + " Thunn")
     assert blurred("modern") != blurred("ancient")
     assert blurred("in m iii") == "i i i"
@@ -181,13 +189,13 @@ def test_shapes_are_remembered_for_so_many_words(monkeypatch: pytest.MonkeyPatch
 def test_names_and_code_stay(text: str, word: str) -> None:
     """In clean text as among typos."""
     around = text.replace("a new nation", f"a new {word} nation")
-    assert word in corrector("typos")(around)
+    assert word in load_corrector("typos")(around)
 
 
 def test_a_term_stays() -> None:
     """An unknown word that comes twice on a page without typos is meant."""
     text = CLEAN.replace("nation, or", "scrapling, or").replace("great civil", "scrapling civil")
-    assert corrector("typos")(text) == text
+    assert load_corrector("typos")(text) == text
 
 
 @pytest.mark.parametrize("name", ["typos", "dsound"])
@@ -195,12 +203,12 @@ def test_a_page_with_hardly_an_error(name: str) -> None:
     """A copy with one error in 180 words is found as it is; only the paper's way corrects it."""
     text = f"{CLEAN}\n{CLEAN.replace('testing', 'testting')}"
     assert similarity(f"{CLEAN}\n{CLEAN}", text, 5) > 0.9
-    assert (corrector(name)(text) == text) == (name == "typos")
+    assert (load_corrector(name)(text) == text) == (name == "typos")
 
 
 def test_paragraphs_of_other_languages_stay_on_a_page_of_errors() -> None:
     """From their first word to the last: function words of other languages stand among them."""
-    correct = corrector("typos")
+    correct = load_corrector("typos")
     for text in FOREIGN.values():
         assert f"\n\n{text}\n\n" in correct(f"{MISREAD}\n\n{text}\n\n{MISREAD}")
 
@@ -209,7 +217,7 @@ def test_paragraphs_of_other_languages_stay_on_a_page_of_errors() -> None:
 @pytest.mark.parametrize("name", ["typos", "dsound"])
 def test_other_languages_stay(name: str, language: str) -> None:
     """By themselves, and as a paragraph of an English page."""
-    correct = corrector(name)
+    correct = load_corrector(name)
     text = FOREIGN[language]
     assert correct(text) == text
     assert f"\n\n{text}\n\n" in correct(f"{CLEAN}\n\n{text}\n\n{CLEAN}")
@@ -217,13 +225,13 @@ def test_other_languages_stay(name: str, language: str) -> None:
 
 def test_a_dictionary_is_read_once() -> None:
     """By whatever name, it is in memory once: English takes some tens of megabytes."""
-    assert dictionary() is dictionary("en") is dictionary(source="en")
+    assert load_dictionary() is load_dictionary("en") is load_dictionary(source="en")
 
 
 def test_a_page_of_nothing_but_errors_stays() -> None:
     """More corrections than a third of the words: that is no English text with typos."""
-    text = " ".join(f"the {word}x" for word in dictionary().words[300:400])
-    assert corrector("typos")(text) == text
+    text = " ".join(f"the {word}x" for word in load_dictionary().words[300:400])
+    assert load_corrector("typos")(text) == text
 
 
 def test_halves_of_words_are_joined_and_run_together_words_cut() -> None:
@@ -231,7 +239,7 @@ def test_halves_of_words_are_joined_and_run_together_words_cut() -> None:
     halves = MISREAD.replace("dedicated to", "dedi-\ncated to").replace(
         "great battle", "greatbattle"
     )
-    found = corrector("typos")(halves)
+    found = load_corrector("typos")(halves)
     assert "dedicated to" in found
     assert "great battle" in found
 
@@ -242,23 +250,23 @@ def test_words_broken_at_the_ends_of_lines_show_print() -> None:
     broken = CLEAN
     for word in ("continent", "dedicated", "conceived", "fitting", "altogether"):
         broken = broken.replace(word, f"{word[:3]}-\n{word[3:]}", 1)
-    assert corrector("typos")(f"{broken}\n{around}") == f"{CLEAN}\n{around}"
+    assert load_corrector("typos")(f"{broken}\n{around}") == f"{CLEAN}\n{around}"
     once = around.replace("continent", "con-\ntinent", 1)
-    assert corrector("typos")(once) == once
+    assert load_corrector("typos")(once) == once
 
 
 def test_lines_may_break_words_without_a_hyphen() -> None:
     """Both halves may be words: the whole is more probable than one after the other."""
     broken = MISREAD.replace("dedicated to", "dedi\ncated to").replace("brought", "re\nturned")
-    found = corrector("typos")(broken)
+    found = load_corrector("typos")(broken)
     assert "dedicated to" in found
     assert "returned forth" in found
-    assert "of\nthe" in corrector("typos")(MISREAD.replace("to the", "of\nthe"))
+    assert "of\nthe" in load_corrector("typos")(MISREAD.replace("to the", "of\nthe"))
 
 
 def test_headlines_and_misread_digits_on_a_page_of_errors() -> None:
     """Capitals beside capitals are words, and so are words with a digit in them."""
-    correct = corrector("typos")
+    correct = load_corrector("typos")
     assert (
         "the government of the people"
         in correct(f"THE GOVERNMEMT OF THE PEOPLE\n{MISREAD}").lower()
@@ -271,41 +279,41 @@ def test_headlines_and_misread_digits_on_a_page_of_errors() -> None:
 
 def test_a_pair_that_is_not_listed_counts_by_its_words() -> None:
     """That "of of" is not among the pairs says much, that two rare words are not says little."""
-    words = dictionary()
+    words = load_dictionary()
     number = words.number
     first = np.array([number["of"], number["of"], number["sparrow"], -1])
     second = np.array([number["the"], number["of"], number["slate"], number["of"]])
-    listed, frequent, rare, unknown = words.gain(first, second)
+    listed, frequent, rare, unknown = words.measure_gain(first, second)
     assert frequent < rare < unknown == 0 < listed
 
 
 def test_an_index_tells_the_versions_of_the_correction_apart() -> None:
     """What it keeps changes with the algorithm, though the setting is the same."""
-    assert versioned("typos") != "typos"
-    assert versioned("typos:de") != versioned("typos")
+    assert version_setting("typos") != "typos"
+    assert version_setting("typos:de") != version_setting("typos")
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many pages a crawl has, and pages are corrected no otherwise for it."""
     monkeypatch.setattr("crawler.dedup.spelling.kept._MOST_KEPT", 5)
-    choices = Choices(dictionary())
+    choices = Choices(load_dictionary())
     once = choices(["enndure", "poriton", "brougth"])
     choices(["ressting", "alltogether", "concieved"])
     assert len(choices._kept.spans) <= 5
     again = choices(["enndure", "poriton", "brougth"])
-    assert dictionary().words[once.numbers[1, 0]] == "endure"
+    assert load_dictionary().words[once.numbers[1, 0]] == "endure"
     assert np.array_equal(once.numbers, again.numbers)
     assert np.array_equal(once.features, again.features)
 
 
 def test_threads_may_share_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long pages are corrected in threads: each gets its own words' choices, whatever others do."""
-    words = dictionary().words[1000:1400]
+    words = load_dictionary().words[1000:1400]
     pages = [[word + "x" for word in words[start : start + 40]] for start in range(0, 400, 10)]
-    alone = Choices(dictionary())
+    alone = Choices(load_dictionary())
     expected = [alone(page) for page in pages]
     monkeypatch.setattr("crawler.dedup.spelling.kept._MOST_KEPT", 100)
-    shared = Choices(dictionary())
+    shared = Choices(load_dictionary())
     with ThreadPoolExecutor(8) as threads:
         found = threads.map(shared, pages)
     for one, other in zip(found, expected, strict=True):
@@ -323,10 +331,10 @@ def test_the_closest_of_all_words_is_found() -> None:
 
 def test_the_hybrid_of_the_paper() -> None:
     """Only words that keep the texts from matching are replaced, and none that the other has."""
-    assert hybrid("a concieved zzyzx nation", "a conceived zzyzx nation") == (
+    assert correct_towards("a concieved zzyzx nation", "a conceived zzyzx nation") == (
         "a conceived zzyzx nation"
     )
-    assert similarity(CLEAN, hybrid(MISTYPED, CLEAN)) > similarity(CLEAN, MISTYPED) + 0.1
+    assert similarity(CLEAN, correct_towards(MISTYPED, CLEAN)) > similarity(CLEAN, MISTYPED) + 0.1
 
 
 def test_the_same_code_comes_before_a_closer_word() -> None:
@@ -345,9 +353,9 @@ def test_nearby_words_are_the_most_frequent_that_there_are() -> None:
     """
     from rapidfuzz.distance import OSA
 
-    words = dictionary().words[:3000]
+    words = load_dictionary().words[:3000]
     asked = ["recieve", "goverment", "thier", "becuase", "untill", "seperately", "xq"]
-    like = Nearby(words).find(asked)
+    like = Nearby(words).find_nearby(asked)
     for place, word in enumerate(asked):
         most = 2 if len(word) > 4 else 1
         found = like.numbers[(like.asked == place) & (like.edits <= most)].tolist()
@@ -357,16 +365,16 @@ def test_nearby_words_are_the_most_frequent_that_there_are() -> None:
 
 def test_one_wrong_letter_is_found_in_rare_words_too() -> None:
     """However long the word."""
-    words = dictionary()
+    words = load_dictionary()
     rare = [word for word in words.words[40_000:60_000] if len(word) > 7][:50]
-    like = words.nearby.find([word[:3] + word[4:] for word in rare])
+    like = words.nearby.find_nearby([word[:3] + word[4:] for word in rare])
     for place, word in enumerate(rare):
         assert words.number[word] in like.numbers[like.asked == place]
 
 
 def test_a_repeated_name_is_rather_meant() -> None:
     """On a page of errors, a name that comes once may be one of them."""
-    correct = corrector("typos")
+    correct = load_corrector("typos")
     once = MISREAD.replace("great civil", "great Moyer civil")
     thrice = once.replace("a new", "a Moyer").replace("any nation", "any Moyer nation")
     assert "Moyer" not in correct(once)
@@ -377,34 +385,34 @@ def test_a_dictionary_of_ones_own(tmp_path: Path) -> None:
     """A file of words, with frequencies or in order."""
     path = tmp_path / "words.txt"
     path.write_text("zemlja 500\nnebo 300\nvoda\n\n", encoding="utf-8")
-    found = dictionary(str(path))
+    found = load_dictionary(str(path))
     assert found.words[0] == "voda"  # 1e6 / 3, by its place
     assert "nebo" in found
     path.write_text("Me\u0301lodie 9\nStra\u00dfe 5\n", encoding="utf-8-sig")
-    assert dictionary(f"{tmp_path}/.//words.txt").words == ["m\u00e9lodie", "strasse"]
+    assert load_dictionary(f"{tmp_path}/.//words.txt").words == ["m\u00e9lodie", "strasse"]
     path.write_text("Ma\u00dfe 9\nhaus 9.5\nmasse 1\n", encoding="utf-8")
-    assert dictionary(f"{tmp_path}/././/words.txt").words == ["masse", "haus"]  # of 10 and 9.5
+    assert load_dictionary(f"{tmp_path}/././/words.txt").words == ["masse", "haus"]  # of 10 and 9.5
     path.write_text("nebo 0.002\nzemlja 1.5e-2\n", encoding="utf-8")
-    assert dictionary(f"{tmp_path}/././words.txt").words == ["zemlja", "nebo"]
+    assert load_dictionary(f"{tmp_path}/././words.txt").words == ["zemlja", "nebo"]
     path.write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="has no words"):
-        dictionary(f"{tmp_path}/./words.txt")
+        load_dictionary(f"{tmp_path}/./words.txt")
     for count in ("0", "-0.5", "9" * 400):
         path.write_text(f"zemlja 500\nnebo {count}\n", encoding="utf-8")
         with pytest.raises(InputError, match=r"words\.txt says in line 2 that 'nebo' occurs [-09]"):
-            dictionary(f"{tmp_path}/./words.txt")
+            load_dictionary(f"{tmp_path}/./words.txt")
     for name in ("none.txt", "words\0.txt"):
         with pytest.raises(InputError, match="cannot be read"):
-            dictionary(str(tmp_path / name))
+            load_dictionary(str(tmp_path / name))
     with pytest.raises(InputError, match="no dictionary for 'xx'"):
-        dictionary("xx")
+        load_dictionary("xx")
 
 
 def test_a_line_of_a_file_that_is_no_word(tmp_path: Path) -> None:
     """Arrays are as wide as the longest word; what a file has between words may be pictures."""
     path = tmp_path / "words.txt"
     path.write_text(f"zemlja 500\n{'x' * 10**6} 9\nnebo 300\n", encoding="utf-8")
-    assert dictionary(str(path)).words == ["zemlja", "nebo"]
+    assert load_dictionary(str(path)).words == ["zemlja", "nebo"]
 
 
 async def test_an_index_tells_files_of_words_apart(redis_url: str, tmp_path: Path) -> None:
@@ -416,7 +424,7 @@ async def test_an_index_tells_files_of_words_apart(redis_url: str, tmp_path: Pat
         async with DuplicateIndex.open(config):
             pass
     path.write_text("zemlja 500\nnebo 300\n", encoding="utf-8")
-    _dictionary.cache_clear()  # another process has none
+    _load_dictionary.cache_clear()  # another process has none
     with pytest.raises(ParameterMismatch, match=r"correct: index typos:.*, words .*, settings "):
         async with DuplicateIndex.open(config):
             pass
@@ -425,8 +433,8 @@ async def test_an_index_tells_files_of_words_apart(redis_url: str, tmp_path: Pat
 def test_another_language() -> None:
     """wordfreq's dictionaries correct their own language and leave English alone."""
     text = FOREIGN["de"].replace("gestern", "gesstern")
-    assert corrector("typos:de")(text) == FOREIGN["de"]
-    assert corrector("typos:de")(MISTYPED) == MISTYPED
+    assert load_corrector("typos:de")(text) == FOREIGN["de"]
+    assert load_corrector("typos:de")(MISTYPED) == MISTYPED
 
 
 @pytest.mark.parametrize(
@@ -443,21 +451,21 @@ def test_another_language() -> None:
 @pytest.mark.parametrize("name", ["typos", "dsound"])
 def test_letters_of_other_languages(name: str, language: str, text: str) -> None:
     """Words in letters that dictionaries write otherwise, or not at all, are no errors."""
-    assert normalise(corrector(f"{name}:{language}")(text)) == normalise(text)
+    assert normalise(load_corrector(f"{name}:{language}")(text)) == normalise(text)
 
 
 @pytest.mark.parametrize("language", ["ar", "ja", "zh"])
 def test_words_of_invisible_letters(language: str) -> None:
     """wordfreq lists some, as Hangul's fillers by themselves; they are no words."""
-    assert "" not in dictionary(language)
-    assert corrector(f"typos:{language}")(MISTYPED) == MISTYPED
+    assert "" not in load_dictionary(language)
+    assert load_corrector(f"typos:{language}")(MISTYPED) == MISTYPED
 
 
 def test_the_setting() -> None:
     """DEDUP_CORRECT is a name, known before a dictionary is loaded; off by default."""
     assert DedupConfig().correct is None
     assert DedupConfig(correct="typos:de").correct == "typos:de"
-    assert parsed("dsound") == ("dsound", "en")
+    assert parse_setting("dsound") == ("dsound", "en")
     with pytest.raises(ConfigError, match="DEDUP_CORRECT expects one of typos, scans, bad-scans"):
         DedupConfig(correct="speling")
 
@@ -497,7 +505,7 @@ def test_equal_words_are_corrected_alike(name: str, written: Callable[[str], str
         "The naïve fiancé of the official had confirmed at the office that the significant résumé "
         "was recieved, and befor the soirée at the château he was satisfied with thier findings. "
     )
-    correct = corrector(name)
+    correct = load_corrector(name)
     assert normalise(correct(written(text))) == normalise(correct(text))
 
 
@@ -507,7 +515,7 @@ def test_soft_hyphens_at_line_ends_are_seen() -> None:
         "The ferry leaves in the evening and arrives at the har-\nbour before mid-\nnight. All are "
         "asked to receive their tickets at the of-\nfice before board-\ning, for there is a line."
     )
-    correct = corrector("typos")
+    correct = load_corrector("typos")
     assert "midnight" in correct(broken)
     assert normalise(correct(broken.replace("-", "\u00ad"))) == normalise(correct(broken))
 
@@ -527,7 +535,7 @@ def test_no_dictionary_is_loaded_unless_wanted() -> None:
 @given(text=st.text())
 def test_any_text(name: str, text: str) -> None:
     """No text raises."""
-    assert isinstance(corrector(name)(text), str)
+    assert isinstance(load_corrector(name)(text), str)
 
 
 @settings(deadline=None, max_examples=40)
@@ -535,7 +543,7 @@ def test_any_text(name: str, text: str) -> None:
 def test_junk_in_an_english_page(junk: str, place: int) -> None:
     """Whatever stands in it, the page is still nearly the same afterwards."""
     page = CLEAN[:place] + junk + CLEAN[place:]
-    assert similarity(page, corrector("typos")(page)) > 0.8
+    assert similarity(page, load_corrector("typos")(page)) > 0.8
 
 
 def junk(count: int) -> list[str]:
@@ -561,7 +569,7 @@ def junk(count: int) -> list[str]:
 @pytest.mark.parametrize("name", ["typos", "dsound"])
 def test_hostile_pages(name: str, text: str) -> None:
     """A megabyte of anything is done within seconds."""
-    correct = corrector(name)
+    correct = load_corrector(name)
     correct(MISTYPED)
     start = time.process_time()
     correct(text)

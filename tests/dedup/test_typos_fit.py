@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.typos_fit import FILE, NAMES, Pair, Sample, figures, fitted, meant, sample
 from crawler.dedup.spelling.choices import WEIGHTS
-from crawler.dedup.spelling.dictionary import dictionary
-from crawler.dedup.spelling.page import Page
+from crawler.dedup.spelling.dictionary import load_dictionary
+from crawler.dedup.spelling.page_words import Page
 
 CLEAN = """Early in the morning the keeper went down to the harbour to look for the boats that had
 not come back from the sea. The wind had fallen during the night and the water was quiet, but nobody
@@ -44,12 +44,12 @@ def test_known_weights_are_found_again() -> None:
 def test_what_was_meant_is_found_beside_what_was_read() -> None:
     """Word for word, and two words for those that were run together."""
     clean, noisy = (
-        Page(text, dictionary())
+        Page(text, load_dictionary())
         for text in ("we met on a great field of that war", "we rnet on agreat fleld of war")
     )
     found = meant(clean, noisy)
     assert {1: "met", 3: "a great", 4: "field"}.items() <= found.items()
-    assert noisy.words()[6] == "war" == found[6]
+    assert noisy.words_at()[6] == "war" == found[6]
 
 
 def test_examples_are_doubtful_words_with_their_right_choice() -> None:

@@ -8,11 +8,11 @@ import unicodedata
 import pytest
 
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Kind, ParameterMismatch
-from crawler.dedup.analysis.comparison import compare
+from crawler.dedup.analysis.comparison import compare_texts
 from crawler.dedup.errors import MissingExtra
 from crawler.dedup.fingerprint import make_sketcher
 from crawler.dedup.text.normaliser import Normaliser
-from crawler.dedup.text.scripts import make_segmenter
+from crawler.dedup.text.segmentation import make_segmenter
 
 # Universal Declaration of Human Rights, articles 1 and 3.
 DECLARATION = {
@@ -93,9 +93,9 @@ def test_longer_runs_tell_other_facts(text: str, facts: dict[str, str]) -> None:
     other = text
     for fact, instead in facts.items():
         other = other.replace(fact, instead)
-    assert compare(text, other, DedupConfig(seed=1)).verdict is Kind.NEAR
+    assert compare_texts(text, other, DedupConfig(seed=1)).verdict is Kind.NEAR
     for config in (DedupConfig(seed=1, segment="icu"), DedupConfig(seed=1, shingle_size=12)):
-        assert compare(text, other, config).verdict is Kind.UNIQUE
+        assert compare_texts(text, other, config).verdict is Kind.UNIQUE
 
 
 def test_a_zero_width_space_between_words_changes_nothing() -> None:

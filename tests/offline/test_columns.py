@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from crawler.dedup import DedupConfig, Kind
-from crawler.dedup.analysis.comparison import compare
+from crawler.dedup.analysis.comparison import compare_texts
 from crawler.dedup.fingerprint import NO_OWN, Fingerprinter
 from crawler.dedup.sketches.odd import compare_odd
 from crawler.offline.columns import FIRST, LATEST, cells_of, pairs_in_buckets, verify_pairs
@@ -120,7 +120,7 @@ def test_equal_sketches_of_texts_that_differ() -> None:
         one, (sketch,) = f"{same} {number}", fingerprint(f"{same} {number}").odd
         if (other := first.setdefault(sketch.bits, one)) != one:
             break
-    assert compare(one, other, DedupConfig(seed=5)).verdict is Kind.UNIQUE
+    assert compare_texts(one, other, DedupConfig(seed=5)).verdict is Kind.UNIQUE
     odd = sketch.level.to_bytes(1) + sketch.members.to_bytes(2) + sketch.bits
     batch = pa.RecordBatch.from_pydict(
         {"new": [1, 2], "stored": [0, 0], "hits": [7, 8], "new_odd": [odd] * 2}

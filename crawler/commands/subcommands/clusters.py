@@ -39,7 +39,7 @@ from . import Exit, ask_index, nothing, nothing_found
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...dedup.analysis.clusters import Cluster, Pair
+    from ...dedup.analysis.clustering import Cluster, Pair
     from ...dedup.sketches.similarity import Estimate
 
 HELP = "Clusters of the index, or of similar documents in a file"
@@ -157,7 +157,7 @@ def _run_index(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit
 
 
 def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    from ...dedup.analysis.clusters import cluster, similar_pairs
+    from ...dedup.analysis.clustering import cluster_texts, similar_pairs
     from ...dedup.candidates import Rule
     from ...dedup.fingerprint import Fingerprinter
     from ...extractor import extractor
@@ -186,7 +186,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         if _write(_pair_rows(pairs, names), options):
             return Exit.FOUND
         return nothing(f"no two documents in {options.file!r} are similar")
-    found = cluster(fingerprints, threshold=threshold, bits=bits, rule=rule)
+    found = cluster_texts(fingerprints, threshold=threshold, bits=bits, rule=rule)
     found.sort(key=lambda one: (-len(one.members), one.representative))
     least = options.min_size or 2
     if options.json or options.csv:

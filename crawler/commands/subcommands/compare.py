@@ -80,7 +80,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the measures and the differences."""
     from dataclasses import replace
 
-    from ...dedup.analysis.comparison import compare
+    from ...dedup.analysis.comparison import compare_texts
     from ...dedup.errors import InputError
     from ...project import project_config
     from ..documents import find_document
@@ -101,7 +101,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         find_document(source, config, raw=options.raw, user_agent=settings["USER_AGENT"])
         for source in (options.a, options.b)
     )
-    found = compare(
+    found = compare_texts(
         a.text,
         b.text,
         config,
@@ -111,7 +111,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     )
     uncorrected = None
     if config.correct is not None:
-        uncorrected = compare(a.text, b.text, replace(config, correct=None)).jaccard
+        uncorrected = compare_texts(a.text, b.text, replace(config, correct=None)).jaccard
     if options.json:
         facts = {"a_from": a.origin, "b_from": b.origin, "uncorrected": uncorrected}
         print_json(_to_dict(options, config, found) | facts)

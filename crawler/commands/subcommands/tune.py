@@ -70,7 +70,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the choices, the curve and what was asked for beside them."""
     from dataclasses import replace
 
-    from ...dedup.analysis.tuning import choices
+    from ...dedup.analysis.tuning import list_choices
     from ...dedup.errors import ConfigError
     from ...project import project_config
     from ...report.s_curve import save_plot
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     asked = {"threshold": options.threshold, "num_hashes": options.num_hashes}
     config = replace(config, **{name: value for name, value in asked.items() if value is not None})
     try:
-        found = choices(
+        found = list_choices(
             config,
             false_positives=options.false_positives,
             false_negatives=options.false_negatives,
@@ -119,7 +119,7 @@ def _curve(threshold: float, found: list[Choice]) -> Iterator[tuple[float, dict[
 
     for s in _similarities(threshold):
         textbook = float(collision_probability(s, found[0].bands, found[0].rows))
-        yield s, {one.name: float(one.found(s)) for one in found} | {TEXTBOOK: textbook}
+        yield s, {one.name: float(one.share_found(s)) for one in found} | {TEXTBOOK: textbook}
 
 
 def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) -> None:
@@ -133,7 +133,7 @@ def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) 
             f"{one.name} (used)" if one.used else one.name,
             one.bands,
             one.rows,
-            f"{float(one.found(config.threshold)):.4f}",
+            f"{float(one.share_found(config.threshold)):.4f}",
             f"{one.false_positives:.4f}",
             f"{one.false_negatives:.4f}",
             one.page_bytes,
@@ -163,7 +163,7 @@ def _print_bins(choice: Choice, bins: list[SimilarityBin], width: int) -> None:
     rows = [
         [
             f"{one.low:.2f}",
-            f"{float(choice.found((one.low + one.high) / 2)):.4f}" if i else None,
+            f"{float(choice.share_found((one.low + one.high) / 2)):.4f}" if i else None,
             one.pairs,
             one.near_duplicates,
             None if one.missed is None else f"{one.missed:.1f}",
@@ -201,7 +201,7 @@ def _to_dict(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]
         "threshold": config.threshold,
         "num_hashes": config.values,
         "choices": [
-            {**asdict(one), "recall_at_threshold": float(one.found(config.threshold))}
+            {**asdict(one), "recall_at_threshold": float(one.share_found(config.threshold))}
             for one in found
         ],
         "curve": [{"similarity": s, **shares} for s, shares in _curve(config.threshold, found)],

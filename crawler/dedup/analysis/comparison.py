@@ -129,7 +129,7 @@ class Comparison:
     whole: tuple[bool, bool]
 
 
-def compare(
+def compare_texts(
     a: str,
     b: str,
     config: DedupConfig,
@@ -154,7 +154,7 @@ def compare(
     """
     sketcher = make_sketcher(config, 1 if config.seed is None else config.seed)
     lines = line_overlap(a, b)
-    hybrid = _hybrid(a, b, config, sketcher)
+    hybrid = _compare_corrected(a, b, config, sketcher)
     if correct := make_corrector(config):
         a, b = correct(a), correct(b)
     normaliser = sketcher.shingler.normaliser
@@ -188,7 +188,7 @@ def compare(
     else:
         is_near = decides is not None and decides.similarity >= threshold
         verdict = Kind.NEAR if is_near else Kind.UNIQUE
-        found = _chance(config, shingles_a, shingles_b, exactly)
+        found = _candidate_probability(config, shingles_a, shingles_b, exactly)
     return Comparison(
         (len(words_a), len(words_b)),
         (shingles_a.size, shingles_b.size),
@@ -218,21 +218,23 @@ def _known_words(words: list[str], whole: bool) -> list[str]:
     return words if whole else words[:-1]
 
 
-def _hybrid(a: str, b: str, config: DedupConfig, sketcher: Sketcher) -> float | None:
+def _compare_corrected(a: str, b: str, config: DedupConfig, sketcher: Sketcher) -> float | None:
     if config.correct is None:
         return None
-    from ..spelling.correction import hybrid, parsed
+    from ..spelling.correction import correct_towards, parse_setting
     from ..spelling.phonetics import CODES
 
-    name, source = parsed(config.correct)
+    name, source = parse_setting(config.correct)
     if name not in CODES:
         return None
     size = config.shingle_size if config.shingle_unit == "word" else 3
-    corrected = hybrid(b, a, name=name, size=size, source=source)
+    corrected = correct_towards(b, a, name=name, size=size, source=source)
     return jaccard(sketcher.shingles(a), sketcher.shingles(corrected))
 
 
-def _chance(config: DedupConfig, a: ShingleArray, b: ShingleArray, exactly: float) -> float:
+def _candidate_probability(
+    config: DedupConfig, a: ShingleArray, b: ShingleArray, exactly: float
+) -> float:
     """The probability that b is a candidate, over the choice of hash functions.
 
     By the formula of the bands; methods without bands are asked, with one seed after the other.

@@ -56,9 +56,9 @@ def line_overlap(a: str, b: str) -> Overlap | None:
     >>> line_overlap("1\\n2\\n3\\n4", "1\\n2\\n4\\n5")
     Overlap(union=8, intersection=6)
     """
-    lines_a, lines_b = _lines(a), _lines(b)
+    lines_a, lines_b = _split_lines(a), _split_lines(b)
     union = len(lines_a) + len(lines_b)
-    start, end_a, end_b = _trimmed(lines_a, lines_b)
+    start, end_a, end_b = _trim_common_ends(lines_a, lines_b)
     equal = len(lines_a) - (end_a - start)
     # A line that only one of them has is in no common subsequence.
     shared = set(lines_a[start:end_a]) & set(lines_b[start:end_b])
@@ -67,14 +67,14 @@ def line_overlap(a: str, b: str) -> Overlap | None:
     ids_b = [numbers[line] for line in lines_b[start:end_b] if line in shared]
     if len(ids_a) * len(ids_b) > _MOST_LINE_PAIRS:
         return None
-    return Overlap(union, 2 * (equal + _common(np.array(ids_a), np.array(ids_b))))
+    return Overlap(union, 2 * (equal + _common_length(np.array(ids_a), np.array(ids_b))))
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _trimmed(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[int, int, int]:
+def _trim_common_ends(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[int, int, int]:
     """Where two sequences begin to differ, and where in each that ends."""
     shorter = min(len(a), len(b))
     start = next((i for i in range(shorter) if a[i] != b[i]), shorter)
@@ -83,7 +83,7 @@ def _trimmed(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[int, int, in
     return start, len(a) - end, len(b) - end
 
 
-def _common(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
+def _common_length(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
     """The length of the longest common subsequence, 64 places at a time.
 
     Source: H. Hyyrö, "Bit-parallel LCS-length computation revisited", AWOCA 2004.
@@ -113,7 +113,7 @@ def word_changes(
     >>> word_changes(["in", "a"], ["in", "a", "hole"], whole=(False, True))
     []
     """
-    start, end_a, end_b = _trimmed(a, b)
+    start, end_a, end_b = _trim_common_ends(a, b)
     if not all(whole):  # what ends alike may do so behind the end of the other
         end_a, end_b = len(a), len(b)
     steps = _shortest_edit(a[start:end_a], b[start:end_b], whole)
@@ -126,7 +126,7 @@ def word_changes(
         spans[-1][1] = x + start + (not adds)
         spans[-1][3] = y + start + adds
     if spans:
-        _complete(spans[-1], a, b, whole)
+        _complete_last_words(spans[-1], a, b, whole)
     return [
         Change(
             tuple(a[max(0, a_from - _CONTEXT) : a_from]),
@@ -138,7 +138,7 @@ def word_changes(
     ]
 
 
-def _complete(
+def _complete_last_words(
     last: list[int], a: Sequence[str], b: Sequence[str], whole: tuple[bool, bool]
 ) -> None:
     """Put beside the last words of a text that was cut what the other has in their place."""
@@ -161,7 +161,7 @@ def _shortest_edit(
     for steps in range(min(_MOST_CHANGED, len(a) + len(b)) + 1):
         history.append(furthest.copy())
         for diagonal in range(-steps, steps + 1, 2):
-            x = _reached(furthest, diagonal, _adds(furthest, diagonal, steps))
+            x = _position_after(furthest, diagonal, _adds_word(furthest, diagonal, steps))
             y = x - diagonal
             while x < len(a) and y < len(b) and a[x] == b[y]:
                 x, y = x + 1, y + 1
@@ -170,27 +170,27 @@ def _shortest_edit(
             at_end |= not whole[0] and x >= len(a) and y <= len(b)
             at_end |= not whole[1] and y >= len(b) and x <= len(a)
             if at_end:
-                return _way(history, x, y)
+                return _trace_steps(history, x, y)
     return None
 
 
-def _adds(furthest: dict[int, int], diagonal: int, steps: int) -> bool:
+def _adds_word(furthest: dict[int, int], diagonal: int, steps: int) -> bool:
     """Whether the step that comes furthest on a diagonal takes a word of b."""
     if abs(diagonal) == steps:
         return diagonal == -steps
     return furthest[diagonal - 1] < furthest[diagonal + 1]
 
 
-def _reached(furthest: dict[int, int], diagonal: int, adds: bool) -> int:
+def _position_after(furthest: dict[int, int], diagonal: int, adds: bool) -> int:
     return furthest[diagonal + 1] if adds else furthest[diagonal - 1] + 1
 
 
-def _way(history: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int, bool]]:
+def _trace_steps(history: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int, bool]]:
     """The steps that led to (x, y), read backwards from what each step had reached."""
     way = []
     for steps in range(len(history) - 1, 0, -1):
         diagonal = x - y
-        adds = _adds(history[steps], diagonal, steps)
+        adds = _adds_word(history[steps], diagonal, steps)
         diagonal += 1 if adds else -1
         x = history[steps][diagonal]
         y = x - diagonal

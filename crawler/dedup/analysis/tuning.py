@@ -71,12 +71,14 @@ class Choice:
     page_bytes: int
     band_bytes: int
 
-    def found(self, similarity: ArrayLike) -> NDArray[np.float64]:
+    def share_found(self, similarity: ArrayLike) -> NDArray[np.float64]:
         """The share of pairs of that *similarity* that an index finds: the S-curve."""
         return collision_probability(similarity, self.bands, self.rows, table_bits(self.rows))
 
 
-def choices(config: DedupConfig, *, false_positives: float, false_negatives: float) -> list[Choice]:
+def list_choices(
+    config: DedupConfig, *, false_positives: float, false_negatives: float
+) -> list[Choice]:
     """The bands of an index with that *config*, and those by the weights of the errors.
 
     Bands that the settings name come first; then the fewest that find enough, if there are any.
@@ -91,9 +93,11 @@ def choices(config: DedupConfig, *, false_positives: float, false_negatives: flo
     threshold, values = config.threshold, config.values
     made = []
     if config.bands:
-        made.append(_choice("set", True, config.banding, config))
+        made.append(_make_choice("set", True, config.banding, config))
     try:
-        made.append(_choice("fewest", not config.bands, fewest_bands(threshold, values), config))
+        made.append(
+            _make_choice("fewest", not config.bands, fewest_bands(threshold, values), config)
+        )
     except ValueError:  # too few values for the threshold, for which only set bands can do
         if not config.bands:
             raise
@@ -105,11 +109,11 @@ def choices(config: DedupConfig, *, false_positives: float, false_negatives: flo
             false_negatives=false_negatives,
             tables=True,
         )
-        made.append(_choice("weighed", False, weighed, config))
+        made.append(_make_choice("weighed", False, weighed, config))
     return made
 
 
-def _choice(name: str, used: bool, bands: Bands, config: DedupConfig) -> Choice:
+def _make_choice(name: str, used: bool, bands: Bands, config: DedupConfig) -> Choice:
     positives, negatives = error_areas(config.threshold, *bands, table_bits(bands.rows))
     band_bytes = _BAND_BYTES * bands.bands
     page_bytes = _PAGE_BYTES + band_bytes + _BYTES_PER_VERIFY_BYTE * config.sketch_bits / 8
@@ -150,7 +154,7 @@ def pair_similarities(sketches: Sequence[OddSketch], bits: int) -> NDArray[np.fl
             continue
         odd = np.minimum(differing, (bits - 1) / 2).astype(np.float64)
         members = np.array([sketch.members for sketch in group], np.float64)
-        found.append(_resemblance(odd, members[a] + members[b], bits))
+        found.append(_estimate_resemblance(odd, members[a] + members[b], bits))
     return np.concatenate(found) if found else np.empty(0)
 
 
@@ -186,10 +190,10 @@ def floor_of_odd(members: int, bits: int) -> float:
     """
     expected = bits / 2 * (1 - (1 - 2 / bits) ** (2 * members))
     odd = np.array(max(0.0, expected - _SIGMAS * deviation_of_odd(2 * members, bits)))
-    return float(_resemblance(odd, np.array(2.0 * members), bits))
+    return float(_estimate_resemblance(odd, np.array(2.0 * members), bits))
 
 
-def _resemblance(
+def _estimate_resemblance(
     odd: NDArray[np.float64], both: NDArray[np.float64], bits: int
 ) -> NDArray[np.float64]:
     difference = np.log(1 - 2 * odd / bits) / math.log(1 - 2 / bits)
@@ -243,7 +247,7 @@ def similarity_bins(
     between, _ = np.histogram(np.fromiter(pairs, np.float64), edges)
     bins = []
     for i, (low, high) in enumerate(pairwise(edges)):
-        found = float(choice.found((low + high) / 2)) if i else 0.0
+        found = float(choice.share_found((low + high) / 2)) if i else 0.0
         missed = near[i] * (1 / found - 1) if found else None
         bins.append(SimilarityBin(low, high, int(near[i]), missed, int(between[i])))
     return bins

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ..analysis.clusters import cluster
+from ..analysis.clustering import cluster_texts
 from ..analysis.tuning import floor_of_odd, found_share
 from ..candidates import Rule
 from ..verdict import plain
@@ -155,7 +155,7 @@ async def read_stories(
     """Group the kept pages by a lower threshold; nothing is dropped for it.
 
     The sketches that are stored are compared, of pages that share stored keys. The linkage is that
-    of :func:`~..analysis.clusters.cluster`. A million pages take about 0.6 GB.
+    of :func:`~..analysis.clusters.cluster_texts`. A million pages take about 0.6 GB.
     """
     config = index.config
     method = config.make_method()
@@ -175,7 +175,7 @@ async def read_stories(
             too_short += sketch is None
             too_long += sketch is not None
     groups = await asyncio.to_thread(
-        cluster, fingerprints, threshold=threshold, bits=config.sketch_bits, rule=rule
+        cluster_texts, fingerprints, threshold=threshold, bits=config.sketch_bits, rule=rule
     )
     groups = [group for group in groups if group.members]
     wanted = [numbers[member.number] for group in groups for member in group.members]

@@ -1,7 +1,7 @@
 """Sketches: a page's shingles in a few hundred numbers, by any of several methods."""
 
-from .base import BandedMethod, Method, SketchArray
 from .fast import FastSimilaritySketch
+from .method import BandedMethod, Method, SketchArray
 from .minwise import MinwisePermutations, OnePermutation
 from .samples import ModuloSample, SmallestN
 from .simhash import Simhash, TwoStage

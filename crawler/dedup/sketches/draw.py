@@ -7,7 +7,7 @@ import xxhash
 from numpy.typing import NDArray
 
 
-def numbers(count: int, seed: int) -> NDArray[np.uint64]:
+def draw_numbers(count: int, seed: int) -> NDArray[np.uint64]:
     """*count* random numbers of 64 bits; uint64 of shape (count,).
 
     numpy's generators may change their streams between releases, and an index outlives those.
@@ -18,6 +18,6 @@ def numbers(count: int, seed: int) -> NDArray[np.uint64]:
     )
 
 
-def multipliers(count: int, seed: int) -> NDArray[np.uint64]:
+def draw_multipliers(count: int, seed: int) -> NDArray[np.uint64]:
     """*count* random odd numbers of 64 bits; uint64 of shape (count,)."""
-    return numbers(count, seed) | np.uint64(1)
+    return draw_numbers(count, seed) | np.uint64(1)

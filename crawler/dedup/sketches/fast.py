@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from . import hashing
-from .base import BandedMethod, SketchArray
-from .draw import multipliers
+from .draw import draw_multipliers
+from .method import BandedMethod, SketchArray
 
 if hashing.COMPILED:
     from . import _hashing
@@ -59,7 +59,7 @@ class FastSimilaritySketch(BandedMethod):
         self, num_hashes: int = 256, seed: int = 1, *, bands: int | None = None, rows: int = 5
     ) -> None:
         super().__init__(num_hashes, seed, bands=bands, rows=rows)
-        self._multipliers = multipliers(2 * num_hashes, seed)
+        self._multipliers = draw_multipliers(2 * num_hashes, seed)
         # So many for each bin leave none of the n bins empty with probability exp(-1/e³), 0.95
         # (coupon collector): rounds of a single text are drawn all at once.
         self._thrown_at_all = math.ceil(math.log(num_hashes)) + 3
@@ -86,7 +86,7 @@ class FastSimilaritySketch(BandedMethod):
             rounds = max(1, min(thrown // shingles.size, bins - drawn, _MOST_ROUNDS))
             for start in range(0, shingles.size, _PIECE):
                 part = slice(start, start + _PIECE)
-                self._throw(shingles[part], first_bin[part], drawn, rounds, least, empty)
+                self._throw_shingles(shingles[part], first_bin[part], drawn, rounds, least, empty)
             drawn += rounds
             empty = least == _EMPTY
             if not empty.any():
@@ -96,11 +96,11 @@ class FastSimilaritySketch(BandedMethod):
                 needed = unfinished[text]
                 shingles, first_bin, text = shingles[needed], first_bin[needed], text[needed]
         if shingles.size and drawn == bins:
-            self._fill(shingles, text, least)
+            self._fill_bins(shingles, text, least)
         values = (((least & _ORDER) * _SPREAD) >> _32).astype(np.uint32).reshape(-1, bins)
         return [value if count else value[:0] for value, count in zip(values, counts, strict=True)]
 
-    def _throw(
+    def _throw_shingles(
         self,
         shingles: ShingleArray,
         first_bin: NDArray[np.uint64],
@@ -123,7 +123,7 @@ class FastSimilaritySketch(BandedMethod):
             places, keys = places[still], keys[still]
         np.minimum.at(least, places, keys)
 
-    def _fill(
+    def _fill_bins(
         self, shingles: ShingleArray, text: NDArray[np.intp], least: NDArray[np.uint64]
     ) -> None:
         """The last rounds: in round n + i all shingles of a text are in bin i."""

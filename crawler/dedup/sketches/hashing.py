@@ -46,20 +46,22 @@ _29: Final = np.uint64(29)
 def word_hashes(encoded: bytes, seed: int) -> tuple[ShingleArray, NDArray[np.intp]]:
     """Hashes of the words of *encoded*, and where in it each word begins."""
     if COMPILED:
-        return _hashing.word_hashes(encoded, seed, _salt(seed))
+        return _hashing.word_hashes(encoded, seed, _make_salt(seed))
     padded = b" " + encoded + b" " * 8
     space = np.frombuffer(padded, np.uint8) == _SPACE
     edges = np.flatnonzero(space[1:] != space[:-1])
     starts, lengths = edges[::2] + 1, edges[1::2] - edges[::2]
     # Eight bytes from every place in the text on, as one number, without a copy.
     eight = np.ndarray((len(padded) - 7,), "<u8", padded, 0, (1,))
-    found = _stir((eight[starts] & _BYTES_KEPT.take(np.minimum(lengths, 8))) ^ _salt(seed))
+    found = _stir_bytes(
+        (eight[starts] & _BYTES_KEPT.take(np.minimum(lengths, 8))) ^ _make_salt(seed)
+    )
     longer = np.flatnonzero(lengths > 8)
     read = 8
     while longer.size and read < _LONGEST_WORD:
         left = lengths[longer] - read
         more = eight[starts[longer] + read] & _BYTES_KEPT.take(np.minimum(left, 8))
-        found[longer] = _stir(found[longer] ^ more)
+        found[longer] = _stir_bytes(found[longer] ^ more)
         longer = longer[left > 8]
         read += 8
     for place in longer.tolist():
@@ -71,15 +73,15 @@ def word_hashes(encoded: bytes, seed: int) -> tuple[ShingleArray, NDArray[np.int
 def character_hashes(text: str, seed: int) -> ShingleArray:
     """Hashes of the characters of *text*."""
     points = np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.uint64)
-    return _stir(points ^ _salt(seed))
+    return _stir_bytes(points ^ _make_salt(seed))
 
 
 @lru_cache
-def _salt(seed: int) -> np.uint64:
+def _make_salt(seed: int) -> np.uint64:
     return np.uint64(xxhash.xxh3_64_intdigest(b"shingle", seed))
 
 
-def runs(tokens: ShingleArray, size: int) -> ShingleArray:
+def hash_runs(tokens: ShingleArray, size: int) -> ShingleArray:
     """One number for every *size* consecutive tokens along the last axis.
 
     Runs of doubling length are joined as ``left * multiplier + right`` with another multiplier for
@@ -110,7 +112,7 @@ def runs(tokens: ShingleArray, size: int) -> ShingleArray:
         level += 1
 
 
-def _stir(values: ShingleArray) -> ShingleArray:
+def _stir_bytes(values: ShingleArray) -> ShingleArray:
     """Mix a word's bytes so that sums of words collide no more than random numbers. In place."""
     values *= _MIX_1
     values ^= values >> _32
@@ -118,7 +120,7 @@ def _stir(values: ShingleArray) -> ShingleArray:
     return values
 
 
-def mixed(values: ShingleArray) -> ShingleArray:
+def mix_bits(values: ShingleArray) -> ShingleArray:
     """Spread every bit over all 64 (a finaliser in the manner of splitmix64). In place."""
     if COMPILED:
         _hashing.mix(values)
@@ -141,7 +143,7 @@ def sorted_unique(values: ShingleArray) -> ShingleArray:
     return values if new.all() else values[new]
 
 
-def numbered(values: ShingleArray) -> ShingleArray:
+def number_repeats(values: ShingleArray) -> ShingleArray:
     """Give every occurrence of a value after its first a value of its own."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
@@ -151,5 +153,5 @@ def numbered(values: ShingleArray) -> ShingleArray:
     occurrence = (place - np.maximum.accumulate(np.where(new, place, 0))).astype(np.uint64)
     again = occurrence > 0
     found = values.copy()
-    found[order[again]] = mixed(ranked[again] + occurrence[again] * _JOIN[0])
+    found[order[again]] = mix_bits(ranked[again] + occurrence[again] * _JOIN[0])
     return found

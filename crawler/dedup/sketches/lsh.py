@@ -126,7 +126,7 @@ def choose_bands(
     if min(false_positives, false_negatives) < 0:
         raise ValueError("the weights of errors must not be negative")
 
-    def weighted(choice: Bands) -> float:
+    def weigh_errors(choice: Bands) -> float:
         bits = table_bits(choice.rows) if tables else row_bits(choice.rows)
         positives, negatives = error_areas(threshold, *choice, bits)
         return false_positives * positives + false_negatives * negatives
@@ -137,7 +137,7 @@ def choose_bands(
         for rows in range(1, min(num_hashes, KEY_BITS) + 1)
         for bands in range(1, num_hashes // rows + 1)
     )
-    return min(choices, key=weighted)
+    return min(choices, key=weigh_errors)
 
 
 @cache

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .base import BandedMethod, SketchArray
-from .draw import multipliers, numbers
+from .draw import draw_multipliers, draw_numbers
+from .method import BandedMethod, SketchArray
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class MinwisePermutations(BandedMethod):
         self, num_hashes: int = 200, seed: int = 1, *, bands: int | None = None, rows: int = 5
     ) -> None:
         super().__init__(num_hashes, seed, bands=bands, rows=rows)
-        drawn = numbers(2 * num_hashes, seed)
+        drawn = draw_numbers(2 * num_hashes, seed)
         self._factors = drawn[:num_hashes] | np.uint64(1)
         self._terms = drawn[num_hashes:]
 
@@ -72,8 +72,8 @@ class OnePermutation(BandedMethod):
         self, num_hashes: int = 256, seed: int = 1, *, bands: int | None = None, rows: int = 5
     ) -> None:
         super().__init__(num_hashes, seed, bands=bands, rows=rows)
-        self._factor = multipliers(1, seed)[0]
-        self._lenders = multipliers(num_hashes, seed + 1)
+        self._factor = draw_multipliers(1, seed)[0]
+        self._lenders = draw_multipliers(num_hashes, seed + 1)
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         return self.sketch_batch(shingles, np.array([0, shingles.size]))[0]
@@ -84,7 +84,7 @@ class OnePermutation(BandedMethod):
         hashes = shingles * self._factor
         least = np.full(counts.size * bins, _EMPTY)
         first_bin = np.repeat(np.arange(counts.size) * bins, counts)
-        np.minimum.at(least, first_bin + _bin(hashes, bins), hashes)
+        np.minimum.at(least, first_bin + _bin_of(hashes, bins), hashes)
         filled = least != _EMPTY
         borrower = np.flatnonzero(~filled & np.repeat(counts > 0, bins))
         dice = self._lenders[borrower % bins]
@@ -92,7 +92,7 @@ class OnePermutation(BandedMethod):
         while borrower.size:
             dice *= _SPREAD
             dice ^= dice >> _32
-            lender = begin + _bin(dice, bins)
+            lender = begin + _bin_of(dice, bins)
             lends = filled[lender]
             if lends.any():
                 least[borrower[lends]] = least[lender[lends]]
@@ -101,5 +101,5 @@ class OnePermutation(BandedMethod):
         return [value if count else value[:0] for value, count in zip(values, counts, strict=True)]
 
 
-def _bin(hashes: NDArray[np.uint64], bins: int) -> NDArray[np.int64]:
+def _bin_of(hashes: NDArray[np.uint64], bins: int) -> NDArray[np.int64]:
     return np.asarray((hashes >> _32) * np.uint64(bins) >> _32).view(np.int64)

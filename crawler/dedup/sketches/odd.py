@@ -104,7 +104,7 @@ def estimate_odd(
     both = members_a + members_b
     if 2 * odd >= bits or both == 0:
         return Estimate(0.0, 0.0, 1.0, 1.0)
-    similarity, difference = _resemblance(odd, both, bits)
+    similarity, difference = _estimate_resemblance(odd, both, bits)
     decay = (1 - 2 / bits) ** difference
     deviation = deviation_of_odd(difference, bits)
     slope = 2 * both / (both + difference) ** 2
@@ -118,8 +118,8 @@ def estimate_odd(
     # little of the curve. Two members on one bit hide each other: half of that step is the
     # continuity correction.
     z = z_score(confidence)
-    least, _ = _resemblance(odd + z * deviation, both, bits)
-    most, _ = _resemblance(odd - z * deviation, both, bits)
+    least, _ = _estimate_resemblance(odd + z * deviation, both, bits)
+    most, _ = _estimate_resemblance(odd - z * deviation, both, bits)
     low = similarity - math.hypot(similarity - least, z * sampling) - slope
     high = similarity + math.hypot(most - similarity, z * sampling) + slope
     error = math.hypot(slope * deviation / decay, sampling)
@@ -133,7 +133,7 @@ def deviation_of_odd(members: float, bits: int) -> float:
     return math.sqrt(max(0.0, square - mean**2))
 
 
-def _resemblance(odd: float, both: int, bits: int) -> tuple[float, float]:
+def _estimate_resemblance(odd: float, both: int, bits: int) -> tuple[float, float]:
     """What so many odd bits say of sets of `both` members together, and in how many they differ."""
     if 2 * odd >= bits:
         return 0.0, math.inf
@@ -141,7 +141,7 @@ def _resemblance(odd: float, both: int, bits: int) -> tuple[float, float]:
     return max(0.0, (both - difference) / (both + difference)), difference
 
 
-def difference(
+def measure_difference(
     known: OddSketch, other: Iterable[OddSketch], *, differ: bool = False
 ) -> tuple[int, int] | None:
     """Hamming distance at the common level, and the number of sampled shingles of *other* there.
@@ -172,7 +172,7 @@ def compare_odd(
 
     None where they have no level in common: sets of such different sizes are not similar.
     """
-    found = difference(known, other, differ=differ)
+    found = measure_difference(known, other, differ=differ)
     if found is None:
         return None
     return estimate_odd(*found, known.members, known.level, bits=bits, confidence=confidence)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from .base import Method, SketchArray
-from .draw import multipliers
+from .draw import draw_multipliers
 from .hashing import sorted_unique
 from .lsh import TABLE_KEY_BITS
+from .method import Method, SketchArray
 from .similarity import Estimate, Interval, jaccard
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class SmallestN(Method):
         self.num_hashes = num_hashes
         self.num_keys = num_keys
         self.min_matches = min_matches
-        self._factor = multipliers(1, seed)[0]
+        self._factor = draw_multipliers(1, seed)[0]
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         return sorted_unique(shingles * self._factor)[: self.num_hashes].copy()
@@ -70,7 +70,7 @@ class SmallestN(Method):
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return sketch[: self.num_keys].astype(np.uint32)
 
-    def _estimate(
+    def _estimate_nonempty(
         self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         if max(a.size, b.size) < self.num_hashes:
@@ -137,7 +137,7 @@ class ModuloSample(Method):
         self.modulus = modulus
         self.min_matches = min_matches
         self.score = score
-        self._factor = multipliers(1, seed)[0]
+        self._factor = draw_multipliers(1, seed)[0]
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         hashes = shingles * self._factor
@@ -146,7 +146,7 @@ class ModuloSample(Method):
         doublings = 0
         while kept.size > self.num_hashes:
             doublings += 1
-            kept = _halved(kept, doublings)
+            kept = _halve_sample(kept, doublings)
         if not shingles.size:
             return np.empty(0, np.uint64)
         return np.concatenate((np.array([self.modulus << doublings], np.uint64), kept))
@@ -158,7 +158,7 @@ class ModuloSample(Method):
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return (sketch[1:] & _KEY).astype(np.uint32)
 
-    def _estimate(
+    def _estimate_nonempty(
         self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         """The score of the page with sketch *b* for the text with sketch *a*."""
@@ -166,7 +166,7 @@ class ModuloSample(Method):
             if modulus not in (self.modulus << times for times in range(TABLE_KEY_BITS + 1)):
                 raise ValueError(f"a sample modulo {modulus} is none of {self.modulus}, doubled")
         doublings = (max(int(a[0]), int(b[0])) // self.modulus).bit_length() - 1
-        ours, theirs = _halved(a[1:], doublings), _halved(b[1:], doublings)
+        ours, theirs = _halve_sample(a[1:], doublings), _halve_sample(b[1:], doublings)
         matched = int(np.count_nonzero(np.isin(ours, theirs, assume_unique=True)))
         available = ours.size
         if self.score == "resemblance":
@@ -174,5 +174,5 @@ class ModuloSample(Method):
         return Estimate.of_proportion(matched, available, confidence, interval)
 
 
-def _halved(hashes: NDArray[np.uint64], times: int) -> NDArray[np.uint64]:
+def _halve_sample(hashes: NDArray[np.uint64], times: int) -> NDArray[np.uint64]:
     return np.asarray(hashes[(hashes & _KEY) >> np.uint64(TABLE_KEY_BITS - times) == 0], np.uint64)

@@ -12,9 +12,9 @@ from ..text.normaliser import Normaliser, single_spaced
 from .hashing import (
     ShingleArray,
     character_hashes,
-    mixed,
-    numbered,
-    runs,
+    hash_runs,
+    mix_bits,
+    number_repeats,
     sorted_unique,
     word_hashes,
 )
@@ -86,7 +86,7 @@ class Shingler:
 
         With *repeats*, occurrences after the first have hashes of their own.
         """
-        return self.of_encoded(self._encode(text))
+        return self.of_encoded(self._encode_text(text))
 
     def of_encoded(self, encoded: bytes) -> ShingleArray:
         """What :meth:`in_order` returns, for words that :meth:`Normaliser.encode` has encoded.
@@ -99,15 +99,15 @@ class Shingler:
         for tokens in self._tokens_of(encoded):
             run = np.concatenate((tail, tokens)) if tail.size else tokens
             if run.size >= self.size:
-                found.append(runs(run, self.size)[-position % self.step :: self.step])
+                found.append(hash_runs(run, self.size)[-position % self.step :: self.step])
             tail = run[max(0, run.size - self.size + 1) :]
             position += run.size - tail.size
         if tail.size and not found:
-            found.append(runs(tail, tail.size))  # the whole text is the one shingle
-        hashes = mixed(np.concatenate(found)) if found else np.empty(0, np.uint64)
-        return numbered(hashes) if self.repeats else hashes
+            found.append(hash_runs(tail, tail.size))  # the whole text is the one shingle
+        hashes = mix_bits(np.concatenate(found)) if found else np.empty(0, np.uint64)
+        return number_repeats(hashes) if self.repeats else hashes
 
-    def batches(self, texts: Iterable[str]) -> Iterator[tuple[ShingleArray, NDArray[np.intp]]]:
+    def hash_batches(self, texts: Iterable[str]) -> Iterator[tuple[ShingleArray, NDArray[np.intp]]]:
         """The shingles of many texts, in fewer and larger numpy operations.
 
         Yields
@@ -116,7 +116,7 @@ class Shingler:
             Shingles of consecutive texts, in order and with repetitions, as :meth:`in_order` has
             them: those of the i-th text of the batch are ``hashes[offsets[i] : offsets[i + 1]]``.
         """
-        return self.batches_of_encoded(map(self._encode, texts))
+        return self.batches_of_encoded(map(self._encode_text, texts))
 
     def batches_of_encoded(
         self, texts: Iterable[bytes]
@@ -128,7 +128,7 @@ class Shingler:
             alone = self.repeats or len(encoded) > _BATCH
             full = len(batch) == _BATCH_TEXTS or size + len(encoded) > _BATCH
             if batch and (alone or full):
-                yield self._batch(batch)
+                yield self._hash_batch(batch)
                 batch, size = [], 0
             if alone:
                 hashes = self.of_encoded(encoded)
@@ -137,9 +137,9 @@ class Shingler:
                 batch.append(encoded)
                 size += len(encoded)
         if batch:
-            yield self._batch(batch)
+            yield self._hash_batch(batch)
 
-    def _encode(self, text: str) -> bytes:
+    def _encode_text(self, text: str) -> bytes:
         encoded = self.normaliser.encode(text)
         return single_spaced(encoded) if self.unit == "char" else encoded
 
@@ -157,7 +157,7 @@ class Shingler:
             yield word_hashes(encoded[start:end], self.seed)[0]
             start = end
 
-    def _batch(self, encoded: list[bytes]) -> tuple[ShingleArray, NDArray[np.intp]]:
+    def _hash_batch(self, encoded: list[bytes]) -> tuple[ShingleArray, NDArray[np.intp]]:
         """The shingles of many texts, and where each text's begin."""
         if self.unit == "word":
             tokens, starts = word_hashes(b" ".join(encoded), self.seed)
@@ -172,7 +172,7 @@ class Shingler:
         begins, ends = offsets[:-1][counts > 0], offsets[1:][counts > 0]
         hashes = np.empty(tokens.size, np.uint64)
         if tokens.size >= size:
-            hashes[: tokens.size - size + 1] = runs(tokens, size)
+            hashes[: tokens.size - size + 1] = hash_runs(tokens, size)
         kept = np.ones(tokens.size, np.bool_)
         for back in range(1, size):  # shingles that would run into the next text
             kept[np.maximum(ends - back, begins)] = False
@@ -180,11 +180,11 @@ class Shingler:
             kept &= (np.arange(tokens.size) - np.repeat(begins, ends - begins)) % step == 0
         for count in set(counts[(counts > 0) & (counts < size)].tolist()):
             short = offsets[:-1][counts == count]
-            hashes[short] = runs(tokens[short[:, None] + np.arange(count)], count)[:, 0]
+            hashes[short] = hash_runs(tokens[short[:, None] + np.arange(count)], count)[:, 0]
             kept[short] = True
         shingles = np.maximum(counts - size + 1, counts > 0)
         first = np.concatenate(([0], np.cumsum(-(-shingles // step))))
-        return mixed(hashes[kept]), first
+        return mix_bits(hashes[kept]), first
 
 
 def shingle_hashes(

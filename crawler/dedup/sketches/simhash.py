@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .base import Method, SketchArray
-from .draw import multipliers
+from .draw import draw_multipliers
 from .hashing import sorted_unique
+from .method import Method, SketchArray
 from .similarity import Estimate, Interval
 from .supershingles import Supershingles
 
@@ -83,12 +83,12 @@ class Simhash(Method):
             )
         self.num_hashes = num_hashes
         self.shape = (num_hashes // _WORD_BITS,)
-        self._factors = multipliers(num_hashes // _WORD_BITS, seed)
+        self._factors = draw_multipliers(num_hashes // _WORD_BITS, seed)
         block_of = np.arange(num_hashes) * blocks // num_hashes
         chosen = combinations(range(blocks), blocks - distance)
         masks = np.stack([np.isin(block_of, choice) for choice in chosen])
         self._masks = np.packbits(masks, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-        self._key_factors = multipliers(num_hashes // _WORD_BITS, seed + 1)
+        self._key_factors = draw_multipliers(num_hashes // _WORD_BITS, seed + 1)
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         if not shingles.size:
@@ -110,7 +110,7 @@ class Simhash(Method):
         hashed ^= hashed >> _32  # or the highest bits would count in the highest bits alone
         return np.asarray((hashed * _SPREAD) >> _32, np.uint32)
 
-    def _estimate(
+    def _estimate_nonempty(
         self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         distance = hamming_distance(a, b)
@@ -132,7 +132,7 @@ def estimate_simhash(
     share = Estimate.of_proportion(bits - distance, bits, confidence, interval)
     angle = math.pi * (1 - share.similarity)
     slope = 2 * math.pi * math.sin(angle) / (2 - math.cos(angle)) ** 2
-    return share.through(_resemblance, slope)
+    return share.through(_resemblance_from_bits, slope)
 
 
 def hamming_distance(a: SketchArray, b: SketchArray) -> int:
@@ -140,7 +140,7 @@ def hamming_distance(a: SketchArray, b: SketchArray) -> int:
     return int(np.unpackbits((a ^ b).view(np.uint8)).sum())
 
 
-def _resemblance(equal_share: float) -> float:
+def _resemblance_from_bits(equal_share: float) -> float:
     """J of two sets of one size whose simhashes have this share of bits in common."""
     cosine = max(0.0, math.cos(math.pi * (1 - equal_share)))
     return cosine / (2 - cosine)
@@ -190,7 +190,7 @@ class TwoStage(Method):
         if not 0 <= distance <= num_hashes:
             raise ValueError(f"distance must be from 0 to {num_hashes}, not {distance}")
         # Between this distance and the next, so that no rounding decides.
-        self.least_similarity = _resemblance(1 - (distance + 0.5) / num_hashes)
+        self.least_similarity = _resemblance_from_bits(1 - (distance + 0.5) / num_hashes)
         self.tables: int = self.first.tables
         self.shape = (self.tables + num_hashes // _WORD_BITS,)
         self.min_matches = min_matches
@@ -201,16 +201,16 @@ class TwoStage(Method):
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return self.first.keys(sketch[: self.tables])
 
-    def simhash(self, sketch: SketchArray) -> SketchArray:
+    def simhash_part(self, sketch: SketchArray) -> SketchArray:
         """The second part of a sketch, by which candidates are verified."""
         return sketch[self.tables :]
 
-    def _estimate(
+    def _estimate_nonempty(
         self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         cut = self.tables
         return min(
-            self.first._estimate(a[:cut], b[:cut], confidence, interval),
-            self.second._estimate(a[cut:], b[cut:], confidence, interval),
+            self.first._estimate_nonempty(a[:cut], b[:cut], confidence, interval),
+            self.second._estimate_nonempty(a[cut:], b[cut:], confidence, interval),
             key=lambda estimate: estimate.similarity,
         )

@@ -125,7 +125,7 @@ def jaccard(a: ShingleArray, b: ShingleArray) -> float:
     >>> jaccard(np.array([1, 2, 3, 4], np.uint64), np.array([2, 4, 5, 6, 7, 8], np.uint64))
     0.25
     """
-    shared = _shared(a, b)
+    shared = _count_shared(a, b)
     union = a.size + b.size - shared
     return shared / union if union else 1.0
 
@@ -150,10 +150,10 @@ def containment(a: ShingleArray, b: ShingleArray) -> float:
     >>> containment(np.array([1, 2], np.uint64), np.array([2, 3, 4], np.uint64))
     0.5
     """
-    return _shared(a, b) / a.size if a.size else 1.0
+    return _count_shared(a, b) / a.size if a.size else 1.0
 
 
-def _shared(a: ShingleArray, b: ShingleArray) -> int:
+def _count_shared(a: ShingleArray, b: ShingleArray) -> int:
     both = np.concatenate((a, b))
     both.sort()
     return int(np.count_nonzero(both[1:] == both[:-1]))

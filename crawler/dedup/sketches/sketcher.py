@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..text.normaliser import Normaliser
-    from .base import Method, SketchArray
     from .hashing import ShingleArray
+    from .method import Method, SketchArray
     from .similarity import Estimate, Interval
 
 METHODS: Final[dict[str, type[Method]]] = {
@@ -107,7 +107,7 @@ class Sketcher:
         """Sketches of many texts, in their order; faster than one by one if they are short."""
         return [
             sketch
-            for shingles, offsets in self.shingler.batches(texts)
+            for shingles, offsets in self.shingler.hash_batches(texts)
             for sketch in self.method.sketch_batch(shingles, offsets)
         ]
 

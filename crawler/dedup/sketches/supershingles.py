@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .base import Method, SketchArray
-from .draw import multipliers
+from .draw import draw_multipliers
 from .fast import FastSimilaritySketch
+from .method import Method, SketchArray
 from .similarity import Estimate, Interval
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Supershingles(Method):
         self.shape = (self.tables,)
         self.min_matches = min_matches
         self._values = FastSimilaritySketch(self.tables * rows, seed)
-        self._factors = multipliers(rows, seed + 1)
+        self._factors = draw_multipliers(rows, seed + 1)
 
     def sketch(self, shingles: ShingleArray) -> SketchArray:
         values = self._values.sketch(shingles)
@@ -74,7 +74,7 @@ class Supershingles(Method):
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
         return sketch.astype(np.uint32)
 
-    def _estimate(
+    def _estimate_nonempty(
         self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         shared = int(np.count_nonzero(a == b))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from .shape import code_points, skeletons
-from .table import begins, hashes_of, hashes_of_cuts
+from .shape import code_points, hash_skeletons
+from .table import hashes_of, hashes_of_cuts, mark_changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,17 +72,17 @@ class Finder:
         # How many of the words are frequent enough to be a part.
         self.frequent = int(np.searchsorted(-dictionary.logs, -_PART_SELDOM))
         offered = self.nearby.words
-        self.skeletons = skeletons(offered)
+        self.skeletons = hash_skeletons(offered)
         self._lengths = np.array([len(word) for word in offered], np.int16)
         self._first_letters = _letters_at(offered, 0)
         self._last_letters = _letters_at(offered, -1)
 
     def __call__(self, words: list[str]) -> Choice:
         """The choices of all *words*, which are different, in one row."""
-        own = self.dictionary.numbers(hashes_of(words))
+        own = self.dictionary.find_numbers(hashes_of(words))
         known = own >= 0
         # A word that is itself in the dictionary is not two errors away from what was meant.
-        like = self.nearby.find(words, np.where(known, 1, 2))
+        like = self.nearby.find_nearby(words, np.where(known, 1, 2))
         asked, number = like.asked, like.numbers
         lengths = np.array([len(word) for word in words])
         features = {
@@ -91,7 +91,7 @@ class Finder:
             "strokes": like.strokes,
             "other first letter": _letters_at(words, 0)[asked] != self._first_letters[number],
             "other last letter": _letters_at(words, -1)[asked] != self._last_letters[number],
-            "same skeleton": skeletons(words)[asked] == self.skeletons[number],
+            "same skeleton": hash_skeletons(words)[asked] == self.skeletons[number],
             "frequency": self.dictionary.logs[number],
         }
         score = sum(WEIGHTS[name] * values for name, values in features.items())
@@ -100,7 +100,7 @@ class Finder:
         rank = np.arange(len(order)) - (np.cumsum(count) - count)[asked]
         order, rank = order[rank < _MOST], rank[rank < _MOST]
         asked, number = asked[order], number[order]
-        parts, likely = self._parts(words, known)
+        parts, likely = self._find_parts(words, known)
         two = np.flatnonzero(parts[:, 0] >= 0)
         # Of each word one row for itself, then those that are like it, then its two parts.
         counts = 1 + np.minimum(count, _MOST) + (parts[:, 0] >= 0)
@@ -123,7 +123,7 @@ class Finder:
         rows[ends[two] - 1, _AT["two words"]] = 1
         return Choice(counts, numbers, rows)
 
-    def _parts(
+    def _find_parts(
         self, words: list[str], known: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The likeliest two frequent words that each of *words* is made of, and how likely.
@@ -137,14 +137,14 @@ class Finder:
         letters[known] = 0
         firsts, seconds = hashes_of_cuts(letters)
         row, cut = np.nonzero(letters[:, 1:])
-        first = dictionary.numbers(firsts[row, cut])
+        first = dictionary.find_numbers(firsts[row, cut])
         cuts = np.flatnonzero((first >= 0) & (first < self.frequent))
-        second = dictionary.numbers(seconds[row[cuts], cut[cuts]])
+        second = dictionary.find_numbers(seconds[row[cuts], cut[cuts]])
         both = (second >= 0) & (second < self.frequent)
         place, first, second = row[cuts[both]], first[cuts[both]], second[both]
-        score = logs[first] + logs[second] + dictionary.gain(first, second)
+        score = logs[first] + logs[second] + dictionary.measure_gain(first, second)
         best = np.lexsort((-score, place))
-        best = best[begins(place[best])]
+        best = best[mark_changes(place[best])]
         place = place[best]
         found[place, 0], found[place, 1], likely[place] = first[best], second[best], score[best]
         return found, likely

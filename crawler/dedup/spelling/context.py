@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .dictionary import Dictionary
-    from .page import Correction, Page
+    from .page_words import Correction, Page
 
 # A page with a smaller share of different unknown words is left alone. Even if each of them were
 # an error, J5 of it and its copy without errors would be .985^5 / (2 - .985^5) = .86.
@@ -88,52 +88,52 @@ class Reader:
         self._dictionary = dictionary
         self._choices = Choices(dictionary)
         # A page's unknown words are asked for twice, and come again on others.
-        self._derives = lru_cache(_MOST_DERIVED)(dictionary.derives)
+        self._derives = lru_cache(_MOST_DERIVED)(dictionary.is_derived)
         *weights, self._context = (WEIGHTS[name] for name in (*FEATURES, *PAGE_FEATURES))
         self._weights = np.array(weights, np.float32)
 
-    def errors(self, page: Page) -> float:
+    def error_share(self, page: Page) -> float:
         """Share of the words that are probably errors; 0 for a page that is to be left alone."""
         derives = self._derives
         unknown = np.flatnonzero(page.numbers < 0)
         if len(unknown) <= _NOISY * len(page):
             return 0.0
-        strange = set(page.words(page.touchable(unknown)))
+        strange = set(page.words_at(page.find_touchable(unknown)))
         share = sum(not derives(word) for word in strange) / max(1, len(page))
         return share if share > _NOISY else 0.0
 
-    def broken(self, page: Page) -> bool:
+    def has_broken_words(self, page: Page) -> bool:
         """Whether words are broken at the ends of lines, as in print."""
         numbers, places = page.numbers, page.partings
         places = places[np.minimum(numbers[places], numbers[places + 1]) < 0]
-        places = places[self._wholes(page, places) >= 0]
-        gaps = map(page.gap, places.tolist())
+        places = places[self._find_wholes(page, places) >= 0]
+        gaps = map(page.gap_after, places.tolist())
         broken = (gap[0] in _HYPHENS and "\n" in gap and _nothing_else(gap) for gap in gaps)
         return sum(broken) >= _BROKEN
 
-    def _wholes(self, page: Page, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _find_wholes(self, page: Page, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers of what the words at *places* make with the next ones; -1: no word."""
         lengths = page.ends[places] - page.starts[places]
         wholes = whole_hashes(page.hashes[places], lengths, page.hashes[places + 1])
-        return self._dictionary.numbers(wholes)
+        return self._dictionary.find_numbers(wholes)
 
-    def joined(self, page: Page) -> list[Correction]:
+    def join_halves(self, page: Page) -> list[Correction]:
         """Words whose halves stand apart: at the ends of lines, or where a scanner saw a gap."""
         found: list[Correction] = []
         places = page.partings
-        wholes = self._wholes(page, places)
+        wholes = self._find_wholes(page, places)
         kept = wholes >= 0
         places, wholes = places[kept], wholes[kept]
         kept = self._better_joined(page, places, wholes)
         halves = [
             (place, whole)
             for place, whole in zip(places[kept].tolist(), wholes[kept].tolist(), strict=True)
-            if self._parted(page, place)
+            if self._is_parted(page, place)
         ]
         if not halves:
             return found
         places = np.array([place for place, _ in halves])
-        touchable = set(page.touchable(places, noisy=True).tolist())
+        touchable = set(page.find_touchable(places, noisy=True).tolist())
         after = 0
         for place, whole in halves:
             if place >= after and place in touchable:
@@ -141,9 +141,9 @@ class Reader:
                 found.append((place, after, self._dictionary.words[whole]))
         return found
 
-    def _parted(self, page: Page, place: int) -> bool:
+    def _is_parted(self, page: Page, place: int) -> bool:
         """Whether what stands after the word may be but the end of a line, or a scanner's gap."""
-        gap = page.gap(place)
+        gap = page.gap_after(place)
         if page.numbers[place : place + 2].min() >= 0 and (gap == " " or gap in _MISREAD_HYPHENS):
             return False
         return _nothing_else(gap)
@@ -156,19 +156,19 @@ class Reader:
         lengths = page.ends - page.starts
         alone = np.where(numbers >= 0, logs[numbers], _UNKNOWN + _UNKNOWN_LETTER * lengths)
         first, second = numbers[places], numbers[places + 1]
-        apart = alone[places] + alone[places + 1] + self._dictionary.gain(first, second)
+        apart = alone[places] + alone[places + 1] + self._dictionary.measure_gain(first, second)
         least = np.where(np.minimum(first, second) < 0, _JOIN, _JOIN_WORDS)
         long = lengths[places] + lengths[places + 1] >= _SHORTEST_JOINED
         better: NDArray[np.bool_] = long & (logs[wholes] - least > apart)
         return better
 
-    def doubts(self, page: Page, errors: float, *, thorough: bool = False) -> Doubts | None:
+    def find_doubts(self, page: Page, errors: float, *, thorough: bool = False) -> Doubts | None:
         """The words that may be wrong on a page with that share of errors; None: none of them.
 
         *thorough*: also those that are hardly ever meant to be others.
         """
-        places = self._doubtful(page, errors, thorough)
-        words = page.words(places)
+        places = self._find_doubtful(page, errors, thorough)
+        words = page.words_at(places)
         if not 0 < len(set(words)) <= MOST_DOUBTFUL:
             return None
         counts, numbers, of_words = self._choices(words)
@@ -178,7 +178,7 @@ class Reader:
         features[:, : len(FEATURES)] = of_words
         name, log_errors, repeated, on_the_page = features[:, len(FEATURES) :].T
         unknown = page.numbers[places] < 0
-        name[starts[unknown]] = page.names(places[unknown])
+        name[starts[unknown]] = page.are_names(places[unknown])
         log_errors[starts] = np.log(errors)
         times = Counter(words)
         repeated[starts] = np.log([times[word] for word in words]) * unknown
@@ -189,22 +189,22 @@ class Reader:
         on_the_page[starts] = 0
         return Doubts(page.numbers, places, first, last, features, counts, starts)
 
-    def _doubtful(self, page: Page, errors: float, thorough: bool) -> NDArray[np.int64]:
+    def _find_doubtful(self, page: Page, errors: float, thorough: bool) -> NDArray[np.int64]:
         """Places of unknown words, of short ones that are seldom, and of unlikely ones."""
         dictionary, numbers = self._dictionary, page.numbers
         around = np.concatenate(([-1], numbers, [-1]))
-        gains = dictionary.gain(around[:-1], around[1:])
+        gains = dictionary.measure_gain(around[:-1], around[1:])
         fit = gains[:-1] + gains[1:]
         lengths = page.ends - page.starts
         seldom = (dictionary.logs[numbers] < _SELDOM) & (lengths <= _SHORT)
         suspected = seldom | (fit < _UNLIKELY)
         if not thorough:
             suspected &= self._may_be_beaten(numbers, lengths, fit, float(np.log(errors)))
-        places = page.touchable(np.flatnonzero((numbers < 0) | suspected), noisy=True)
+        places = page.find_touchable(np.flatnonzero((numbers < 0) | suspected), noisy=True)
         derives = self._derives
         wrong = [
             number >= 0 or not derives(word)
-            for word, number in zip(page.words(places), numbers[places].tolist(), strict=True)
+            for word, number in zip(page.words_at(places), numbers[places].tolist(), strict=True)
         ]
         return places[np.array(wrong, np.bool_)]
 
@@ -223,21 +223,21 @@ class Reader:
         limits = (_HARDLY_BEATEN_FREQUENT, least + by_errors * log_errors)
         return scores < np.where(numbers < _FREQUENT, *limits)
 
-    def replaced(self, page: Page, errors: float) -> list[Correction]:
+    def replace_words(self, page: Page, errors: float) -> list[Correction]:
         """Words instead of which others were meant, on a page with that share of errors."""
-        doubts = self.doubts(page, errors)
+        doubts = self.find_doubts(page, errors)
         if doubts is None:
             return []
         best, _ = self.most_probable(doubts)
         return [
-            (place, place + 1, self.text(doubts, row))
+            (place, place + 1, self.choice_text(doubts, row))
             for place, row, start in zip(
                 doubts.places.tolist(), best.tolist(), doubts.starts.tolist(), strict=True
             )
             if row > start
         ]
 
-    def text(self, doubts: Doubts, row: int) -> str:
+    def choice_text(self, doubts: Doubts, row: int) -> str:
         """The choice of that *row*, which is not a word as it stands."""
         words = self._dictionary.words
         first, last = int(doubts.first[row]), int(doubts.last[row])
@@ -254,7 +254,7 @@ class Reader:
         before = np.concatenate(([-1], doubts.numbers, [-1]))  # of each place the neighbours
         after = before.copy()
         row = np.repeat(doubts.places + 1, doubts.counts)
-        gain = self._dictionary.gain
+        gain = self._dictionary.measure_gain
         best = starts
         fit = np.zeros(len(first))
         stale = np.arange(len(first))

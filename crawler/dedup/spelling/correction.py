@@ -1,6 +1,6 @@
 """Correction of texts before they are compared, so that copies with typos are found.
 
->>> correct = corrector("typos")
+>>> correct = load_corrector("typos")
 >>> correct("He brougth forth on this continnent a new nation")
 'He brought forth on this continent a new nation'
 """
@@ -16,12 +16,12 @@ import numpy as np
 
 from ..text.normaliser import Normaliser
 from .context import MOST_DOUBTFUL, Reader
-from .dictionary import dictionary, is_file
-from .page import Correction, Page
+from .dictionary import is_file, load_dictionary
+from .page_words import Correction, Page
 from .phonetic import PhoneticRepair
 from .phonetics import CODES
+from .plain_letters import simplify_letters
 from .shape import Shapes
-from .writing import written
 
 NAMES: Final = ("typos", "scans", "bad-scans", *CODES)
 
@@ -41,7 +41,7 @@ class Corrector(Protocol):
     def __call__(self, text: str) -> str: ...
 
 
-def parsed(value: str) -> tuple[str, str]:
+def parse_setting(value: str) -> tuple[str, str]:
     """The method and the dictionary that ``"typos"`` or ``"typos:de"`` names.
 
     Raises :class:`ValueError` if there is no such method.
@@ -52,22 +52,22 @@ def parsed(value: str) -> tuple[str, str]:
     return name, source or "en"
 
 
-def versioned(value: str) -> str:
+def version_setting(value: str) -> str:
     """What an index keeps of the setting, so that texts corrected in different ways never mix.
 
     Of a file of words, what is in it as well: its name stays when words are added. Raises what
-    :func:`~.spelling.dictionary.dictionary` does.
+    :func:`~.spelling.dictionary.load_dictionary` does.
 
-    >>> versioned("typos:de"), versioned("dsound")
+    >>> version_setting("typos:de"), version_setting("dsound")
     ('typos:de, version 10', 'dsound, version 6')
     """
-    name, source = parsed(value)
+    name, source = parse_setting(value)
     found = f"{value}, version {_VERSIONS[name]}"
-    return f"{found}, words {dictionary(source).digest}" if is_file(source) else found
+    return f"{found}, words {load_dictionary(source).digest}" if is_file(source) else found
 
 
 @lru_cache(maxsize=8)
-def corrector(value: str, normaliser: Normaliser = _PLAIN) -> Corrector:
+def load_corrector(value: str, normaliser: Normaliser = _PLAIN) -> Corrector:
     """The corrector of a name, with its dictionary loaded.
 
     Parameters
@@ -79,7 +79,7 @@ def corrector(value: str, normaliser: Normaliser = _PLAIN) -> Corrector:
         side in short words it only counts whether they are few or many. ``"bad-scans"``: in long
         words, too. The name of a phonetic code: the way of the DSound paper, see
         :class:`~.spelling.phonetic.PhoneticRepair`. After a colon, the dictionary: see
-        :func:`~.spelling.dictionary.dictionary`.
+        :func:`~.spelling.dictionary.load_dictionary`.
     normaliser
         What it leaves out of texts is left out before they are written as strokes.
 
@@ -92,12 +92,12 @@ def corrector(value: str, normaliser: Normaliser = _PLAIN) -> Corrector:
     InputError
         There is no such dictionary.
     """
-    name, source = parsed(value)
+    name, source = parse_setting(value)
     if name == "typos":
         return ContextCorrector(source)
     if name in ("scans", "bad-scans"):
         spelling, shapes = ContextCorrector(source), Shapes(blurred=name == "bad-scans")
-        return lambda text: shapes(normaliser.reduced(spelling(text)))
+        return lambda text: shapes(normaliser.reduce_text(spelling(text)))
     return PhoneticCorrector(source, name)
 
 
@@ -113,50 +113,50 @@ class ContextCorrector:
     """
 
     def __init__(self, source: str = "en") -> None:
-        self.dictionary = dictionary(source)
+        self.dictionary = load_dictionary(source)
         self.reader = Reader(self.dictionary)
 
     def __call__(self, text: str) -> str:
         """*text* with its typos corrected; names, code and other languages are left alone."""
-        text = _read(text)
-        for page, corrections in self.steps(text):
-            text = page.rewritten(corrections, _MOST_CORRECTED)
+        text = _read_letters(text)
+        for page, corrections in self.correct_in_steps(text):
+            text = page.rewrite_text(corrections, _MOST_CORRECTED)
         return text
 
-    def steps(self, text: str) -> Iterator[tuple[Page, list[Correction]]]:
+    def correct_in_steps(self, text: str) -> Iterator[tuple[Page, list[Correction]]]:
         """What is corrected of *text*: halves of words are joined, then words replaced."""
         if len(text) > _LONGEST:
             return
         page, reader = Page(text, self.dictionary), self.reader
-        errors = reader.errors(page)
-        if not errors and not reader.broken(page):
+        errors = reader.error_share(page)
+        if not errors and not reader.has_broken_words(page):
             return
-        joined = reader.joined(page)
+        joined = reader.join_halves(page)
         yield page, joined
         if errors:
             if joined:
-                page = Page(page.rewritten(joined, _MOST_CORRECTED), self.dictionary)
-            yield page, reader.replaced(page, errors)
+                page = Page(page.rewrite_text(joined, _MOST_CORRECTED), self.dictionary)
+            yield page, reader.replace_words(page, errors)
 
 
 class PhoneticCorrector:
     """Corrects words that the dictionary lacks by a phonetic code, then by edit distance."""
 
     def __init__(self, source: str = "en", name: str = "dsound") -> None:
-        self._dictionary = dictionary(source)
+        self._dictionary = load_dictionary(source)
         self._repair = PhoneticRepair(self._dictionary, name)
 
     def __call__(self, text: str) -> str:
         """*text* with its typos corrected; names, code and other languages are left alone."""
-        text = _read(text)
+        text = _read_letters(text)
         if len(text) > _LONGEST:
             return text
         page = Page(text, self._dictionary)
-        return page.rewritten(list(self._corrections(page)), _MOST_CORRECTED)
+        return page.rewrite_text(list(self._find_corrections(page)), _MOST_CORRECTED)
 
-    def _corrections(self, page: Page) -> Iterator[Correction]:
-        places = page.touchable(np.flatnonzero(page.numbers < 0))
-        words = page.words(places)
+    def _find_corrections(self, page: Page) -> Iterator[Correction]:
+        places = page.find_touchable(np.flatnonzero(page.numbers < 0))
+        words = page.words_at(places)
         if len(set(words)) > MOST_DOUBTFUL:
             return
         for place, wrong in zip(places.tolist(), words, strict=True):
@@ -165,7 +165,7 @@ class PhoneticCorrector:
                 yield place, place + 1, word
 
 
-def hybrid(
+def correct_towards(
     text: str, reference: str, *, name: str = "dsound", size: int = 3, source: str = "en"
 ) -> str:
     """*text*, corrected where it fails to match *reference* (the DSound paper, Figures 1 and 2).
@@ -175,16 +175,16 @@ def hybrid(
     :class:`~.spelling.phonetic.PhoneticRepair` says. Shingle the result and
     *reference* again to see how close they are.
 
-    >>> hybrid("a new nashon, conceived in libberty", "a new nation, conceived in liberty")
+    >>> correct_towards("a new nashon, conceived in libberty", "a new nation, conceived in liberty")
     'a new nation, conceived in liberty'
     """
-    words = dictionary(source)
+    words = load_dictionary(source)
     repair = PhoneticRepair(words, name)
-    page, other = Page(_read(text), words), Page(_read(reference), words).words()
-    matched, read = set(_runs(other, size)), page.words()
+    page, other = Page(_read_letters(text), words), Page(_read_letters(reference), words).words_at()
+    matched, read = set(_list_runs(other, size)), page.words_at()
     unmatched = {
         place + offset
-        for place, run in enumerate(_runs(read, size))
+        for place, run in enumerate(_list_runs(read, size))
         if run not in matched
         for offset in range(size)
     }
@@ -195,21 +195,21 @@ def hybrid(
         instead = repair(word) if word and word not in right else None
         if instead is not None:
             found.append((place, place + 1, instead))
-    return page.rewritten(found, most=1.0)
+    return page.rewrite_text(found, most=1.0)
 
 
-def _read(text: str) -> str:
-    """The letters of *text* as its words are compared afterwards, see :func:`~.writing.written`.
+def _read_letters(text: str) -> str:
+    """The letters of *text* as words are compared, by :func:`~.plain_letters.simplify_letters`.
 
     But for soft hyphens at the end of a line, where they are seen.
     """
     if text.isascii() or len(text) > _LONGEST:
         return text
     parts = _SOFT_HYPHEN_AT_LINE_END.split(text)
-    parts[::2] = map(written, parts[::2])
+    parts[::2] = map(simplify_letters, parts[::2])
     return "".join(parts)
 
 
-def _runs(words: list[str], size: int) -> Iterator[tuple[str, ...]]:
+def _list_runs(words: list[str], size: int) -> Iterator[tuple[str, ...]]:
     for start in range(max(1, len(words) - size + 1)):
         yield tuple(words[start : start + size])

@@ -14,9 +14,9 @@ import xxhash
 from ..errors import InputError, MissingExtra
 from .languages import FUNCTION_WORDS
 from .nearby import Nearby
-from .shape import parts
+from .plain_letters import lower_letters, simplify_letters
+from .shape import split_batches
 from .table import Table, hashes_of
-from .writing import lower, written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,11 +92,11 @@ class Dictionary:
         self.words = ordered
         self.number = {word: place for place, word in enumerate(ordered)}
         self.logs = np.log(np.array([frequencies[word] for word in ordered]) / total)
-        hashes = np.concatenate([hashes_of(part) for part in parts(ordered)])
+        hashes = np.concatenate([hashes_of(part) for part in split_batches(ordered)])
         self.by_hash = Table(hashes, np.arange(len(ordered), dtype=np.int32))
-        self.by_pair = self._read(pairs)
+        self.by_pair = self._load_pairs(pairs)
 
-    def _read(self, pairs: Iterable[tuple[str, str, float]]) -> Table | None:
+    def _load_pairs(self, pairs: Iterable[tuple[str, str, float]]) -> Table | None:
         number = self.number
         found = np.fromiter(
             (
@@ -114,31 +114,32 @@ class Dictionary:
         gains = (logs - self.logs[first] - self.logs[second]).astype(np.float32)
         return Table(found["pair"].astype(np.uint64), gains)
 
-    def numbers(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def find_numbers(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The numbers of words with these *hashes*; -1 for other words."""
         found = np.full(len(hashes), -1)
-        self.by_hash.fill(hashes, found)
+        self.by_hash.fill_values(hashes, found)
         return found
 
     def are_foreign(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Whether words with these *hashes* are function words of other languages."""
         found = np.zeros(len(hashes), np.int64)
-        self._foreign.fill(hashes, found)
+        self._foreign.fill_values(hashes, found)
         return found > 0
 
     @cached_property
     def _foreign(self) -> Table:
-        all_words = {lower(written(word)) for word in FUNCTION_WORDS}
+        all_words = {lower_letters(simplify_letters(word)) for word in FUNCTION_WORDS}
         words = sorted(all_words.difference(self.words[:_OWN]))
         return Table(hashes_of(words), np.ones(len(words), np.int32))
 
     def __contains__(self, word: str) -> bool:
         return word in self.number
 
-    def derives(self, word: str) -> bool:
+    def is_derived(self, word: str) -> bool:
         """Whether *word* is a regular derivation of a word that is not short.
 
-        >>> dictionary().derives("redistributions"), dictionary().derives("redistribusions")
+        >>> words = load_dictionary()
+        >>> words.is_derived("redistributions"), words.is_derived("redistribusions")
         (True, False)
         """
         if len(word) <= _SHORTEST_STEM or not (
@@ -158,7 +159,9 @@ class Dictionary:
         """Look-up of the words that are like a given one; made when first used."""
         return Nearby(self.words[:_OFFERED])
 
-    def gain(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+    def measure_gain(
+        self, first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
         """How much more probable words *second* are after words *first* than anywhere.
 
         Parameters
@@ -178,11 +181,11 @@ class Dictionary:
         gained *= UNSEEN_RAREST
         gained += UNSEEN
         gained[(first < 0) | (second < 0)] = 0.0
-        self.by_pair.fill((first << SHIFT | second).view(np.uint64), gained)
+        self.by_pair.fill_values((first << SHIFT | second).view(np.uint64), gained)
         return gained
 
 
-def dictionary(source: str = "en") -> Dictionary:
+def load_dictionary(source: str = "en") -> Dictionary:
     """The dictionary of a language (a code such as ``"de"``) or of a file.
 
     English comes from symspellpy (82,765 words that are both in SCOWL and in Google Books n-grams,
@@ -198,7 +201,7 @@ def dictionary(source: str = "en") -> Dictionary:
     InputError
         There is no such language or file, or a word in it never occurs.
     """
-    return _dictionary(source)
+    return _load_dictionary(source)
 
 
 def is_file(source: str) -> bool:
@@ -207,15 +210,15 @@ def is_file(source: str) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _dictionary(source: str) -> Dictionary:
+def _load_dictionary(source: str) -> Dictionary:
     if is_file(source):
         return _of_file(Path(source))
     if source == "en":
-        return _english()
+        return _load_english()
     return Dictionary(_of_language(source, "best"))
 
 
-def _english() -> Dictionary:
+def _load_english() -> Dictionary:
     try:
         folder = resources.files("symspellpy")
     except ImportError as error:
@@ -248,7 +251,9 @@ def _of_language(language: str, size: str) -> dict[str, float]:
     for word, share in get_frequency_dict(language, size).items():
         if share < _RAREST or not word.isalpha():
             continue
-        if word := lower(written(word)):  # some have invisible letters alone, as Hangul's fillers
+        if word := lower_letters(
+            simplify_letters(word)
+        ):  # some have invisible letters alone, as Hangul's fillers
             found[word] = found.get(word, 0.0) + share
     return found
 
@@ -259,11 +264,11 @@ def _of_file(path: Path) -> Dictionary:
     except (OSError, ValueError) as error:  # no UTF-8, or a NUL in its name
         raise InputError(f"the dictionary {path} cannot be read: {error}") from error
     found: dict[str, float] = {}
-    for rank, line in enumerate(lower(written(text)).splitlines(), 1):
+    for rank, line in enumerate(lower_letters(simplify_letters(text)).splitlines(), 1):
         word, *count = line.split()[:2] or [""]
         if 0 < len(word) <= _LONGEST:
             # Zipf's law, for a list that only has an order.
-            number = _number(count[0] if count else "", 1e6 / rank)
+            number = _parse_number(count[0] if count else "", 1e6 / rank)
             if not 0 < number < _MOST:
                 raise InputError(
                     f"the dictionary {path} says in line {rank} that {word!r} occurs {count[0]:.9} "
@@ -277,7 +282,7 @@ def _of_file(path: Path) -> Dictionary:
     return words
 
 
-def _number(text: str, otherwise: float) -> float:
+def _parse_number(text: str, otherwise: float) -> float:
     try:
         return float(text)
     except ValueError:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from .choices import FEATURES, Choice, Finder
-from .table import ranges
+from .table import expand_ranges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,8 +38,8 @@ class Choices:
             kept = self._kept = _Kept()
             wanted = different
         if wanted:
-            kept.add(wanted, self._found(wanted))
-        return kept.of(words)
+            kept.add_choices(wanted, self._found(wanted))
+        return kept.choices_of(words)
 
 
 class _Kept:
@@ -53,16 +53,16 @@ class _Kept:
         self._used = 0
         self._adding = Lock()
 
-    def add(self, words: Sequence[str], choices: Choice) -> None:
+    def add_choices(self, words: Sequence[str], choices: Choice) -> None:
         with self._adding:
             starts = self._used + np.cumsum(choices.counts) - choices.counts
-            self._numbers = self._extended(self._numbers, choices.numbers)
-            self._features = self._extended(self._features, choices.features)
+            self._numbers = self._extend_rows(self._numbers, choices.numbers)
+            self._features = self._extend_rows(self._features, choices.features)
             self._used += len(choices.numbers)
             spans = starts << _COUNT_BITS | choices.counts
             self.spans |= zip(words, spans.tolist(), strict=True)
 
-    def _extended(self, rows: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+    def _extend_rows(self, rows: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
         end = self._used + len(more)
         if end > len(rows):
             # A new array, for threads that read of the one before.
@@ -71,8 +71,8 @@ class _Kept:
         rows[self._used : end] = more
         return rows
 
-    def of(self, words: Sequence[str]) -> Choice:
+    def choices_of(self, words: Sequence[str]) -> Choice:
         spans = np.fromiter(map(self.spans.__getitem__, words), np.int64, len(words))
         counts = spans & _MOST_COUNTED
-        rows = ranges(spans >> _COUNT_BITS, counts)
+        rows = expand_ranges(spans >> _COUNT_BITS, counts)
         return Choice(counts, self._numbers[rows], self._features[rows])

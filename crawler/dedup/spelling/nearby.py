@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ..errors import MissingExtra
-from .shape import code_points, parts, strokes_of
-from .table import FACTORS, Table, begins, hashes_of, ranges
+from .shape import code_points, split_batches, strokes_of
+from .table import FACTORS, Table, expand_ranges, hashes_of, mark_changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,15 +67,15 @@ class Nearby:
         numbers: dict[str, int] = {}
         alike = np.array([numbers.setdefault(form, len(numbers)) for form in strokes_of(words)])
         self.alike = Table(
-            np.concatenate([hashes_of(part) for part in parts(list(numbers))]),
+            np.concatenate([hashes_of(part) for part in split_batches(list(numbers))]),
             np.arange(len(numbers), dtype=np.int32),
         )
         pairs = alike << 32 | np.arange(len(words))
-        self.of_strokes = Groups.of(pairs, len(numbers), _MOST_OF_STROKES)
+        self.of_strokes = Groups.from_pairs(pairs, len(numbers), _MOST_OF_STROKES)
         self.number_alike = alike.astype(np.int32)
         width = max(map(len, words), default=0)
         self.letters = np.concatenate(
-            [letters_of(code_points(part, width)) for part in parts(words)]
+            [letters_of(code_points(part, width)) for part in split_batches(words)]
         )
         self.of_form = {
             1: _of_forms(words, 1, shortest=1),
@@ -90,30 +90,30 @@ class Nearby:
     def _strokes(self) -> NDArray[np.object_]:
         return np.array(strokes_of(self.words), np.object_)
 
-    def find(self, words: Sequence[str], most: int | NDArray[np.int64] = 2) -> Likeness:
+    def find_nearby(self, words: Sequence[str], most: int | NDArray[np.int64] = 2) -> Likeness:
         """What is like each of *words*, up to *most* edits away (1 or 2, for all or for each of
         them) or of the same strokes.
 
         Short words are given one edit, long ones three where others have two, and none is like
         itself.
         """
-        distance, of_pairs = _rapidfuzz()
+        distance, of_pairs = _load_rapidfuzz()
         lengths = np.fromiter(map(len, words), np.int64, len(words))
         edits_of = np.minimum(most, 1 + (lengths > SHORT))
         farthest = edits_of + ((lengths >= LONG) & (edits_of > 1))
         strokes = strokes_of(words)
         own = np.array(strokes, np.object_)
         alike = np.full(len(words), -1)
-        self.alike.fill(hashes_of(strokes), alike)
+        self.alike.fill_values(hashes_of(strokes), alike)
         known = np.flatnonzero(alike >= 0)
-        asked, number = self.of_strokes.members(alike[known])
+        asked, number = self.of_strokes.members_of(alike[known])
         found = [known[asked] << 32 | number]
         codes = code_points(words, max(_PREFIX, *map(len, words)))
         letters = letters_of(codes)
         for count, groups in self.of_form.items():
             place = np.flatnonzero(edits_of >= count)
-            asked, forms = _forms(codes[place, :_PREFIX], count)
-            row, number = groups.members(forms)
+            asked, forms = _list_forms(codes[place, :_PREFIX], count)
+            row, number = groups.members_of(forms)
             asked = place[asked[row]]
             # A letter that only one of them has takes an edit, which puts in and takes out one.
             differing = self.letters[number] ^ letters[asked]
@@ -151,7 +151,7 @@ class Groups(NamedTuple):
     numbers: NDArray[np.uint32]
 
     @classmethod
-    def of(cls, pairs: NDArray[np.int64], count: int, most: int | None = None) -> Groups:
+    def from_pairs(cls, pairs: NDArray[np.int64], count: int, most: int | None = None) -> Groups:
         """The first *count* groups, from pairs ``group << 32 | number``, up to *most* of each."""
         pairs = _sorted_set(pairs)
         group = pairs >> 32
@@ -162,12 +162,12 @@ class Groups(NamedTuple):
         np.cumsum(np.bincount(group, minlength=count), out=starts[1:], dtype=np.uint32)
         return cls(starts, pairs.astype(np.uint32))
 
-    def members(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def members_of(self, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The members of *groups*: of which place there, and their numbers."""
         first = self.starts[groups].astype(np.int64)
         counts = self.starts[groups + 1] - first
         place = np.repeat(np.arange(len(groups)), counts)
-        return place, self.numbers[ranges(first, counts)].astype(np.int64)
+        return place, self.numbers[expand_ranges(first, counts)].astype(np.int64)
 
 
 def _most_frequent(pairs: NDArray[np.int64], far: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -175,14 +175,14 @@ def _most_frequent(pairs: NDArray[np.int64], far: NDArray[np.bool_]) -> NDArray[
     pairs = _sorted_set(pairs | far * _FAR)
     group = pairs >> 31
     place = np.arange(len(pairs))
-    first = np.maximum.accumulate(place * begins(group))
+    first = np.maximum.accumulate(place * mark_changes(group))
     found: NDArray[np.int64] = pairs[place - first < MOST_COMPARED[group & 1]]
     return found & ~_FAR
 
 
 def _sorted_set(values: NDArray[np.int64]) -> NDArray[np.int64]:
     values.sort()
-    return values[begins(values)]
+    return values[mark_changes(values)]
 
 
 def letters_of(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
@@ -193,7 +193,9 @@ def letters_of(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return found
 
 
-def _forms(codes: NDArray[np.uint32], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _list_forms(
+    codes: NDArray[np.uint32], most: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Forms of words, up to *most* letters left out: of which word, and number of the bucket.
 
     *codes* of shape (words, ``_PREFIX``).
@@ -224,16 +226,16 @@ def _of_forms(words: Sequence[str], most: int, shortest: int) -> Groups:
     """The numbers of the words in each bucket, of *words* of at least *shortest* letters."""
     pairs = []
     before = 0
-    for part in parts(words):
-        place, bucket = _forms(code_points(part, _PREFIX), most)
+    for part in split_batches(words):
+        place, bucket = _list_forms(code_points(part, _PREFIX), most)
         long = np.array([len(word) >= shortest for word in part])[place]
         pairs.append(bucket[long] << 32 | place[long] + before)
         before += len(part)
-    return Groups.of(np.concatenate(pairs), 1 << _BUCKET_BITS)
+    return Groups.from_pairs(np.concatenate(pairs), 1 << _BUCKET_BITS)
 
 
 @cache
-def _rapidfuzz() -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _load_rapidfuzz() -> tuple[Callable[..., Any], Callable[..., Any]]:
     try:
         from rapidfuzz.distance import OSA
         from rapidfuzz.process import cpdist

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import MissingExtra
 from .nearby import BITS_SET, letters_of
-from .phonetics import code
-from .shape import code_points, parts
+from .phonetics import load_code
+from .shape import code_points, split_batches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,7 @@ class PhoneticRepair:
 
     def __init__(self, dictionary: Dictionary, name: str = "dsound") -> None:
         self._dictionary = dictionary
-        self._code = code(name)
+        self._code = load_code(name)
         self._kept: dict[str, str | None] = {}
 
     @cached_property
@@ -46,7 +46,9 @@ class PhoneticRepair:
     def _letters(self) -> NDArray[np.uint32]:
         words = self._dictionary.words
         width = max(map(len, words))
-        return np.concatenate([letters_of(code_points(part, width)) for part in parts(words)])
+        return np.concatenate(
+            [letters_of(code_points(part, width)) for part in split_batches(words)]
+        )
 
     @cached_property
     def _lengths(self) -> NDArray[np.int32]:
@@ -61,10 +63,10 @@ class PhoneticRepair:
             if len(kept) > _MOST_KEPT:
                 # Another thread may still read of the one before.
                 kept = self._kept = {}
-            kept[word] = self._closest(word)
+            kept[word] = self._find_closest(word)
         return kept[word]
 
-    def _closest(self, word: str) -> str | None:
+    def _find_closest(self, word: str) -> str | None:
         try:
             from rapidfuzz.distance import Levenshtein
             from rapidfuzz.process import extractOne

@@ -47,13 +47,13 @@ _OF_LONG: Final = (
 _MOST_KEPT: Final = 1 << 16
 
 
-def strokes(word: str) -> str:
+def draw_strokes(word: str) -> str:
     """The strokes of a lower-case *word*: ``i`` upright, ``c`` round, other letters themselves.
 
     Letters that scanners take for each other have the same: rn and m, cl and d, li and h, e and c
     and o, i and l and t.
 
-    >>> strokes("member") == strokes("monibcr")
+    >>> draw_strokes("member") == draw_strokes("monibcr")
     True
     """
     word = word.translate(_LETTERS)
@@ -63,22 +63,22 @@ def strokes(word: str) -> str:
 
 
 def strokes_of(words: Sequence[str]) -> list[str]:
-    """The :func:`strokes` of all *words*, of which none has a line end."""
-    return strokes("\n".join(words)).split("\n") if words else []
+    """The :func:`draw_strokes` of all *words*, of which none has a line end."""
+    return draw_strokes("\n".join(words)).split("\n") if words else []
 
 
-def skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
+def hash_skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
     """For each lower-case word a hash of its first letter and its consonants, those that sound
     alike as one; of shape (words,).
 
-    >>> right, misspelt, other = skeletons(["necessary", "neccesary", "recessary"])
+    >>> right, misspelt, other = hash_skeletons(["necessary", "neccesary", "recessary"])
     >>> bool(right == misspelt), bool(right == other)
     (True, False)
     """
-    return np.concatenate([_skeletons(part) for part in parts(words)])
+    return np.concatenate([_hash_part(part) for part in split_batches(words)])
 
 
-def _skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
+def _hash_part(words: Sequence[str]) -> NDArray[np.uint64]:
     width = min(LONGEST, max(map(len, words), default=1) + 1)
     first, *_ = codes = code_points(words, width).T
     rest, after = codes[1:-1].copy(), codes[2:]
@@ -92,7 +92,7 @@ def _skeletons(words: Sequence[str]) -> NDArray[np.uint64]:
     return hashed
 
 
-def parts(words: Sequence[str]) -> Iterator[Sequence[str]]:
+def split_batches(words: Sequence[str]) -> Iterator[Sequence[str]]:
     """*words*, so many at a time that arrays of all their letters stay small; at least one part."""
     for start in range(0, max(1, len(words)), _WORDS_AT_A_TIME):
         yield words[start : start + _WORDS_AT_A_TIME]
@@ -132,26 +132,26 @@ class Shapes:
             kept = self._kept = {}
         if new := [word for word in dict.fromkeys(words) if word not in kept]:
             numbers = [word for word in new if _DIGIT.search(word)]
-            kept |= ((word, strokes(word.translate(DIGITS))) for word in numbers)
+            kept |= ((word, draw_strokes(word.translate(DIGITS))) for word in numbers)
             others = [word for word in new if word not in kept]
-            kept |= zip(others, self._found(others), strict=True)
+            kept |= zip(others, self._find_shapes(others), strict=True)
         parted[1::2] = [kept[word] for word in words]
         return "".join(parted)
 
-    def _found(self, words: Sequence[str]) -> list[str]:
+    def _find_shapes(self, words: Sequence[str]) -> list[str]:
         drawn = strokes_of(words)
         short = [len(word) < LONG for word in drawn]
         lines = ["\n".join(compress(drawn, short))]
         lines.append("\n".join(word for word in drawn if len(word) >= LONG))
         lines = [_ROUNDS.sub("c", line) for line in lines]
-        lines[0] = _counted(lines[0], _OF_SHORT)
+        lines[0] = _merge_strokes(lines[0], _OF_SHORT)
         if self._blurred:
-            lines[1] = _counted(lines[1], _OF_LONG)
+            lines[1] = _merge_strokes(lines[1], _OF_LONG)
         of_long, of_short = (iter(line.split("\n")) for line in reversed(lines))
         return [next(of_short if is_short else of_long) for is_short in short]
 
 
-def _counted(words: str, kinds: Iterable[tuple[re.Pattern[str], str]]) -> str:
+def _merge_strokes(words: str, kinds: Iterable[tuple[re.Pattern[str], str]]) -> str:
     """*words* with fewer uprights, and letters that are doubled once."""
     for uprights, number in kinds:
         words = uprights.sub(number, words)

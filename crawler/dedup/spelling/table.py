@@ -75,7 +75,7 @@ class Table:
     def __init__(self, keys: NDArray[np.uint64], values: NDArray[np.float32 | np.int32]) -> None:
         bits = max(1, (_BUCKETS_A_KEY * len(keys)).bit_length())
         self.unused = np.uint64(64 - bits)
-        bucket = self._bucket(keys)
+        bucket = self._bucket_of(keys)
         order = np.argsort(bucket, kind="stable")
         self.keys, self.values = keys[order], values[order]
         counts = np.bincount(bucket, minlength=1 << bits)
@@ -86,15 +86,15 @@ class Table:
         spans <<= COUNT_BITS
         self.spans = spans | counts.astype(np.uint32)
 
-    def _bucket(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def _bucket_of(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
         found: NDArray[np.int64] = ((keys * ODD) >> self.unused).view(np.int64)
         return found
 
-    def fill(self, keys: NDArray[np.uint64], found: NDArray[np.float64 | np.int64]) -> None:
+    def fill_values(self, keys: NDArray[np.uint64], found: NDArray[np.float64 | np.int64]) -> None:
         """Put the values of those *keys* that there are into their places in *found*."""
         if not self.keys.size:
             return
-        spans = self.spans.take(self._bucket(keys))
+        spans = self.spans.take(self._bucket_of(keys))
         first = spans >> COUNT_BITS
         # An empty bucket is answered with the key of another one, which is no key of this bucket.
         same = self.keys.take(first, mode="clip") == keys
@@ -105,25 +105,25 @@ class Table:
         met = np.flatnonzero(more)
         starts = first.take(met).astype(np.int64) + 1
         counts = (spans.take(met) & MOST_COUNTED).astype(np.int64) - 1
-        place, met = ranges(starts, counts), np.repeat(met, counts)
+        place, met = expand_ranges(starts, counts), np.repeat(met, counts)
         same = self.keys.take(place) == keys.take(met)
         found[met[same]] = self.values.take(place[same])
 
 
-def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def expand_ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """As many consecutive numbers from each *first* on, one range after another.
 
-    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
+    >>> expand_ranges(np.array([7, 2]), np.array([2, 3])).tolist()
     [7, 8, 2, 3, 4]
     """
     before = np.cumsum(counts) - counts
     return np.repeat(first - before, counts) + np.arange(counts.sum())
 
 
-def begins(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+def mark_changes(values: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each of *values* differs from the one before.
 
-    >>> begins(np.array([7, 7, 2])).tolist()
+    >>> mark_changes(np.array([7, 7, 2])).tolist()
     [True, False, True]
     """
     found = np.ones(len(values), np.bool_)

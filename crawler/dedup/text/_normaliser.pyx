@@ -13,7 +13,7 @@ cdef enum:
     POINTS = 0x20000  # beyond are Han that are seldom used, and nothing else that pages have
     LONGEST = 7
     UNKNOWN = 0, EMPTY = 1, SIGN = 254, MIXES = 255
-    # The rules of :class:`.signs.Sign`.
+    # The rules of :class:`.sign_words.Sign`.
     SEPARATOR = 1, DASH = 2, LONG_DASH = 3, LESS = 4, GREATER = 5, EQUAL = 6, TREND = 7, SYMBOL = 8
     ALWAYS = 9
     REACH = 40
@@ -156,7 +156,7 @@ cdef int learn(Written* written, found) except -1:
 
 
 cdef bint counts(str text, Py_ssize_t at, unsigned char last, Written* known, by_itself) except -1:
-    """Whether the sign at a place is a word there: see :meth:`.signs._Place.counts`."""
+    """Whether the sign at a place is a word there: see :meth:`.sign_words._Place.is_counted`."""
     cdef int rule = known[text[at]].letters[0]
     cdef Py_ssize_t before, after
     cdef int previous = 0

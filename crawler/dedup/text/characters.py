@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .scripts import UNSPACED
-from .signs import sign
+from .segmentation import UNSPACED
+from .sign_words import find_sign
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,7 +92,7 @@ _LONGEST_MARK_RUN: Final = 30
 
 
 @lru_cache
-def characters(
+def load_characters(
     drop_punctuation: bool, fold_accents: bool, split_unspaced: bool, keep_signs: bool = False
 ) -> Characters:
     """What characters do under these rules of a :class:`~crawler.dedup.text.Normaliser`."""
@@ -112,25 +112,25 @@ class Characters:
         for first, last in _IGNORABLE + (_ACCENTS if fold_accents else ()):
             self._known[first : last + 1] = DROP
 
-    def visible(self, text: str) -> str:
+    def drop_invisible(self, text: str) -> str:
         """*text* without invisible characters and without endless runs of combining marks.
 
         They go before normalisation: afterwards, what they stood between would no longer compose.
         """
         points = _code_points(text)
-        found = self.of(points)
+        found = self.classify_points(points)
         mark = found == MARK
         keep = found != DROP
         if mark.any():
             position = np.arange(len(points))
             letter = np.maximum.accumulate(np.where(mark, -1, position))
             keep &= position - letter <= _LONGEST_MARK_RUN
-        return text if keep.all() else _text(points[keep])
+        return text if keep.all() else _decode_points(points[keep])
 
-    def spaced(self, text: str) -> bytes:
+    def encode_spaced(self, text: str) -> bytes:
         """UTF-8 of normalised *text* with spaces for gaps and around letters that stand alone."""
         points = _code_points(text)
-        found = self.of(points)
+        found = self.classify_points(points)
         keep = found != DROP
         if not keep.all():
             points, found = points[keep], found[keep]
@@ -148,37 +148,37 @@ class Characters:
             spaced = np.full(len(points) + np.count_nonzero(before), _SPACE, np.uint32)
             spaced[np.arange(len(points)) + np.cumsum(before)] = points
             points = spaced
-        return _text(points).encode()
+        return _decode_points(points).encode()
 
-    def kinds(self, text: str) -> bytes:
+    def classify_text(self, text: str) -> bytes:
         """What each character of *text* does, in a byte for each."""
-        return self.of(_code_points(text)).tobytes()
+        return self.classify_points(_code_points(text)).tobytes()
 
-    def of(self, points: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    def classify_points(self, points: NDArray[np.uint32]) -> NDArray[np.uint8]:
         """What each of the code points does."""
         found = self._known.take(points)
         unmet = found == _UNMET
         if unmet.any():
             for point in set(points[unmet].tolist()):
-                self._known[point] = self._ask(point)
+                self._known[point] = self._classify_point(point)
             found = self._known.take(points)
         return found
 
     def of_one(self, char: str) -> int:
         """What one character does."""
         found = int(self._known[ord(char)])
-        return self._ask(ord(char)) if found == _UNMET else found
+        return self._classify_point(ord(char)) if found == _UNMET else found
 
-    def _ask(self, point: int) -> int:
-        if self._keep_signs and sign(chr(point)) is not None:
+    def _classify_point(self, point: int) -> int:
+        if self._keep_signs and find_sign(chr(point)) is not None:
             return WORD
-        found = _class(chr(point), self._drop_punctuation)
+        found = _classify_char(chr(point), self._drop_punctuation)
         if found == WORD and any(first <= point <= last for first, last in self._unspaced):
             return ALONE
         return found
 
 
-def _class(char: str, drop_punctuation: bool) -> int:
+def _classify_char(char: str, drop_punctuation: bool) -> int:
     if (char.isalnum() or char == "_") and char not in _APOSTROPHES:
         return WORD
     category = unicodedata.category(char)
@@ -194,5 +194,5 @@ def _code_points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
-def _text(points: NDArray[np.uint32]) -> str:
+def _decode_points(points: NDArray[np.uint32]) -> str:
     return points.astype("<u4", copy=False).tobytes().decode("utf-32-le", "surrogatepass")

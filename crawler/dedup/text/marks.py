@@ -99,12 +99,16 @@ def without_marks(text: str) -> str:
     'Read argv[1], then 1990-\n1995'
     """
     hyphens, lines, ends = places(text)
-    joins = set(_divided(text, hyphens))
+    joins = set(_find_divisions(text, hyphens))
     spans = list(joins)
     if any(bracket in text for bracket in "[［【〔"):
-        spans += _brackets(text)
+        spans += _find_brackets(text)
     if len(lines) + len(ends) >= _FEWEST:
-        spans += [*_raised(text, ends), *_stamps(text, lines), *_verses(text, lines, ends)]
+        spans += [
+            *_find_raised_numbers(text, ends),
+            *_find_time_stamps(text, lines),
+            *_find_verse_numbers(text, lines, ends),
+        ]
     if not spans:
         return text
     spans.sort()
@@ -119,7 +123,7 @@ def without_marks(text: str) -> str:
     return "".join([*parts, text[end:]])
 
 
-def _divided(text: str, hyphens: list[int]) -> Iterator[tuple[int, int]]:
+def _find_divisions(text: str, hyphens: list[int]) -> Iterator[tuple[int, int]]:
     """What divides words at line ends: a hyphen and the blanks around the end of the line."""
     for at in hyphens:
         found = _LINE_END.match(text, at)
@@ -128,7 +132,7 @@ def _divided(text: str, hyphens: list[int]) -> Iterator[tuple[int, int]]:
             yield at, found.start(1)
 
 
-def _brackets(text: str) -> Iterator[tuple[int, int]]:
+def _find_brackets(text: str) -> Iterator[tuple[int, int]]:
     """Marks in brackets: of notes, by number or name, and of editing."""
     doubtful: list[tuple[int, int, int]] = []  # number, start, stop
     certain = 0
@@ -172,7 +176,7 @@ def _is_phrase(inner: str) -> bool:
     return all(part.strip() in _KNOWN for part in inner.split("|"))
 
 
-def _raised(text: str, ends: list[int]) -> Iterator[tuple[int, int]]:
+def _find_raised_numbers(text: str, ends: list[int]) -> Iterator[tuple[int, int]]:
     """Numbers of notes that stood above the line, and run through the text."""
     found = []
     stop = -1
@@ -184,11 +188,11 @@ def _raised(text: str, ends: list[int]) -> Iterator[tuple[int, int]]:
             raised = text[start] in _SUPERSCRIPTS
             if raised or (text[start - 1] in _END and text[max(0, start - 2)].isalpha()):
                 found.append((int(one[0].translate(_DIGITS)), start, stop))
-    for at in _run([number for number, _, _ in found]):
+    for at in _longest_run([number for number, _, _ in found]):
         yield found[at][1:]
 
 
-def _verses(text: str, lines: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
+def _find_verse_numbers(text: str, lines: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
     """Numbers that begin lines or verses, and run through the text."""
     in_line = sorted({*lines, *ends})
     for pattern, places, fewest in ((_AT_LINE, lines, _FEWEST), (_IN_LINE, in_line, _FEWEST + 1)):
@@ -198,16 +202,16 @@ def _verses(text: str, lines: list[int], ends: list[int]) -> Iterator[tuple[int,
             for at, one in matches
             if one[1].isdecimal() and 0 < int(one[1]) <= _MOST_NUMBERED
         ]
-        chain = _run([number for number, _, _ in found], fewest)
+        chain = _longest_run([number for number, _, _ in found], fewest)
         if len(chain) >= _SHARE * len(found):
             for at in chain:
                 yield found[at][1:]
 
 
-def _run(numbers: list[int], fewest: int = _FEWEST) -> list[int]:
+def _longest_run(numbers: list[int], fewest: int = _FEWEST) -> list[int]:
     """Where in *numbers* the longest run n, n + 1, n + 2, … stands; none if it is short.
 
-    >>> _run([7, 1, 2, 40, 3])
+    >>> _longest_run([7, 1, 2, 40, 3])
     [1, 2, 4]
     """
     length: dict[int, int] = {}
@@ -229,7 +233,7 @@ def _run(numbers: list[int], fewest: int = _FEWEST) -> list[int]:
     return chain[::-1] if len(chain) >= fewest else []
 
 
-def _stamps(text: str, lines: list[int]) -> Iterator[tuple[int, int]]:
+def _find_time_stamps(text: str, lines: list[int]) -> Iterator[tuple[int, int]]:
     """Times that begin the lines of a transcript: from its start on, in order, with much text."""
     found = [one for at in lines if (one := _STAMP.match(text, at))]
     if len(found) < _FEWEST_STAMPS:

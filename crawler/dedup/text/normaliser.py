@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .characters import ALONE, DROP, WORD, characters, one_writing
+from .characters import ALONE, DROP, WORD, load_characters, one_writing
 from .marks import without_marks
-from .scripts import UNSPACED_LETTER, segmented
-from .signs import Sign, sign, with_signs
+from .segmentation import UNSPACED_LETTER, segment_text
+from .sign_words import Sign, find_sign, with_signs
 
 try:
     from ._normaliser import encode, has_gaps
@@ -24,7 +24,7 @@ except ImportError:  # then texts that are not all ASCII take some ten times as 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .scripts import Segmenter
+    from .segmentation import Segmenter
 
 _SPACE: Final = ord(" ")
 
@@ -144,9 +144,9 @@ class Normaliser:
             text = without_marks(text)
         patterns = self.drop_urls or self.drop_reposts or self.fold_numbers
         if patterns or self.segment is not None:
-            text = self.reduced(text)
+            text = self.reduce_text(text)
         if self.segment is not None:
-            text = segmented(text, self.segment)
+            text = segment_text(text, self.segment)
         if self.fold_case and self.drop_punctuation:
             most = _PIECE * (8 if self.keep_signs else 1)  # a sign at a time, Python takes seconds
             if COMPILED and not (self.fold_accents or self.segment) and len(text) <= most:
@@ -160,15 +160,15 @@ class Normaliser:
                 if self.keep_signs:
                     return with_signs(text).encode("ascii").translate(_ASCII_SIGNS)
                 return text.encode("ascii").translate(_ASCII)
-        return b"".join(map(self._encode_piece, _pieces(text)))
+        return b"".join(map(self._encode_piece, _cut_pieces(text)))
 
-    def reduced(self, text: str) -> str:
+    def reduce_text(self, text: str) -> str:
         """*text* in NFKC, without the addresses, reposts, numbers and accents that say nothing.
 
         What writes letters otherwise, as :class:`~.spelling.shape.Shapes`, is given this: nobody
         would know them afterwards.
         """
-        text = composed(text, self.fold_accents)  # for 1½ and what is hidden within a number
+        text = compose_text(text, self.fold_accents)  # for 1½ and what is hidden within a number
         if self.drop_urls:
             text = _URL.sub(" ", text)
         if self.drop_reposts:
@@ -179,25 +179,27 @@ class Normaliser:
 
     def _encode_piece(self, text: str) -> bytes:
         signs = self.keep_signs and self.drop_punctuation
-        known = characters(self.drop_punctuation, self.fold_accents, self.segment is None, signs)
-        text = known.visible(text)
+        known = load_characters(
+            self.drop_punctuation, self.fold_accents, self.segment is None, signs
+        )
+        text = known.drop_invisible(text)
         if self.fold_accents:
-            text = known.visible(unicodedata.normalize("NFKD", text))
+            text = known.drop_invisible(unicodedata.normalize("NFKD", text))
         text = one_writing(unicodedata.normalize("NFKC", text))
         text = unicodedata.normalize("NFKC", text.casefold() if self.fold_case else text)
-        return known.spaced(with_signs(text) if signs else text)
+        return known.encode_spaced(with_signs(text) if signs else text)
 
 
-def composed(text: str, fold_accents: bool = False) -> str:
+def compose_text(text: str, fold_accents: bool = False) -> str:
     r"""*text* in NFKC, without invisible characters: what has the same words has the same letters.
 
-    >>> composed("An o\ufb03ce in Zu\u0308\u00adrich\u200b")
+    >>> compose_text("An o\ufb03ce in Zu\u0308\u00adrich\u200b")
     'An office in Zürich'
     """
     if text.isascii():
         return text
-    visible = characters(True, fold_accents, True).visible
-    pieces = [visible(piece) for piece in _pieces(text)]
+    visible = load_characters(True, fold_accents, True).drop_invisible
+    pieces = [visible(piece) for piece in _cut_pieces(text)]
     if fold_accents:
         pieces = [visible(unicodedata.normalize("NFKD", piece)) for piece in pieces]
     return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
@@ -233,10 +235,10 @@ def _by_itself(char: str) -> bytes | None:
     """
     if char.isascii() or char in _TYPOGRAPHY:  # before a table is made that they do not need
         return (char if char.isascii() else " ").encode("ascii").translate(_ASCII)
-    known = characters(True, False, True)
+    known = load_characters(True, False, True)
     if known.of_one(char) == DROP:
         return b""
-    first = known.visible(unicodedata.normalize("NFKD", char))[0]
+    first = known.drop_invisible(unicodedata.normalize("NFKD", char))[0]
     if "\u1160" <= first <= "\u11ff" or "\U00010000" <= first < "\U0001d400":
         return None
     if unicodedata.category(first)[0] == "M":
@@ -259,19 +261,23 @@ def _by_itself_signs(char: str) -> bytes | tuple[int, bytes] | None:
         return b" "
     folded = one_writing(unicodedata.normalize("NFKC", char))
     if len(folded) == 1:
-        known = sign(folded)
+        known = find_sign(folded)
         return _by_itself(char) if known is None else (int(known[0]), known[1].encode())
     if folded[:1] == " ":
         return None
-    inner = [known for known in map(sign, folded) if known is not None]
+    inner = [known for known in map(find_sign, folded) if known is not None]
     if not inner:
         return _by_itself(char)
-    if {rule for rule, _ in inner} != {Sign.SEPARATOR} or sign(folded[0]) or sign(folded[-1]):
+    if (
+        {rule for rule, _ in inner} != {Sign.SEPARATOR}
+        or find_sign(folded[0])
+        or find_sign(folded[-1])
+    ):
         return None  # what stands beside it has a say
     return with_signs(folded).encode() if folded.replace("\u2044", "").isdecimal() else None
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _cut_pieces(text: str) -> Iterator[str]:
     """Cut *text* at ASCII white space, or anywhere in a text that has none for too long."""
     start = 0
     while len(text) - start > _PIECE:

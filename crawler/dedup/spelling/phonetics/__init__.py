@@ -1,6 +1,6 @@
 """Phonetic codes: words that sound alike have the same one.
 
->>> code("dsound")("Rodgers"), code("dsound")("Rogers")
+>>> load_code("dsound")("Rodgers"), load_code("dsound")("Rogers")
 ('602062', '602062')
 """
 
@@ -14,7 +14,16 @@ from .libraries import double_metaphone, soundex
 from .phonex import phonex
 from .phonix import phonix
 
-__all__ = ["CODES", "Code", "code", "double_metaphone", "dsound", "phonex", "phonix", "soundex"]
+__all__ = [
+    "CODES",
+    "Code",
+    "double_metaphone",
+    "dsound",
+    "load_code",
+    "phonex",
+    "phonix",
+    "soundex",
+]
 
 Code: TypeAlias = Callable[[str], str]
 
@@ -27,7 +36,7 @@ CODES: Final[dict[str, Code]] = {
 }
 
 
-def code(name: str) -> Code:
+def load_code(name: str) -> Code:
     """The phonetic code called *name*: a function of a word, ``""`` if it has no Latin letter.
 
     Raises :class:`ValueError` if there is none of that name.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .letters import latin
+from .letters import to_latin
 
 _SILENT: Final = re.compile(r"^(?:kn|gn|pn|ae|wr)")
 _SPECIAL: Final = (
@@ -33,7 +33,7 @@ def dsound(word: str) -> str:
     >>> dsound("Rodgers"), dsound("Houghton"), dsound("Attention")
     ('602062', '0305', '0305205')
     """
-    letters = latin(word)
+    letters = to_latin(word)
     if _SILENT.match(letters):
         letters = letters[1:]
     elif letters.startswith("x"):

@@ -13,10 +13,10 @@ _SPELT_OUT: Final = str.maketrans(
 _LONGEST = 64
 
 
-def latin(word: str) -> str:
+def to_latin(word: str) -> str:
     """The letters a to z of *word*, accents dropped, other Latin letters spelt out, in lower case.
 
-    >>> latin("O'Çonnor-2"), latin("Łódź"), latin("Straße")
+    >>> to_latin("O'Çonnor-2"), to_latin("Łódź"), to_latin("Straße")
     ('oconnor', 'lodz', 'strasse')
     """
     word = word[:_LONGEST]

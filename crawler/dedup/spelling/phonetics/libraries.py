@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...errors import MissingExtra
-from .letters import latin
+from .letters import to_latin
 
 
 def soundex(word: str) -> str:
@@ -16,7 +16,7 @@ def soundex(word: str) -> str:
         import jellyfish
     except ImportError as error:
         raise MissingExtra("Soundex", "typos", error) from error
-    return jellyfish.soundex(latin(word))
+    return jellyfish.soundex(to_latin(word))
 
 
 def double_metaphone(word: str) -> str:
@@ -29,5 +29,5 @@ def double_metaphone(word: str) -> str:
         from doublemetaphone import doublemetaphone
     except ImportError as error:
         raise MissingExtra("Double Metaphone", "typos", error) from error
-    primary: str = doublemetaphone(latin(word))[0]
+    primary: str = doublemetaphone(to_latin(word))[0]
     return primary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .letters import latin
+from .letters import to_latin
 
 _BEGINNINGS: Final = {"kn": "n", "ph": "f", "wr": "r"}
 _FIRST: Final = str.maketrans("eiouypvkqjz", "aaaaabfccgs")
@@ -18,7 +18,7 @@ def phonex(word: str) -> str:
     >>> phonex("Wright"), phonex("Philp") == phonex("Filp")
     ('R230', True)
     """
-    letters = latin(word).rstrip("s")
+    letters = to_latin(word).rstrip("s")
     letters = _BEGINNINGS.get(letters[:2], letters[:2]) + letters[2:]
     letters = letters.removeprefix("h")
     if not letters:

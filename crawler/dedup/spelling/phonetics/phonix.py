@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .letters import latin
+from .letters import to_latin
 
 # Gadd's transformations in his order: where (^ at the beginning, $ at the end, - inside, blank
 # anywhere), what, what for, and what must stand before and after (V a vowel, C a consonant).
@@ -31,7 +31,7 @@ _DIGITS: Final = str.maketrans("abcdefghijklmnopqrstuvwxyz", "012307200224550126
 _RUN: Final = re.compile(r"(\d)\1+")
 
 
-def _rules() -> list[tuple[re.Pattern[str], str]]:
+def _compile_rules() -> list[tuple[re.Pattern[str], str]]:
     rules = []
     for rule in _TABLE.replace("\n", "|").split("|"):
         if not rule.strip():
@@ -48,7 +48,7 @@ def _rules() -> list[tuple[re.Pattern[str], str]]:
     return rules
 
 
-_RULES: Final = _rules()
+_RULES: Final = _compile_rules()
 
 
 def phonix(word: str) -> str:
@@ -57,7 +57,7 @@ def phonix(word: str) -> str:
     >>> phonix("knight"), phonix("night"), phonix("yaeger")
     ('N300', 'N300', 'V200')
     """
-    letters = latin(word)
+    letters = to_latin(word)
     if not letters:
         return ""
     for pattern, instead in _RULES:

@@ -97,11 +97,11 @@ class Method(ABC):
                 raise ValueError(
                     f"sketches of shape {self.shape} compare, not {a.shape} and {b.shape}"
                 )
-            return self._estimate(a, b, confidence, interval)
+            return self._estimate_nonempty(a, b, confidence, interval)
         return Estimate.certain(float(a.size == b.size))
 
     @abstractmethod
-    def _estimate(
+    def _estimate_nonempty(
         self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         """The resemblance of texts that both have shingles."""
@@ -146,7 +146,7 @@ class BandedMethod(Method):
             return np.empty(0, np.uint32)
         return band_keys(sketch, self.bands, self.rows)
 
-    def _estimate(
+    def _estimate_nonempty(
         self, a: SketchArray, b: SketchArray, confidence: float, interval: Interval
     ) -> Estimate:
         return estimate(a, b, confidence=confidence, interval=interval)

@@ -52,9 +52,9 @@ def make_segmenter(setting: str | Segmenter) -> Segmenter:
         The library of ``icu`` is not installed.
     """
     if callable(setting):
-        return _tried(setting, getattr(setting, "__qualname__", repr(setting)))
+        return _try_segmenter(setting, getattr(setting, "__qualname__", repr(setting)))
     if setting == "icu":
-        return _icu()
+        return _load_icu()
     try:
         found = resolve_name(setting)
     except (ImportError, AttributeError, ValueError) as error:
@@ -63,10 +63,10 @@ def make_segmenter(setting: str | Segmenter) -> Segmenter:
         ) from None
     if not callable(found):
         raise ConfigError(f"DEDUP_SEGMENT expects a function, and {setting} is none")
-    return _tried(found, setting)
+    return _try_segmenter(found, setting)
 
 
-def _tried(segment: Segmenter, name: str) -> Segmenter:
+def _try_segmenter(segment: Segmenter, name: str) -> Segmenter:
     try:
         " ".join(segment(_SAMPLE))
     except Exception as error:
@@ -77,13 +77,13 @@ def _tried(segment: Segmenter, name: str) -> Segmenter:
     return segment
 
 
-def segmented(text: str, segment: Segmenter) -> str:
+def segment_text(text: str, segment: Segmenter) -> str:
     """*text* with spaces between the words that *segment* finds in its unspaced runs.
 
-    It is given as :func:`~.normaliser.composed` writes it: how a site writes letters, and whether
+    It is given as :func:`~.normaliser.compose_text` writes it: how a site writes letters, and if
     it puts zero-width spaces between words, has no say in what the segmenter finds.
 
-    >>> segmented("Tokyo is 東京都, they say", lambda run: (run[:2], run[2:]))
+    >>> segment_text("Tokyo is 東京都, they say", lambda run: (run[:2], run[2:]))
     'Tokyo is  東京 都 , they say'
     """
     if text.isascii():
@@ -93,7 +93,7 @@ def segmented(text: str, segment: Segmenter) -> str:
     return _RUN.sub(lambda run: f" {' '.join(segment(run[0]))} ", text)
 
 
-def _icu() -> Segmenter:
+def _load_icu() -> Segmenter:
     """The dictionaries of ICU for Chinese, Japanese, Thai, Lao, Khmer and Burmese."""
     try:
         from icu4py.breakers import WordBreaker

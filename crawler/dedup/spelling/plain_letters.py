@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from ..text.characters import one_writing
-from ..text.normaliser import composed
+from ..text.normaliser import compose_text
 
 
-def written(text: str) -> str:
+def simplify_letters(text: str) -> str:
     """*text* with nothing invisible, one writing for each letter and digit, and ``ß`` as ``ss``.
 
-    >>> written("Straße"), written("științe") == written("ştiinţe")
+    >>> simplify_letters("Straße"), simplify_letters("științe") == simplify_letters("ştiinţe")
     ('Strasse', True)
     """
     if text.isascii():
         return text
-    return one_writing(composed(text)).replace("ß", "ss").replace("ẞ", "SS")
+    return one_writing(compose_text(text)).replace("ß", "ss").replace("ẞ", "SS")
 
 
-def lower(text: str) -> str:
+def lower_letters(text: str) -> str:
     """*text* in lower case, as many letters as before; sigma at the end of a word as elsewhere.
 
-    >>> lower("İzmir"), lower("ΟΔΟΣ") == lower("οδος")
+    >>> lower_letters("İzmir"), lower_letters("ΟΔΟΣ") == lower_letters("οδος")
     ('izmir', True)
     """
     return text.replace("İ", "i").lower().replace("ς", "σ")

@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
-from .scripts import UNSPACED_LETTER
+from .segmentation import UNSPACED_LETTER
 
 
 class Sign(IntEnum):
@@ -58,10 +58,10 @@ _SIGNS: Final = re.compile(r"[^\w\s'\"()!?;]")
 
 
 @lru_cache(maxsize=4096)
-def sign(char: str) -> tuple[Sign, str] | None:
+def find_sign(char: str) -> tuple[Sign, str] | None:
     """The rule of a sign and how it is written; None for what is no sign.
 
-    >>> sign("✔"), sign("−"), sign("*")
+    >>> find_sign("✔"), find_sign("−"), find_sign("*")
     ((<Sign.ALWAYS: 9>, '✓'), (<Sign.DASH: 2>, '-'), None)
     """
     if char in _NONE:
@@ -81,16 +81,16 @@ def with_signs(text: str) -> str:
     >>> with_signs("-3 °C (+1.5), see C++ – or: ★★")
     ' - 3  C ( + 1.5), see C +  +   or   ★  ★ '
     """
-    return _SIGNS.sub(_written, text)
+    return _SIGNS.sub(_write_sign, text)
 
 
-def _written(found: re.Match[str]) -> str:
-    known = sign(found[0])
+def _write_sign(found: re.Match[str]) -> str:
+    known = find_sign(found[0])
     if known is None:
         # Marks and what is no sign are left to the table of characters.
         return found[0] if unicodedata.category(found[0])[0] not in "PS" else " "
     rule, written = known
-    if not _Place(found.string, found.start()).counts(rule):
+    if not _Place(found.string, found.start()).is_counted(rule):
         return " "
     return written if rule is Sign.SEPARATOR else f" {written} "
 
@@ -101,14 +101,14 @@ class _Place:
     def __init__(self, text: str, at: int) -> None:
         self._text, self._at = text, at
 
-    def counts(self, rule: Sign) -> bool:
+    def is_counted(self, rule: Sign) -> bool:
         """Whether the sign is a word here, or the part of a number."""
-        before, after = self._char(-1), self._char(1)
+        before, after = self._char_at(-1), self._char_at(1)
         match rule:
             case Sign.SEPARATOR:
                 return before in _DIGITS and after in _DIGITS
             case Sign.DASH:
-                amount = after in _DIGITS or (after in _MONEY and self._char(2) in _DIGITS)
+                amount = after in _DIGITS or (after in _MONEY and self._char_at(2) in _DIGITS)
                 return (amount and not _DASHES_OR_LETTER.match(before)) or self._is_alone()
             case Sign.LESS:
                 between = before == " " and after == " "
@@ -125,23 +125,23 @@ class _Place:
             case _:
                 return self._is_alone()
 
-    def _char(self, step: int) -> str:
+    def _char_at(self, step: int) -> str:
         at = self._at + step
         return self._text[at] if 0 <= at < len(self._text) else "\n"
 
     def _is_before_number(self) -> bool:
-        after = self._char(1)
-        return (self._char(2) if after == " " else after) in _DIGITS
+        after = self._char_at(1)
+        return (self._char_at(2) if after == " " else after) in _DIGITS
 
     def _is_alone(self) -> bool:
         """Whether the line has nothing else but blanks."""
-        return not any(char.strip(_BLANKS) for char in self._line())
+        return not any(char.strip(_BLANKS) for char in self._rest_of_line())
 
     def _is_among_symbols(self) -> bool:
         """Whether the line has nothing else but symbols and blanks."""
-        return all(char in _BLANKS or _is_symbol(char) for char in self._line())
+        return all(char in _BLANKS or _is_symbol(char) for char in self._rest_of_line())
 
-    def _line(self) -> str:
+    def _rest_of_line(self) -> str:
         """The rest of the line; of a long one enough to be told from those of signs alone."""
         at = self._at
         before = self._text[max(0, at - _REACH) : at].rpartition("\n")
@@ -158,5 +158,5 @@ _DASHES_OR_LETTER: Final = re.compile(
 
 
 def _is_symbol(char: str) -> bool:
-    known = sign(char)
+    known = find_sign(char)
     return known is not None and not char.isascii() and known[0] >= Sign.TREND

@@ -57,8 +57,8 @@ def similar_pairs(
     """All pairs of texts that are candidates and are verified to be similar.
 
     Time grows with the pairs that share a key, not with all pairs; of those at the threshold,
-    bands find the share that :meth:`~.tuning.Choice.found` says. Where very many texts are equal,
-    their pairs are very many.
+    bands find the share that :meth:`~.tuning.Choice.share_found` tells. Where very many texts are
+    equal, their pairs are very many.
 
     Parameters
     ----------
@@ -75,16 +75,16 @@ def similar_pairs(
     """
     threshold = max(threshold, rule.least_similarity)
     known: dict[int, list[int]] = {}
-    for number, groups in enumerate(_groups(fingerprints, one_table=rule.one_table)):
+    for number, groups in enumerate(_list_groups(fingerprints, one_table=rule.one_table)):
         for other in sorted(set(chain.from_iterable(known.get(group, ()) for group in groups))):
-            found = _estimate(fingerprints[other], fingerprints[number], rule, bits)
+            found = _estimate_pair(fingerprints[other], fingerprints[number], rule, bits)
             if found is not None and found.similarity >= threshold:
                 yield Pair(other, number, found)
         for group in groups:
             known.setdefault(group, []).append(number)
 
 
-def cluster(
+def cluster_texts(
     fingerprints: Sequence[Fingerprint], *, threshold: float, bits: int, rule: Rule = ANY_KEY
 ) -> list[Cluster]:
     """Group a collection so that every text is similar to the one that stands for it.
@@ -116,7 +116,7 @@ def cluster(
     >>> from ..fingerprint import Fingerprinter
     >>> texts = ["to be or not to be", "a rose is a rose is a rose", "To be, or not to be?"]
     >>> sketched = list(map(Fingerprinter(DedupConfig(), seed=1), texts))
-    >>> for one in cluster(sketched, threshold=0.8, bits=1024):
+    >>> for one in cluster_texts(sketched, threshold=0.8, bits=1024):
     ...     print(one.representative, [member.number for member in one.members])
     0 [2]
     1 []
@@ -124,10 +124,10 @@ def cluster(
     threshold = max(threshold, rule.least_similarity)
     clusters: dict[int, Cluster] = {}  # by representative
     known: dict[int, list[int]] = {}
-    for number, groups in enumerate(_groups(fingerprints, one_table=rule.one_table)):
+    for number, groups in enumerate(_list_groups(fingerprints, one_table=rule.one_table)):
         best: Member | None = None
-        for other in _candidates(known, groups):
-            found = _estimate(fingerprints[other], fingerprints[number], rule, bits)
+        for other in _find_candidates(known, groups):
+            found = _estimate_pair(fingerprints[other], fingerprints[number], rule, bits)
             if found is None or found.similarity < threshold:
                 continue
             if best is None or (-found.similarity, other) < (
@@ -146,12 +146,12 @@ def cluster(
     return list(clusters.values())
 
 
-def _candidates(known: dict[int, list[int]], groups: Iterable[int]) -> list[int]:
+def _find_candidates(known: dict[int, list[int]], groups: Iterable[int]) -> list[int]:
     hits = Counter(chain.from_iterable(known.get(group, ()) for group in groups))
     return sorted(hits, key=lambda other: (-hits[other], other))[:_MOST_COMPARED]
 
 
-def _estimate(known: Fingerprint, new: Fingerprint, rule: Rule, bits: int) -> Estimate | None:
+def _estimate_pair(known: Fingerprint, new: Fingerprint, rule: Rule, bits: int) -> Estimate | None:
     """The similarity of two texts, None where they are no candidates or do not compare."""
     if known.exact == new.exact:
         return Estimate.certain(1.0)
@@ -160,7 +160,7 @@ def _estimate(known: Fingerprint, new: Fingerprint, rule: Rule, bits: int) -> Es
     return grounds.estimate(bits) if grounds else None
 
 
-def _groups(fingerprints: Sequence[Fingerprint], *, one_table: bool) -> Iterator[list[int]]:
+def _list_groups(fingerprints: Sequence[Fingerprint], *, one_table: bool) -> Iterator[list[int]]:
     """For each text the groups it is in: of all texts with one key, or with one exact hash.
 
     Groups of one are left out; hardly any others are left, so that what follows needs no table
@@ -175,8 +175,8 @@ def _groups(fingerprints: Sequence[Fingerprint], *, one_table: bool) -> Iterator
     columns = [(exact, has_words)]
     keys = np.frombuffer(b"".join(one.bands for one in fingerprints), ">u4")
     if one_table:
-        alike, offset = _shared(exact, has_words)
-        group, _ = _shared(keys.astype(np.uint64), np.ones(keys.size, np.bool_))
+        alike, offset = _number_shared(exact, has_words)
+        group, _ = _number_shared(keys.astype(np.uint64), np.ones(keys.size, np.bool_))
         ends = np.cumsum([len(one.bands) // 4 for one in fingerprints])
         for one, own in zip(alike.tolist(), np.split(group, ends[:-1]), strict=True):
             yield [*([one] if one >= 0 else []), *(own[own >= 0] + offset).tolist()]
@@ -188,14 +188,16 @@ def _groups(fingerprints: Sequence[Fingerprint], *, one_table: bool) -> Iterator
     numbered = []
     offset = 0
     for column, used in columns:
-        group, count = _shared(column, used)
+        group, count = _number_shared(column, used)
         numbered.append(np.where(group >= 0, group + offset, -1))
         offset += count
     for row in np.stack(numbered, axis=1):
         yield row[row >= 0].tolist()
 
 
-def _shared(column: NDArray[np.uint64], used: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int]:
+def _number_shared(
+    column: NDArray[np.uint64], used: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], int]:
     """A number for each value that several of the *used* places have, -1 elsewhere; how many."""
     groups = np.full(len(column), -1, np.int64)
     _, inverse, counts = np.unique(column[used], return_inverse=True, return_counts=True)

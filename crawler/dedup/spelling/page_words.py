@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from .plain_letters import lower_letters
 from .table import word_hashes
-from .writing import lower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,26 +76,28 @@ class Page:
     def __init__(self, text: str, dictionary: Dictionary) -> None:
         self.text = text
         # What stands before the first character and up to two after the last can be asked for.
-        self._kinds = _kinds().take(_codes(f" {text}  "))
+        self._kinds = _classify_unicode().take(_code_points(f" {text}  "))
         within = self._kinds >= _ALPHANUMERIC
         bounds = np.flatnonzero(within[1:] != within[:-1])
         self.starts, self.ends = bounds[::2], bounds[1::2]
-        self._lower = lower(text)
-        letters = _codes(self._lower)[within[1:-2]]
+        self._lower = lower_letters(text)
+        letters = _code_points(self._lower)[within[1:-2]]
         self.hashes = word_hashes(letters, self.ends - self.starts)
-        self.numbers = dictionary.numbers(self.hashes)
+        self.numbers = dictionary.find_numbers(self.hashes)
         self._dictionary = dictionary
 
     def __len__(self) -> int:
         return len(self.starts)
 
-    def words(self, places: NDArray[np.int64] | slice = _ALL) -> list[str]:
+    def words_at(self, places: NDArray[np.int64] | slice = _ALL) -> list[str]:
         """The words at *places*, in lower case."""
         starts, ends = self.starts[places].tolist(), self.ends[places].tolist()
         text = self._lower
         return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
-    def touchable(self, places: NDArray[np.int64], *, noisy: bool = False) -> NDArray[np.int64]:
+    def find_touchable(
+        self, places: NDArray[np.int64], *, noisy: bool = False
+    ) -> NDArray[np.int64]:
         """Those of the words at *places* that may be corrected, were they wrong.
 
         Names may be if the page is *noisy*, and less need be left of the language.
@@ -111,16 +113,16 @@ class Page:
             & (frequent > _OWN_TO_FOREIGN * foreign)
         )
         places = places[own]
-        places = places[self._apart(places)]
+        places = places[self._stand_alone(places)]
         starts, ends = self.starts[places], self.ends[places]
         others = self._others[ends]
         small = others == self._others[starts]
         name = (self._kinds[starts + 1] == _CAPITAL) & (others == self._others[starts + 1])
         right = small | (name & noisy)
-        name &= self._follows(starts)
+        name &= self._follow_space(starts)
         for row in np.flatnonzero(~(right | name)).tolist():
             place, word = int(places[row]), self.text[starts[row] : ends[row]]
-            right[row] = self._plain(place, word, noisy) and (
+            right[row] = self._is_plain_word(place, word, noisy) and (
                 noisy or not word[0].isupper() or self._begins_sentence(place)
             )
         found: NDArray[np.int64] = places[right]
@@ -132,14 +134,18 @@ class Page:
         words of other languages."""
         known = self.numbers >= 0
         frequent = known & (self.numbers < _FUNCTION_WORDS)
-        return _before(frequent), _before(known), _before(self._dictionary.are_foreign(self.hashes))
+        return (
+            _count_before(frequent),
+            _count_before(known),
+            _count_before(self._dictionary.are_foreign(self.hashes)),
+        )
 
     @cached_property
     def _others(self) -> NDArray[np.int64]:
         """Before each character and after the last, how many were no lower-case letters."""
-        return _before(self._kinds[1:-2] != _LOWER)
+        return _count_before(self._kinds[1:-2] != _LOWER)
 
-    def _apart(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _stand_alone(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether words are neither short nor long, nor part of something longer."""
         starts, ends = self.starts[places], self.ends[places]
         lengths = ends - starts
@@ -154,22 +160,22 @@ class Page:
             apart[row] = not self.text.startswith("t", int(ends[row]) + 1)
         return apart
 
-    def names(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def are_names(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether words begin with a capital letter though they begin no sentence."""
         starts = self.starts[places]
         capital = self._kinds[starts + 1] == _CAPITAL
-        found: NDArray[np.bool_] = capital & self._follows(starts)
+        found: NDArray[np.bool_] = capital & self._follow_space(starts)
         for row in np.flatnonzero(capital & ~found).tolist():
             found[row] = not self._begins_sentence(int(places[row]))
         return found
 
-    def _follows(self, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _follow_space(self, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether there is but a space between words and those before, as within a sentence."""
         found: NDArray[np.bool_] = self._kinds[starts] == _SPACE
         found &= self._kinds[starts - 1] >= _ALPHANUMERIC
         return found
 
-    def gap(self, place: int) -> str:
+    def gap_after(self, place: int) -> str:
         """What stands between a word and the next."""
         return self.text[self.ends[place] : self.starts[place + 1]]
 
@@ -183,9 +189,9 @@ class Page:
         found[ended[(ended >= 0) & (ended < len(found))]] = True
         return np.flatnonzero(found)
 
-    def _plain(self, place: int, word: str, noisy: bool) -> bool:
+    def _is_plain_word(self, place: int, word: str, noisy: bool) -> bool:
         """Whether it has the letters and capitals of a word."""
-        if not word.isalpha() and not (noisy and _misread(word)):
+        if not word.isalpha() and not (noisy and _is_misread(word)):
             return False
         if word.islower():
             return True
@@ -202,14 +208,14 @@ class Page:
     def _begins_sentence(self, place: int) -> bool:
         if not place:
             return True
-        gap = self.gap(place - 1).strip(_QUOTES)
+        gap = self.gap_after(place - 1).strip(_QUOTES)
         if gap.endswith(("!", "?")):
             return True
         start, end = self.starts[place - 1], self.ends[place - 1]
         abbreviated = self.text[start].isupper() and end - start <= _LONGEST_ABBREVIATION
         return gap.endswith(".") and not abbreviated
 
-    def rewritten(self, corrections: Sequence[Correction], most: float) -> str:
+    def rewrite_text(self, corrections: Sequence[Correction], most: float) -> str:
         """The text with *corrections*, in order, unless they are more than that share of it."""
         if sum(last - first for first, last, _ in corrections) > most * len(self):
             return self.text
@@ -224,7 +230,7 @@ class Page:
 
 
 @cache
-def _kinds() -> NDArray[np.uint8]:
+def _classify_unicode() -> NDArray[np.uint8]:
     """The kind of every character of Unicode."""
     found = np.zeros(sys.maxunicode + 1, np.uint8)
     characters = np.arange(len(found), dtype="<u4").tobytes().decode(_CODE, "surrogatepass")
@@ -240,16 +246,16 @@ def _kinds() -> NDArray[np.uint8]:
     return found
 
 
-def _codes(text: str) -> NDArray[np.uint32]:
+def _code_points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode(_CODE, "surrogatepass"), "<u4")
 
 
-def _before(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _count_before(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
     """How many are set before each place and before the end."""
     found = np.zeros(len(flags) + 1, np.int64)
     np.cumsum(flags, out=found[1:])
     return found
 
 
-def _misread(word: str) -> bool:
+def _is_misread(word: str) -> bool:
     return not word.isdecimal() and bool(_MISREAD.match(word)) and not _NUMBERED.match(word)
