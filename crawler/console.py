@@ -166,6 +166,9 @@ class Console:
         self.terminal.print()
         self.terminal.print(f"{hosts}: {self._reason} after {seconds:.0f} s", style="bold")
         self.terminal.print(table)
+        if again := stats.get("dedup/asked_again"):
+            asked = counted(again, "dropped page was", "dropped pages were")
+            self.terminal.print(f"{asked} asked for again: the original may have changed")
         for uri, count in self.feeds:
             written = counted(count, "kept page is", "kept pages are")
             self.terminal.print(f"{written} in {uri}", soft_wrap=True)

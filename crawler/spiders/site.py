@@ -165,10 +165,9 @@ class SiteSpider(Spider):
             self.failures.other_type(response, media_type(header))
             return
         self.failures.answered = True
-        if not is_asked_again(response.request):
-            self.pages += 1
-            self._count("site/pages")
-            self._count(f"site/hosts/{host_of(response.url)}")
+        self.pages += not is_asked_again(response.request)
+        self._count("site/pages")
+        self._count(f"site/hosts/{host_of(response.url)}")
         document = await parse(response.body, url=response.url, content_type=header or None)
         noindex, nofollow = self._forbidden(response, document)
         if noindex:

@@ -205,3 +205,15 @@ async def test_the_first_pages_of_a_host_are_put_right(web: Web, run: Any) -> No
     stats = await run(feed, DEDUP_TEMPLATES=True)
     assert set(paths) <= feed.tags.keys(), stats
     assert stats.get("dedup/asked_again", 0) <= 8
+
+
+async def test_what_is_asked_for_again_is_no_further_page(web: Web, run: Any) -> None:
+    """It does not count for max_pages of the spider `site`."""
+    web.page("/", "/old", text=HOST)
+    web.page("/old", text=prose(1))
+    await run()
+    web.page("/", "/new", "/old", text=HOST)
+    web.page("/new", text=prose(1))
+    web.page("/old", text=prose(2))
+    stats = await run(max_pages="4")
+    assert (stats["dedup/asked_again"], stats["finish_reason"]) == (1, "finished")
