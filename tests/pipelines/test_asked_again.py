@@ -145,6 +145,24 @@ async def test_only_so_many_are_remembered(
     assert ("DEDUP_ASK_AGAIN=1" in caplog.text) == bool(most)
 
 
+async def test_many_do_not_wait_for_the_end(web: Web, run: Any) -> None:
+    """When much is remembered, copies of what has changed by then are asked for again."""
+    olds = {"/a": 1, "/b": 2}
+    web.page("/", *olds, text=HOST)
+    for path, seed in olds.items():
+        web.page(path, text=prose(seed))
+    await run()
+    copies = {f"/copy/{n}": 1 if n < 14 else 2 for n in range(22)}
+    web.page("/", *list(copies)[:14], "/a", *list(copies)[14:], "/b", text=HOST)
+    for path, seed in copies.items():
+        web.page(path, text=prose(seed))
+    web.page("/a", text=prose(3))
+    feed = Feed()
+    stats = await run(feed, DEDUP_ASK_AGAIN=20)
+    assert (stats["dedup/asked_again"], "dedup/not_remembered" in stats) == (14, False)
+    assert len(feed.tags.keys() & copies.keys()) == 1
+
+
 async def test_what_does_not_come_again_is_listed(
     web: Web, run: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

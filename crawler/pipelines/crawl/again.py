@@ -30,6 +30,7 @@ ASKED_AGAIN: Final = "dedup_asked_again"
 """Key in the meta of a request that is made again: of which pages, and which hosts are final."""
 
 ENOUGH: Final = 8  # contents from which a host's template is known well
+_FEW: Final = 16  # dropped pages for which the index is not asked before the spider is idle
 _TIMES: Final = 10  # as many pages as are remembered at once are asked for again in a crawl
 _MOST_HOSTS: Final = 10_000  # that a crawl remembers to have visited
 _MOST_FINAL: Final = 64  # hosts that one check names
@@ -140,7 +141,7 @@ class AskAgain:
             self._dropped[known] = Dropped(request, is_early)
         self._since_settled += 1
         many = len(self._dropped) >= self._most * 3 // 4
-        if many and self._since_settled >= self._most // 4:
+        if many and self._since_settled >= max(self._most // 4, _FEW):
             self._settle_soon(is_idle=False)
 
     def idle(self) -> None:
