@@ -19,7 +19,7 @@ from lxml.includes.tree cimport (
 
 import numpy as np
 
-from . import reader
+from . import elements
 from .blocks import (LIMIT, OTHER, TAG_CODES, Flat)
 from .elements import (DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, hides, is_hidden)
 from .head import (RECORD, Head, is_data)
@@ -31,10 +31,10 @@ include "nodes.pxi"
 include "columns.pxi"
 include "tags.pxi"
 
-cdef int INLINE = reader.INLINE, READING = reader.READING, LINK = reader.LINK
-cdef int BREAK = reader.BREAK, TIME = reader.TIME, HEAD = reader.HEAD
-cdef int PRE = reader.PRE, BLOCK = reader.BLOCK, CUSTOM = reader.CUSTOM
-cdef bytes BASE_TAG = reader.BASE.encode()
+cdef int INLINE = elements.INLINE, READING = elements.READING, LINK = elements.LINK
+cdef int BREAK = elements.BREAK, TIME = elements.TIME, HEAD = elements.HEAD
+cdef int PRE = elements.PRE, BLOCK = elements.BLOCK, CUSTOM = elements.CUSTOM
+cdef bytes BASE_TAG = elements.BASE.encode()
 cdef const char* BASE = BASE_TAG
 cdef bytes UNQUOTED_BYTES = UNQUOTED_NAME.encode()
 cdef const char* UNQUOTED = UNQUOTED_BYTES

@@ -19,6 +19,53 @@ MOST_KINDS: Final = 2000  # then classes are read no more; of 880 pages none has
 # What stands in these is text, whatever stands in it.
 PHRASES: Final = frozenset(TAG_CODES[tag] for tag in ("p", "h1", "h2", "h3", "h4"))
 
+# All others are blocks.
+SKIPPED, INLINE, READING, LINK, BREAK, TIME, HEAD, PRE, BLOCK, CUSTOM = range(10)
+# Annotations say a formula again, in TeX or another markup.
+_SKIPPED_TAGS: Final = """
+    script style template svg iframe object canvas audio video select datalist textarea input
+    param applet frame frameset noframes noembed progress meter rp annotation annotation-xml
+"""
+# Behind `embed`, `source` and `track`, which nobody closes, libxml2 lets their parent's text follow
+# inside of them.
+_INLINE_TAGS: Final = """
+    abbr acronym b bdi bdo big cite code data del dfn em embed font i img ins kbd label map mark
+    nobr q ruby rb s samp small source span strike strong sub sup track tt u var wbr
+
+    math maction menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom
+    mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtext mtr munder
+    munderover none semantics
+"""
+# What stands above letters would part the words that it is a reading of.  Nobody has to close it,
+# so one ends at whatever cannot be in it.
+_READING_TAGS: Final = "rt rtc"
+BASE: Final = "rb"
+_HEAD_TAGS: Final = "title meta link base area"
+TAGS: Final[dict[str, int]] = {
+    **dict.fromkeys(_SKIPPED_TAGS.split(), SKIPPED),
+    **dict.fromkeys(_INLINE_TAGS.split(), INLINE),
+    **dict.fromkeys(_READING_TAGS.split(), READING),
+    **dict.fromkeys(_HEAD_TAGS.split(), HEAD),
+    "a": LINK,
+    "br": BREAK,
+    "mtd": BREAK,
+    "time": TIME,
+    **dict.fromkeys(("pre", "xmp", "listing", "plaintext"), PRE),
+    **dict.fromkeys(("output", "picture", "slot"), CUSTOM),
+}
+
+
+def kind_of(tag: str) -> int:
+    """Return what is done at a tag; Word's `st1:place` and its like part no more than `span` does.
+
+    Nor do tags of a site's own and pictures in paragraphs and headings; elsewhere they hold whole
+    parts.
+
+    >>> kind_of("p") == BLOCK, kind_of("st1:place") == INLINE, kind_of("user-mention") == CUSTOM
+    (True, True, True)
+    """
+    return TAGS.get(tag, INLINE if ":" in tag else CUSTOM if "-" in tag else BLOCK)
+
 
 class Elements:
     """The elements of a page in its order, as columns; the first is the page.

@@ -3,61 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
 from .blocks import CHUNK, Flat, ints, squeeze
-from .elements import DEEPEST, Elements
+from .elements import (
+    BASE,
+    BLOCK,
+    BREAK,
+    CUSTOM,
+    DEEPEST,
+    HEAD,
+    INLINE,
+    LINK,
+    PRE,
+    READING,
+    TIME,
+    Elements,
+    kind_of,
+)
 from .head import RECORD, Head, is_data
 from .hidden import MOST_UNSEEN, NUMBER, instead, is_gutter, is_number
-
-# All others are blocks.
-SKIPPED, INLINE, READING, LINK, BREAK, TIME, HEAD, PRE, BLOCK, CUSTOM = range(10)
-# Annotations say a formula again, in TeX or another markup.
-_SKIPPED_TAGS: Final = """
-    script style template svg iframe object canvas audio video select datalist textarea input
-    param applet frame frameset noframes noembed progress meter rp annotation annotation-xml
-"""
-# Behind `embed`, `source` and `track`, which nobody closes, libxml2 lets their parent's text follow
-# inside of them.
-_INLINE_TAGS: Final = """
-    abbr acronym b bdi bdo big cite code data del dfn em embed font i img ins kbd label map mark
-    nobr q ruby rb s samp small source span strike strong sub sup track tt u var wbr
-
-    math maction menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom
-    mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtext mtr munder
-    munderover none semantics
-"""
-# What stands above letters would part the words that it is a reading of.  Nobody has to close it,
-# so one ends at whatever cannot be in it.
-_READING_TAGS: Final = "rt rtc"
-BASE: Final = "rb"
-_HEAD_TAGS: Final = "title meta link base area"
-TAGS: Final[dict[str, int]] = {
-    **dict.fromkeys(_SKIPPED_TAGS.split(), SKIPPED),
-    **dict.fromkeys(_INLINE_TAGS.split(), INLINE),
-    **dict.fromkeys(_READING_TAGS.split(), READING),
-    **dict.fromkeys(_HEAD_TAGS.split(), HEAD),
-    "a": LINK,
-    "br": BREAK,
-    "mtd": BREAK,
-    "time": TIME,
-    **dict.fromkeys(("pre", "xmp", "listing", "plaintext"), PRE),
-    **dict.fromkeys(("output", "picture", "slot"), CUSTOM),
-}
-
-
-def kind_of(tag: str) -> int:
-    """Return what is done at a tag; Word's `st1:place` and its like part no more than `span` does.
-
-    Nor do tags of a site's own and pictures in paragraphs and headings; elsewhere they hold whole
-    parts.
-
-    >>> kind_of("p") == BLOCK, kind_of("st1:place") == INLINE, kind_of("user-mention") == CUSTOM
-    (True, True, True)
-    """
-    return TAGS.get(tag, INLINE if ":" in tag else CUSTOM if "-" in tag else BLOCK)
 
 
 def is_word(char: str) -> bool:
@@ -68,235 +35,283 @@ def is_word(char: str) -> bool:
 class Reader:
     """A target for lxml's parser: what a page holds, gathered while it is parsed.
 
-    No tree is built, which takes about as long as all the gathering.  `start` and `end` are
-    closures: they run a thousand times a page, and locals are twice as fast as attributes.  `data`
-    is a list's own `append`: half the texts only part tags, and a call of Python's for each would
-    cost more than to sort them out afterwards.
+    No tree is built, which takes about as long as all the gathering.  `data` is a list's own
+    `append`: half the texts only part tags, and a call of Python's for each would cost more than to
+    sort them out afterwards.
     """
 
-    __slots__ = ("close", "data", "end", "start")
+    __slots__ = (
+        "_around", "_counts", "_dated", "_deepest", "_depth", "_element", "_elements", "_head",
+        "_hidden", "_link_depth", "_link_end", "_linked", "_linked_from", "_links", "_now",
+        "_pieces", "_pre", "_reading", "_reading_from", "_sink", "_skipped", "_skipped_from",
+        "_spare", "_spared", "_texts", "data",
+    )  # fmt: skip
 
     def __init__(self) -> None:
-        head = Head()
-        texts: list[str] = []
-        counts: list[int] = []
-        linked: list[int] = []
-        links: list[int] = []
-        around: list[int] = []
-        elements = Elements()
-        add, parents, ends = elements.add, elements.parents, elements.ends
-        hrefs, rels = head.hrefs, head.rels
+        self._head = Head()
+        self._elements = Elements()
+        # Of each block: text, words, characters in links, links, the element around it.
+        self._texts: list[str] = []
+        self._counts: list[int] = []
+        self._linked: list[int] = []
+        self._links: list[int] = []
+        self._around: list[int] = []
+        self._pieces: list[str] = []  # of the block that is being read
+        self.data = self._pieces.append
+        self._now = _Links(0, 0)  # of these pieces
+        self._element = self._depth = self._deepest = self._pre = 0
+        self._link_depth = self._linked_from = 0
+        self._link_end = 0  # where a link has ended that another may follow
+        self._dated = 0  # where a date has ended that a word may follow
+        self._skipped = self._skipped_from = 0
+        self._reading = self._reading_from = 0
+        self._hidden: _Hidden | None = None  # what is being read of a hidden element
+        self._spare: list[str] = []  # what was left out, if nothing else is there
+        self._spared = _Links(0, 0)  # of that
+        self._sink: list[str] | None = None
 
-        pieces: list[str] = []
-        link_chars = link_count = link_depth = linked_from = skipped = skipped_from = pre = 0
-        element = depth = deepest = reading = reading_from = 0
-        dated = 0  # where a date has ended that a word may follow
-        link_end = 0  # where a link has ended that another may follow
-        unseen = unseen_from = unseen_chars = unseen_count = 0
-        place = ""  # what is read for the element that is not seen
-        spare: list[str] = []  # what was left out, if nothing else is there
-        spare_chars = spare_count = 0
-        sink: list[str] | None = None
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Begin an element."""
+        if self._skipped:
+            self._skipped += 1
+            return
+        if self._dated:
+            self._part_date()
+        self._depth += 1
+        self._deepest = max(self._deepest, self._depth)
+        kind = self._kind(tag)
+        if self._reading:
+            if kind == INLINE and tag != BASE:
+                self._reading += 1
+                return
+            self._reading = 0
+            del self._pieces[self._reading_from :]
+        if kind >= PRE:
+            self._start_block(tag, attributes, kind)
+        elif kind == INLINE:
+            if attributes and not self._hidden:
+                self._hide(instead(attributes, self._pre > 0))
+        elif kind == READING:
+            self._reading, self._reading_from = 1, len(self._pieces)
+        elif kind == LINK:
+            self._start_link(attributes)
+        elif kind == BREAK:
+            self._pieces.append("\n")
+        elif kind == TIME:
+            self._head.time(attributes)
+            # Bylines leave it to style sheets to part a date from the name before it.
+            if self._ends_in_word():
+                self._pieces.append(" ")
+        elif tag != "template" or "shadowrootmode" not in attributes:  # which browsers show
+            self._skip(tag, attributes, kind)
 
-        def part_date() -> None:
-            nonlocal dated
-            if len(pieces) > dated:
-                if is_word(pieces[dated][:1]):
-                    pieces.insert(dated, " ")
-                dated = 0
+    def end(self, tag: str) -> None:
+        """End an element."""
+        if self._skipped:
+            self._skipped -= 1
+            if not self._skipped:
+                self._depth -= 1
+                self._empty_into_sink()
+            return
+        if self._dated:
+            self._part_date()
+        self._depth -= 1
+        if self._reading:
+            self._reading -= 1
+            if not self._reading:
+                del self._pieces[self._reading_from :]
+            return
+        kind = self._kind(tag)
+        if kind >= PRE:
+            self._end_block(kind)
+        elif kind == LINK and self._link_depth:
+            self._end_link()
+        elif kind == TIME:
+            self._dated = len(self._pieces) if self._ends_in_word() else 0
+        if self._hidden and self._depth < self._hidden.depth:
+            self._end_hidden(self._hidden)
 
-        def flush() -> None:
-            nonlocal link_chars, link_count, linked_from, spare_chars, spare_count, dated
-            nonlocal link_end
-            dated = link_end = 0
-            if link_depth:
-                link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
-                linked_from = 0
-            joined = pieces[0] if len(pieces) == 1 else "".join(pieces)
+    def close(self) -> tuple[Flat, Head]:
+        """Return what was read; nothing can be read afterwards."""
+        if self._skipped:
+            self._empty_into_sink()
+        if self._reading:
+            del self._pieces[self._reading_from :]
+        if self._dated:
+            self._part_date()
+        if self._hidden:
+            self._end_hidden(self._hidden)
+        if self._pieces:
+            self._flush()
+        counts, linked = ints(self._counts), ints(self._linked)
+        links, around = ints(self._links), ints(self._around)
+        found = (
+            self._elements.flat(
+                self._texts, counts, linked, links, around, self._deepest > DEEPEST
+            ),
+            self._head,
+        )
+        # lxml's parser and its target hold each other; the page must not wait for the garbage
+        # collector as well.
+        for name in self.__slots__:
+            delattr(self, name)
+        return found
+
+    def _kind(self, tag: str) -> int:
+        kind = kind_of(tag)
+        if kind == CUSTOM:
+            return INLINE if self._elements.is_phrase(self._element) else BLOCK
+        return kind
+
+    def _start_block(self, tag: str, attributes: Mapping[str, str], kind: int) -> None:
+        if self._hidden:
+            self._end_hidden(self._hidden)
+        self._end_text()
+        self._element = self._elements.add(self._element, tag, attributes, len(self._texts))
+        if kind == PRE:
+            self._pre += 1
+
+    def _end_block(self, kind: int) -> None:
+        self._end_text()
+        if self._element:
+            self._elements.ends[self._element] = len(self._texts)
+            self._element = self._elements.parents[self._element]
+            if kind == PRE:
+                self._pre -= 1
+
+    def _start_link(self, attributes: Mapping[str, str]) -> None:
+        if self._pre and not self._hidden and instead(attributes, code=True) == NUMBER:
+            self._hide(NUMBER)
+        if not self._link_depth:
+            # So do lists of links with the space between these.
+            if self._link_end and self._link_end == len(self._pieces) and not self._pre:
+                self._pieces.append(" ")
+            self._linked_from = len(self._pieces)
+        self._link_depth += 1
+        self._now = self._now._replace(number=self._now.number + 1)
+        if "href" in attributes:
+            self._head.hrefs.append(attributes["href"])
+            self._head.rels.append(attributes.get("rel"))
+
+    def _end_link(self) -> None:
+        self._link_depth -= 1
+        if not self._link_depth:
+            self._count_linked()
+            size = len(self._pieces)
+            self._link_end = size if size > self._linked_from else 0
+
+    def _count_linked(self) -> None:
+        chars = len(" ".join("".join(self._pieces[self._linked_from :]).split()))
+        self._now = self._now._replace(chars=self._now.chars + chars)
+
+    def _skip(self, tag: str, attributes: Mapping[str, str], kind: int) -> None:
+        """Begin what is no text; some of it tells of the page, and goes into a sink."""
+        self._skipped, self._skipped_from = 1, len(self._pieces)
+        if kind == HEAD:
+            self._sink = self._head.add(tag, attributes)
+        elif tag == "script" and is_data(attributes.get("type")):
+            self._sink = self._head.data
+            self._sink.append(RECORD)
+
+    def _empty_into_sink(self) -> None:
+        if self._sink is not None:
+            self._sink += self._pieces[self._skipped_from :]
+            self._sink = None
+        del self._pieces[self._skipped_from :]
+
+    def _hide(self, place: str | None) -> None:
+        """Begin a hidden element within text, in whose place something is read, if anything."""
+        if place is not None:
+            self._hidden = _Hidden(self._depth, len(self._pieces), place, self._now)
+
+    def _end_hidden(self, hidden: _Hidden) -> None:
+        self._hidden = None
+        begin, place = hidden.begin, hidden.place
+        text = "".join(self._pieces[begin:])
+        single = " ".join(text.split())
+        if place == NUMBER:
+            is_left_out = is_number(text)
+        else:
+            is_left_out = bool(place) or len(single) <= MOST_UNSEEN
+        if not is_left_out:
+            return
+        if place != NUMBER and text:
+            self._spare.append(f"{text} ")
+            chars = len(single) if self._link_depth else self._now.chars - hidden.links.chars
+            count = self._now.number - hidden.links.number
+            self._spared = _Links(self._spared.chars + chars, self._spared.number + count)
+        self._pieces[begin:] = [" "] if place == " " else []
+        self._linked_from = min(self._linked_from, begin)
+        self._now = hidden.links
+        if self._dated > begin:
+            self._dated = 0
+        if self._link_end > begin:
+            self._link_end = 0
+
+    def _ends_in_word(self) -> bool:
+        return bool(self._pieces) and is_word(self._pieces[-1][-1:])
+
+    def _part_date(self) -> None:
+        """Part a date from the word that follows it."""
+        if len(self._pieces) > self._dated:
+            if is_word(self._pieces[self._dated][:1]):
+                self._pieces.insert(self._dated, " ")
+            self._dated = 0
+
+    def _end_text(self) -> None:
+        """End the block that is being read, if there is more than white space."""
+        pieces = self._pieces
+        if len(pieces) == 1 and not self._spare and pieces[0].isspace():
             pieces.clear()
-            if pre or len(joined) > CHUNK:
-                text = joined.strip("\n").rstrip() if pre else squeeze(joined)
-                count = text.count(" ") + 1
-            else:
-                words = joined.split()
-                text = " ".join(words)
-                count = len(words)
-            if spare:
-                if not text:
-                    text = squeeze("".join(spare))
-                    count = text.count(" ") + 1
-                    link_chars += spare_chars
-                    link_count += spare_count
-                spare.clear()
-                spare_chars = spare_count = 0
-            if text:
-                if not is_gutter(text, elements.signs[element], pre > 0):
-                    texts.append(text)
-                    counts.append(count)
-                    linked.append(link_chars)
-                    links.append(link_count)
-                    around.append(element)
-                link_chars = link_count = 0
+            self._linked_from = self._link_end = 0
+        elif pieces:
+            self._flush()
 
-        def end_unseen() -> None:
-            nonlocal unseen, link_chars, link_count, linked_from, spare_chars, spare_count, dated
-            nonlocal link_end
-            unseen = 0
-            text = "".join(pieces[unseen_from:])
-            if (
-                is_number(text)
-                if place == NUMBER
-                else place or len(" ".join(text.split())) <= MOST_UNSEEN
-            ):
-                if place != NUMBER and text:
-                    spare.append(f"{text} ")
-                    spare_count += link_count - unseen_count
-                    chars = len(" ".join(text.split()))
-                    spare_chars += chars if link_depth else link_chars - unseen_chars
-                pieces[unseen_from:] = [" "] if place == " " else []
-                linked_from = min(linked_from, unseen_from)
-                link_chars, link_count = unseen_chars, unseen_count
-                if dated > unseen_from:
-                    dated = 0
-                if link_end > unseen_from:
-                    link_end = 0
+    def _flush(self) -> None:
+        self._dated = self._link_end = 0
+        if self._link_depth:
+            self._count_linked()
+            self._linked_from = 0
+        text = self._squeezed()
+        if self._spare:
+            if not text:
+                text = squeeze("".join(self._spare))
+                now, spared = self._now, self._spared
+                self._now = _Links(now.chars + spared.chars, now.number + spared.number)
+            self._spare.clear()
+            self._spared = _Links(0, 0)
+        if not text:
+            return
+        if not is_gutter(text, self._elements.signs[self._element], self._pre > 0):
+            self._texts.append(text)
+            self._counts.append(text.count(" ") + 1)
+            self._linked.append(self._now.chars)
+            self._links.append(self._now.number)
+            self._around.append(self._element)
+        self._now = _Links(0, 0)
 
-        def start(tag: str, attributes: Mapping[str, str]) -> None:
-            nonlocal element, link_depth, link_count, linked_from, skipped, skipped_from, pre, sink
-            nonlocal depth, deepest, reading, reading_from, link_end
-            nonlocal unseen, unseen_from, unseen_chars, unseen_count, place
-            if skipped:
-                skipped += 1
-                return
-            if dated:
-                part_date()
-            depth += 1
-            if depth > deepest:
-                deepest = depth
-            kind = kind_of(tag)
-            if kind == CUSTOM:
-                kind = INLINE if elements.is_phrase(element) else BLOCK
-            if reading:
-                if kind == INLINE and tag != BASE:
-                    reading += 1
-                    return
-                reading = 0
-                del pieces[reading_from:]
-            if kind >= PRE:
-                if unseen:
-                    end_unseen()
-                if pieces:
-                    if len(pieces) == 1 and not spare and pieces[0].isspace():
-                        pieces.clear()
-                        linked_from = link_end = 0
-                    else:
-                        flush()
-                element = add(element, tag, attributes, len(texts))
-                if kind == PRE:
-                    pre += 1
-            elif kind == INLINE:
-                if attributes and not unseen and (read := instead(attributes, pre > 0)) is not None:
-                    unseen, unseen_from, place = depth, len(pieces), read
-                    unseen_chars, unseen_count = link_chars, link_count
-            elif kind == READING:
-                reading, reading_from = 1, len(pieces)
-            elif kind == LINK:
-                if pre and not unseen and instead(attributes, code=True) == NUMBER:
-                    unseen, unseen_from, place = depth, len(pieces), NUMBER
-                    unseen_chars, unseen_count = link_chars, link_count
-                if not link_depth:
-                    # So do lists of links with the space between these.
-                    if link_end and link_end == len(pieces) and not pre:
-                        pieces.append(" ")
-                    linked_from = len(pieces)
-                link_depth += 1
-                link_count += 1
-                if "href" in attributes:
-                    hrefs.append(attributes["href"])
-                    rels.append(attributes.get("rel"))
-            elif kind == BREAK:
-                pieces.append("\n")
-            elif kind == TIME:
-                head.time(attributes)
-                # Bylines leave it to style sheets to part a date from the name before it.
-                if pieces and is_word(pieces[-1][-1:]):
-                    pieces.append(" ")
-            elif tag != "template" or "shadowrootmode" not in attributes:  # which browsers show
-                skipped = 1
-                skipped_from = len(pieces)
-                if kind == HEAD:
-                    sink = head.add(tag, attributes)
-                elif tag == "script" and is_data(attributes.get("type")):
-                    sink = head.data
-                    sink.append(RECORD)
+    def _squeezed(self) -> str:
+        joined = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
+        self._pieces.clear()
+        if self._pre:
+            return joined.strip("\n").rstrip()
+        return squeeze(joined) if len(joined) > CHUNK else " ".join(joined.split())
 
-        def end(tag: str) -> None:
-            nonlocal element, link_chars, link_depth, linked_from, skipped, pre, sink, depth
-            nonlocal reading, dated, link_end
-            if skipped:
-                skipped -= 1
-                if not skipped:
-                    depth -= 1
-                    if sink is not None:
-                        sink += pieces[skipped_from:]
-                        sink = None
-                    del pieces[skipped_from:]
-                return
-            if dated:
-                part_date()
-            depth -= 1
-            if reading:
-                reading -= 1
-                if not reading:
-                    del pieces[reading_from:]
-                return
-            kind = kind_of(tag)
-            if kind == CUSTOM:
-                kind = INLINE if elements.is_phrase(element) else BLOCK
-            if kind >= PRE:
-                if pieces:
-                    if len(pieces) == 1 and not spare and pieces[0].isspace():
-                        pieces.clear()
-                        linked_from = link_end = 0
-                    else:
-                        flush()
-                if element:
-                    ends[element] = len(texts)
-                    element = parents[element]
-                    if kind == PRE:
-                        pre -= 1
-            elif kind == LINK and link_depth:
-                link_depth -= 1
-                if not link_depth:
-                    link_chars += len(" ".join("".join(pieces[linked_from:]).split()))
-                    link_end = len(pieces) if len(pieces) > linked_from else 0
-            elif kind == TIME:
-                dated = len(pieces) if pieces and is_word(pieces[-1][-1:]) else 0
-            if depth < unseen:
-                end_unseen()
 
-        def close() -> tuple[Flat, Head]:
-            nonlocal head, texts, hrefs, rels, elements, add, pieces, sink
-            if skipped:
-                if sink is not None:
-                    sink += pieces[skipped_from:]
-                del pieces[skipped_from:]
-            if reading:
-                del pieces[reading_from:]
-            if dated:
-                part_date()
-            if unseen:
-                end_unseen()
-            if pieces:
-                flush()
-            blocks = ints(counts), ints(linked), ints(links), ints(around)
-            result = elements.flat(texts, *blocks, deepest > DEEPEST), head
-            # lxml's parser and its target hold each other; the page must not wait for the
-            # garbage collector as well.
-            del head, texts, hrefs, rels, elements, add, pieces, sink
-            return result
+class _Links(NamedTuple):
+    """Characters in links, and links."""
 
-        self.start, self.data, self.end, self.close = start, pieces.append, end, close
+    chars: int
+    number: int
+
+
+class _Hidden(NamedTuple):
+    """A hidden element within text: its depth, its first piece, and what is read in its place."""
+
+    depth: int
+    begin: int
+    place: str
+    links: _Links  # before it
 
 
 def walk(root: Any) -> tuple[Flat, Head]:

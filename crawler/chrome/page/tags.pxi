@@ -2,8 +2,8 @@
 
 # Of each tag that means something.
 cdef dict MEANT = {
-    tag: (reader.kind_of(tag), TAG_CODES.get(tag, OTHER), TAG_BITS.get(tag, 0))
-    for tag in (*reader.TAGS, *TAG_CODES, *TAG_BITS)
+    tag: (elements.kind_of(tag), TAG_CODES.get(tag, OTHER), TAG_BITS.get(tag, 0))
+    for tag in (*elements.TAGS, *TAG_CODES, *TAG_BITS)
 }
 
 cdef enum:
@@ -46,7 +46,7 @@ cdef class Tags:
         cdef str read = decoded(name)
         meant = MEANT.get(read)
         if meant is None:
-            meant = reader.kind_of(read), OTHER, 0
+            meant = elements.kind_of(read), OTHER, 0
         tag.action, tag.code, tag.signs = meant
         self.kinds_at[place] = self.kinds.setdefault(<uintptr_t>name, {})
         tag.name = name

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .blocks import squeeze
-from .reader import INLINE, LINK, READING, TAGS, TIME
+from .elements import INLINE, LINK, READING, TAGS, TIME
 
 MOST_ATTRIBUTES: Final = 99  # a link with more is none for people
 # Attributes are stepped over one by one, for a value may hold what looks like another. In linear
