@@ -125,6 +125,43 @@ async def test_copies_of_pages_elsewhere_are_left(web: Web, run: Any) -> None:
     assert (stats["dedup/exact"], "dedup/asked_again" in stats) == (1, False)
 
 
+async def test_what_another_crawl_has_seen_may_have_changed(web: Web, run: Any) -> None:
+    """It began later and ended earlier; its pages are confirmed, but not by this crawl."""
+    web.page("/old", text=prose(1))
+    web.page("/new", text=prose(1))
+
+    class Slow(Other):
+        async def start(self) -> AsyncIterator[Request]:
+            await run(spider=type("Quick", (Other,), {"paths": ("/old", "/new")}))
+            web.page("/old", text=prose(2))
+            async for request in super().start():
+                yield request
+
+    tags = Tags()
+    stats = await run(tags, spider=Slow)
+    assert stats["dedup/asked_again"] == 1
+    assert {item["at"] for item in tags.items} == {"/old", "/new"}
+
+
+async def test_a_mirror_leaves_room(web: Web, run: Any) -> None:
+    """Copies of pages on a host that is not visited are let go when much is remembered."""
+    mirrored = [f"/mirror/{n}" for n in range(20)]
+    for n, path in enumerate(mirrored):
+        web.page(path, text=prose(100 + n))
+    url, web.url = web.url, web.url.replace("localhost", "127.0.0.1")
+    await run(spider=type("First", (Other,), {"paths": mirrored}))
+    web.url = url
+    web.page("/old", text=prose(1))
+    await run(spider=type("Second", (Other,), {"paths": ("/old",)}))
+    web.page("/old", text=prose(2))
+    web.page("/new", text=prose(1))
+    tags = Tags()
+    spider = type("Third", (Other,), {"paths": (*mirrored, "/new", "/old")})
+    stats = await run(tags, spider=spider, DEDUP_ASK_AGAIN=20)
+    assert {item["at"] for item in tags.items} == {"/old", "/new"}
+    assert (stats["dedup/asked_again"], stats["dedup/dropped/exact"]) == (1, 21)
+
+
 @pytest.mark.parametrize("most", [0, 1])
 async def test_only_so_many_are_remembered(
     web: Web, run: Any, most: int, caplog: pytest.LogCaptureFixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -85,6 +86,7 @@ class AskAgain:
         self._since_settled = 0
         self._awaited: set[str] = set()
         self._forgotten = 0
+        self._let_go: Counter[str] = Counter()  # pages, by the host of their original
         self._hosts: dict[str, None] = {}
         self._index: DuplicateIndex | None = None
         self._report: Callable[[bool], Awaitable[None]] | None = None
@@ -187,7 +189,12 @@ class AskAgain:
         for known, page in pages.items():
             original = found[known]
             if not await self._is_needed(known, page, original, is_idle=is_idle):
-                if not is_idle and (page.is_early or original.state != "confirmed"):
+                there = host(original.url)
+                if is_idle or (original.state == "confirmed" and not page.is_early):
+                    continue
+                if original.state == "unconfirmed" and there not in self._hosts:
+                    self._let_go[there] += 1  # as a mirror's, whose originals nobody asks for
+                else:
                     self._dropped.setdefault(known, page)
                 continue
             if page.request is None or len(self.asked) >= self._most * _TIMES:
@@ -258,6 +265,7 @@ class AskAgain:
                 ", ".join(map(repr, shown)),
                 ", …" * (len(self.missed) > _SHOWN),
             )
+        self._forgotten += sum(n for there, n in self._let_go.items() if there in self._hosts)
         if self._forgotten:
             logger.warning(
                 "%s more than DEDUP_ASK_AGAIN=%d waited for their originals and could not be "

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_MOST_SEEN: Final = 1_000_000  # kept pages that a process remembers to have seen, 60 bytes each
 _PAUSE: Final = 10.0  # seconds from one try to begin a crawl in the index to the next
 
 
@@ -61,6 +62,7 @@ class Course:
         self._job = Job()
         self._crawler: Crawler | None = None
         self._index: DuplicateIndex | None = None
+        self._seen: set[int] = set()
         self._has_begun = False
         self._next_try = 0.0
 
@@ -95,6 +97,9 @@ class Course:
 
     def note(self, verdict: Verdict, request: Request | None, learnt: int | None) -> None:
         """Note what was decided about a page, with so many contents of its host known."""
+        known = self._config.identity(verdict.url)
+        if verdict.duplicate_of is None and len(self._seen) < _MOST_SEEN:
+            self._seen.add(hash(known))
         if drop_reason(verdict, self._config.drop) is None:
             self.again.note_kept(verdict.url)
             self.later.pass_on(verdict)
@@ -103,8 +108,10 @@ class Course:
         if original is None or verdict.standing not in (Kind.EXACT, Kind.NEAR):
             return
         is_early = verdict.standing is Kind.NEAR and learnt is not None and learnt < ENOUGH
-        is_early = is_early and host(original) == host(self._config.identity(verdict.url))
-        if verdict.unconfirmed or is_early or self.later.is_doubtful(original):
+        is_early = is_early and host(original) == host(known)
+        # What another crawl alone has seen may have changed since, or be lost in a pipeline there.
+        is_seen = hash(original) in self._seen and not self.later.is_doubtful(original)
+        if verdict.unconfirmed or is_early or not is_seen:
             self.again.remember(verdict.url, request, is_early=is_early)
 
     async def close(self) -> None:
