@@ -49,7 +49,6 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
     """
     texts = flat.texts[:LIMIT]
     n = len(texts)
-    row = np.arange(n)
     around = flat.around[:n]
     own, words, prose = _own(texts, flat.words[:n], flat.linked[:n], title)
     own[:, 5] = np.log1p(flat.links[:n])
@@ -66,21 +65,7 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
     np.cumsum(sums, 0, out=upto[_REACH + 1 : _REACH + 1 + n])
     upto[_REACH + 1 + n :] = upto[_REACH + n]
     total = upto[-1]
-
-    firsts = np.flatnonzero(tags == _HEADINGS[0])
-    since = row - firsts[0] if len(firsts) else np.zeros(n)
     starts, stops = flat.firsts, flat.ends
-    place = np.empty((n, 10), np.float32)
-    place[:, :3] = upto[_REACH : _REACH + n, (WORDS, PROSE, BLOCKS)]
-    place[:, :3] /= np.maximum(total[[WORDS, PROSE, BLOCKS]], TINY)
-    place[:, 3] = np.sign(since) * np.log1p(np.abs(since))
-    place[:, 4] = since >= 0
-    place[:, 5] = np.log1p(row - np.maximum.accumulate(np.where(heading, row, -1)))
-    place[:, 6] = np.bincount(starts, minlength=n)[:n]
-    place[:, 7] = np.bincount(stops, minlength=n)[:n]
-    place[0, 8] = place[-1, 9] = 0
-    place[1:, 8] = place[:-1, 9] = tags[1:] == tags[:-1]
-
     windows = np.empty((n, len(WINDOWS), 7))
     for i, (first, last) in enumerate(WINDOWS):
         np.subtract(
@@ -96,7 +81,7 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
     signs = flat.signs[around].astype("<i8").view(np.uint8).reshape(n, 8)
     parts: list[NDArray[Any]] = [
         own,
-        place,
+        _places(flat, upto[_REACH : _REACH + n], total, tags, heading),
         tags[:, None] == _TAG_CODES,
         np.unpackbits(signs, axis=1, count=len(SIGNS), bitorder="little"),
         ratios(windows).reshape(n, -1),
@@ -115,6 +100,27 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
         np.broadcast_to(page, (n, len(page))),
     ]
     return np.concatenate([part[:JUDGED] for part in parts], 1, dtype=np.float32)
+
+
+def _places(
+    flat: Flat, before: Wide, total: Wide, tags: Ints, heading: NDArray[np.bool_]
+) -> Floats:
+    """Return where each block stands: among words and blocks, headings and containers."""
+    n = len(tags)
+    row = np.arange(n)
+    firsts = np.flatnonzero(tags == _HEADINGS[0])
+    since = row - firsts[0] if len(firsts) else np.zeros(n)
+    place = np.empty((n, 10), np.float32)
+    place[:, :3] = before[:, (WORDS, PROSE, BLOCKS)]
+    place[:, :3] /= np.maximum(total[[WORDS, PROSE, BLOCKS]], TINY)
+    place[:, 3] = np.sign(since) * np.log1p(np.abs(since))
+    place[:, 4] = since >= 0
+    place[:, 5] = np.log1p(row - np.maximum.accumulate(np.where(heading, row, -1)))
+    place[:, 6] = np.bincount(flat.firsts, minlength=n)[:n]
+    place[:, 7] = np.bincount(flat.ends, minlength=n)[:n]
+    place[0, 8] = place[-1, 9] = 0
+    place[1:, 8] = place[:-1, 9] = tags[1:] == tags[:-1]
+    return place
 
 
 def _own(
