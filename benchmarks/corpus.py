@@ -185,9 +185,9 @@ def show(row: dict[str, Any]) -> None:
 def same(path: str, settings: list[str]) -> None:
     """Compare a corpus's verdicts with those of an index on its own server."""
     from crawler.dedup import DedupConfig, DuplicateIndex
+    from crawler.offline.corpus_job import Corpus
     from crawler.offline.files import piece_size, pieces
-    from crawler.offline.job import Corpus
-    from crawler.offline.records import PageReader, pages_of
+    from crawler.offline.input_records import PageReader, pages_of
     from crawler.offline.session import find_files, start
 
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:

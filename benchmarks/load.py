@@ -25,7 +25,7 @@ from benchmarks.index_sides import server
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.store.server.private import server_binary
 from crawler.offline.files import local_files
-from crawler.offline.load import Checkpoint, load
+from crawler.offline.load_files import Checkpoint, load
 
 
 def pages_in(path: Path) -> list[tuple[str, str]]:

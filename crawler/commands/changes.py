@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..wording import shortened
-from .output import is_terminal, print_table, printable, terminal
+from .output import is_terminal, make_printable, make_terminal, print_table
 
 if TYPE_CHECKING:
     from ..dedup.analysis.differences import Change
@@ -27,29 +27,29 @@ def print_changes(changes: list[Change] | None) -> None:
         return
     from rich.text import Text
 
-    console = terminal(highlight=False)
+    console = make_terminal(highlight=False)
     for change in changes[:_CHANGES]:
-        parts = [Text(_plain(["…", *change.before]))]
+        parts = [Text(_join_words(["…", *change.before]))]
         if change.removed:
-            parts.append(Text(f"[-{_shown(change.removed)}-]", "red"))
+            parts.append(Text(f"[-{_format_words(change.removed)}-]", "red"))
         if change.added:
-            parts.append(Text(f"{{+{_shown(change.added)}+}}", "green"))
-        parts.append(Text(_plain([*change.after, "…"])))
+            parts.append(Text(f"{{+{_format_words(change.added)}+}}", "green"))
+        parts.append(Text(_join_words([*change.after, "…"])))
         console.print(Text(" ").join(parts))
     if len(changes) > _CHANGES:
         console.print(f"{len(changes) - _CHANGES} more in --json")
 
 
-def _shown(words: Sequence[str]) -> str:
+def _format_words(words: Sequence[str]) -> str:
     if len(words) <= _WORDS:
-        return _plain(words)
+        return _join_words(words)
     half = _WORDS // 2
     left_out = f"… {len(words) - _WORDS} more words …"
-    return _plain([*words[:half], left_out, *words[-half:]])
+    return _join_words([*words[:half], left_out, *words[-half:]])
 
 
-def _plain(words: Sequence[str]) -> str:
-    return printable(" ".join(map(shortened, words)))
+def _join_words(words: Sequence[str]) -> str:
+    return make_printable(" ".join(map(shortened, words)))
 
 
 def change_dicts(changes: list[Change] | None) -> list[dict[str, str]] | None:

@@ -29,7 +29,7 @@ def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator
     """
     from ..dedup.errors import InputError
     from ..offline.files import UNREADABLE, open_lines, refuse_array
-    from ..offline.records import LINE
+    from ..offline.input_records import LINE
 
     stdin = nullcontext(sys.stdin.buffer)
     try:
@@ -41,7 +41,7 @@ def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator
                     refuse_array(source, line)
                     begun = not line.isspace()
                 try:
-                    if document := _document(line, fields, extract):
+                    if document := _read_document(line, fields, extract):
                         yield document
                 except ValueError as error:
                     raise InputError(f"{source!r}, line {number}: {error}") from None
@@ -50,9 +50,9 @@ def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator
         raise InputError(f"cannot read {source!r}: {reason}") from None
 
 
-def _document(line: bytes, fields: Fields, extract: Extractor) -> tuple[str, str] | None:
+def _read_document(line: bytes, fields: Fields, extract: Extractor) -> tuple[str, str] | None:
     from ..extractor import text_of
-    from ..offline.records import json_in
+    from ..offline.input_records import json_in
 
     if not line.strip():
         return None
@@ -64,14 +64,14 @@ def _document(line: bytes, fields: Fields, extract: Extractor) -> tuple[str, str
         raise ValueError(f"has no field {' or '.join(map(repr, fields.names))}")
     if not isinstance(found[0], (str, int)):
         raise ValueError(f"its name is no text: {json.dumps(found[0])[:40]}")
-    text = _text(item, fields.text) or ""
-    html = None if text else _text(item, fields.html)
+    text = _text_of_field(item, fields.text) or ""
+    html = None if text else _text_of_field(item, fields.html)
     if html is None and fields.text not in item:
         raise ValueError(f"has no field {fields.text!r} or {fields.html!r}")
     return str(found[0]), text_of(extract(html)) if html else text
 
 
-def _text(item: dict[str, Any], field: str) -> str | None:
+def _text_of_field(item: dict[str, Any], field: str) -> str | None:
     value = item.get(field)
     if value is not None and not isinstance(value, str):
         raise ValueError(f"its field {field!r} is no text: {json.dumps(value)[:40]}")

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
-from .arguments import StrictParser, closest
-from .output import tell
-from .subcommands import ALIASES, EXIT_CODES, GOING, Exit, find, names
+from .output import print_notice
+from .strict_arguments import StrictParser, suggest_word
+from .subcommands import ALIASES, EXIT_CODES, GOING, Exit, find_subcommand, list_names
 
 if TYPE_CHECKING:
     from .subcommands import Subcommand
@@ -53,7 +53,7 @@ class Command(ScrapyCommand):
         """Take the subcommand and leave all that follows to its own parser."""
         super().add_options(parser)
         parser.formatter_class = _HelpFormatter
-        listing = "\n".join(f"  {name:<13} {find(name).HELP}" for name in names())
+        listing = "\n".join(f"  {name:<13} {find_subcommand(name).HELP}" for name in list_names())
         parser.epilog = (
             f"Subcommands\n===========\n{listing}\n\n"
             f'Use "scrapy dedup <subcommand> -h" for its options.\n\n{EXIT_CODES}'
@@ -65,15 +65,19 @@ class Command(ScrapyCommand):
         """Read the subcommand's arguments into `opts`, beside Scrapy's own options."""
         if opts.subcommand is None:
             if args:
-                _fail(f"name a subcommand before {args[0]!r}: {', '.join(names())}", Exit.USAGE)
+                _exit_with(
+                    f"name a subcommand before {args[0]!r}: {', '.join(list_names())}", Exit.USAGE
+                )
             raise UsageError
         name, defaults = ALIASES.get(opts.subcommand, (opts.subcommand, {}))
-        if name not in names():
-            hint = closest(name, names())
-            _fail(f"there is no subcommand {name!r}; {hint}", Exit.USAGE)
+        if name not in list_names():
+            hint = suggest_word(name, list_names())
+            _exit_with(f"there is no subcommand {name!r}; {hint}", Exit.USAGE)
         if name != opts.subcommand:
-            tell(f"{opts.subcommand!r} is deprecated and goes in {GOING}: use {name!r} (-h)")
-        self._subcommand = find(name)
+            print_notice(
+                f"{opts.subcommand!r} is deprecated and goes in {GOING}: use {name!r} (-h)"
+            )
+        self._subcommand = find_subcommand(name)
         parser = StrictParser(
             prog=f"scrapy dedup {name}",
             description=self._subcommand.__doc__,
@@ -106,19 +110,19 @@ class Command(ScrapyCommand):
             self.exitcode = self._subcommand.run(opts, self.settings)
             sys.stdout.flush()
         except (ConfigError, InputError, MissingExtra) as error:
-            _fail(str(error), Exit.USAGE)
+            _exit_with(str(error), Exit.USAGE)
         except DedupError as error:
-            _fail(str(error), Exit.SERVER)
+            _exit_with(str(error), Exit.SERVER)
         except BrokenPipeError:  # the reader, such as `head`, has had enough
             _drop_output()
         except OSError as error:
             if error.errno in _FULL:
                 _drop_output()
-                _fail(f"cannot write: {error.strerror}", Exit.USAGE)
+                _exit_with(f"cannot write: {error.strerror}", Exit.USAGE)
             if error.filename is None:
                 raise
             # A folder that is another user's, or a name that is too long.
-            _fail(f"cannot use {str(error.filename)!r}: {error.strerror}", Exit.USAGE)
+            _exit_with(f"cannot use {str(error.filename)!r}: {error.strerror}", Exit.USAGE)
 
 
 def _drop_output() -> None:
@@ -126,6 +130,6 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(message: str, code: Exit) -> None:
-    tell(message)
+def _exit_with(message: str, code: Exit) -> None:
+    print_notice(message)
     raise SystemExit(int(code))

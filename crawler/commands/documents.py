@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from ..chrome import MainText
-    from ..dedup.archive.pages import ArchivedPage
+    from ..dedup.archive.archived_pages import ArchivedPage
     from ..dedup.config import DedupConfig
     from ..extractor import Extractor
 
@@ -32,7 +32,7 @@ def archived_page(
     """A page of the index that `config` and the digest name, and a word on where it is from; None
     if the archive does not hold it. Raises :class:`InputError` for a damaged archive.
     """
-    from ..dedup.archive.pages import Archive
+    from ..dedup.archive.archived_pages import Archive
 
     with Archive.of(config, digest) as archive:
         stored = archive.page(url)
@@ -148,7 +148,7 @@ def _read_main(
     from ..dedup.errors import InputError
     from ..extractor import own
 
-    body = _read(source, user_agent)
+    body = _read_source(source, user_agent)
     _, text = decode(body.data, body.content_type)
     # Not its own bytes: UTF-16 has such, too.
     if is_binary(text.encode("utf-8", "replace")):
@@ -156,13 +156,13 @@ def _read_main(
     return text if raw or not _is_html(source, body) else (extract or own)(text)
 
 
-def _read(source: str, user_agent: str | None) -> _Body:
+def _read_source(source: str, user_agent: str | None) -> _Body:
     from ..dedup.errors import InputError
 
     if not source:
         raise InputError("expects a file, - or an http(s) address, not an empty name")
     if is_web_address(source):
-        body = _download(source, user_agent)
+        body = _download_page(source, user_agent)
     elif source == "-":
         body = _Body(sys.stdin.buffer.read(LIMIT + 1))
     else:
@@ -184,7 +184,7 @@ def _is_html(source: str, body: _Body) -> bool:
     return is_named or _HTML_START.match(body.data[:_STARTS_WITHIN]) is not None
 
 
-def _download(url: str, user_agent: str | None) -> _Body:
+def _download_page(url: str, user_agent: str | None) -> _Body:
     """What an address answers. A thread reads it, so that a server that drips cannot hold us."""
     from http.client import HTTPException
     from urllib.error import HTTPError
@@ -195,7 +195,7 @@ def _download(url: str, user_agent: str | None) -> _Body:
 
     def read() -> None:
         try:
-            answers.append(_get(url, user_agent))
+            answers.append(_fetch_page(url, user_agent))
         except Exception as error:
             answers.append(error)
 
@@ -217,7 +217,7 @@ def _download(url: str, user_agent: str | None) -> _Body:
     raise InputError(f"cannot read {url!r}: {reason}")
 
 
-def _get(url: str, user_agent: str | None) -> _Body:
+def _fetch_page(url: str, user_agent: str | None) -> _Body:
     from urllib import request
 
     from w3lib.url import safe_url_string

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..wording import counted
-from .output import is_terminal, print_table, shown
+from .output import format_similarity, is_terminal, print_table
 
 if TYPE_CHECKING:
     from ..dedup.inspection import IndexCluster, Stories
@@ -40,7 +40,7 @@ def print_cluster(found: IndexCluster) -> None:
         [
             page.url,
             page.kind,
-            *(shown(value) for value in (page.similarity, page.low, page.high)),
+            *(format_similarity(value) for value in (page.similarity, page.low, page.high)),
             page.first_seen.date(),
             page.last_seen.date(),
         ]
@@ -58,7 +58,7 @@ def print_clusters(clusters: Sequence[IndexCluster], title: str) -> None:
         for place, member in enumerate(members):
             size = None if place else len(one.members)
             seen = [time.date().isoformat() for time in (member.first_seen, member.last_seen)]
-            rows.append([one.id, size, shown(member.similarity), *seen, member.url])
+            rows.append([one.id, size, format_similarity(member.similarity), *seen, member.url])
         if left_out := len(one.members) - len(members):
             rows.append([one.id, None, None, None, None, f"({left_out} more)"])
     if len(clusters) > counts[0]:

@@ -30,9 +30,9 @@ _LETTER = r"[^\x00-\x7f\u2000-\u206f]"
 _WITHIN_WORDS = re.compile(rf"(?<={_LETTER})([\u200b-\u200d])(?={_LETTER})")
 
 
-def tell(text: str) -> None:
+def print_notice(text: str) -> None:
     """Say something on standard error, where no program looks for the result."""
-    print(f"scrapy dedup: {printable(text)}", file=sys.stderr)
+    print(f"scrapy dedup: {make_printable(text)}", file=sys.stderr)
 
 
 def is_terminal() -> bool:
@@ -51,12 +51,12 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
     None is shown as a dash. What addresses hold is made harmless.
     """
     if not is_terminal():
-        print(*("\t".join(line) for line in [columns, *_cells(rows)]), sep="\n", end="\n\n")
+        print(*("\t".join(line) for line in [columns, *_format_cells(rows)]), sep="\n", end="\n\n")
         return
-    terminal().print(make_table(title, columns, rows))
+    make_terminal().print(make_table(title, columns, rows))
 
 
-def terminal(*, highlight: bool = True) -> Console:
+def make_terminal(*, highlight: bool = True) -> Console:
     """Standard output as a terminal."""
     from rich.console import Console
 
@@ -76,9 +76,9 @@ class Bar:
         self._value, self._most, self._longest = value, most, longest
 
     def __str__(self) -> str:
-        return self._drawn(self._longest)
+        return self._draw_bar(self._longest)
 
-    def _drawn(self, columns: int) -> str:
+    def _draw_bar(self, columns: int) -> str:
         return "█" * -(-self._value * columns // self._most)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -89,7 +89,7 @@ class Bar:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         from rich.text import Text
 
-        yield Text(self._drawn(min(self._longest, options.max_width)))
+        yield Text(self._draw_bar(min(self._longest, options.max_width)))
 
 
 def make_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
@@ -97,9 +97,9 @@ def make_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     from rich.table import Table
     from rich.text import Text
 
-    lines = _cells(rows)
+    lines = _format_cells(rows)
     bars = {i for row in rows for i, value in enumerate(row) if isinstance(value, Bar)}
-    layout = _layout(columns, lines, bars, get_terminal_size().columns)
+    layout = _lay_out(columns, lines, bars, get_terminal_size().columns)
     table = Table(
         title=title or None, title_justify="left", title_style="bold", padding=(0, layout.padding)
     )
@@ -125,7 +125,7 @@ class _Layout(NamedTuple):
     padding: int
 
 
-def _layout(
+def _lay_out(
     columns: Sequence[str], lines: Sequence[Sequence[str]], bars: Set[int], width: int
 ) -> _Layout:
     """How columns share `width`: what is short stays in one line, addresses and sentences fold.
@@ -139,7 +139,7 @@ def _layout(
     is_short = [widest <= _SHORT for widest in widths]
     folded = sum(not short for short in is_short) - len(bars)
 
-    def room(headers: Sequence[str], padding: int) -> int:
+    def room_left(headers: Sequence[str], padding: int) -> int:
         taken = sum(
             max(widest, *map(cell_len, header.split("\n")))
             for header, widest, short in zip(headers, widths, is_short, strict=True)
@@ -147,27 +147,27 @@ def _layout(
         )
         return width - taken - len(headers) * (2 * padding + 1) - 1
 
-    if room(columns, 1) >= _ROOM * folded:
+    if room_left(columns, 1) >= _ROOM * folded:
         return _Layout(list(columns), is_short, 1)
     headers = [
         name.replace(" ", "\n") if short else name
         for name, short in zip(columns, is_short, strict=True)
     ]
-    if room(headers, 0) < folded:  # nothing would be left to them
+    if room_left(headers, 0) < folded:  # nothing would be left to them
         return _Layout(headers, [False] * len(headers), 0)
     return _Layout(headers, is_short, 0)
 
 
-def _cells(rows: Sequence[Sequence[Any]]) -> list[list[str]]:
-    return [["–" if value is None else printable(str(value)) for value in row] for row in rows]
+def _format_cells(rows: Sequence[Sequence[Any]]) -> list[list[str]]:
+    return [["–" if value is None else make_printable(str(value)) for value in row] for row in rows]
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     r"""Text without characters that act on a terminal or turn the direction of others.
 
-    >>> printable("a\x1b[31m\u202eb")
+    >>> make_printable("a\x1b[31m\u202eb")
     'a\\x1b[31m\\u202eb'
-    >>> printable("می\u200cخواهم") == "می\u200cخواهم"  # a letter has another form there
+    >>> make_printable("می\u200cخواهم") == "می\u200cخواهم"  # a letter has another form there
     True
     """
     if text.isprintable():
@@ -177,10 +177,10 @@ def printable(text: str) -> str:
     return "".join(parts)
 
 
-def shown(value: float | None) -> str | None:
+def format_similarity(value: float | None) -> str | None:
     """A similarity as tables show it, None for the dash of what is not known.
 
-    >>> shown(0.79998)
+    >>> format_similarity(0.79998)
     '0.7999'
     """
     return None if value is None else similarity_in_words(value)
@@ -223,7 +223,7 @@ def now_and_then() -> Callable[[str], None]:
         nonlocal last
         if monotonic() - last > _PROGRESS:
             last = monotonic()
-            tell(text)
+            print_notice(text)
 
     return say
 

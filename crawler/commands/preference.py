@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .output import print_json, print_table
-from .subcommands import Exit, ask_index, nothing_found, unseen
+from .subcommands import Exit, ask_index, describe_unseen, nothing_found
 
 if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex
@@ -38,7 +38,9 @@ def prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exi
             text, _ = read_page(source, extract, user_agent=settings["USER_AGENT"])
             verdict = await index.check(options.url, text, preferred=True)
         else:
-            text = _archived(options.url, settings, index.digest, is_gone=before.gone is not None)
+            text = _read_archived(
+                options.url, settings, index.digest, is_gone=before.gone is not None
+            )
             verdict = await index.prefer(options.url, text)
         after = {"kind": str(verdict.standing), "replaces": verdict.replaces}
         return facts | after | {"cluster": verdict.cluster}
@@ -50,12 +52,12 @@ def prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exi
         print_table("", ["field", "value"], list(found.items()))
     if found:
         return Exit.FOUND
-    return nothing_found(settings, unseen(options.url))
+    return nothing_found(settings, describe_unseen(options.url))
 
 
-def _archived(url: str, settings: Mapping[str, Any], digest: str, *, is_gone: bool) -> str:
+def _read_archived(url: str, settings: Mapping[str, Any], digest: str, *, is_gone: bool) -> str:
     """The page's main text in the archive. Raises :class:`InputError` if it is not there."""
-    from ..dedup.archive.pages import Archive
+    from ..dedup.archive.archived_pages import Archive
     from ..dedup.errors import InputError
     from ..project import project_config
 

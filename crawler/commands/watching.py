@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..wording import size_in_words
-from .output import Bar, is_terminal, make_table, terminal
+from .output import Bar, is_terminal, make_table, make_terminal
 from .subcommands import ask_index
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _BAR = 40  # columns of the longest bar
 
 
-def tables(stats: IndexStats, most_hosts: int | None) -> list[tuple[str, list[str], list[Any]]]:
+def stats_tables(
+    stats: IndexStats, most_hosts: int | None
+) -> list[tuple[str, list[str], list[Any]]]:
     """Verdicts, hosts (all or the first so many) and similarities: title, columns and rows."""
     from ..dedup.verdict import Kind
 
@@ -49,7 +51,7 @@ _HOSTS = 10  # rows of the live view
 _ESTIMATES = frozenset(("memory of the index", "growth a day", "full in"))  # from a sample of keys
 
 
-def watch(settings: Mapping[str, Any], interval: float, *, as_json: bool) -> None:
+def watch_index(settings: Mapping[str, Any], interval: float, *, as_json: bool) -> None:
     """Show the index every `interval` seconds until Ctrl-C."""
     from ..dedup.inspection import Watch
 
@@ -60,60 +62,62 @@ def watch(settings: Mapping[str, Any], interval: float, *, as_json: bool) -> Non
             show(watched.look(time.monotonic(), stats, servers))
             await asyncio.sleep(interval)
 
-    with suppress(KeyboardInterrupt), _display(as_json=as_json) as show:
+    with suppress(KeyboardInterrupt), _open_display(as_json=as_json) as show:
         ask_index(settings, look)
 
 
 @contextmanager
-def _display(*, as_json: bool) -> Iterator[Callable[[Change], None]]:
+def _open_display(*, as_json: bool) -> Iterator[Callable[[Change], None]]:
     """Where looks are shown: a live table, lines, or JSON lines."""
     if as_json:
-        yield lambda change: print(json.dumps({"time": _now(), **change.to_dict()}), flush=True)
+        yield lambda change: print(
+            json.dumps({"time": _format_now(), **change.to_dict()}), flush=True
+        )
     elif not is_terminal():
-        yield lambda change: print(_line(change), flush=True)
+        yield lambda change: print(_format_line(change), flush=True)
     else:
         from rich.console import Group
         from rich.live import Live
 
-        with Live(console=terminal(), auto_refresh=False) as live:
+        with Live(console=make_terminal(), auto_refresh=False) as live:
 
             def show(change: Change) -> None:
                 rows = [
                     [f"{name} (estimate)" if name in _ESTIMATES else name, value]
-                    for name, value in _facts(change).items()
+                    for name, value in _list_facts(change).items()
                 ]
                 parts = [make_table("Now", ["fact", "value"], rows)]
                 if change.stats.verdicts:
-                    parts += [make_table(*table) for table in tables(change.stats, _HOSTS)]
+                    parts += [make_table(*table) for table in stats_tables(change.stats, _HOSTS)]
                 live.update(Group(*parts), refresh=True)
 
             yield show
 
 
-def _now() -> str:
+def _format_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _facts(change: Change) -> dict[str, Any]:
+def _list_facts(change: Change) -> dict[str, Any]:
     stats, full = change.stats, change.seconds_to_full
     limit = change.memory_limit
     return {
-        "time": _now(),
+        "time": _format_now(),
         "checks": f"{sum(stats.verdicts.values()):,}",
-        "checks a second": _rate(change.checks_per_second),
+        "checks a second": _format_rate(change.checks_per_second),
         "addresses known": f"{stats.urls:,}",
         "pages kept": f"{stats.kept:,}",
-        "kept a second": _rate(change.kept_per_second),
-        "memory of the index": _size(stats.memory_bytes),
-        "memory of the server": _size(change.memory_used),
-        "its maxmemory": "none" if limit == 0 else _size(limit),
-        "growth a day": _size(change.growth_per_day),
-        "full in": None if full is None else _duration(full),
+        "kept a second": _format_rate(change.kept_per_second),
+        "memory of the index": _format_size(stats.memory_bytes),
+        "memory of the server": _format_size(change.memory_used),
+        "its maxmemory": "none" if limit == 0 else _format_size(limit),
+        "growth a day": _format_size(change.growth_per_day),
+        "full in": None if full is None else _format_duration(full),
     }
 
 
-def _line(change: Change) -> str:
-    facts = {**_facts(change), **{kind: f"+{n}" for kind, n in change.verdicts.items()}}
+def _format_line(change: Change) -> str:
+    facts = {**_list_facts(change), **{kind: f"+{n}" for kind, n in change.verdicts.items()}}
     words = [
         f"{name.replace(' ', '_')}={str('-' if value is None else value).replace(' ', '')}"
         for name, value in facts.items()
@@ -121,18 +125,18 @@ def _line(change: Change) -> str:
     return " ".join(words)
 
 
-def _rate(value: float | None) -> str | None:
+def _format_rate(value: float | None) -> str | None:
     return None if value is None else f"{value:,.1f}"
 
 
-def _size(value: float | None) -> str | None:
+def _format_size(value: float | None) -> str | None:
     return None if value is None else size_in_words(value)
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     """A time in words.
 
-    >>> _duration(90), _duration(200_000)
+    >>> _format_duration(90), _format_duration(200_000)
     ('1.5 minutes', '2.3 days')
     """
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
-        from .job import Corpus
+        from .corpus_job import Corpus
 
         files = find_files(spark, options.input)
         try:

@@ -16,9 +16,9 @@ from ..dedup.fingerprint import NO_OWN, Fingerprint, Fingerprinter
 from ..dedup.identity import host
 from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .files import Piece
+from .input_records import PageReader, copy_records, grouped, pages_of
 from .outputs import open_output
 from .parquet import NothingReadable
-from .records import PageReader, copy_records, grouped, pages_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..wording import counted, floored
 from .survey import kept_pages, sample_pairs, take_survey
 from .tables import host_rows, verdict_rows
-from .texts import MOST_WORDS, side_by_side, visible
+from .texts import MOST_WORDS, side_by_side, spell_out
 
 if TYPE_CHECKING:
-    from ..dedup.archive.pages import Archive
+    from ..dedup.archive.archived_pages import Archive
     from ..dedup.index import DuplicateIndex
     from .survey import ClusterPage
 
@@ -40,20 +40,20 @@ async def read_content(index: DuplicateIndex, archive: Archive, limits: Limits) 
     urls = [page.url for page in kept.values()]
     urls += [page.url for pages in (decisions, *listed.values()) for page in pages]
     titles = archive.titles(urls)
-    near = [_decision(page, kept, titles, comparisons) for page in decisions]
+    near = [_decision_row(page, kept, titles, comparisons) for page in decisions]
     clusters = [
         {
             "number": number,
             "size": survey.sizes[number],
-            "kept": _plain(kept[number], titles) if number in kept else None,
-            "copies": [_copy(page, number, titles, comparisons) for page in listed[number]],
+            "kept": _page_row(kept[number], titles) if number in kept else None,
+            "copies": [_copy_row(page, number, titles, comparisons) for page in listed[number]],
         }
         for number in numbers
     ]
     hosts, other_hosts = host_rows(survey.hosts.values())
     pairs = await sample_pairs(index)
     return {
-        "namespace": visible(stats.namespace),
+        "namespace": spell_out(stats.namespace),
         "made": survey.taken.isoformat(timespec="seconds"),
         "threshold": index.config.threshold,
         "stats": stats.to_dict(),
@@ -87,7 +87,7 @@ class _Comparisons:
         self._limit = limit
         self._places: dict[str, int] = {}
 
-    def of(self, page: ClusterPage) -> int | None:
+    def place_of(self, page: ClusterPage) -> int | None:
         """The place of a copy's comparison in ``found``; None if there is none."""
         original = self._kept.get(page.cluster)
         if page.kind != "near" or original is None:
@@ -114,17 +114,17 @@ def compare_pages(
     whole = left.is_whole, right.is_whole
     rows, is_whole = side_by_side(left.text, right.text, ignore=ignore, whole=whole)
     return {
-        "titles": [visible(left.title), visible(right.title)],
-        "rows": rows and [[skipped, *map(_sides, sides)] for skipped, *sides in rows],
+        "titles": [spell_out(left.title), spell_out(right.title)],
+        "rows": rows and [[skipped, *map(_list_sides, sides)] for skipped, *sides in rows],
         "most_words": None if is_whole else MOST_WORDS,
     }
 
 
-def _sides(segments: list[Any]) -> list[list[Any]]:
+def _list_sides(segments: list[Any]) -> list[list[Any]]:
     return [[text, int(changed)] for text, changed in segments]
 
 
-def _decision(
+def _decision_row(
     page: ClusterPage,
     kept: dict[int, ClusterPage],
     titles: dict[str, str],
@@ -132,25 +132,25 @@ def _decision(
 ) -> dict[str, Any]:
     original = kept.get(page.cluster)
     return {
-        **_plain(page, titles),
-        "original": visible(original.url) if original else None,
-        "comparison": comparisons.of(page),
+        **_page_row(page, titles),
+        "original": spell_out(original.url) if original else None,
+        "comparison": comparisons.place_of(page),
     }
 
 
-def _copy(
+def _copy_row(
     page: ClusterPage, number: int, titles: dict[str, str], comparisons: _Comparisons
 ) -> dict[str, Any]:
-    row = {**_plain(page, titles), "comparison": comparisons.of(page)}
+    row = {**_page_row(page, titles), "comparison": comparisons.place_of(page)}
     if page.cluster != number:  # it was compared with another page
         row |= dict.fromkeys(("similarity", "low", "high"))
     return row
 
 
-def _plain(page: ClusterPage, titles: dict[str, str]) -> dict[str, Any]:
+def _page_row(page: ClusterPage, titles: dict[str, str]) -> dict[str, Any]:
     return {
-        "url": visible(page.url),
-        "title": visible(titles.get(page.url, "")),
+        "url": spell_out(page.url),
+        "title": spell_out(titles.get(page.url, "")),
         "kind": page.kind,
         "similarity": floored(page.similarity),
         "low": floored(page.low),
@@ -161,7 +161,7 @@ def _plain(page: ClusterPage, titles: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def statements(content: dict[str, Any]) -> Iterator[str]:
+def describe_omissions(content: dict[str, Any]) -> Iterator[str]:
     """What a reader must know about what is not shown."""
     clusters, total = len(content["clusters"]), content["clusters_total"]
     if clusters < total:

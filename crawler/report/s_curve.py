@@ -91,7 +91,7 @@ def save_plot(path: Path, choices: Sequence[Choice], threshold: float) -> None:
 
     try:
         if path.suffix.lower() == ".svg":
-            path.write_text(_svg(choices, threshold), encoding="utf-8")
+            path.write_text(_draw_svg(choices, threshold), encoding="utf-8")
         elif path.suffix.lower() == ".png":
             _save_png(path, choices, threshold)
         else:
@@ -104,12 +104,12 @@ def save_plot(path: Path, choices: Sequence[Choice], threshold: float) -> None:
         ) from None
 
 
-def _legend(choice: Choice) -> str:
+def _legend_of(choice: Choice) -> str:
     return f"{choice.name}: {choice.bands} bands of {choice.rows}"
 
 
-def _svg(choices: Sequence[Choice], threshold: float) -> str:
-    curve = _curve(choices[0])
+def _draw_svg(choices: Sequence[Choice], threshold: float) -> str:
+    curve = _curve_of(choices[0])
     positives = [(threshold, 0.0), (0.0, 0.0), *(place for place in curve if place[0] <= threshold)]
     negatives = [(1.0, 1.0), (threshold, 1.0), *(place for place in curve if place[0] >= threshold)]
     axes = [((0, 0), (1, 0)), ((0, 0), (0, 1))]
@@ -126,7 +126,7 @@ def _svg(choices: Sequence[Choice], threshold: float) -> str:
         'stroke-dasharray="5 4"/>',
     ]
     for colour, choice in zip(_COLOURS, choices, strict=False):
-        line = _PLOT.points(_curve(choice))
+        line = _PLOT.points(_curve_of(choice))
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
     for tick in ticks:
         x, y = _PLOT.x(tick), _PLOT.y(0)
@@ -135,18 +135,18 @@ def _svg(choices: Sequence[Choice], threshold: float) -> str:
         parts.append(f'<text x="{x - 8}" y="{y + 4}" text-anchor="end">{tick:.0%}</text>')
     x, y = _PLOT.x(0.5), _PLOT.y(0)
     parts.append(f'<text x="{x}" y="{y + 38}" text-anchor="middle">similarity</text>')
-    for i, (colour, text) in enumerate(_captions(choices, threshold)):
+    for i, (colour, text) in enumerate(_list_captions(choices, threshold)):
         parts.append(f'<text x="{_PLOT.left + 14}" y="{_PLOT.top + 18 + 18 * i}" fill="{colour}">')
         parts.append(f"{escape(text)}</text>")
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _curve(choice: Choice) -> list[tuple[float, float]]:
+def _curve_of(choice: Choice) -> list[tuple[float, float]]:
     return list(zip(_SIMILARITIES, choice.share_found(_SIMILARITIES).tolist(), strict=True))
 
 
-def _captions(choices: Sequence[Choice], threshold: float) -> list[tuple[str, str]]:
-    lines = [(c, _legend(one)) for c, one in zip(_COLOURS, choices, strict=False)]
+def _list_captions(choices: Sequence[Choice], threshold: float) -> list[tuple[str, str]]:
+    lines = [(c, _legend_of(one)) for c, one in zip(_COLOURS, choices, strict=False)]
     first = choices[0]
     return [
         *lines,
@@ -163,7 +163,7 @@ def _save_png(path: Path, choices: Sequence[Choice], threshold: float) -> None:
     axes = figure.add_subplot(xlabel="similarity", ylabel="share of pairs found")
     s = _SIMILARITIES
     for colour, choice in zip(_COLOURS, choices, strict=False):
-        axes.plot(s, choice.share_found(s), color=colour, label=_legend(choice))
+        axes.plot(s, choice.share_found(s), color=colour, label=_legend_of(choice))
     first = choices[0]
     axes.axvline(threshold, color="#333", linestyle="--", label=f"threshold {threshold:g}")
     areas = [
@@ -233,24 +233,24 @@ def report_curve(config: DedupConfig, histogram: Mapping[str, int], kept: KeptPa
     if config.has_bands:
         choice = list_choices(config, false_positives=0.5, false_negatives=0.5)[0]
         bands, rows = choice.bands, choice.rows
-        line = _CHART.points(_curve(choice))
+        line = _CHART.points(_curve_of(choice))
     return Curve(
         line=line,
-        bars=_bars(histogram, "near-duplicate", "near-duplicates"),
-        pairs=_bars(kept.histogram, "pair of kept pages", "pairs of kept pages"),
+        bars=_list_bars(histogram, "near-duplicate", "near-duplicates"),
+        pairs=_list_bars(kept.histogram, "pair of kept pages", "pairs of kept pages"),
         threshold=config.threshold,
         threshold_x=_CHART.x(config.threshold),
         bands=bands,
         rows=rows,
-        full=_full(histogram),
-        full_pairs=_full(kept.histogram),
+        full=_full_height(histogram),
+        full_pairs=_full_height(kept.histogram),
         x_ticks=[(_CHART.x(step / 5), f"{step / 5:g}") for step in range(6)],
         y_ticks=[(_CHART.y(step / 4), f"{step / 4:.0%}".replace("%", " %")) for step in range(5)],
     )
 
 
-def _bars(histogram: Mapping[str, int], one: str, many: str) -> list[Bar]:
-    full = _full(histogram)
+def _list_bars(histogram: Mapping[str, int], one: str, many: str) -> list[Bar]:
+    full = _full_height(histogram)
     bars = []
     for name, count in sorted(histogram.items()):
         low = float(name)
@@ -261,5 +261,5 @@ def _bars(histogram: Mapping[str, int], one: str, many: str) -> list[Bar]:
     return bars
 
 
-def _full(histogram: Mapping[str, int]) -> int:
+def _full_height(histogram: Mapping[str, int]) -> int:
     return max(_FULL, *histogram.values()) if histogram else 0

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ..dedup.inspection.clusters import end_of, originals_of
-from ..dedup.inspection.records import all_records, records_of
+from ..dedup.inspection.cluster_records import end_of, originals_of
+from ..dedup.inspection.read_records import all_records, records_of
 from ..dedup.inspection.top import HostCounts, count_page
 from ..dedup.sketches.similarity import Estimate
 from ..dedup.verdict import time_of
@@ -76,15 +76,15 @@ class Survey:
     moved: dict[int, int] = field(default_factory=dict)
     hosts: dict[str, HostCounts] = field(default_factory=dict)
 
-    def below(self, similarity: float) -> list[ClusterPage]:
+    def below_threshold(self, similarity: float) -> list[ClusterPage]:
         """The near-duplicates that a threshold of `similarity` would keep, most similar first."""
         return self.near[: bisect_left(self.near, similarity, key=lambda page: page.similarity)][
             ::-1
         ]
 
-    def after(self, similarity: float, url: str) -> ClusterPage | None:
+    def next_after(self, similarity: float, url: str) -> ClusterPage | None:
         """The near-duplicate that comes after the one with that similarity and URL."""
-        place = bisect_right(self.near, (similarity, url), key=_doubt)
+        place = bisect_right(self.near, (similarity, url), key=_rank_doubt)
         return self.near[place] if place < len(self.near) else None
 
     def by_doubt(self) -> list[int]:
@@ -116,7 +116,7 @@ class Survey:
         return bins
 
 
-def _doubt(page: ClusterPage) -> tuple[float, str]:
+def _rank_doubt(page: ClusterPage) -> tuple[float, str]:
     """By which pages are sorted, the most doubtful first."""
     return page.similarity, page.url
 
@@ -137,7 +137,7 @@ async def take_survey(index: DuplicateIndex) -> Survey:
         sizes[record.representative] += 1
         if listed < MOST_COPIES:
             listed += 1
-            clusters.setdefault(record.representative, []).append(_member(record, bits))
+            clusters.setdefault(record.representative, []).append(_make_member(record, bits))
         else:
             unlisted += 1
     without = set(np.setdiff1d(np.array(list(sizes), np.uint64), kept).tolist())
@@ -150,9 +150,11 @@ async def take_survey(index: DuplicateIndex) -> Survey:
             clusters.setdefault(end, []).extend(copies)
     sizes.update(sizes.keys() - without)  # one more for the page that is kept
     for number, copies in clusters.items():
-        copies.sort(key=lambda page: (page.kind != "near", page.cluster != number, *_doubt(page)))
+        copies.sort(
+            key=lambda page: (page.kind != "near", page.cluster != number, *_rank_doubt(page))
+        )
     near = [page for copies in clusters.values() for page in copies if page.kind == "near"]
-    near.sort(key=_doubt)
+    near.sort(key=_rank_doubt)
     return Survey(near, clusters, sizes, unlisted, datetime.now(UTC), moved, hosts)
 
 
@@ -173,10 +175,10 @@ async def kept_pages(index: DuplicateIndex, clusters: Iterable[int]) -> dict[int
     """The pages that stand for clusters, by their numbers; those that do no more are left out."""
     bits = index.config.sketch_bits
     found = await records_of(index, clusters)
-    return {n: _member(record, bits) for n, record in found.items() if record.is_kept}
+    return {n: _make_member(record, bits) for n, record in found.items() if record.is_kept}
 
 
-def _member(record: PageRecord, bits: int) -> ClusterPage:
+def _make_member(record: PageRecord, bits: int) -> ClusterPage:
     estimate = record.estimate(bits) or Estimate.certain(1.0)
     return ClusterPage(
         url=record.url,

@@ -27,16 +27,16 @@ MOST_WORDS: Final = 5000  # of a text that are compared
 _CONTEXT: Final = 10  # words shown around a difference
 
 
-def visible(text: str) -> str:
+def spell_out(text: str) -> str:
     r"""The text with all that cannot be seen, or disturbs what can, spelt out.
 
-    >>> visible("a\x00b\u202ec") == "a\\x00b\\u202ec"
+    >>> spell_out("a\x00b\u202ec") == "a\\x00b\\u202ec"
     True
     """
-    return _INVISIBLE.sub(lambda match: _spelt(match[0]), text)
+    return _INVISIBLE.sub(lambda match: _escape_character(match[0]), text)
 
 
-def _spelt(character: str) -> str:
+def _escape_character(character: str) -> str:
     number = ord(character)
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
 
@@ -47,7 +47,7 @@ def is_link(url: str) -> bool:
     >>> is_link("https://example.com/"), is_link("javascript:alert(1)")
     (True, False)
     """
-    return len(url) <= _MOST_LINK and bool(_LINK.fullmatch(url)) and visible(url) == url
+    return len(url) <= _MOST_LINK and bool(_LINK.fullmatch(url)) and spell_out(url) == url
 
 
 class Segment(NamedTuple):
@@ -101,7 +101,9 @@ class _Text:
             del self.words[-1], self.spans[-1]
         self._long = [(start, end) for start, end in self.spans if end - start > LONG]
 
-    def segments(self, start: int, end: int, changes: Iterable[tuple[int, int]]) -> list[Segment]:
+    def mark_segments(
+        self, start: int, end: int, changes: Iterable[tuple[int, int]]
+    ) -> list[Segment]:
         """The words from `start` to `end`, of which those in `changes` are marked."""
         if start == end:
             return []
@@ -114,12 +116,12 @@ class _Text:
                 shown = stop
         pieces.append((shown, self.spans[end - 1][1], False))
         return [
-            Segment(visible(self._shown(begin, stop)), changed)
+            Segment(spell_out(self._shorten_words(begin, stop)), changed)
             for begin, stop, changed in pieces
             if begin < stop
         ]
 
-    def _shown(self, begin: int, stop: int) -> str:
+    def _shorten_words(self, begin: int, stop: int) -> str:
         """The text from `begin` to `stop`, very long words without their middle."""
         parts = []
         for start, end in self._long:
@@ -152,16 +154,16 @@ def side_by_side(
         # Of a change that only adds, or only removes, one place is known, and up to it both texts
         # go on word by word.
         if change.removed:
-            start_a = _place(change.removed)
+            start_a = _place_of(change.removed)
             start_b = at_b + start_a - at_a
         else:
-            start_b = _place(change.added)
+            start_b = _place_of(change.added)
             start_a = at_a + start_b - at_b
         at_a, at_b = start_a + len(change.removed), start_b + len(change.added)
         spans.append((start_a, at_a, start_b, at_b))
     rows = []
     shown = 0
-    for group in _groups(spans):
+    for group in _group_spans(spans):
         before = min(_CONTEXT, group[0][0] - shown)
         after = min(_CONTEXT, len(left.words) - group[-1][1], len(right.words) - group[-1][3])
         start_a, start_b = group[0][0] - before, group[0][2] - before
@@ -169,20 +171,20 @@ def side_by_side(
         rows.append(
             Row(
                 start_a - shown,
-                left.segments(start_a, end_a, [span[:2] for span in group]),
-                right.segments(start_b, end_b, [span[2:] for span in group]),
+                left.mark_segments(start_a, end_a, [span[:2] for span in group]),
+                right.mark_segments(start_b, end_b, [span[2:] for span in group]),
             )
         )
         shown = end_a
     return Comparison(rows, is_whole)
 
 
-def _place(words: tuple[Any, ...]) -> int:
+def _place_of(words: tuple[Any, ...]) -> int:
     place: int = words[0].place
     return place
 
 
-def _groups(spans: list[tuple[int, int, int, int]]) -> list[list[tuple[int, int, int, int]]]:
+def _group_spans(spans: list[tuple[int, int, int, int]]) -> list[list[tuple[int, int, int, int]]]:
     """Changes so near each other that their contexts meet."""
     groups: list[list[tuple[int, int, int, int]]] = []
     for span in spans:

@@ -11,7 +11,7 @@ import sys
 import pytest
 from scrapy.settings import default_settings
 
-from crawler.commands.subcommands import Exit, find, names
+from crawler.commands.subcommands import Exit, find_subcommand, list_names
 from tests.commands.conftest import ROOT
 from tests.texts import article, changed, text
 
@@ -179,9 +179,9 @@ def test_help(dedup):
     """The help lists every subcommand, and every subcommand explains its exit codes."""
     code, out, _ = dedup("-h")
     assert code == 0
-    for name in names():
+    for name in list_names():
         assert f"  {name} " in out
-        assert find(name).HELP in out
+        assert find_subcommand(name).HELP in out
         assert "Exit codes:" in dedup(name, "--help")[1]
 
 
@@ -290,7 +290,7 @@ def test_names_that_are_going_do_the_same(dedup, fill, old, new):
     assert (code, out) == dedup(*new)[:2]
     hint = f"scrapy dedup: '{old[0]}' is deprecated and goes in 0.3: use '{new[0]}' (-h)\n"
     assert err.startswith(hint)
-    assert old[0] not in names()
+    assert old[0] not in list_names()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, inspection
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import make_sketcher
-from crawler.dedup.inspection import clusters
+from crawler.dedup.inspection import cluster_records
 from crawler.dedup.sketches import METHODS
 from crawler.dedup.sketches.shingles import shingle_hashes
 from crawler.dedup.sketches.similarity import jaccard
@@ -374,6 +374,6 @@ async def test_an_original_that_is_gone_is_asked_for_once(monkeypatch: pytest.Mo
         asked.append(set(numbers))
         return {2: SimpleNamespace(representative=1)} if 2 in numbers else {}
 
-    monkeypatch.setattr(clusters, "records_of", records_of)
-    assert set(await clusters.originals_of(None, {2})) == {2}
+    monkeypatch.setattr(cluster_records, "records_of", records_of)
+    assert set(await cluster_records.originals_of(None, {2})) == {2}
     assert asked == [{2}, {1}]

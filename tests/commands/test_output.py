@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.commands.output import print_table, shown
+from crawler.commands.output import format_similarity, print_table
 from crawler.dedup import Kind, Record, Verdict
 from crawler.pipelines.dropping import describe
-from crawler.report.document import environment
+from crawler.report.html_file import make_environment
 
 URL = "http://localhost:8901/archive/2026/the-keeper-of-the-lighthouse-and-the-wreck"
 COLUMNS = ["cluster", "pages", "similarity", "first seen", "last seen", "page"]
@@ -57,10 +57,13 @@ def test_what_is_below_a_threshold_is_not_shown_at_it(similarity: float) -> None
     now = datetime(2026, 11, 23, tzinfo=UTC)
     record = Record(URL, Kind.NEAR, Kind.NEAR, URL, similarity, 0.7, 0.9, 1, now, now, 9, None)
     verdict = Verdict(Kind.NEAR, URL, URL, similarity, 0.7, 0.9)
-    filters = environment().filters
+    filters = make_environment().filters
     assert str(record.to_dict()["similarity"]).startswith("0.799")
-    assert str(shown(similarity)).startswith("0.799")
+    assert str(format_similarity(similarity)).startswith("0.799")
     assert "similarity 0.799 (0.700 to 0.900)" in describe(verdict, Kind.NEAR)
     assert filters["similar"](similarity) == "79.9\N{NO-BREAK SPACE}%"
     assert filters["threshold"](0.80125) == "80.125\N{NO-BREAK SPACE}%"
-    assert (shown(0.8), filters["similar"](0.8)) == ("0.8000", "80.0\N{NO-BREAK SPACE}%")
+    assert (format_similarity(0.8), filters["similar"](0.8)) == (
+        "0.8000",
+        "80.0\N{NO-BREAK SPACE}%",
+    )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.commands.redirects import RedirectMap, apache_map, nginx_map
+from crawler.commands.redirect_maps import RedirectMap, apache_map, nginx_map
 from crawler.dedup.inspection.moved import Place, Whereabouts
 from tests.conftest import free_port, wait_until
 from tests.workers import end_with_parent

@@ -20,6 +20,7 @@ from threading import Timer
 import pytest
 
 from crawler.dedup.archive import writer
+from crawler.dedup.archive.archived_pages import Archive, ArchivedPage
 from crawler.dedup.archive.database import (
     archive_path,
     archives,
@@ -29,7 +30,6 @@ from crawler.dedup.archive.database import (
     create,
     forget_page,
 )
-from crawler.dedup.archive.pages import Archive, ArchivedPage
 from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import InputError

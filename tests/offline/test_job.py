@@ -29,10 +29,10 @@ from crawler.dedup.errors import ConfigError, InputError, ParameterMismatch
 from crawler.dedup.export.transfer import export_index
 from crawler.dedup.verdict import Verdict
 from crawler.offline import cli, submitted
+from crawler.offline.corpus_job import Corpus
 from crawler.offline.files import local_files, piece_size, pieces
-from crawler.offline.job import Corpus
+from crawler.offline.input_records import PageReader, pages_of
 from crawler.offline.known import open_export
-from crawler.offline.records import PageReader, pages_of
 from crawler.offline.result import Result
 from crawler.offline.session import find_files, reason
 from examples.demo_site.pages import HOSTS, of_host

@@ -18,7 +18,7 @@ from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Record
 from crawler.dedup.errors import InputError
 from crawler.dedup.store.namespaces import clear_index
 from crawler.offline.files import File, local_files
-from crawler.offline.load import Checkpoint, Loaded, _Source, load
+from crawler.offline.load_files import Checkpoint, Loaded, _Source, load
 from crawler.zstd import zstd
 from tests.offline import corpora
 from tests.texts import article, text
@@ -154,7 +154,7 @@ def test_what_is_noted_goes_when_all_is_loaded(
     files = local_files(str(corpora.write(tmp_path / "a.jsonl", PAGES)))
     loaded(config, files)
     assert "others" in note.read_text()
-    monkeypatch.setattr("crawler.offline.load._SAVED_EVERY", 0)
+    monkeypatch.setattr("crawler.offline.load_files._SAVED_EVERY", 0)
     loaded(config, files)
     assert not note.exists()
 
@@ -166,7 +166,7 @@ def test_a_load_that_cannot_note_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where the folder takes no file, as on a full disk, all is loaded, with one warning."""
-    monkeypatch.setattr("crawler.offline.load._SAVED_EVERY", 0)
+    monkeypatch.setattr("crawler.offline.load_files._SAVED_EVERY", 0)
     path = corpora.write(tmp_path / "a.jsonl", PAGES)
     config = DedupConfig(redis_url=redis_url, data_dir=str(path))  # a file is no folder
     assert loaded(config, local_files(str(path))).verdicts.total() == len(PAGES)
@@ -213,7 +213,7 @@ def test_a_line_that_is_too_long_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lines behind it have the numbers that people count."""
-    monkeypatch.setattr("crawler.offline.records.LINE", 100)
+    monkeypatch.setattr("crawler.offline.input_records.LINE", 100)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}\n" + b"x" * 450 + b"\n{}\n")
     (batch,) = _Source(local_files(str(path)), DedupConfig(), -1).batches()

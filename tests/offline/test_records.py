@@ -22,8 +22,7 @@ from crawler.dedup import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.offline import outputs
 from crawler.offline.files import File, Format, Piece, bins, local_files, pieces, refuse_inside
-from crawler.offline.outputs import open_output
-from crawler.offline.records import (
+from crawler.offline.input_records import (
     LIMIT,
     Found,
     PageReader,
@@ -32,6 +31,7 @@ from crawler.offline.records import (
     pages_of,
     records,
 )
+from crawler.offline.outputs import open_output
 from tests.offline import corpora
 
 PAGES = corpora.pages(6)
@@ -239,7 +239,7 @@ def test_a_line_that_is_too_long_is_one_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """It is no page, counts once, however often it exceeds the limit, and stays in the output."""
-    monkeypatch.setattr("crawler.offline.records.LINE", 100)
+    monkeypatch.setattr("crawler.offline.input_records.LINE", 100)
     path = tmp_path / "a.jsonl"
     good = json.dumps({"url": "https://e.example/", "text": "words"}).encode()
     path.write_bytes(good + b"\n" + good.ljust(450, b"x") + b"\n" + good)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from crawler.dedup import Kind
+from crawler.dedup.archive.archived_pages import Archive
 from crawler.dedup.archive.database import archive_path
-from crawler.dedup.archive.pages import Archive
 from crawler.pipelines import DroppedPage
 from tests.pipelines.test_duplicates import ARTICLE, OTHER
 

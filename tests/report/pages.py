@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.archive.archived_pages import Archive
 from crawler.dedup.archive.database import archive_path
-from crawler.dedup.archive.pages import Archive
 from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.report.content import Limits, read_content
-from crawler.report.document import render_report
+from crawler.report.html_file import render_report
 from tests.texts import article, changed, text
 
 T = TypeVar("T")

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.archive.archived_pages import Archive
 from crawler.dedup.archive.database import archive_path
-from crawler.dedup.archive.pages import Archive
 from crawler.dedup.inspection import Top, read_clusters, read_top
 from crawler.report import survey as survey_module
-from crawler.report.content import Limits, read_content, statements
+from crawler.report.content import Limits, describe_omissions, read_content
 from crawler.report.s_curve import report_curve
 from crawler.report.survey import KeptPairs, sample_pairs, take_survey
 from crawler.wording import floored
@@ -52,7 +52,7 @@ def test_on_a_server_and_on_a_cluster(index_url: str, tmp_path: Path) -> None:
     assert compared["most_words"] is None
     assert [[t for t, is_changed in row[2] if is_changed] for row in rows] == [["other0"] * 5]
     assert found["near"][0]["original"] == THREE[0][0]
-    assert list(statements(found)) == []
+    assert list(describe_omissions(found)) == []
 
 
 def test_hosts_are_those_of_top(index_url: str, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_limits(config: DedupConfig) -> None:
     assert [one["kept"]["url"][-1] for one in found["clusters"]] == ["5", "4"]
     assert [len(one["copies"]) for one in found["clusters"]] == [1, 1]
     assert [one["comparison"] for one in found["near"]] == [0, 1, 2, None, None, None]
-    said = " ".join(statements(found))
+    said = " ".join(describe_omissions(found))
     assert "2 of 6 clusters" in said
     assert "3 pairs" in said
 
@@ -105,10 +105,10 @@ def test_survey(config: DedupConfig) -> None:
     found = run(survey())
     first, second, third = found.near
     assert first.similarity < second.similarity < third.similarity
-    assert found.below(second.similarity) == [first]
-    assert found.below(1.0) == [third, second, first]
-    assert found.after(first.similarity, first.url) == second
-    assert found.after(third.similarity, third.url) is None
+    assert found.below_threshold(second.similarity) == [first]
+    assert found.below_threshold(1.0) == [third, second, first]
+    assert found.next_after(first.similarity, first.url) == second
+    assert found.next_after(third.similarity, third.url) is None
     assert found.size_bins() == [("2", 0), ("3", 0), ("4", 1)]
 
 

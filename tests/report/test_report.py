@@ -12,13 +12,13 @@ import pytest
 from playwright.sync_api import Browser
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.archive.pages import Archive
+from crawler.dedup.archive.archived_pages import Archive
 from crawler.dedup.inspection import HostCounts
 from crawler.dedup.sketches.odd import OddSketch
 from crawler.dedup.store.statistics import IndexStats
 from crawler.report import content
 from crawler.report.content import Limits, read_content
-from crawler.report.document import render_report
+from crawler.report.html_file import render_report
 from crawler.report.survey import ClusterPage, Survey
 from tests.conftest import wait_until
 from tests.report.browser import DESKTOP, PHONE, Visit, visit

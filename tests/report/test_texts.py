@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.report.texts import Row, is_link, side_by_side, visible
+from crawler.report.texts import Row, is_link, side_by_side, spell_out
 from tests.texts import article, changed, text
 
 IGNORE = frozenset({"case", "punctuation"})
@@ -116,8 +116,8 @@ def test_rows_hold_both_texts(a: list[str], b: list[str]) -> None:
 
 def test_visible() -> None:
     """What turns or hides text is spelt out; what belongs to a script stays."""
-    assert visible("\x1b[31m \u202e \u2066 \ufeff") == "\\x1b[31m \\u202e \\u2066 \\ufeff"
-    assert visible("line\n\ttab می‌خواهم é 👩‍👧") == "line\n\ttab می‌خواهم é 👩‍👧"
+    assert spell_out("\x1b[31m \u202e \u2066 \ufeff") == "\\x1b[31m \\u202e \\u2066 \\ufeff"
+    assert spell_out("line\n\ttab می‌خواهم é 👩‍👧") == "line\n\ttab می‌خواهم é 👩‍👧"
 
 
 @pytest.mark.parametrize(

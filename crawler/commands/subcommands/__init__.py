@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from ..output import tell
+from ..output import print_notice
 
 if TYPE_CHECKING:
     from ...dedup.config import DedupConfig
@@ -64,18 +64,18 @@ class Subcommand(Protocol):
 
 
 @cache
-def names() -> list[str]:
+def list_names() -> list[str]:
     """The names of all subcommands.
 
-    >>> "stats" in names()
+    >>> "stats" in list_names()
     True
     """
     modules = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return [name.replace("_", "-") for name in modules]
 
 
-def find(name: str) -> Subcommand:
-    """The subcommand of that name, one of :func:`names`."""
+def find_subcommand(name: str) -> Subcommand:
+    """The subcommand of that name, one of :func:`list_names`."""
     return cast(Subcommand, import_module(f".{name.replace('-', '_')}", __name__))
 
 
@@ -125,15 +125,15 @@ def index_config(settings: Mapping[str, Any]) -> DedupConfig:
     )
 
 
-def nothing(message: str) -> Exit:
+def explain_nothing(message: str) -> Exit:
     """Say on standard error why there is no result."""
-    tell(message)
+    print_notice(message)
     return Exit.NOTHING
 
 
 def nothing_yet(namespace: str) -> Exit:
     """Say on standard error that an index has no page, or is not there."""
-    return nothing(f"nothing yet in the index {namespace!r}; crawl first")
+    return explain_nothing(f"nothing yet in the index {namespace!r}; crawl first")
 
 
 async def has_pages(index: DuplicateIndex) -> bool:
@@ -147,13 +147,13 @@ def nothing_found(settings: Mapping[str, Any], message: str) -> Exit:
     """
     if not ask_index(settings, has_pages):
         return nothing_yet(index_config(settings).namespace)
-    return nothing(message)
+    return explain_nothing(message)
 
 
-def unseen(url: str) -> str:
+def describe_unseen(url: str) -> str:
     """In a sentence, that the index has no page of that address.
 
-    >>> unseen("example.com")
+    >>> describe_unseen("example.com")
     "the index never saw 'example.com'; does its address begin with https:// or http://?"
     """
     hint = "" if "://" in url else "; does its address begin with https:// or http://?"
@@ -169,9 +169,9 @@ async def known_host(index: DuplicateIndex, host: str) -> None:
     """
     from ...dedup.errors import InputError
     from ...dedup.store.keys import OTHER_HOSTS
-    from ..arguments import closest
+    from ..strict_arguments import suggest_word
 
     hosts = (await index.store.counters())["hosts"]
     names = sorted({name.rpartition(" ")[0] for name in hosts} - {""})
     if names and host not in names and OTHER_HOSTS not in names:
-        raise InputError(f"the index knows no host {host!r}; {closest(host, names)}")
+        raise InputError(f"the index knows no host {host!r}; {suggest_word(host, names)}")

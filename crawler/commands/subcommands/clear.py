@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...wording import counted
-from ..output import print_json, tell
-from . import Exit, index_config, nothing
+from ..output import print_json, print_notice
+from . import Exit, explain_nothing, index_config
 
 HELP = "Delete the index"
 
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         for digest in digests:
             clear_archive(archive_path(config, digest))
         for path in archives(config):
-            tell(f"texts of another index of that name are left in {path}")
+            print_notice(f"texts of another index of that name are left in {path}")
     finally:  # the index is deleted, whatever becomes of the texts
         if options.json:
             print_json({"namespace": config.namespace, "keys": deleted})
@@ -56,4 +56,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             print(f"The index {config.namespace!r} is deleted ({counted(deleted, 'key')}).")
     if deleted:
         return Exit.FOUND
-    return nothing(f"there is no index {config.namespace!r}")
+    return explain_nothing(f"there is no index {config.namespace!r}")

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...wording import floored, similarity_in_words
-from ..arguments import number, output_file, whole
 from ..index_clusters import (
     CLUSTERS,
     MEMBERS,
@@ -34,7 +33,8 @@ from ..index_clusters import (
     rows_of,
 )
 from ..output import is_terminal, now_and_then, print_json, print_table, progress_reporter
-from . import Exit, ask_index, nothing, nothing_found
+from ..strict_arguments import make_integer_type, make_number_type, output_file
+from . import Exit, ask_index, explain_nothing, nothing_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,19 +54,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--min-size",
-        type=whole(2, 10**9),
+        type=make_integer_type(2, 10**9),
         metavar="N",
         help="only clusters of at least N pages",
     )
     parser.add_argument(
         "--story",
-        type=number(0, 1, above=True),
+        type=make_number_type(0, 1, above=True),
         metavar="SIMILARITY",
         help="group kept pages of the index by a lower similarity, as 0.5",
     )
     parser.add_argument(
         "--threshold",
-        type=number(0, 1, above=True),
+        type=make_number_type(0, 1, above=True),
         help="similarity to the representative (default: DEDUP_THRESHOLD)",
     )
     parser.add_argument(
@@ -144,7 +144,7 @@ def _run_index(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit
         )
         clusters = [one for one in stories.stories if len(one.members) >= least]
     if options.json or options.csv:
-        _write(rows_of(clusters), options)
+        _write_rows(rows_of(clusters), options)
     if not options.json:
         if options.story is not None and stories.pages + stories.too_short:
             print_stories(replace(stories, stories=clusters))
@@ -174,32 +174,32 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     )
     fingerprint = Fingerprinter(config, 1 if config.seed is None else config.seed)
     names, fingerprints = [], []
-    for name, text in _reported(read_collection(options.file, fields, extractor(config))):
+    for name, text in _report_progress(read_collection(options.file, fields, extractor(config))):
         names.append(name)
         fingerprints.append(fingerprint(text))
     if not names:
-        return nothing(f"no document in {options.file!r}")
+        return explain_nothing(f"no document in {options.file!r}")
     threshold, bits = config.threshold, config.sketch_bits
     rule = Rule.of(config.make_method())
     if options.pairs:
         pairs = similar_pairs(fingerprints, threshold=threshold, bits=bits, rule=rule)
-        if _write(_pair_rows(pairs, names), options):
+        if _write_rows(_pair_rows(pairs, names), options):
             return Exit.FOUND
-        return nothing(f"no two documents in {options.file!r} are similar")
+        return explain_nothing(f"no two documents in {options.file!r} are similar")
     found = cluster_texts(fingerprints, threshold=threshold, bits=bits, rule=rule)
     found.sort(key=lambda one: (-len(one.members), one.representative))
     least = options.min_size or 2
     if options.json or options.csv:
         listed = [one for one in found if len(one.members) + 1 >= (options.min_size or 1)]
-        _write(_cluster_rows(listed, names), options)
+        _write_rows(_cluster_rows(listed, names), options)
     if not options.json:
-        _print(found, names, least)
+        _print_clusters(found, names, least)
     if len(found[0].members) + 1 >= least:
         return Exit.FOUND
-    return nothing(f"{options.file!r} holds no clusters of {least} documents")
+    return explain_nothing(f"{options.file!r} holds no clusters of {least} documents")
 
 
-def _reported(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _report_progress(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The documents; every few seconds a line on standard error tells how many there were."""
     say = now_and_then()
     for count, document in enumerate(documents, 1):
@@ -222,20 +222,20 @@ def _cluster_rows(clusters: list[Cluster], names: list[str]) -> Iterator[dict[st
                 "cluster": place,
                 "representative": False,
                 "id": names[member],
-                **_rounded(estimate),
+                **_round_estimate(estimate),
             }
 
 
-def _rounded(estimate: Estimate) -> dict[str, float]:
+def _round_estimate(estimate: Estimate) -> dict[str, float]:
     return {name: floored(getattr(estimate, name)) for name in ("similarity", "low", "high")}
 
 
 def _pair_rows(pairs: Iterable[Pair], names: list[str]) -> Iterator[dict[str, Any]]:
     for first, second, estimate in pairs:
-        yield {"first": names[first], "second": names[second], **_rounded(estimate)}
+        yield {"first": names[first], "second": names[second], **_round_estimate(estimate)}
 
 
-def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> int:
+def _write_rows(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> int:
     """Write rows as CSV and as JSON lines, as asked for; else print them as a table.
 
     The number of rows is returned.
@@ -275,7 +275,7 @@ def _write(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> int:
     return written
 
 
-def _print(clusters: list[Cluster], names: list[str], least: int) -> None:
+def _print_clusters(clusters: list[Cluster], names: list[str], least: int) -> None:
     several = [one for one in clusters if one.members]
     large = [one for one in several if len(one.members) + 1 >= least]
     shown, members = (CLUSTERS, MEMBERS) if is_terminal() else (len(large), len(names))

@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...wording import percent_similar, threshold_in_percent
-from ..arguments import number, whole
 from ..changes import change_dicts, print_changes
 from ..output import print_json, print_table
+from ..strict_arguments import make_integer_type, make_number_type
 from . import Exit
 
 if TYPE_CHECKING:
@@ -38,29 +38,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--unit", choices=["word", "char"], help="of shingles (default: DEDUP_SHINGLE_UNIT)"
     )
     parser.add_argument(
-        "--size", type=whole(1, 100), metavar="N", help="of shingles (default: DEDUP_SHINGLE_SIZE)"
+        "--size",
+        type=make_integer_type(1, 100),
+        metavar="N",
+        help="of shingles (default: DEDUP_SHINGLE_SIZE)",
     )
     parser.add_argument(
         "--step",
-        type=whole(1, 100),
+        type=make_integer_type(1, 100),
         metavar="N",
         help="units from one shingle to the next (default: DEDUP_SHINGLE_STEP)",
     )
     parser.add_argument(
         "--smallest",
-        type=whole(1, 10**9),
+        type=make_integer_type(1, 10**9),
         metavar="N",
         default=10,
         help="shingles of each that are compared by themselves (default: 10)",
     )
     parser.add_argument(
         "--threshold",
-        type=number(0, 1, above=True),
+        type=make_number_type(0, 1, above=True),
         help="similarity from which B is a near-duplicate (default: DEDUP_THRESHOLD)",
     )
     parser.add_argument(
         "--level",
-        type=number(0.5, 0.9999),
+        type=make_number_type(0.5, 0.9999),
         metavar="P",
         default=0.95,
         help="confidence level of the intervals of estimates, 0.5 to 0.9999 (default: 0.95)",
@@ -116,13 +119,13 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         facts = {"a_from": a.origin, "b_from": b.origin, "uncorrected": uncorrected}
         print_json(_to_dict(options, config, found) | facts)
     else:
-        _print(options, config, found, (a.origin, b.origin), uncorrected)
+        _print_comparison(options, config, found, (a.origin, b.origin), uncorrected)
         if found.changes == [] and a.text.split() != b.text.split():
             print(f"What differs is ignored: {', '.join(sorted(config.ignore))} (DEDUP_IGNORE).")
     return Exit.FOUND
 
 
-def _print(
+def _print_comparison(
     options: argparse.Namespace,
     config: DedupConfig,
     found: Comparison,
@@ -137,36 +140,53 @@ def _print(
     part = ("", f", of the beginning of {''.join(cut)}", ", of their beginnings")[len(cut)]
     lines, smallest = found.lines, found.smallest
     rows = [
-        ["lines", lines and _percent(lines.similarity), None, None, lines and _shared(lines)],
+        [
+            "lines",
+            lines and _format_percent(lines.similarity),
+            None,
+            None,
+            lines and _describe_overlap(lines),
+        ],
         [
             f"{options.smallest} smallest shingles",
-            _percent(smallest.similarity),
+            _format_percent(smallest.similarity),
             None,
             None,
-            _shared(smallest),
+            _describe_overlap(smallest),
         ],
         *(
-            [["Jaccard, uncorrected", _percent(uncorrected), None, None, f"exact{part}"]]
+            [["Jaccard, uncorrected", _format_percent(uncorrected), None, None, f"exact{part}"]]
             if uncorrected is not None
             else []
         ),
-        ["Jaccard", _percent(found.jaccard), None, None, f"exact, of all shingles{part}"],
-        ["containment of A in B", _percent(found.a_in_b), None, None, f"exact{part}"],
-        ["containment of B in A", _percent(found.b_in_a), None, None, f"exact{part}"],
+        ["Jaccard", _format_percent(found.jaccard), None, None, f"exact, of all shingles{part}"],
+        ["containment of A in B", _format_percent(found.a_in_b), None, None, f"exact{part}"],
+        ["containment of B in A", _format_percent(found.b_in_a), None, None, f"exact{part}"],
         *(
-            [["hybrid", _percent(found.hybrid), None, None, "exact, B corrected where A differs"]]
+            [
+                [
+                    "hybrid",
+                    _format_percent(found.hybrid),
+                    None,
+                    None,
+                    "exact, B corrected where A differs",
+                ]
+            ]
             if found.hybrid is not None
             else []
         ),
-        [f"{config.method} sketch", *_interval(found.sketch), _source(config)],
-        ["simhash" if config.method == "two-stage" else "odd sketch", *_verified(config, found)],
+        [f"{config.method} sketch", *_format_interval(found.sketch), _describe_source(config)],
+        [
+            "simhash" if config.method == "two-stage" else "odd sketch",
+            *_verification_cells(config, found),
+        ],
     ]
     print_table("Similarity", ["measure", "similarity", "from", "to", "what it is"], rows)
     rows = [
         ["verdict on B", f"{found.verdict}{part}"],
         ["threshold", f"{threshold_in_percent(config.threshold, 2)}%"],
         ["confidence level", f"{threshold_in_percent(options.level, 2)}%"],
-        ["found by an index with A", _percent(found.found)],
+        ["found by an index with A", _format_percent(found.found)],
     ]
     if cut:
         rows.append(["compared", f"of {' and '.join(cut)} the beginning, all that is archived"])
@@ -174,30 +194,34 @@ def _print(
     print_changes(found.changes)
 
 
-def _verified(config: DedupConfig, found: Comparison) -> tuple[str | None, ...]:
+def _verification_cells(config: DedupConfig, found: Comparison) -> tuple[str | None, ...]:
     if found.odd is None:
         return None, None, None, "lengths too far apart"
     source = f"estimate from {config.sketch_bits} bits"
     if found.odd.similarity < found.odd_floor:
         return None, None, None, f"{source}, which cannot tell below {found.odd_floor:.0%}"
-    return *_interval(found.odd), source
+    return *_format_interval(found.odd), source
 
 
-def _source(config: DedupConfig) -> str:
+def _describe_source(config: DedupConfig) -> str:
     unit = "bits" if config.method in ("simhash", "two-stage") else "values"
     return f"estimate from {config.values} {unit}"
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     return f"{percent_similar(share, 2)}%"
 
 
-def _shared(overlap: Any) -> str:
+def _describe_overlap(overlap: Any) -> str:
     return f"{overlap.intersection} of {overlap.union} in common"
 
 
-def _interval(estimate: Estimate) -> tuple[str, str, str]:
-    return _percent(estimate.similarity), _percent(estimate.low), _percent(estimate.high)
+def _format_interval(estimate: Estimate) -> tuple[str, str, str]:
+    return (
+        _format_percent(estimate.similarity),
+        _format_percent(estimate.low),
+        _format_percent(estimate.high),
+    )
 
 
 def _to_dict(options: argparse.Namespace, config: DedupConfig, found: Comparison) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...wording import counted
 from ..output import print_json
-from . import Exit, index_config, nothing
+from . import Exit, explain_nothing, index_config
 
 HELP = "Copy an index to another name"
 
@@ -28,10 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Copy the index."""
-    return copy(options, settings, is_moved=False)
+    return copy_index(options, settings, is_moved=False)
 
 
-def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: bool) -> Exit:
+def copy_index(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: bool) -> Exit:
     """Copy the index and, if it `is_moved`, delete it under its old name.
 
     Pages that passed unchecked wait for the renamed index then; of a copied one, for the original.
@@ -85,4 +85,4 @@ def copy(options: argparse.Namespace, settings: Mapping[str, Any], *, is_moved: 
         print(f"The index {options.source!r} is {done} to {options.target!r} ({keys}).")
     if copied:
         return Exit.FOUND
-    return nothing(f"there is no index {options.source!r}")
+    return explain_nothing(f"there is no index {options.source!r}")

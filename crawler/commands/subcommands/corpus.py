@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...offline import cli
-from ..output import print_json, print_table, tell
+from ..output import print_json, print_notice, print_table
 from . import Exit
 
 HELP = "Keep one page of each of a corpus on disk (Spark)"
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
         print_table("Corpus", ["fact", "value"], [list(line) for line in lines_of(result)])
     for fault in result.faults:
-        tell(fault)
+        print_notice(fault)
     if result.is_doubtful:
         return Exit.USAGE
     return Exit.FOUND if result.pages else Exit.NOTHING

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted
-from ..arguments import output_file
 from ..output import print_json, progress_reporter
+from ..strict_arguments import output_file
 from . import Exit, ask_index, index_config, nothing_found, nothing_yet
 
 if TYPE_CHECKING:

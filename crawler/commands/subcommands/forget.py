@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..output import print_json, print_table, tell
-from . import Exit, ask_index, unseen
+from ..output import print_json, print_notice, print_table
+from . import Exit, ask_index, describe_unseen
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -51,5 +51,5 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             print_table("", ["page", "what became of it"], rows)
     unknown = [url for url, was_there in known.items() if not was_there]
     for url in unknown:
-        tell(unseen(url))
+        print_notice(describe_unseen(url))
     return Exit.NOTHING if unknown else Exit.FOUND

@@ -11,8 +11,8 @@ from asyncio import gather
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..output import print_json, print_table, tell
-from . import Exit, ask_index, unseen
+from ..output import print_json, print_notice, print_table
+from . import Exit, ask_index, describe_unseen
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Note the pages, in order; exit code 1 if one of them could not be noted."""
     from ...dedup.errors import InputError
 
-    urls = [*options.url, *(_lines(options.file) if options.file else ())]
+    urls = [*options.url, *(_read_lines(options.file) if options.file else ())]
     if not urls:
         raise InputError("name pages that are gone, or a --file with their URLs")
 
@@ -56,11 +56,11 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     missed = [url for url, is_noted in noted.items() if not is_noted]
     for url in missed:
         later_seen = f"{url!r} was seen later than it is now by this clock"
-        tell(later_seen if url in later else unseen(url))
+        print_notice(later_seen if url in later else describe_unseen(url))
     return Exit.NOTHING if missed else Exit.FOUND
 
 
-def _lines(source: str) -> Iterator[str]:
+def _read_lines(source: str) -> Iterator[str]:
     """The URLs in a file; empty lines and comments are passed over."""
     from ..documents import read_document
 

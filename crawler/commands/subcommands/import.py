@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...wording import counted
-from ..output import print_json, progress_reporter, tell
+from ..output import print_json, print_notice, progress_reporter
 from . import Exit, index_config
 
 HELP = "Read an exported index"
@@ -48,5 +48,5 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         were = "was" if known == 1 else "were"
         print(f"{new} read into {config.namespace!r}, {known:,} {were} there.")
     for fault in found.audit.faults:
-        tell(fault)
+        print_notice(fault)
     return Exit.NOTHING if found.audit.faults else Exit.FOUND

@@ -18,13 +18,13 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import whole
-from ..output import print_json, print_table, tell
+from ..output import print_json, print_notice, print_table
+from ..strict_arguments import make_integer_type
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
-    from ...offline.load import Loaded
+    from ...offline.load_files import Loaded
 
 HELP = "Fill the index with pages that are on disk"
 
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--processes",
-        type=whole(1, 256),
+        type=make_integer_type(1, 256),
         metavar="N",
         default=os.cpu_count() or 1,
         help="that compute fingerprints (default: as many as there are cores, %(default)s)",
@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Load the files and print what became of their pages."""
     from ...offline.files import local_files, refuse_arrays
-    from ...offline.load import Checkpoint, load
-    from ...offline.records import Left
+    from ...offline.input_records import Left
+    from ...offline.load_files import Checkpoint, load
 
     files = list({one.path: one for name in options.files for one in local_files(name)}.values())
     refuse_arrays(files)
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     async def question(index: DuplicateIndex) -> Loaded:
         checkpoint = Checkpoint(index.config.data_dir / "load.json", files, index)
         return await load(
-            index, files, checkpoint, processes=options.processes, report=report, warn=tell
+            index, files, checkpoint, processes=options.processes, report=report, warn=print_notice
         )
 
     result = ask_index(settings, question, make=True)

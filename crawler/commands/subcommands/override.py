@@ -16,10 +16,10 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import one_of
-from ..output import print_json, print_table, tell
+from ..output import print_json, print_notice, print_table
 from ..preference import prefer_page
-from . import Exit, ask_index, nothing, unseen
+from ..strict_arguments import one_of
+from . import Exit, ask_index, describe_unseen, explain_nothing
 
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         decision = None if options.decision == "none" else options.decision
         await index.override(options.url, decision)
         if decision and await index.show(options.url) is None:
-            tell(unseen(options.url))
+            print_notice(describe_unseen(options.url))
         return {index.config.identity(options.url): options.decision}
 
     found = ask_index(settings, decide)
@@ -75,4 +75,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["page", "decision"], sorted(found.items()))
     if found:
         return Exit.FOUND
-    return nothing("nobody has decided about a page")
+    return explain_nothing("nobody has decided about a page")

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import Exit
-from .copy import add_arguments, copy
+from .copy import add_arguments, copy_index
 
 __all__ = ["HELP", "add_arguments", "run"]
 
@@ -24,4 +24,4 @@ HELP = "Give an index another name"
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Rename the index."""
-    return copy(options, settings, is_moved=True)
+    return copy_index(options, settings, is_moved=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted, left_unchecked
-from ..output import print_json, print_table, tell
+from ..output import print_json, print_notice, print_table
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -46,23 +46,23 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         foreign = ask_index(settings, replay, spool=True)
     except (ServerError, OSError) as error:
         if verdicts or gone:
-            _print(verdicts, len(gone), as_json=options.json)
+            _print_verdicts(verdicts, len(gone), as_json=options.json)
         if isinstance(error, ServerError):
             raise
         raise InputError(
             f"the pages that wait in DEDUP_DATA_DIR cannot be worked off: {error}"
         ) from None
     if any(foreign):
-        tell(
+        print_notice(
             f"{left_unchecked(*foreign)} in crawls with another index, or lines are damaged: name "
             "it with DEDUP_NAMESPACE; if it is deleted, or lines are damaged, crawl them again and "
             "remove unchecked.jsonl, which names them, from DEDUP_DATA_DIR"
         )
-    _print(verdicts, len(gone), as_json=options.json)
+    _print_verdicts(verdicts, len(gone), as_json=options.json)
     return Exit.FOUND if verdicts or gone else Exit.NOTHING
 
 
-def _print(verdicts: list[Verdict], gone: int, *, as_json: bool) -> None:
+def _print_verdicts(verdicts: list[Verdict], gone: int, *, as_json: bool) -> None:
     if as_json:
         print_json([verdict.to_dict() for verdict in verdicts])
         return

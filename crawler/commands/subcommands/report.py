@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import output_file, whole
-from ..output import print_json, printable, whole_file
+from ..output import make_printable, print_json, whole_file
+from ..strict_arguments import make_integer_type, output_file
 from . import Exit, ask_index, nothing_yet
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--clusters",
-        type=whole(1, 100_000),
+        type=make_integer_type(1, 100_000),
         default=500,
         metavar="N",
         help="list up to N clusters (default: 500)",
     )
     parser.add_argument(
         "--texts",
-        type=whole(0, 10_000),
+        type=make_integer_type(0, 10_000),
         default=200,
         metavar="N",
         help="show the texts of up to N pairs (default: 200)",
@@ -49,14 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Write the report."""
-    from ...dedup.archive.pages import Archive
+    from ...dedup.archive.archived_pages import Archive
     from ...project import project_config
     from ...report.content import Limits, read_content
-    from ...report.document import environment, render_report
+    from ...report.html_file import make_environment, render_report
 
     config = project_config(settings)
     if not options.json:
-        environment()  # what is missing is said before the index is read
+        make_environment()  # what is missing is said before the index is read
     limits = Limits(clusters=options.clusters, comparisons=options.texts)
 
     async def read(index: DuplicateIndex) -> dict[str, Any]:
@@ -70,5 +70,5 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         text = render_report(content, config)
         with whole_file(options.output) as file:
             file.write(text)
-        print(f"The report is in {printable(str(options.output))}")
+        print(f"The report is in {make_printable(str(options.output))}")
     return Exit.FOUND if content["verdicts"] else nothing_yet(config.namespace)

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted
-from ..arguments import number
-from ..output import is_terminal, print_json, print_table, progress_reporter, shown
+from ..output import format_similarity, is_terminal, print_json, print_table, progress_reporter
+from ..strict_arguments import make_number_type
 from . import Exit, ask_index, has_pages, nothing_found
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _PAGES = 20  # that a person is shown; a pipe and JSON get all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("threshold", type=number(0, 1, above=True), help="as .85")
+    parser.add_argument("threshold", type=make_number_type(0, 1, above=True), help="as .85")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -41,15 +41,15 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     found, is_filled = ask_index(settings, ask)
     if options.json:
-        print_json({**found.to_dict(), "unknown": _unknown(found)})
+        print_json({**found.to_dict(), "unknown": _describe_unknown(found)})
     elif is_filled:
-        _print(found)
+        _print_decisions(found)
     if found.released or found.merged:
         return Exit.FOUND
     return nothing_found(settings, "no decision that the index can tell of would change")
 
 
-def _print(found: Rethreshold) -> None:
+def _print_decisions(found: Rethreshold) -> None:
     facts: list[list[Any]] = [
         ["threshold of the index", found.before],
         ["other threshold", found.after],
@@ -67,28 +67,40 @@ def _print(found: Rethreshold) -> None:
     shown_pages = _PAGES if is_terminal() else None
     if found.released:
         rows: list[list[Any]] = [
-            [shown(page.similarity), shown(page.low), shown(page.high), page.url, page.duplicate_of]
+            [
+                format_similarity(page.similarity),
+                format_similarity(page.low),
+                format_similarity(page.high),
+                page.url,
+                page.duplicate_of,
+            ]
             for page in found.released[:shown_pages]
         ]
-        title = _title("Kept then", len(found.released), len(rows))
+        title = _make_title("Kept then", len(found.released), len(rows))
         print_table(title, ["similarity", "from", "to", "page", "duplicate of"], rows)
     merged = [
-        [shown(page.similarity), shown(page.low), shown(page.high), page.url, group.url]
+        [
+            format_similarity(page.similarity),
+            format_similarity(page.low),
+            format_similarity(page.high),
+            page.url,
+            group.url,
+        ]
         for group in found.merged
         for page in group.members[1:]
     ]
     if merged:
-        title = _title("Dropped then", len(merged), len(merged[:shown_pages]))
+        title = _make_title("Dropped then", len(merged), len(merged[:shown_pages]))
         columns = ["similarity", "from", "to", "page", "duplicate of"]
         print_table(title, columns, merged[:shown_pages])
-    print(*("Not known: " + sentence for sentence in _unknown(found)), sep="\n")
+    print(*("Not known: " + sentence for sentence in _describe_unknown(found)), sep="\n")
 
 
-def _title(text: str, count: int, listed: int) -> str:
+def _make_title(text: str, count: int, listed: int) -> str:
     return f"{text} ({count - listed} more in --json)" if listed < count else text
 
 
-def _unknown(found: Rethreshold) -> list[str]:
+def _describe_unknown(found: Rethreshold) -> list[str]:
     """What the index cannot tell about the other threshold, in sentences."""
     sentences = []
     if found.released:

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted
-from ..arguments import one_of, span, whole
-from ..output import print_json, print_table, progress_reporter, shown
+from ..output import format_similarity, print_json, print_table, progress_reporter
+from ..strict_arguments import make_integer_type, one_of, parse_span
 from . import Exit, ask_index, known_host, nothing_found
 
 if TYPE_CHECKING:
@@ -28,14 +28,21 @@ KINDS = ("near", "exact", "unique", "short")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", metavar="KIND", type=one_of(KINDS), help=", ".join(KINDS))
     parser.add_argument(
-        "--similarity", type=span, metavar="LOW-HIGH", help="of near and exact, as .80-.85"
+        "--similarity", type=parse_span, metavar="LOW-HIGH", help="of near and exact, as .80-.85"
     )
     parser.add_argument("--host", help="only pages of this host")
     parser.add_argument(
-        "--count", type=whole(1, 1_000_000), metavar="N", default=10, help="(default: 10)"
+        "--count",
+        type=make_integer_type(1, 1_000_000),
+        metavar="N",
+        default=10,
+        help="(default: 10)",
     )
     parser.add_argument(
-        "--seed", type=whole(0, 10**9), metavar="N", help="the same N draws the same pages"
+        "--seed",
+        type=make_integer_type(0, 10**9),
+        metavar="N",
+        help="the same N draws the same pages",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -70,7 +77,13 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_json({"matching": found.matching, "pages": pages})
     elif found.pages:
         rows = [
-            [shown(page.similarity), shown(page.low), shown(page.high), page.url, page.duplicate_of]
+            [
+                format_similarity(page.similarity),
+                format_similarity(page.low),
+                format_similarity(page.high),
+                page.url,
+                page.duplicate_of,
+            ]
             for page in found.pages
         ]
         title = f"{len(rows)} of {counted(found.matching, 'page')}: {options.kind}"

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import whole
-from ..output import print_json, tell
+from ..output import print_json, print_notice
+from ..strict_arguments import make_integer_type
 from . import Exit, ask_index
 
 if TYPE_CHECKING:
@@ -24,12 +24,18 @@ HELP = "A local web page of the index"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", type=_host, default="127.0.0.1", help="(default: 127.0.0.1)")
     parser.add_argument(
-        "--port", type=whole(0, 65535), default=0, metavar="N", help="(default: any free one)"
+        "--host", type=_parse_host, default="127.0.0.1", help="(default: 127.0.0.1)"
     )
     parser.add_argument(
-        "--token", type=_token, help="what the address has to hold (default: a random one)"
+        "--port",
+        type=make_integer_type(0, 65535),
+        default=0,
+        metavar="N",
+        help="(default: any free one)",
+    )
+    parser.add_argument(
+        "--token", type=_read_token, help="what the address has to hold (default: a random one)"
     )
     parser.add_argument("--json", action="store_true", help="print the address as JSON")
 
@@ -52,7 +58,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     with suppress(ValueError):
         local = local or ipaddress.ip_address(options.host).is_loopback
     if not local:
-        tell("other machines can reach this page, and it is not encrypted")
+        print_notice("other machines can reach this page, and it is not encrypted")
 
     def announce(address: str) -> None:
         if options.json:
@@ -69,13 +75,13 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     return Exit.FOUND
 
 
-def _host(text: str) -> str:
+def _parse_host(text: str) -> str:
     if not text:  # which would open the page to all machines, as of a variable that is not set
         raise argparse.ArgumentTypeError("expects a name or an address, not an empty one")
     return text
 
 
-def _token(text: str) -> str:
+def _read_token(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]{8,200}", text):
         raise argparse.ArgumentTypeError(
             f"expects 8 or more letters, digits, hyphens or underscores, not {text!r}"

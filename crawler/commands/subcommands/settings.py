@@ -28,10 +28,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     rows = [
         (
             setting_name(item),
-            _plain(getattr(config, item.name))
+            _plain_value(getattr(config, item.name))
             if item.repr
-            else _masked(getattr(config, item.name)),
-            _plain(getattr(defaults, item.name)),
+            else _mask_value(getattr(config, item.name)),
+            _plain_value(getattr(defaults, item.name)),
             item.metadata["doc"],
         )
         for item in fields(DedupConfig)
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     return Exit.FOUND
 
 
-def _masked(value: str | int | None) -> str:
+def _mask_value(value: str | int | None) -> str:
     from ...dedup.store.server.address import mask
 
     if value is None:
@@ -55,7 +55,7 @@ def _masked(value: str | int | None) -> str:
     return mask(value) if isinstance(value, str) else "***"
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if value is None:
         return ""
     if isinstance(value, frozenset):

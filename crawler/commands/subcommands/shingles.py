@@ -12,9 +12,9 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from ..arguments import whole
 from ..output import print_json, print_table
-from . import Exit, nothing
+from ..strict_arguments import make_integer_type
+from . import Exit, explain_nothing
 
 HELP = "The smallest shingles of a text and their hashes"
 
@@ -24,10 +24,12 @@ _SIZES = {"char": 25, "word": 5}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE|URL", help="the document")
     parser.add_argument("--unit", choices=list(_SIZES), default="char", help="(default: char)")
-    parser.add_argument("--size", type=whole(1, 10_000), metavar="N", help="units in a shingle")
+    parser.add_argument(
+        "--size", type=make_integer_type(1, 10_000), metavar="N", help="units in a shingle"
+    )
     parser.add_argument(
         "--step",
-        type=whole(1, 10_000),
+        type=make_integer_type(1, 10_000),
         metavar="N",
         default=1,
         help="units from one shingle to the next (default: 1)",
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--smallest",
-        type=whole(1, 10**9),
+        type=make_integer_type(1, 10**9),
         metavar="N",
         default=10,
         help="list so many (default: 10)",
@@ -74,4 +76,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["hash", "shingle"], [[str(one.hash), one.text] for one in found])
     if found:
         return Exit.FOUND
-    return nothing(f"there are no words in {options.file!r}")
+    return explain_nothing(f"there are no words in {options.file!r}")

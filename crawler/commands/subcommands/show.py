@@ -15,9 +15,9 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from ..explanation import explain_page
-from ..output import print_json, print_table, shown
-from . import Exit, ask_index, nothing_found, unseen
+from ..output import format_similarity, print_json, print_table
+from ..show_explanation import explain_page
+from . import Exit, ask_index, describe_unseen, nothing_found
 
 HELP = "What the index knows of a page, and why"
 
@@ -44,12 +44,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if options.json:
         print_json(record.to_dict() if record else None)
     elif record:
-        rows = [[name, _plain(value)] for name, value in record.to_dict().items()]
+        rows = [[name, _format_value(value)] for name, value in record.to_dict().items()]
         print_table("", ["field", "value"], rows)
     if record:
         return Exit.FOUND
-    return nothing_found(settings, unseen(options.url))
+    return nothing_found(settings, describe_unseen(options.url))
 
 
-def _plain(value: Any) -> Any:
-    return shown(value) if isinstance(value, float) else value
+def _format_value(value: Any) -> Any:
+    return format_similarity(value) if isinstance(value, float) else value

@@ -13,9 +13,9 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import number
 from ..output import is_terminal, print_json, print_table
-from ..watching import tables
+from ..strict_arguments import make_number_type
+from ..watching import stats_tables
 from . import Exit, ask_index, nothing_yet
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _HOSTS = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--watch",
-        type=number(0.1, 86_400),
+        type=make_number_type(0.1, 86_400),
         nargs="?",
         const=2.0,
         metavar="SECONDS",
@@ -42,21 +42,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the counts, once or until Ctrl-C."""
     if options.watch is not None:
-        from ..watching import watch
+        from ..watching import watch_index
 
-        watch(settings, options.watch, as_json=options.json)
+        watch_index(settings, options.watch, as_json=options.json)
         return Exit.FOUND
     stats = ask_index(settings, lambda index: index.stats())
     seen = sum(stats.verdicts.values())
     if options.json:
         print_json(stats.to_dict())
     elif seen:
-        _print(stats)
+        _print_stats(stats)
     return Exit.FOUND if seen else nothing_yet(stats.namespace)
 
 
-def _print(stats: IndexStats) -> None:
-    for table in tables(stats, _HOSTS if is_terminal() else None):
+def _print_stats(stats: IndexStats) -> None:
+    for table in stats_tables(stats, _HOSTS if is_terminal() else None):
         print_table(*table)
     facts: dict[str, Any] = {
         "namespace": stats.namespace,

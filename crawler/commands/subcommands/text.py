@@ -12,8 +12,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..output import is_terminal, make_table, print_json, print_table, printable, terminal
-from . import Exit, nothing
+from ..output import is_terminal, make_printable, make_table, make_terminal, print_json, print_table
+from . import Exit, explain_nothing
 
 if TYPE_CHECKING:
     from ...chrome import Block
@@ -54,17 +54,17 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             found["blocks"] = [block._asdict() for block in blocks]
         print_json(found)
     elif options.blocks:
-        _print(blocks)
+        _print_blocks(blocks)
     elif is_terminal():
-        print(*(printable(line.expandtabs()) for line in text.splitlines()), sep="\n")
+        print(*(make_printable(line.expandtabs()) for line in text.splitlines()), sep="\n")
     else:  # as it is: the next program wants the text, not a picture of it
         print(text)
     if text.strip():
         return Exit.FOUND
-    return nothing(f"there is no text in {options.source!r}")
+    return explain_nothing(f"there is no text in {options.source!r}")
 
 
-def _print(blocks: Sequence[Block]) -> None:
+def _print_blocks(blocks: Sequence[Block]) -> None:
     rows = [
         ("+" if block.kept else "-", block.reason, f"{block.density:.2f}", block.text)
         for block in blocks
@@ -75,4 +75,4 @@ def _print(blocks: Sequence[Block]) -> None:
     table = make_table("", _COLUMNS, rows)
     for row, block in zip(table.rows, blocks, strict=True):
         row.style = _KEPT if block.kept else _CUT
-    terminal().print(table)
+    make_terminal().print(table)

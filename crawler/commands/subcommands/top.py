@@ -13,8 +13,8 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import whole
 from ..output import print_json, print_table, progress_reporter
+from ..strict_arguments import make_integer_type
 from . import Exit, ask_index, known_host, nothing_found
 
 if TYPE_CHECKING:
@@ -26,7 +26,11 @@ HELP = "Hosts and clusters with the most duplicates"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--count", type=whole(1, 1_000_000), metavar="N", default=10, help="rows (default: 10)"
+        "--count",
+        type=make_integer_type(1, 1_000_000),
+        metavar="N",
+        default=10,
+        help="rows (default: 10)",
     )
     parser.add_argument("--host", help="only this host, and clusters with a page of it")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -18,8 +18,8 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import number, whole
 from ..output import Bar, is_terminal, print_json, print_table
+from ..strict_arguments import make_integer_type, make_number_type
 from . import Exit, ask_index, nothing_found
 
 if TYPE_CHECKING:
@@ -36,26 +36,26 @@ _WIDE = 80  # columns of a terminal; in a narrower one numbers would be folded
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threshold",
-        type=number(0, 1, above=True),
+        type=make_number_type(0, 1, above=True),
         help="similarity from which pairs are wanted (default: DEDUP_THRESHOLD)",
     )
     parser.add_argument(
         "--num-hashes",
-        type=whole(16, 4096),
+        type=make_integer_type(16, 4096),
         metavar="N",
         help="values in a sketch (default: DEDUP_NUM_HASHES)",
     )
     for error, weight in (("positives", 0.1), ("negatives", 0.9)):
         parser.add_argument(
             f"--false-{error}",
-            type=number(0),
+            type=make_number_type(0),
             metavar="W",
             default=weight,
             help=f"weight of false {error} for the weighed bands (default: {weight})",
         )
     parser.add_argument(
         "--sample",
-        type=whole(2, 5000),
+        type=make_integer_type(2, 5000),
         metavar="N",
         help="ask the index for the similarities of its near-duplicates and of all pairs of N of "
         "its kept pages",
@@ -93,13 +93,13 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         raise ConfigError(str(error)) from None
     if options.plot:
         save_plot(options.plot, found, config.threshold)
-    bins = _sample(options.sample, found[0], config, settings) if options.sample else []
+    bins = _sample_pages(options.sample, found[0], config, settings) if options.sample else []
     if not any(one.near_duplicates or one.pairs for one in bins):
         bins = []
     if options.json:
         print_json(_to_dict(config, found, bins))
     else:
-        _print(config, found, bins)
+        _print_choices(config, found, bins)
     if bins or not options.sample:
         return Exit.FOUND
     return nothing_found(
@@ -107,22 +107,22 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     )
 
 
-def _similarities(threshold: float) -> list[float]:
+def _list_similarities(threshold: float) -> list[float]:
     steps = {step / 10 for step in range(1, 11)}
     near = {threshold, round(threshold - 0.05, 4), round(threshold + 0.05, 4)}
     return sorted(steps | {s for s in near if 0 < s <= 1})
 
 
-def _curve(threshold: float, found: list[Choice]) -> Iterator[tuple[float, dict[str, float]]]:
+def _draw_curve(threshold: float, found: list[Choice]) -> Iterator[tuple[float, dict[str, float]]]:
     """Similarities, and the shares of pairs that each choice finds, and the textbook's formula."""
     from ...dedup import collision_probability
 
-    for s in _similarities(threshold):
+    for s in _list_similarities(threshold):
         textbook = float(collision_probability(s, found[0].bands, found[0].rows))
         yield s, {one.name: float(one.share_found(s)) for one in found} | {TEXTBOOK: textbook}
 
 
-def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) -> None:
+def _print_choices(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) -> None:
     from ...report.s_curve import text_plot
 
     width = get_terminal_size().columns if is_terminal() else _WIDE
@@ -149,7 +149,7 @@ def _print(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]) 
     print_table(title, columns, rows)
     rows = [
         [f"{s:g}", *(f"{share:.4f}" for share in shares.values())]
-        for s, shares in _curve(config.threshold, found)
+        for s, shares in _draw_curve(config.threshold, found)
     ]
     print_table(
         "Share of pairs found", ["similarity", *(one.name for one in found), TEXTBOOK], rows
@@ -177,7 +177,7 @@ def _print_bins(choice: Choice, bins: list[SimilarityBin], width: int) -> None:
     print_table("Similarities in the index", columns, rows)
 
 
-def _sample(
+def _sample_pages(
     pages: int, choice: Choice, config: DedupConfig, settings: Mapping[str, Any]
 ) -> list[SimilarityBin]:
     from ...dedup.analysis.tuning import floor_of_pairs, pair_similarities, similarity_bins
@@ -204,6 +204,8 @@ def _to_dict(config: DedupConfig, found: list[Choice], bins: list[SimilarityBin]
             {**asdict(one), "recall_at_threshold": float(one.share_found(config.threshold))}
             for one in found
         ],
-        "curve": [{"similarity": s, **shares} for s, shares in _curve(config.threshold, found)],
+        "curve": [
+            {"similarity": s, **shares} for s, shares in _draw_curve(config.threshold, found)
+        ],
         "sample": [asdict(one) for one in bins],
     }

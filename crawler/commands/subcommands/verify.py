@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...wording import counted
-from ..output import print_json, print_table, tell
+from ..output import print_json, print_notice, print_table
 from . import Exit, ask_index, index_config, nothing_yet
 
 HELP = "Whether the index agrees with itself"
@@ -41,11 +41,11 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         if found.faults:
             print_table("Faults, the first 100", ["fault"], [[fault] for fault in found.faults])
     if found.faults:
-        tell(
+        print_notice(
             "`export` this index and `import` that under another name, which makes all tables anew"
         )
     if found.unsettled:
-        tell(
+        print_notice(
             f"{counted(found.unsettled, 'bucket')} changed at each comparison: verify the index "
             "again when no crawl writes to it"
         )

@@ -22,17 +22,25 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted
-from ..arguments import number, one_of, output_file
-from ..output import print_json, print_table, printable, progress_reporter, shown, tell, whole_file
+from ..output import (
+    format_similarity,
+    make_printable,
+    print_json,
+    print_notice,
+    print_table,
+    progress_reporter,
+    whole_file,
+)
+from ..strict_arguments import make_number_type, one_of, output_file
 from . import (
     Exit,
     ask_index,
+    describe_unseen,
     has_pages,
     index_config,
     known_host,
     nothing_found,
     nothing_yet,
-    unseen,
 )
 
 if TYPE_CHECKING:
@@ -63,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--similarity",
-        type=number(0, 1),
+        type=make_number_type(0, 1),
         default=0.0,
         metavar="S",
         help="only places whose text is at least so similar (default: all)",
@@ -114,7 +122,10 @@ def _run_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             rows: list[list[Any]] = [
                 [
                     place.url,
-                    *(shown(value) for value in (place.similarity, place.low, place.high)),
+                    *(
+                        format_similarity(value)
+                        for value in (place.similarity, place.low, place.high)
+                    ),
                     place.first_seen.date().isoformat(),
                     place.last_seen.date().isoformat(),
                 ]
@@ -124,7 +135,7 @@ def _run_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if found and found.places:
         return Exit.FOUND
     gone = f"{options.url!r} is gone, and so is every page with its text"
-    return nothing_found(settings, gone if found else unseen(options.url))
+    return nothing_found(settings, gone if found else describe_unseen(options.url))
 
 
 def _run_all(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
@@ -144,67 +155,72 @@ def _run_all(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if options.output is not None and not found and not ask_index(settings, has_pages):
         return nothing_yet(index_config(settings).namespace)  # redirects that are there stay
     if options.output is None:
-        _print(found, options.format)
+        _print_pages(found, options.format)
     else:
         with whole_file(options.output) as file, redirect_stdout(file):
-            _print(found, options.format)
+            _print_pages(found, options.format)
         moved = sum(bool(page.places) for page in found)
         lost = len(found) - moved
         are = "is" if lost == 1 else "are"
-        name = printable(str(options.output))
+        name = make_printable(str(options.output))
         print(f"{counted(moved, 'page')} moved, {lost:,} {are} lost: {name}")
     if found:
         return Exit.FOUND
     return nothing_found(settings, "no page of the index is gone")
 
 
-def _print(found: Sequence[Whereabouts], style: str) -> None:
-    from ..redirects import apache_map, nginx_map
+def _print_pages(found: Sequence[Whereabouts], style: str) -> None:
+    from ..redirect_maps import apache_map, nginx_map
 
     moved = [page for page in found if page.places]
     lost = [page for page in found if not page.places]
     if style == "json":
         print_json(
-            {"moved": [_moved(page) for page in moved], "lost": [_lost(one) for one in lost]}
+            {
+                "moved": [_moved_row(page) for page in moved],
+                "lost": [_lost_row(one) for one in lost],
+            }
         )
     elif style == "table":
         columns = ["page", "gone since", "lives at", "similarity", "last seen there"]
         rows: list[list[Any]] = [
             [
                 page.url,
-                _day(page.gone),
+                _format_day(page.gone),
                 page.places[0].url,
-                shown(page.places[0].similarity),
-                _day(page.places[0].last_seen),
+                format_similarity(page.places[0].similarity),
+                _format_day(page.places[0].last_seen),
             ]
             for page in moved
         ]
         if moved:
             print_table("Moved", columns, rows)
         if lost:
-            rows = [[page.url, _day(page.gone), _day(page.last_seen)] for page in lost]
+            rows = [
+                [page.url, _format_day(page.gone), _format_day(page.last_seen)] for page in lost
+            ]
             print_table("Lost", ["lost page", "gone since", "last seen"], rows)
     else:
         made = (nginx_map if style == "nginx" else apache_map)(moved)
         print(made.text, end="")
         if made.left_out:
             have = counted(made.left_out, "moved page has an address", "moved pages have addresses")
-            tell(f"{have} that no such map can hold; --format json has all")
+            print_notice(f"{have} that no such map can hold; --format json has all")
 
 
-def _day(time: datetime | None) -> str | None:
+def _format_day(time: datetime | None) -> str | None:
     return time.date().isoformat() if time else None
 
 
-def _lost(page: Whereabouts) -> dict[str, Any]:
+def _lost_row(page: Whereabouts) -> dict[str, Any]:
     row = page.to_dict()
     return {name: row[name] for name in ("url", "gone", "first_seen", "last_seen")}
 
 
-def _moved(page: Whereabouts) -> dict[str, Any]:
+def _moved_row(page: Whereabouts) -> dict[str, Any]:
     place = page.places[0].to_dict()
     return {
-        **_lost(page),
+        **_lost_row(page),
         "to": place["url"],
         **{name: place[name] for name in ("similarity", "low", "high")},
         **{f"to_{name}": place[name] for name in ("first_seen", "last_seen")},

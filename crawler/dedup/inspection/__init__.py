@@ -4,7 +4,7 @@ Each takes an open index. All but those about one page read every record of the 
 second; `progress` is told how far they are.
 """
 
-from .clusters import IndexCluster, Stories, read_cluster, read_clusters, read_stories
+from .cluster_records import IndexCluster, Stories, read_cluster, read_clusters, read_stories
 from .decisions import Rethreshold, Sample, rethreshold, sample_decisions
 from .explanation import Explanation, Neighbour, explain, nearest
 from .orphans import Orphan, read_orphans

@@ -10,8 +10,8 @@ from ..analysis.tuning import found_share
 from ..identity import host as host_of
 from ..store.records import COPIES
 from ..verdict import plain
-from .clusters import IndexCluster, read_stories
-from .records import all_records, records_of, to_record
+from .cluster_records import IndexCluster, read_stories
+from .read_records import all_records, records_of, to_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

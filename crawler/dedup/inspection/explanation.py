@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..candidates import Rule
 from ..sketches.similarity import Estimate
 from ..verdict import plain
-from .records import records_of, to_record
+from .read_records import records_of, to_record
 
 if TYPE_CHECKING:
     from ..fingerprint import Fingerprint

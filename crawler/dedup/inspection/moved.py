@@ -11,7 +11,7 @@ from ..candidates import BY_KEYS
 from ..identity import host
 from ..sketches.similarity import Estimate
 from ..verdict import plain, time_of
-from .records import all_records, records_of
+from .read_records import all_records, records_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

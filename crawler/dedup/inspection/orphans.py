@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from ..verdict import plain, time_of
-from .records import all_records, records_of
+from .read_records import all_records, records_of
 
 if TYPE_CHECKING:
     from ..index import DuplicateIndex

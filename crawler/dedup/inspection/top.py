@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..identity import host as host_of
 from ..verdict import plain
-from .clusters import IndexCluster, read_clusters
-from .records import all_records
+from .cluster_records import IndexCluster, read_clusters
+from .read_records import all_records
 
 if TYPE_CHECKING:
     from ..index import DuplicateIndex

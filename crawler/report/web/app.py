@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ...dedup.errors import DedupError
-from ..document import STATIC
+from ..html_file import STATIC
 from ..s_curve import report_curve
 from ..survey import kept_pages
 from ..tables import host_rows, verdict_rows
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from ...dedup.archive.pages import Archive
+    from ...dedup.archive.archived_pages import Archive
     from ...dedup.index import DuplicateIndex
 
 
@@ -37,25 +37,25 @@ def make_app(index: DuplicateIndex, *, token: str, host: str) -> ASGIApp:
     view = View(index, token)
     site, deciding, supposing = Site(view), Deciding(view), Supposing(view)
     pages: list[tuple[str, str, Any]] = [
-        ("GET", "/", site.overview),
-        ("GET", "/decisions", site.decisions),
-        ("GET", "/clusters", site.clusters),
-        ("GET", "/cluster/{number}", site.cluster),
-        ("GET", "/search", site.search),
-        ("GET", "/page", site.page),
-        ("GET", "/threshold", supposing.threshold),
-        ("GET", "/stories", supposing.stories),
-        ("POST", "/nearest", supposing.nearest),
-        ("GET", "/overrides", deciding.overrides),
-        ("POST", "/override", deciding.override),
-        ("POST", "/prefer", deciding.prefer),
-        ("GET", "/metrics", site.metrics),
+        ("GET", "/", site.show_overview),
+        ("GET", "/decisions", site.list_decisions),
+        ("GET", "/clusters", site.list_clusters),
+        ("GET", "/cluster/{number}", site.show_cluster),
+        ("GET", "/search", site.search_pages),
+        ("GET", "/page", site.show_page),
+        ("GET", "/threshold", supposing.try_threshold),
+        ("GET", "/stories", supposing.list_stories),
+        ("POST", "/nearest", supposing.find_nearest),
+        ("GET", "/overrides", deciding.list_overrides),
+        ("POST", "/override", deciding.keep_override),
+        ("POST", "/prefer", deciding.prefer_copy),
+        ("GET", "/metrics", site.show_metrics),
     ]
     routes: list[BaseRoute] = [
-        Route(path, view.current(page), methods=[method]) for method, path, page in pages
+        Route(path, view.check_current(page), methods=[method]) for method, path, page in pages
     ]
     routes.append(Mount("/static", StaticFiles(directory=STATIC)))
-    handlers: Any = {HTTPException: site.failure, DedupError: site.failure}
+    handlers: Any = {HTTPException: site.show_failure, DedupError: site.show_failure}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), token, host)
 
 
@@ -67,12 +67,12 @@ class Site:
         self._index = view.index
         self._config = view.config
 
-    async def overview(self, request: Request) -> Response:
+    async def show_overview(self, request: Request) -> Response:
         """Counts, similarities, hosts and sizes."""
         stats = await self._index.stats()
-        survey, pairs = await self._view.surveys()
+        survey, pairs = await self._view.take_surveys()
         hosts, other_hosts = host_rows(survey.hosts.values())
-        return self._view.show(
+        return self._view.render_page(
             request,
             "overview.html",
             stats=stats,
@@ -85,14 +85,14 @@ class Site:
             taken=survey.taken,
         )
 
-    async def decisions(self, request: Request) -> Response:
+    async def list_decisions(self, request: Request) -> Response:
         """The near-duplicates, the least similar first."""
-        survey = await self._view.survey()
+        survey = await self._view.take_survey()
         part, pager = part_of(request, survey.near)
         kept = await kept_pages(self._index, {page.cluster for page in part})
         decided = await self._index.overrides()
-        titles = await self._view.titles([page.url for page in part])
-        return self._view.show(
+        titles = await self._view.read_titles([page.url for page in part])
+        return self._view.render_page(
             request,
             "decisions.html",
             part=part,
@@ -103,15 +103,15 @@ class Site:
             total=len(survey.near),
         )
 
-    async def clusters(self, request: Request) -> Response:
+    async def list_clusters(self, request: Request) -> Response:
         """All clusters, those in doubt or the largest first."""
-        survey = await self._view.survey()
+        survey = await self._view.take_survey()
         order = "size" if request.query_params.get("order") == "size" else "doubt"
         numbers = survey.by_size() if order == "size" else survey.by_doubt()
         part, pager = part_of(request, numbers, order=order)
         kept = await kept_pages(self._index, part)
-        titles = await self._view.titles([page.url for page in kept.values()])
-        return self._view.show(
+        titles = await self._view.read_titles([page.url for page in kept.values()])
+        return self._view.render_page(
             request,
             "clusters.html",
             part=part,
@@ -123,20 +123,22 @@ class Site:
             total=len(numbers),
         )
 
-    async def cluster(self, request: Request) -> Response:
+    async def show_cluster(self, request: Request) -> Response:
         """One cluster: the kept page and its copies."""
         text = request.path_params["number"]
         if not re.fullmatch("[0-9]{1,10}", text):
             raise HTTPException(404, "There is no such cluster.")
-        survey = await self._view.survey()
+        survey = await self._view.take_survey()
         number = survey.moved.get(int(text), int(text))
         kept = (await kept_pages(self._index, [number])).get(number)
         copies = survey.clusters.get(number, [])
         if kept is None and not copies:
             raise HTTPException(404, "There is no such cluster.")
         part, pager = part_of(request, copies)
-        titles = await self._view.titles([page.url for page in part] + ([kept.url] if kept else []))
-        return self._view.show(
+        titles = await self._view.read_titles(
+            [page.url for page in part] + ([kept.url] if kept else [])
+        )
+        return self._view.render_page(
             request,
             "cluster.html",
             number=number,
@@ -148,33 +150,37 @@ class Site:
             decided=await self._index.overrides(),
         )
 
-    async def search(self, request: Request) -> Response:
+    async def search_pages(self, request: Request) -> Response:
         """A page by its address, or the pages with such words in their address or title."""
         words = request.query_params.get("q", "").strip()
         if not words:
             return RedirectResponse("/", 303)
         if await self._index.show(words) is not None:
             return RedirectResponse(f"/page?{urlencode({'url': words})}", 303)
-        survey = await self._view.survey()
+        survey = await self._view.take_survey()
         found = dict.fromkeys(
-            await self._view.read(lambda archive: archive.search(words, MOST_FOUND))
+            await self._view.ask_archive(lambda archive: archive.search(words, MOST_FOUND))
         )
         for copies in survey.clusters.values():
             if len(found) >= MOST_FOUND:
                 break
             found |= dict.fromkeys(page.url for page in copies if words.lower() in page.url.lower())
         urls = list(found)[:MOST_FOUND]
-        return self._view.show(
-            request, "search.html", words=words, urls=urls, titles=await self._view.titles(urls)
+        return self._view.render_page(
+            request,
+            "search.html",
+            words=words,
+            urls=urls,
+            titles=await self._view.read_titles(urls),
         )
 
-    async def page(self, request: Request) -> Response:
+    async def show_page(self, request: Request) -> Response:
         """One page: its verdict, what it repeats and where it differs, and what to do about it."""
         url = request.query_params.get("url", "")
         record = await self._index.show(url)
         if record is None:
             raise HTTPException(404, "The index never saw this address.")
-        survey = await self._view.survey()
+        survey = await self._view.take_survey()
         original = record.duplicate_of
 
         def read(archive: Archive) -> tuple[Any, ...]:
@@ -186,8 +192,8 @@ class Site:
                 found = side_by_side(other.text, own.text, ignore=self._config.ignore, whole=whole)
             return own, other, found
 
-        own, other, found = await self._view.read(read)
-        return self._view.show(
+        own, other, found = await self._view.ask_archive(read)
+        return self._view.render_page(
             request,
             "page.html",
             record=record,
@@ -197,20 +203,20 @@ class Site:
             most_words=MOST_WORDS,
             decision=(await self._index.overrides()).get(record.url),
             done=request.query_params.get("done"),
-            following=survey.after(record.similarity, record.url)
+            following=survey.next_after(record.similarity, record.url)
             if record.kind == "near" and record.similarity is not None
             else None,
         )
 
-    async def metrics(self, request: Request) -> Response:
+    async def show_metrics(self, request: Request) -> Response:
         """Counts for Prometheus."""
         stats, decided = await self._index.stats(), await self._index.overrides()
         return Response(open_metrics(stats, len(decided)), media_type=CONTENT_TYPE)
 
-    async def failure(self, request: Request, error: Exception) -> Response:
+    async def show_failure(self, request: Request, error: Exception) -> Response:
         """What went wrong, in one sentence."""
         status = error.status_code if isinstance(error, HTTPException) else 503
         text = error.detail if isinstance(error, HTTPException) else str(error)
         if request.url.path.startswith("/static/"):  # for which nobody needs the token
             return PlainTextResponse(text, status)
-        return self._view.show(request, "failure.html", status=status, text=text)
+        return self._view.render_page(request, "failure.html", status=status, text=text)

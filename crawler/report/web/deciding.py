@@ -26,44 +26,44 @@ class Deciding:
         self._view = view
         self._index = view.index
 
-    async def overrides(self, request: Request) -> Response:
+    async def list_overrides(self, request: Request) -> Response:
         """What people decided."""
         decided = await self._index.overrides()
         part, pager = part_of(request, sorted(decided.items()))
-        return self._view.show(
+        return self._view.render_page(
             request, "overrides.html", part=part, pager=pager, total=len(decided)
         )
 
-    async def override(self, request: Request) -> Response:
+    async def keep_override(self, request: Request) -> Response:
         """Keep a person's decision about a page, or take it back."""
-        form = await self._view.form(request, _MOST_FORM)
-        url, decision = _url(form), form.get("decision", "")
+        form = await self._view.read_form(request, _MOST_FORM)
+        url, decision = _quote_url(form), form.get("decision", "")
         if decision not in ("keep", "drop", "none") or await self._index.show(url) is None:
             raise HTTPException(400, "There is nothing to decide about that.")
         said = None if decision == "none" else cast(Literal["keep", "drop"], decision)
         await self._index.override(url, said)
-        return _back(url, decision)
+        return _redirect_back(url, decision)
 
-    async def prefer(self, request: Request) -> Response:
+    async def prefer_copy(self, request: Request) -> Response:
         """Make a copy the page that stands for its cluster, by its text in the archive."""
-        url = _url(await self._view.form(request, _MOST_FORM))
+        url = _quote_url(await self._view.read_form(request, _MOST_FORM))
         record = await self._index.show(url)
         if record is None or record.duplicate_of is None or record.gone:
             raise HTTPException(400, "Only a copy can be made the page that is kept.")
         try:
-            text = await self._view.read(lambda archive: archive.whole_text(record.url))
+            text = await self._view.ask_archive(lambda archive: archive.whole_text(record.url))
         except InputError as error:
             hint = "scrapy dedup override … prefer --fetch reads the page anew."
             raise HTTPException(400, f"This cannot be done here: {error}; {hint}") from None
         await self._index.prefer(record.url, text)
-        self._view.forget()
-        return _back(url, "prefer")
+        self._view.forget_surveys()
+        return _redirect_back(url, "prefer")
 
 
-def _url(form: Mapping[str, str]) -> str:
+def _quote_url(form: Mapping[str, str]) -> str:
     """The address that a form is about, quoted there: browsers change line feeds and NULs."""
     return unquote(form.get("url", ""))
 
 
-def _back(url: str, done: str) -> Response:
+def _redirect_back(url: str, done: str) -> Response:
     return RedirectResponse(f"/page?{urlencode({'url': url, 'done': done})}", 303)

@@ -58,22 +58,22 @@ class Guard:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        answer = self._answer(Request(scope)) or self._app
+        answer = self._refuse_request(Request(scope)) or self._app
         await answer(scope, receive, send_bound)
 
-    def _answer(self, request: Request) -> Response | None:
+    def _refuse_request(self, request: Request) -> Response | None:
         """What keeps a request from the application; None: nothing."""
         host = request.headers.get("host", "")
         if not self._is_own(host):
-            return _refusal(f"The host {host!r} is not served here.\n", 421)
+            return _make_refusal(f"The host {host!r} is not served here.\n", 421)
         if request.method == "POST" and request.headers.get("origin") != f"http://{host}":
-            return _refusal("Only this page itself may send forms here.\n", 403)
+            return _make_refusal("Only this page itself may send forms here.\n", 403)
         if request.url.path.startswith("/static/"):
             return None
         given = request.query_params.get("token")
         if given is not None and request.method == "GET":
-            if not same(given, self._token):
-                return _refusal(_NO_TOKEN, 403)
+            if not equal_secrets(given, self._token):
+                return _make_refusal(_NO_TOKEN, 403)
             kept = request.url.remove_query_params("token")
             to = kept.path + (f"?{kept.query}" if kept.query else "")
             answer = RedirectResponse("/" + to.lstrip("/"), 303)
@@ -83,9 +83,11 @@ class Guard:
             return answer
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         found = request.cookies.get(cookie_name(host), "")
-        if same(found, self._token) or (scheme.lower() == "bearer" and same(bearer, self._token)):
+        if equal_secrets(found, self._token) or (
+            scheme.lower() == "bearer" and equal_secrets(bearer, self._token)
+        ):
             return None
-        return _refusal(_NO_TOKEN, 403)
+        return _make_refusal(_NO_TOKEN, 403)
 
     def _is_own(self, host: str) -> bool:
         match = _HOST.fullmatch(host.lower())
@@ -106,7 +108,7 @@ def form_token(token: str) -> str:
     return hmac.new(token.encode(), b"form", sha256).hexdigest()
 
 
-def same(given: str, expected: str) -> bool:
+def equal_secrets(given: str, expected: str) -> bool:
     """Whether two secrets are equal, found out in a time that tells nothing."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
 
@@ -116,5 +118,5 @@ def cookie_name(host: str) -> str:
     return f"dedup-{host.rpartition(':')[2]}" if host.rpartition(":")[2].isdigit() else "dedup"
 
 
-def _refusal(text: str, status: int) -> Response:
+def _make_refusal(text: str, status: int) -> Response:
     return PlainTextResponse(text, status)

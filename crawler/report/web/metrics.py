@@ -22,7 +22,7 @@ def open_metrics(stats: IndexStats, overrides: int) -> bytes:
 
     class Counts:
         def collect(self) -> Iterator[Metric]:
-            yield from _families(stats, overrides)
+            yield from _list_families(stats, overrides)
 
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Counts())
@@ -30,7 +30,7 @@ def open_metrics(stats: IndexStats, overrides: int) -> bytes:
     return text
 
 
-def _families(stats: IndexStats, overrides: int) -> Iterator[Metric]:
+def _list_families(stats: IndexStats, overrides: int) -> Iterator[Metric]:
     from prometheus_client.core import (
         CounterMetricFamily,
         GaugeMetricFamily,

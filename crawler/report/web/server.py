@@ -12,7 +12,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...dedup.errors import InputError
-from ..document import environment
+from ..html_file import make_environment
 from .app import make_app
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ async def serve(
     `announce` is told the address, with the token, as soon as it answers. Raises
     :class:`InputError` if it cannot listen there and :class:`MissingExtra` if a library is missing.
     """
-    environment()
+    make_environment()
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -77,7 +77,7 @@ class _Impatient(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._wait()
+        self._set_deadline()
 
     def handle_events(self) -> None:
         super().handle_events()
@@ -86,23 +86,23 @@ class _Impatient(H11Protocol):
 
     def on_response_complete(self) -> None:
         self._end.cancel()
-        self._wait()
+        self._set_deadline()
         super().on_response_complete()  # in which the next request may be there already
 
     def pause_writing(self) -> None:
         super().pause_writing()
         self._end.cancel()
-        self._wait()
+        self._set_deadline()
 
     def resume_writing(self) -> None:
         super().resume_writing()
         self._end.cancel()
         if self.cycle is None or self.cycle.response_complete:
-            self._wait()
+            self._set_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end.cancel()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
+    def _set_deadline(self) -> None:
         self._end = self.loop.call_later(_PATIENCE, self.transport.abort)

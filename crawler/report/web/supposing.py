@@ -29,19 +29,19 @@ class Supposing:
         self._view = view
         self._least = view.config.threshold
 
-    async def threshold(self, request: Request) -> Response:
+    async def try_threshold(self, request: Request) -> Response:
         """What another threshold would change: near-duplicates kept, or kept pages dropped."""
         now = self._least
         lowest = round(now - _STEP * min(_DOWN, math.ceil(now / _STEP) - 1), 6)
-        value = _number(request, "t", now, lowest)
-        stories = await self._view.stories(value) if value < now else None
-        survey = await self._view.survey()
-        pages: list[Any] = survey.below(value)
+        value = _parse_number(request, "t", now, lowest)
+        stories = await self._view.read_stories(value) if value < now else None
+        survey = await self._view.take_survey()
+        pages: list[Any] = survey.below_threshold(value)
         if value < now:
             pages = [page for one in stories.stories for page in one.members[1:]] if stories else []
             pages.sort(key=lambda page: (-page.similarity, page.url))
         shown = pages[:MOST_FOUND]
-        return self._view.show(
+        return self._view.render_page(
             request,
             "threshold.html",
             now=now,
@@ -52,18 +52,18 @@ class Supposing:
             pages=shown,
             count=len(pages),
             total=len(survey.near),
-            titles=await self._view.titles([page.url for page in shown]),
+            titles=await self._view.read_titles([page.url for page in shown]),
             most_compared=MOST_COMPARED,
         )
 
-    async def stories(self, request: Request) -> Response:
+    async def list_stories(self, request: Request) -> Response:
         """Kept pages in groups, at a lower threshold; nothing is dropped for it."""
         highest = round(self._least - _STEP, 6)
-        value = _number(request, "t", min(_STORY, highest), _STEP, highest)
-        found = await self._view.stories(value)
+        value = _parse_number(request, "t", min(_STORY, highest), _STEP, highest)
+        found = await self._view.read_stories(value)
         part, pager = part_of(request, found.stories if found else [], t=f"{value:g}")
         urls = [page.url for one in part for page in one.members[:MOST_FOUND]]
-        return self._view.show(
+        return self._view.render_page(
             request,
             "stories.html",
             value=value,
@@ -72,19 +72,19 @@ class Supposing:
             stories=found,
             part=part,
             pager=pager,
-            titles=await self._view.titles(urls),
+            titles=await self._view.read_titles(urls),
             most_shown=MOST_FOUND,
             most_compared=MOST_COMPARED,
         )
 
-    async def nearest(self, request: Request) -> Response:
+    async def find_nearest(self, request: Request) -> Response:
         """The kept pages that a text is like."""
-        form = await self._view.form(request, _MOST_FORM)
+        form = await self._view.read_form(request, _MOST_FORM)
         text = form.get("text", "")
         fingerprint = await asyncio.to_thread(self._view.index.fingerprint, text)
         found = await nearest(self._view.index, fingerprint)
         rule = Rule.of(self._view.config.make_method())
-        return self._view.show(
+        return self._view.render_page(
             request,
             "nearest.html",
             url=form.get("url", ""),
@@ -93,11 +93,13 @@ class Supposing:
             short=not fingerprint.bands,
             found=found,
             least=max(self._least, rule.least_similarity),
-            titles=await self._view.titles([one.page.url for one in found]),
+            titles=await self._view.read_titles([one.page.url for one in found]),
         )
 
 
-def _number(request: Request, name: str, default: float, low: float, high: float = 1.0) -> float:
+def _parse_number(
+    request: Request, name: str, default: float, low: float, high: float = 1.0
+) -> float:
     """A number of the query from `low` to `high`; `default` for what is none."""
     try:
         value = float(request.query_params.get(name, ""))

@@ -12,12 +12,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, Response
 
-from ...dedup.archive.pages import Archive
+from ...dedup.archive.archived_pages import Archive
 from ...dedup.errors import ParameterMismatch
 from ...dedup.inspection import Stories, read_stories
-from ..document import environment
+from ..html_file import make_environment
 from ..survey import KeptPairs, Survey, sample_pairs, take_survey
-from .guard import form_token, same
+from .guard import equal_secrets, form_token
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -50,7 +50,7 @@ class View:
         self._stale_at = 0.0
         self._surveying = asyncio.Lock()
 
-    def current(
+    def check_current(
         self, page: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
         """The page, which says so where the index is no more the one that was opened.
@@ -69,11 +69,11 @@ class View:
 
         return shown
 
-    async def survey(self) -> Survey:
+    async def take_survey(self) -> Survey:
         """All copies, as they were a short while ago."""
-        return (await self.surveys())[0]
+        return (await self.take_surveys())[0]
 
-    async def surveys(self) -> tuple[Survey, KeptPairs]:
+    async def take_surveys(self) -> tuple[Survey, KeptPairs]:
         """All copies and how alike kept pages are, as they were a short while ago."""
         async with self._surveying:
             start = time.monotonic()
@@ -84,9 +84,9 @@ class View:
                 self._stale_at = end + max(_FRESH, _PAUSE * (end - start))
             return self._survey
 
-    async def stories(self, threshold: float) -> Stories | None:
+    async def read_stories(self, threshold: float) -> Stories | None:
         """The kept pages in groups, by another threshold; None if they are too many for that."""
-        await self.surveys()  # at whose age these end as well
+        await self.take_surveys()  # at whose age these end as well
         if (await self.index.stats()).kept > MOST_COMPARED:
             return None
         async with self._surveying:
@@ -96,15 +96,15 @@ class View:
                 self._stories[threshold] = await read_stories(self.index, threshold)
             return self._stories[threshold]
 
-    def forget(self) -> None:
+    def forget_surveys(self) -> None:
         """Take the surveys anew at the next question: something was changed."""
         self._survey = None
 
-    async def titles(self, urls: list[str]) -> dict[str, str]:
+    async def read_titles(self, urls: list[str]) -> dict[str, str]:
         """The titles of those of the URLs that are in the archive."""
-        return await self.read(lambda archive: archive.titles(urls))
+        return await self.ask_archive(lambda archive: archive.titles(urls))
 
-    async def read(self, question: Callable[[Archive], T]) -> T:
+    async def ask_archive(self, question: Callable[[Archive], T]) -> T:
         """What the archive answers, asked in a thread."""
 
         def read() -> T:
@@ -113,7 +113,7 @@ class View:
 
         return await asyncio.to_thread(read)
 
-    async def form(self, request: Request, most: int) -> dict[str, str]:
+    async def read_form(self, request: Request, most: int) -> dict[str, str]:
         """The fields of a form of up to `most` bytes, which must be one of this page's."""
         body = b""
         try:
@@ -128,11 +128,13 @@ class View:
         except ValueError:
             raise HTTPException(400, "That is no form of this page.") from None
         form = {name: values[-1] for name, values in fields.items()}
-        if not same(form.get("form", ""), form_token(self._token)):
+        if not equal_secrets(form.get("form", ""), form_token(self._token)):
             raise HTTPException(403, "This form is not from this page; load it again.")
         return form
 
-    def show(self, request: Request, name: str, *, status: int = 200, **values: Any) -> Response:
+    def render_page(
+        self, request: Request, name: str, *, status: int = 200, **values: Any
+    ) -> Response:
         """A page made of the template of that name."""
         values |= {
             "path": request.url.path,
@@ -140,7 +142,7 @@ class View:
             "form": form_token(self._token),
             "status": status,
         }
-        return HTMLResponse(environment().get_template(name).render(values), status)
+        return HTMLResponse(make_environment().get_template(name).render(values), status)
 
 
 def part_of(request: Request, found: list[Any], **query: str) -> tuple[list[Any], dict[str, Any]]:

@@ -11,7 +11,7 @@ from ..analysis.clustering import cluster_texts
 from ..analysis.tuning import floor_of_odd, found_share
 from ..candidates import Rule
 from ..verdict import plain
-from .records import all_records, records_of, to_record
+from .read_records import all_records, records_of, to_record
 
 if TYPE_CHECKING:
     from ..index import DuplicateIndex
@@ -155,7 +155,7 @@ async def read_stories(
     """Group the kept pages by a lower threshold; nothing is dropped for it.
 
     The sketches that are stored are compared, of pages that share stored keys. The linkage is that
-    of :func:`~..analysis.clusters.cluster_texts`. A million pages take about 0.6 GB.
+    of :func:`~..analysis.clustering.cluster_texts`. A million pages take about 0.6 GB.
     """
     config = index.config
     method = config.make_method()

@@ -60,16 +60,16 @@ def nginx_map(moved: Iterable[Whereabouts]) -> RedirectMap:
     """A `map` block for nginx, from scheme, host and request to the new address."""
 
     def fits(old: str, new: str) -> bool:
-        return max(len(re.escape(old)), len(_literal(new))) <= _NGINX_LONGEST
+        return max(len(re.escape(old)), len(_escape_variables(new))) <= _NGINX_LONGEST
 
-    entries, left_out = _entries(moved, fits)
+    entries, left_out = _list_entries(moved, fits)
     in_lower_case = Counter(old.lower() for old in entries)
     lines, longest = [], 0
     for old, new in entries.items():
         if in_lower_case[old.lower()] > 1:
-            lines.append(f'    "~^{re.escape(old)}$" "{_literal(new)}";\n')
+            lines.append(f'    "~^{re.escape(old)}$" "{_escape_variables(new)}";\n')
         else:
-            lines.append(f'    "{old}" "{_literal(new)}";\n')
+            lines.append(f'    "{old}" "{_escape_variables(new)}";\n')
             longest = max(longest, len(old))
     # A bucket holds the longest address with some pointers; the size of all is a guess at speed.
     bucket = 1 << max(6, (longest + 32 - 1).bit_length())
@@ -88,26 +88,26 @@ def apache_map(moved: Iterable[Whereabouts]) -> RedirectMap:
     def fits(old: str, new: str) -> bool:
         return len(old) + len(new) + 2 <= _APACHE_LONGEST
 
-    entries, left_out = _entries(moved, fits)
+    entries, left_out = _list_entries(moved, fits)
     lines = [f"{old} {new}\n" for old, new in entries.items()]
     head = _APACHE_HEAD.format(pages=counted(len(entries), "page"))
     return RedirectMap("".join([head, *lines]), len(entries), left_out)
 
 
-def _literal(address: str) -> str:
+def _escape_variables(address: str) -> str:
     """An address in which nginx finds no variable: it knows no other escape for the sign."""
     return address.replace("$", "%24")
 
 
-def _entries(
+def _list_entries(
     moved: Iterable[Whereabouts], fits: Callable[[str, str], bool]
 ) -> tuple[dict[str, str], int]:
     """Old address to new one, as they stand in requests; and how many pages are left out."""
     entries: dict[str, str] = {}
     left_out = 0
     for page in moved:
-        old = _sound(page.url)
-        new = _sound(page.places[0].url) if page.places else None
+        old = _request_url(page.url)
+        new = _request_url(page.places[0].url) if page.places else None
         if old and new and old != new and fits(old, new):
             entries.setdefault(old, new)
         else:
@@ -119,7 +119,7 @@ def _entries(
     return entries, left_out
 
 
-def _sound(url: str) -> str | None:
+def _request_url(url: str) -> str | None:
     """An address as a browser asks for it, without fragment; None if none would."""
     from ..dedup.identity import is_whole
 

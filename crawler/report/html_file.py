@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..dedup.errors import MissingExtra
 from ..wording import counted, percent_similar, size_in_words, threshold_in_percent
-from .content import statements
+from .content import describe_omissions
 from .s_curve import report_curve
 from .survey import KeptPairs
-from .texts import is_link, visible
+from .texts import is_link, spell_out
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,17 +33,17 @@ def render_report(content: dict[str, Any], config: DedupConfig) -> str:
     pairs = KeptPairs(**content["kept_pairs"])
     style, script = (STATIC / name for name in ("style.css", "report.js"))
     return (
-        environment()
+        make_environment()
         .get_template("report.html")
         .render(
             content=content,
             chart=report_curve(config, content["stats"]["histogram"], pairs),
             pairs=pairs,
-            statements=list(statements(content)),
+            statements=list(describe_omissions(content)),
             style=style.read_text(encoding="utf-8"),
-            style_hash=_hash(style),
+            style_hash=_hash_file(style),
             script=script.read_text(encoding="utf-8"),
-            script_hash=_hash(script),
+            script_hash=_hash_file(script),
             data=_inline_json(
                 {name: content[name] for name in ("near", "clusters", "comparisons")}
             ),
@@ -52,7 +52,7 @@ def render_report(content: dict[str, Any], config: DedupConfig) -> str:
 
 
 @cache
-def environment() -> Environment:
+def make_environment() -> Environment:
     """Templates that escape all they are given. Raises :class:`MissingExtra`."""
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -66,7 +66,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "visible": lambda value: visible(str(value)),
+        "visible": lambda value: spell_out(str(value)),
         "number": lambda value: f"{value:,}",
         "counted": counted,
         "percent": lambda share: f"{100 * share:.1f}\N{NO-BREAK SPACE}%",
@@ -79,7 +79,7 @@ def environment() -> Environment:
     return made
 
 
-def _hash(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     """What a content security policy names an inline text by."""
     return base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
 

@@ -29,17 +29,19 @@ class StrictParser(argparse.ArgumentParser):
         if not word.startswith("-"):
             self.error(f"there is no place for the argument {word!r}")
         options = dict.fromkeys(_OPTION.findall(self.format_help()))
-        self.error(f"there is no option {word!r}; {closest(word, options)}")
+        self.error(f"there is no option {word!r}; {suggest_word(word, options)}")
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, without the usage that would hide it."""
         self.exit(2, f"{self.prog}: {message} (-h for help)\n")
 
 
-def number(low: float, high: float = math.inf, *, above: bool = False) -> Callable[[str], float]:
+def make_number_type(
+    low: float, high: float = math.inf, *, above: bool = False
+) -> Callable[[str], float]:
     """A type of arguments: numbers from `low`, or `above` it, up to `high`.
 
-    >>> number(0, 1)("0.8")
+    >>> make_number_type(0, 1)("0.8")
     0.8
     """
 
@@ -57,7 +59,7 @@ def number(low: float, high: float = math.inf, *, above: bool = False) -> Callab
     return parse
 
 
-def whole(low: int, high: int) -> Callable[[str], int]:
+def make_integer_type(low: int, high: int) -> Callable[[str], int]:
     """A type of arguments: whole numbers from `low` to `high`."""
 
     def parse(text: str) -> int:
@@ -79,7 +81,7 @@ def one_of(words: Sequence[str]) -> Callable[[str], str]:
 
     def parse(text: str) -> str:
         if text not in words:
-            raise argparse.ArgumentTypeError(f"there is no {text!r}; {closest(text, words)}")
+            raise argparse.ArgumentTypeError(f"there is no {text!r}; {suggest_word(text, words)}")
         return text
 
     return parse
@@ -92,25 +94,25 @@ def output_file(text: str) -> Path:
     return Path(text)
 
 
-def span(text: str) -> tuple[float, float]:
+def parse_span(text: str) -> tuple[float, float]:
     """A type of arguments: a similarity, or two with a hyphen between.
 
-    >>> span(".80-.85"), span("0.9")
+    >>> parse_span(".80-.85"), parse_span("0.9")
     ((0.8, 0.85), (0.9, 1.0))
     """
     first, hyphen, last = text.partition("-")
-    low, high = number(0, 1)(first), number(0, 1)(last) if hyphen else 1.0
+    low, high = make_number_type(0, 1)(first), make_number_type(0, 1)(last) if hyphen else 1.0
     if low > high:
         raise argparse.ArgumentTypeError(f"expects the lower similarity first, not {text!r}")
     return low, high
 
 
-def closest(word: str, known: Iterable[str]) -> str:
+def suggest_word(word: str, known: Iterable[str]) -> str:
     """A hint at what a mistyped word was meant to be.
 
-    >>> closest("stast", ["show", "stats"])
+    >>> suggest_word("stast", ["show", "stats"])
     'did you mean stats?'
-    >>> closest("xyz", ["show", "stats"])
+    >>> suggest_word("xyz", ["show", "stats"])
     'known: show, stats'
     """
     words = list(known)

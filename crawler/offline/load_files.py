@@ -28,7 +28,7 @@ from ..dedup.store.messages import CheckRequest, Crawl, Evidence
 from ..dedup.store.parameters import seed_digest
 from .ctrl_c import ctrl_c_held_back
 from .files import DAMAGED, UNITS, File, Format, known_format, pieces
-from .records import Left, Page, PageReader, Raw, records
+from .input_records import Left, Page, PageReader, Raw, records
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig

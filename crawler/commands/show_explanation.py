@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .changes import change_dicts, print_changes
-from .output import print_json, print_table, printable, shown
-from .subcommands import Exit, ask_index, nothing_found, unseen
+from .output import format_similarity, make_printable, print_json, print_table
+from .subcommands import Exit, ask_index, describe_unseen, nothing_found
 
 if TYPE_CHECKING:
     from ..dedup.analysis.comparison import Comparison
@@ -41,26 +41,26 @@ def explain_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
     agent = settings["USER_AGENT"] if options.fetch else None
 
     async def ask(index: DuplicateIndex) -> tuple[Explanation, _Source | None, str]:
-        source = _source(options.url, options.text, agent, config, index.digest)
+        source = _find_source(options.url, options.text, agent, config, index.digest)
         text = source.text if source else None
         return await explain(index, options.url, text), source, index.digest
 
     found, page, digest = ask_index(settings, ask)
     comparison = None
     if page and found.original:
-        original = _source(found.original.url, None, agent, config, digest)
+        original = _find_source(found.original.url, None, agent, config, digest)
         if original:
-            comparison = _compared(original, page, config)
+            comparison = _compare_sources(original, page, config)
     if options.json:
         print_json(_to_dict(found, page, comparison))
     else:
-        _print(found, page, comparison)
+        _print_explanation(found, page, comparison)
     if found.page or found.nearest:
         return Exit.FOUND
-    return nothing_found(settings, unseen(options.url))
+    return nothing_found(settings, describe_unseen(options.url))
 
 
-def _source(
+def _find_source(
     url: str, given: str | None, agent: str | None, config: DedupConfig, digest: str
 ) -> _Source | None:
     """The text of a page: as given, from the archive, or fetched now, if as an `agent`."""
@@ -79,20 +79,22 @@ def _source(
     return _Source(text, cut, "fetched now" if given is None else "given")
 
 
-def _compared(a: _Source, b: _Source, config: DedupConfig) -> Comparison:
+def _compare_sources(a: _Source, b: _Source, config: DedupConfig) -> Comparison:
     from ..dedup.analysis.comparison import compare_texts
 
     return compare_texts(a.text, b.text, config, whole=(a.is_whole, b.is_whole))
 
 
-def _print(found: Explanation, page: _Source | None, comparison: Comparison | None) -> None:
+def _print_explanation(
+    found: Explanation, page: _Source | None, comparison: Comparison | None
+) -> None:
     facts: list[list[Any]] = [["url", found.url]]
     if found.page is None:
         facts.append(["kind", "never seen"])
     else:
         facts += [
             ["kind", found.page.kind],
-            ["because", _reason(found)],
+            ["because", _describe_reason(found)],
             ["cluster", found.page.cluster],
             ["first seen", found.page.first_seen.isoformat(timespec="seconds")],
             ["last seen", found.page.last_seen.isoformat(timespec="seconds")],
@@ -106,7 +108,7 @@ def _print(found: Explanation, page: _Source | None, comparison: Comparison | No
         facts.append(["bands that met", f"{found.met.met} of {found.met.bands}"])
     if comparison:
         texts = "the two texts" if all(comparison.whole) else "what is archived of the two texts"
-        facts.append([f"Jaccard of {texts}", shown(comparison.jaccard)])
+        facts.append([f"Jaccard of {texts}", format_similarity(comparison.jaccard)])
     if page:
         facts.append(["text", page.origin])
         facts.append(["blocks cut as chrome", len(page.cut)])
@@ -116,7 +118,7 @@ def _print(found: Explanation, page: _Source | None, comparison: Comparison | No
     if found.nearest:
         rows: list[list[Any]] = [
             [
-                *(shown(value) for value in _interval(one)),
+                *(format_similarity(value) for value in _interval_of(one)),
                 f"{one.met} of {one.bands}",
                 one.page.url,
             ]
@@ -125,17 +127,17 @@ def _print(found: Explanation, page: _Source | None, comparison: Comparison | No
         columns = ["similarity", "from", "to", "bands met", "page"]
         print_table("Nearest kept pages", columns, rows)
     if page and page.cut:
-        rows = [[reason, _beginning(text)] for text, reason in page.cut[:_CUT]]
+        rows = [[reason, _cut_text(text)] for text, reason in page.cut[:_CUT]]
         more = f" ({len(page.cut) - _CUT} more in --json)" if len(page.cut) > _CUT else ""
         print_table(f"Cut as chrome{more}", ["why", "text"], rows)
     if comparison and found.original:
         if comparison.changes == []:
             return  # the same words
-        print(f"From {printable(found.original.url)} to this page:")
+        print(f"From {make_printable(found.original.url)} to this page:")
         print_changes(comparison.changes)
 
 
-def _reason(found: Explanation) -> str:
+def _describe_reason(found: Explanation) -> str:
     """The decision in a sentence."""
     page = found.page
     assert page is not None
@@ -144,8 +146,8 @@ def _reason(found: Explanation) -> str:
     if page.kind == "near":
         original = page.duplicate_of or _KEPT_NO_MORE
         return (
-            f"{shown(page.similarity)} similar ({shown(page.low)} to {shown(page.high)}) to "
-            f"{original}"
+            f"{format_similarity(page.similarity)} similar ({format_similarity(page.low)} to "
+            f"{format_similarity(page.high)}) to {original}"
         )
     if found.override == "keep":
         return "somebody decided that it is kept"
@@ -154,12 +156,12 @@ def _reason(found: Explanation) -> str:
     return "no other kept page is as similar as the threshold"
 
 
-def _interval(one: Neighbour) -> tuple[float | None, float | None, float | None]:
+def _interval_of(one: Neighbour) -> tuple[float | None, float | None, float | None]:
     found = one.estimate
     return (found.similarity, found.low, found.high) if found else (None, None, None)
 
 
-def _beginning(text: str) -> str:
+def _cut_text(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _CUT_WIDTH else f"{text[: _CUT_WIDTH - 1]}…"
 
