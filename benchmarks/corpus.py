@@ -186,21 +186,21 @@ def same(path: str, settings: list[str]) -> None:
     """Compare a corpus's verdicts with those of an index on its own server."""
     from crawler.dedup import DedupConfig, DuplicateIndex
     from crawler.offline.corpus_job import Corpus
-    from crawler.offline.files import piece_size, pieces
+    from crawler.offline.files import cut_pieces, piece_size
     from crawler.offline.input_records import PageReader, pages_of
-    from crawler.offline.session import find_files, start
+    from crawler.offline.session import find_files, start_session
 
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         chosen = {"DEDUP_SEED": 7, "DEDUP_DATA_DIR": folder}
         chosen |= dict(one.split("=", 1) for one in settings)
         config = DedupConfig.from_settings(chosen)
-        spark = start("local[*]", {})
+        spark = start_session("local[*]", {})
         files = find_files(spark, [path])
         result = Corpus(spark, files, f"{folder}/out", config, report=print).run()
         names = ("kind", "duplicate_of", "similarity", "low", "high")
         rows = spark.read.parquet(f"{folder}/out/duplicates").collect()
         found = {row.url: tuple(row[name] for name in names) for row in rows}
-        cut = pieces(files, piece_size(files))
+        cut = cut_pieces(files, piece_size(files))
         read = [one for piece in cut for one in pages_of(piece, PageReader(config))]
 
         async def check() -> list[Any]:

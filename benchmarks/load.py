@@ -25,7 +25,7 @@ from benchmarks.index_sides import server
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.store.server.private import server_binary
 from crawler.offline.files import local_files
-from crawler.offline.load_files import Checkpoint, load
+from crawler.offline.load_files import Checkpoint, load_files
 
 
 def pages_in(path: Path) -> list[tuple[str, str]]:
@@ -46,7 +46,7 @@ async def by_load(index: DuplicateIndex, path: Path, processes: int) -> float:
     files = local_files(str(path))
     checkpoint = Checkpoint(path.with_suffix(".done"), files, index)
     report = lambda _, seconds: times.append(seconds)  # noqa: E731
-    await load(index, files, checkpoint, processes=processes, report=report, warn=print)
+    await load_files(index, files, checkpoint, processes=processes, report=report, warn=print)
     return times[-1] - times[0]
 
 

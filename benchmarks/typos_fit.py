@@ -82,7 +82,7 @@ def spoilt(texts: Sequence[str], misspellings: Mapping[str, Sequence[str]]) -> I
 def meant(clean: Page, noisy: Page) -> dict[int, str]:
     """By place in *noisy*, the word or the two words of *clean* that stand there."""
     found = {}
-    source, destination = clean.words_at(), noisy.words()
+    source, destination = clean.words_at(), noisy.words_at()
     for right, wrong in spans(Levenshtein.opcodes(source, destination)):
         words, read = source[right], destination[wrong]
         offers = [words] if len(words) == len(read) else []

@@ -21,8 +21,8 @@ from .dedup.store.server.address import mask
 from .dedup.verdict import Kind
 from .scrapy_versions import create_looping_call
 from .spiders.site import SiteSpider
-from .start_errors import naming
-from .terminal import measured
+from .start_errors import name_setting
+from .terminal import measure_width
 from .wording import counted, shell_word
 
 if TYPE_CHECKING:
@@ -88,9 +88,9 @@ class Console:
         """Connect to a crawl of the site spider; of others there is nothing to tell."""
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # a reason would be a warning in every other crawl
-        with naming("CONSOLE_INTERVAL"):
+        with name_setting("CONSOLE_INTERVAL"):
             interval = crawler.settings.getfloat("CONSOLE_INTERVAL", _INTERVAL)
-        console = cls(crawler, interval, measured(_Terminal(sys.stderr)))
+        console = cls(crawler, interval, measure_width(_Terminal(sys.stderr)))
         connect = crawler.signals.connect
         connect(console.opened, signal=signals.spider_opened)
         connect(console.closed, signal=signals.spider_closed)
@@ -156,13 +156,13 @@ class Console:
         table.add_column()
         table.add_column(justify="right")
         table.add_column(style="dim")
-        table_rows = rows(stats)
+        table_rows = summary_rows(stats)
         if self._reason != "finished" and not any(row.number for row in table_rows):
             return  # it never began; the log says why
         for row in table_rows:
             name = Text("  " + row.name) if row.indented else Text(row.name, style="bold")
             table.add_row(name, f"{row.number:,}", row.detail)
-        hosts = ", ".join(_counts(stats, "site/hosts/")) or "no host"
+        hosts = ", ".join(_counts_of(stats, "site/hosts/")) or "no host"
         self.terminal.print()
         self.terminal.print(f"{hosts}: {self._reason} after {seconds:.0f} s", style="bold")
         self.terminal.print(table)
@@ -176,27 +176,27 @@ class Console:
             return  # there is nothing to ask about
         if not self.feeds:
             self.terminal.print("The kept pages were written nowhere; add -O pages.jsonl")
-        url, scrapy = shell_word(self.dropped_url or "") or "URL", _scrapy()
-        index = _index(self.crawler.settings)
+        url, scrapy = shell_word(self.dropped_url or "") or "URL", _scrapy_command()
+        index = _index_options(self.crawler.settings)
         more = f"Ask for more: {scrapy} dedup stats{index}; {scrapy} dedup show {url}{index}"
         self.terminal.print(more, soft_wrap=True)
 
 
-def rows(stats: Mapping[str, Any]) -> list[Row]:
+def summary_rows(stats: Mapping[str, Any]) -> list[Row]:
     """The table of a crawl, from Scrapy's statistics.
 
     What is indented under ``pages fetched`` adds up to it, and the verdicts add up to the pages
     that became items.
     """
-    types = _counts(stats, "site/other_content_types/")
-    statuses = _counts(stats, "site/http_errors/")
-    failures = _counts(stats, "site/download_errors/")
-    reasons = _counts(stats, "dedup/dropped/")
+    types = _counts_of(stats, "site/other_content_types/")
+    statuses = _counts_of(stats, "site/http_errors/")
+    failures = _counts_of(stats, "site/download_errors/")
+    reasons = _counts_of(stats, "dedup/dropped/")
     errors = stats.get("site/item_errors", 0) + stats.get("spider_exceptions/count", 0)
     others = [
-        Row("other content types", sum(types.values()), _listed(types), indented=True),
-        Row("HTTP errors", sum(statuses.values()), _listed(statuses), indented=True),
-        Row("no answer", sum(failures.values()), _listed(failures), indented=True),
+        Row("other content types", sum(types.values()), _list_counts(types), indented=True),
+        Row("HTTP errors", sum(statuses.values()), _list_counts(statuses), indented=True),
+        Row("no answer", sum(failures.values()), _list_counts(failures), indented=True),
         Row("forbidden by robots.txt", stats.get("robotstxt/forbidden", 0), indented=True),
         Row("redirects to other hosts", stats.get("site/foreign_redirects", 0), indented=True),
         Row("redirects to known pages", stats.get("site/known_redirects", 0), indented=True),
@@ -206,7 +206,7 @@ def rows(stats: Mapping[str, Any]) -> list[Row]:
     return [
         Row("pages fetched", stats.get("site/pages", 0)),
         Row("kept", stats.get("item_scraped_count", 0), indented=True),
-        Row("dropped", stats.get("item_dropped_count", 0), _listed(reasons), indented=True),
+        Row("dropped", stats.get("item_dropped_count", 0), _list_counts(reasons), indented=True),
         Row("noindex", stats.get("site/noindex", 0), indented=True),
         Row("errors", errors, indented=True),
         Row("verdicts", sum(stats.get(f"dedup/{kind}", 0) for kind in Kind)),
@@ -216,7 +216,7 @@ def rows(stats: Mapping[str, Any]) -> list[Row]:
     ]
 
 
-def _scrapy() -> str:
+def _scrapy_command() -> str:
     """How to call Scrapy here: by its name, unless it is in an environment that is not active."""
     if shutil.which("scrapy"):
         return "scrapy"
@@ -225,7 +225,7 @@ def _scrapy() -> str:
     return shlex.join([str(called)] if is_scrapy else [sys.executable, "-m", "scrapy"])
 
 
-def _index(settings: BaseSettings) -> str:
+def _index_options(settings: BaseSettings) -> str:
     """How to say which index it is, as far as this crawl's command line said so."""
     said = {
         name: str(settings[name])
@@ -237,16 +237,16 @@ def _index(settings: BaseSettings) -> str:
     return "".join(f" -s {name}={shlex.quote(value)}" for name, value in said.items())
 
 
-def _counts(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
+def _counts_of(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
     """The counts of all keys with a prefix, largest first."""
     found = {key[len(prefix) :]: value for key, value in stats.items() if key.startswith(prefix)}
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def _listed(counts: Mapping[str, int]) -> str:
+def _list_counts(counts: Mapping[str, int]) -> str:
     """Counts in one line, the small ones left out.
 
-    >>> _listed({"404": 3, "410": 1})
+    >>> _list_counts({"404": 3, "410": 1})
     '404: 3, 410: 1'
     """
     shown = [f"{name}: {count}" for name, count in list(counts.items())[:4]]

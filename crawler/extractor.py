@@ -22,7 +22,9 @@ class Extractor(Protocol):
     ) -> MainText | str: ...
 
 
-def own(html: str | bytes | Tree, template: AbstractSet[int] = frozenset()) -> MainText:
+def extract_main_text(
+    html: str | bytes | Tree, template: AbstractSet[int] = frozenset()
+) -> MainText:
     """This package's extractor."""
     return strip_chrome(html, template=template)
 
@@ -32,13 +34,13 @@ def text_of(found: MainText | str) -> str:
     return found if isinstance(found, str) else found.text
 
 
-def extractor(config: DedupConfig) -> Extractor:
+def load_extractor(config: DedupConfig) -> Extractor:
     """The function that ``DEDUP_EXTRACTOR`` names, or this package's own.
 
     Raises :class:`ConfigError` if there is no such function.
     """
     if config.extractor is None:
-        return own
+        return extract_main_text
     function: Any = config.extractor
     try:
         if isinstance(function, str):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
-from .start_errors import naming
+from .start_errors import name_setting
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -32,7 +32,7 @@ class StayOpen:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read ``STAY_OPEN``."""
-        with naming("STAY_OPEN"):
+        with name_setting("STAY_OPEN"):
             extension = cls(crawler.settings.getfloat("STAY_OPEN", _SECONDS))
         for signal in (signals.spider_opened, signals.request_left_downloader):
             crawler.signals.connect(extension.busy, signal=signal)

@@ -41,7 +41,7 @@ def _text_only(record: logging.LogRecord) -> bool:
 
 
 @contextmanager
-def naming(setting: str) -> Iterator[None]:
+def name_setting(setting: str) -> Iterator[None]:
     """Turn the :class:`ValueError` of who reads a setting into one that names it."""
     try:
         yield

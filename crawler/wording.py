@@ -30,13 +30,13 @@ def left_unchecked(pages: int, gone: int) -> str:
     return " and ".join(said)
 
 
-def floored(similarity: float) -> float:
+def round_down(similarity: float) -> float:
     """A similarity rounded down: what is below a threshold shall not seem to reach it.
 
-    >>> floored(0.79998), floored(0.8), floored(0.29)
+    >>> round_down(0.79998), round_down(0.8), round_down(0.29)
     (0.7999, 0.8, 0.29)
     """
-    return float(_floored(similarity, 4))
+    return float(_round_to_digits(similarity, 4))
 
 
 def similarity_in_words(similarity: float, digits: int = 4) -> str:
@@ -45,7 +45,7 @@ def similarity_in_words(similarity: float, digits: int = 4) -> str:
     >>> similarity_in_words(0.79998), similarity_in_words(0.9, 3)
     ('0.7999', '0.900')
     """
-    return str(_floored(similarity, digits))
+    return str(_round_to_digits(similarity, digits))
 
 
 def percent_similar(similarity: float, digits: int = 1) -> str:
@@ -54,7 +54,7 @@ def percent_similar(similarity: float, digits: int = 1) -> str:
     >>> percent_similar(0.7998), percent_similar(0.8), percent_similar(1, 2)
     ('79.9', '80.0', '100.00')
     """
-    return str(_floored(similarity, digits + 2).scaleb(2))
+    return str(_round_to_digits(similarity, digits + 2).scaleb(2))
 
 
 def threshold_in_percent(threshold: float, digits: int = 1) -> str:
@@ -67,7 +67,7 @@ def threshold_in_percent(threshold: float, digits: int = 1) -> str:
     return f"{whole:.{digits}f}" if whole == round(whole, digits) else f"{whole:f}"
 
 
-def _floored(similarity: float, digits: int) -> Decimal:
+def _round_to_digits(similarity: float, digits: int) -> Decimal:
     # By its decimal digits: 0.29 * 100 is less than 29.
     step = Decimal(1).scaleb(-digits)
     return Decimal(repr(float(similarity))).quantize(step, ROUND_FLOOR)
@@ -90,10 +90,10 @@ def size_in_words(size: float) -> str:
     return f"{size / 1000:,.1f} TB"
 
 
-def shortened(word: str) -> str:
+def shorten_word(word: str) -> str:
     """A word without its middle, if it is very long.
 
-    >>> shortened("tea"), len(shortened("tea" * 1000))
+    >>> shorten_word("tea"), len(shorten_word("tea" * 1000))
     ('tea', 100)
     """
     half = LONG // 2

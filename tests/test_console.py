@@ -18,7 +18,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
-from crawler.console import Console, rows
+from crawler.console import Console, summary_rows
 from crawler.dedup import ConfigError
 from crawler.dedup.verdict import Kind
 from crawler.spiders.site import SiteSpider
@@ -60,7 +60,7 @@ def console(stats: dict[str, Any], **options: Any) -> tuple[Console, io.StringIO
 
 def test_every_row_has_its_number() -> None:
     """Parts add up to their whole, and what never happened is shown as 0."""
-    table = {row.name: row for row in rows(STATS)}
+    table = {row.name: row for row in summary_rows(STATS)}
     parts = ("kept", "dropped", "noindex", "errors")
     assert table["pages fetched"].number == sum(table[name].number for name in parts) == 1200
     assert table["verdicts"].number == sum(table[kind].number for kind in Kind) == 1195

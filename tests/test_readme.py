@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.console import rows
+from crawler.console import summary_rows
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.parsing import setting_name
 from crawler.dedup.verdict import Kind
@@ -113,7 +113,7 @@ def test_the_figures_of_the_demo_site_are_true(project: Path, tmp_path: Path) ->
     start, end = (next(n for n, line in enumerate(shown) if sought in line) for sought in ENDS)
     expected = shown[start:end]
     assert [line for line in expected if line not in real] == []
-    assert len(expected) == len(rows({}))
+    assert len(expected) == len(summary_rows({}))
     assert f"all {sum(page.view != 'noindex' for page in pages())} pages" in README
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..wording import shortened
+from ..wording import shorten_word
 from .output import is_terminal, make_printable, make_terminal, print_table
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _format_words(words: Sequence[str]) -> str:
 
 
 def _join_words(words: Sequence[str]) -> str:
-    return make_printable(" ".join(map(shortened, words)))
+    return make_printable(" ".join(map(shorten_word, words)))
 
 
 def change_dicts(changes: list[Change] | None) -> list[dict[str, str]] | None:

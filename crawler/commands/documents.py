@@ -52,14 +52,14 @@ def find_document(
     :func:`~.documents.read_document`, which tells what is raised. Main text is taken from HTML as
     a crawl takes it.
     """
-    from ..extractor import extractor
+    from ..extractor import load_extractor
     from .documents import is_web_address, read_document
 
     is_address = is_web_address(source)
     if is_address and not raw and (found := archived_page(source, config)):
         page, origin = found
         return Document(page.text, origin, page.is_whole)
-    text = read_document(source, extractor(config), raw=raw, user_agent=user_agent)
+    text = read_document(source, load_extractor(config), raw=raw, user_agent=user_agent)
     origin = "fetched now" if is_address else "standard input" if source == "-" else "file"
     return Document(text, origin)
 
@@ -146,14 +146,14 @@ def _read_main(
 ) -> MainText | str:
     from ..chrome.page.encoding import decode, is_binary
     from ..dedup.errors import InputError
-    from ..extractor import own
+    from ..extractor import extract_main_text
 
     body = _read_source(source, user_agent)
     _, text = decode(body.data, body.content_type)
     # Not its own bytes: UTF-16 has such, too.
     if is_binary(text.encode("utf-8", "replace")):
         raise InputError(f"{source!r} is no text, nor HTML")
-    return text if raw or not _is_html(source, body) else (extract or own)(text)
+    return text if raw or not _is_html(source, body) else (extract or extract_main_text)(text)
 
 
 def _read_source(source: str, user_agent: str | None) -> _Body:

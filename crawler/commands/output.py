@@ -60,9 +60,9 @@ def make_terminal(*, highlight: bool = True) -> Console:
     """Standard output as a terminal."""
     from rich.console import Console
 
-    from ..terminal import measured
+    from ..terminal import measure_width
 
-    return measured(Console(highlight=highlight))
+    return measure_width(Console(highlight=highlight))
 
 
 class Bar:

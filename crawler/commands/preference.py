@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Check the page as preferred and print what that changed."""
     from ..dedup.verdict import Kind
-    from ..extractor import extractor
+    from ..extractor import load_extractor
     from .documents import read_page, web_address
 
     async def prefer(index: DuplicateIndex) -> dict[str, Any] | None:
@@ -34,7 +34,7 @@ def prefer_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exi
             return facts  # it stands there already
         if options.text is not None or options.fetch:
             source = web_address(options.url) if options.text is None else options.text
-            extract = extractor(index.config)
+            extract = load_extractor(index.config)
             text, _ = read_page(source, extract, user_agent=settings["USER_AGENT"])
             verdict = await index.check(options.url, text, preferred=True)
         else:

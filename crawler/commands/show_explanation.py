@@ -34,7 +34,7 @@ class _Source(NamedTuple):
 
 def explain_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print all that is known; exit code 1 if that is nothing."""
-    from ..dedup.inspection import explain
+    from ..dedup.inspection import explain_decision
     from ..project import project_config
 
     config = project_config(settings)
@@ -43,7 +43,7 @@ def explain_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
     async def ask(index: DuplicateIndex) -> tuple[Explanation, _Source | None, str]:
         source = _find_source(options.url, options.text, agent, config, index.digest)
         text = source.text if source else None
-        return await explain(index, options.url, text), source, index.digest
+        return await explain_decision(index, options.url, text), source, index.digest
 
     found, page, digest = ask_index(settings, ask)
     comparison = None
@@ -64,7 +64,7 @@ def _find_source(
     url: str, given: str | None, agent: str | None, config: DedupConfig, digest: str
 ) -> _Source | None:
     """The text of a page: as given, from the archive, or fetched now, if as an `agent`."""
-    from ..extractor import extractor
+    from ..extractor import load_extractor
     from .documents import archived_page, read_page, web_address
 
     if given is None:
@@ -75,7 +75,7 @@ def _find_source(
         if agent is None:
             return None
     source = web_address(url) if given is None else given
-    text, cut = read_page(source, extractor(config), user_agent=agent)
+    text, cut = read_page(source, load_extractor(config), user_agent=agent)
     return _Source(text, cut, "fetched now" if given is None else "given")
 
 

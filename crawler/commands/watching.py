@@ -59,7 +59,7 @@ def watch_index(settings: Mapping[str, Any], interval: float, *, as_json: bool) 
         watched = Watch()
         while True:
             stats, servers = await index.stats(), await index.store.server_memory()
-            show(watched.look(time.monotonic(), stats, servers))
+            show(watched.take_look(time.monotonic(), stats, servers))
             await asyncio.sleep(interval)
 
     with suppress(KeyboardInterrupt), _open_display(as_json=as_json) as show:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from ..wording import floored
+from ..wording import round_down
 
 
 class Kind(StrEnum):
@@ -100,5 +100,5 @@ def plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
     if isinstance(value, float):
-        return floored(value)
+        return round_down(value)
     return str(value) if isinstance(value, Kind) else value

@@ -45,14 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = False) -> Result:
+def run_job(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = False) -> Result:
     """Do the job; a line for each stage goes to standard error.
 
     Raises :class:`DedupError` for what the user can put right.
     """
     from ..dedup.errors import InputError
     from .files import refuse_inside
-    from .session import answers, find_files, reason, start
+    from .session import find_files, find_reason, session_answers, start_session
 
     refuse_inside(options.out, options.input)
     export = None
@@ -60,8 +60,8 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
         from .known import open_export
 
         export = open_export(options.index, config)
-    chosen = dict(settings(options.conf, "--conf"))
-    spark = start(None if submitted else options.master, chosen)
+    chosen = dict(parse_settings(options.conf, "--conf"))
+    spark = start_session(None if submitted else options.master, chosen)
     try:
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
@@ -70,11 +70,11 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
 
         files = find_files(spark, options.input)
         try:
-            corpus = Corpus(spark, files, options.out, config, report=_report, export=export)
+            corpus = Corpus(spark, files, options.out, config, report=_print_line, export=export)
             return corpus.run()
         except (PySparkException, Py4JError, ConnectionError) as error:
-            if answers(spark):
-                raise InputError(f"Spark gave up: {reason(error)}") from error
+            if session_answers(spark):
+                raise InputError(f"Spark gave up: {find_reason(error)}") from error
             raise InputError(
                 "the Java of Spark ended, as if killed for lack of memory: start the job again, it "
                 "goes on where it was; --conf spark.driver.memory says how much Java may take"
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace, config: DedupConfig, *, submitted: bool = F
                 spark.stop()
 
 
-def settings(words: list[str], option: str) -> Iterator[tuple[str, str]]:
+def parse_settings(words: list[str], option: str) -> Iterator[tuple[str, str]]:
     """Name and value of each NAME=VALUE that was given to `option`."""
     from ..dedup.errors import InputError
 
@@ -96,5 +96,5 @@ def settings(words: list[str], option: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-def _report(line: str) -> None:
+def _print_line(line: str) -> None:
     print(line, file=sys.stderr, flush=True)

@@ -16,7 +16,7 @@ from ..dedup.fingerprint import NO_OWN, Fingerprint, Fingerprinter
 from ..dedup.identity import host
 from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .files import Piece
-from .input_records import PageReader, copy_records, grouped, pages_of
+from .input_records import PageReader, copy_records, group_pages, pages_of
 from .outputs import open_output
 from .parquet import NothingReadable
 
@@ -76,16 +76,16 @@ def read_pages(
     page_in, fingerprinter = PageReader(config), Fingerprinter(config, seed)
     rows = (row for batch in batches for row in batch.to_pylist())
     found = (page for row in rows for page in pages_of(piece_of(row), page_in, row["content"]))
-    for group in grouped(found):
+    for group in group_pages(found):
         fingerprints = iter(fingerprinter.many(one.text for one in group if one.text is not None))
         rows_found: list[tuple[Any, ...]] = []
         for one in group:
             cells: tuple[Any, ...] = (None,) * 5
             if one.page is not None:
-                page = replace(next(fingerprints), own=one.page.own(fingerprinter))
+                page = replace(next(fingerprints), own=one.page.own_fingerprint(fingerprinter))
                 cells = cells_of(page, one.url or "")
             rows_found.append((one.position, one.piece, one.url, *cells, one.fault))
-        yield _batch(rows_found, PAGES)
+        yield _make_batch(rows_found, PAGES)
 
 
 def cells_of(page: Fingerprint, url: str) -> tuple[Any, ...]:
@@ -106,7 +106,7 @@ def odd_cell(sketches: Iterable[OddSketch]) -> bytes | None:
     return b"".join(parts) or None
 
 
-def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+def _make_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     columns = zip(*rows, strict=True)
     arrays = [pa.array(cells, kind) for cells, kind in zip(columns, schema.types, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
@@ -170,16 +170,16 @@ def verify_pairs(
     for batch in batches:
         if not batch.num_rows:
             continue
-        stored, _ = _sketches(batch["stored_odd"], 0, width)
+        stored, _ = _read_sketches(batch["stored_odd"], 0, width)
         new, found = np.zeros_like(stored), np.zeros(len(stored), np.bool_)
         part, more = 0, True
         while more:
-            other, there = _sketches(batch["new_odd"], part, width)
+            other, there = _read_sketches(batch["new_odd"], part, width)
             same = there & ~found & (other[:, 0] == stored[:, 0])
             new[same] = other[same]
             found |= same
             part, more = part + 1, bool(there.any())
-        members, stored_members = _members(new), _members(stored)
+        members, stored_members = _count_members(new), _count_members(stored)
         odd_bits = ones[new[:, _ODD_HEAD:] ^ stored[:, _ODD_HEAD:]].sum(axis=1)
         hidden = (odd_bits == 0) & (stored[:, 0] == 0) & (members == stored_members)
         odd_bits[hidden & (np.asarray(batch["hits"]) < bands)] = 2
@@ -211,7 +211,9 @@ def _are_distinct(new: pa.Scalar, stored: pa.Scalar) -> bool:
     return is_distinct(page, known, one_host=hosts[0] == hosts[1])
 
 
-def _sketches(column: Any, part: int, width: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+def _read_sketches(
+    column: Any, part: int, width: int
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """The sketch number `part` of each row, shape (rows, width), and whether the row has one."""
     column = column.cast(pa.large_binary())
     _, offsets, data = column.buffers()
@@ -223,7 +225,7 @@ def _sketches(column: Any, part: int, width: int) -> tuple[NDArray[np.uint8], ND
     return values[places], there
 
 
-def _members(sketches: NDArray[np.uint8]) -> NDArray[np.float64]:
+def _count_members(sketches: NDArray[np.uint8]) -> NDArray[np.float64]:
     high, low = sketches[:, 1].astype(np.float64), sketches[:, 2].astype(np.float64)
     return high * 256 + low
 

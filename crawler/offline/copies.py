@@ -49,11 +49,11 @@ def similar_pairs(texts: DataFrame, config: DedupConfig) -> DataFrame:
         .agg(F.count("*").alias("hits"))
     )
 
-    def called(name: str) -> list[Column]:
+    def columns_of(name: str) -> list[Column]:
         return [F.col(one).alias(f"{name}_{one}") for one in ("odd", "own")]
 
-    new = texts.select(F.col("text").alias("new"), *called("new"))
-    stored = texts.select(F.col("text").alias("stored"), *called("stored"), "last")
+    new = texts.select(F.col("text").alias("new"), *columns_of("new"))
+    stored = texts.select(F.col("text").alias("stored"), *columns_of("stored"), "last")
     both = pairs.join(stored, "stored").join(new, "new")
     # Where the earlier text comes again after the later one, it may be the new one of the two,
     # unless an index keeps it.
@@ -82,17 +82,17 @@ def similar_to(undecided: DataFrame, kept: DataFrame) -> DataFrame:
     return undecided.join(kept, "stored", "left_semi").select("new").distinct()
 
 
-def without(undecided: DataFrame, gone: DataFrame) -> DataFrame:
+def drop_pairs(undecided: DataFrame, gone: DataFrame) -> DataFrame:
     """The pairs of which neither text is `gone`."""
     left = undecided.join(gone, "new", "left_anti")
     other = gone.withColumnRenamed("new", "stored")
     return left.join(other, "stored", "left_anti").select("new", "stored")
 
 
-def walk(pairs: pa.Table) -> pa.Table:
+def walk_pairs(pairs: pa.Table) -> pa.Table:
     """The texts that are dropped, of pairs sorted by ``new``, whose ``stored`` came before.
 
-    >>> walk(pa.table({"new": [2, 3, 4], "stored": [1, 2, 3]}))["new"].to_pylist()
+    >>> walk_pairs(pa.table({"new": [2, 3, 4], "stored": [1, 2, 3]}))["new"].to_pylist()
     [2, 4]
     """
     dropped: set[int] = set()
@@ -102,7 +102,7 @@ def walk(pairs: pa.Table) -> pa.Table:
     return pa.table({"new": pa.array(sorted(dropped), pa.int64())})
 
 
-def duplicates(
+def list_duplicates(
     pages: DataFrame,
     originals: DataFrame,
     texts: DataFrame,
@@ -172,7 +172,7 @@ def _best_originals(edges: DataFrame, dropped: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def clusters(duplicates: DataFrame, pages: DataFrame) -> DataFrame:
+def list_clusters(duplicates: DataFrame, pages: DataFrame) -> DataFrame:
     """The pages that stand for others, and for how many."""
     from pyspark.sql import functions as F
 

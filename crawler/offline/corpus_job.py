@@ -22,11 +22,11 @@ from ..dedup.config import DedupConfig
 from ..dedup.errors import ConfigError, InputError
 from ..dedup.parsing import function_name, setting_name
 from . import columns, copies
-from .files import OFFSET_BITS, File, Piece, bins, is_local, piece_size, pieces
+from .files import OFFSET_BITS, File, Piece, cut_pieces, is_local, join_pieces, piece_size
 from .known import Export, read_known
 from .outputs import remove_parts
-from .result import Result, counted
-from .session import exists, make_folder, read_text, rows_one_by_one, write_text
+from .result import Result, count_pages
+from .session import make_folder, path_exists, read_text, rows_one_by_one, write_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -94,43 +94,43 @@ class Corpus:
 
     def run(self) -> Result:
         """Do what is not done yet."""
-        self._agree()
-        known = self._known(self._export) if self._export is not None else None
+        self._check_settings()
+        known = self._read_known(self._export) if self._export is not None else None
         with rows_one_by_one(self._spark):
-            pages = self._stage("pages", self._read)
+            pages = self._run_stage("pages", self._read_pages)
         both = pages.union(known) if known is not None else pages
-        texts = self._stage("texts", lambda: copies.distinct_texts(both))
-        edges = self._stage("edges", lambda: copies.similar_pairs(texts, self._config))
-        dropped = self._stage("dropped", lambda: self._resolve(edges))
+        texts = self._run_stage("texts", lambda: copies.distinct_texts(both))
+        edges = self._run_stage("edges", lambda: copies.similar_pairs(texts, self._config))
+        dropped = self._run_stage("dropped", lambda: self._resolve_edges(edges))
         bits = self._config.sketch_bits
-        duplicates = self._stage(
+        duplicates = self._run_stage(
             "duplicates",
-            lambda: copies.duplicates(pages, both, texts, edges, dropped, bits=bits),
+            lambda: copies.list_duplicates(pages, both, texts, edges, dropped, bits=bits),
             is_result=True,
         )
-        clusters = self._stage(
-            "clusters", lambda: copies.clusters(duplicates, both), is_result=True
+        clusters = self._run_stage(
+            "clusters", lambda: copies.list_clusters(duplicates, both), is_result=True
         )
         with rows_one_by_one(self._spark):
-            self._stage("kept", lambda: self._write(duplicates))
-        return counted(self._files, pages, duplicates, clusters, self._seconds)
+            self._run_stage("kept", lambda: self._write_outputs(duplicates))
+        return count_pages(self._files, pages, duplicates, clusters, self._seconds)
 
-    def _stage(
+    def _run_stage(
         self, name: str, build: Callable[[], DataFrame], *, is_result: bool = False
     ) -> DataFrame:
         path = f"{self._out}/{name}" if is_result else f"{self._out}/work/{name}"
-        if not exists(self._spark, f"{path}/_SUCCESS"):
+        if not path_exists(self._spark, f"{path}/_SUCCESS"):
             start = monotonic()
             build().write.mode("overwrite").parquet(path)
             self._seconds[name] = monotonic() - start
             self._report(f"{name}: {self._seconds[name]:.1f} s")
         return self._spark.read.parquet(path)
 
-    def _agree(self) -> None:
+    def _check_settings(self) -> None:
         """See that work that is there already is of this corpus and these settings."""
-        wanted, path = self._parameters(), f"{self._out}/work/parameters.json"
-        if not exists(self._spark, path):
-            if any(exists(self._spark, f"{self._out}/{name}") for name in _RESULTS):
+        wanted, path = self._job_parameters(), f"{self._out}/work/parameters.json"
+        if not path_exists(self._spark, path):
+            if any(path_exists(self._spark, f"{self._out}/{name}") for name in _RESULTS):
                 raise InputError(
                     f"{self._out!r} holds the results of a run whose folder work is gone: "
                     f"name another folder, or remove {', '.join(_RESULTS)} there"
@@ -144,7 +144,7 @@ class Corpus:
                 f"name another folder, or remove work, {', '.join(_RESULTS)} there"
             )
 
-    def _parameters(self) -> dict[str, Any]:
+    def _job_parameters(self) -> dict[str, Any]:
         listed = hashlib.sha256(json.dumps(self._files).encode()).hexdigest()
         values = {
             setting_name(one): getattr(self._config, one.name)
@@ -158,42 +158,44 @@ class Corpus:
         seed = hashlib.sha256(b"corpus seed %d" % self._seed).hexdigest()[:16]
         found = {"layout": _LAYOUT, "input files": listed, "DEDUP_SEED": seed, **plain}
         found["--index"] = self._export.mark if self._export is not None else None
-        return dict(json.loads(json.dumps(found, default=_plain)))
+        return dict(json.loads(json.dumps(found, default=_plain_value)))
 
-    def _pieces(self) -> DataFrame:
+    def _list_pieces(self) -> DataFrame:
         """The pieces of all files, as many partitions as tasks that are worth their while."""
         ordinals = {file.path: ordinal for ordinal, file in enumerate(self._files)}
         size = piece_size(self._files)
-        tasks = bins((one for one in pieces(self._files, size) if is_local(one.path)), size)
-        rows = [[(*one, _name(one, size), None) for one in task] for task in tasks]
+        tasks = join_pieces(
+            (one for one in cut_pieces(self._files, size) if is_local(one.path)), size
+        )
+        rows = [[(*one, _name_piece(one, size), None) for one in task] for task in tasks]
         spread = self._spark.sparkContext.parallelize(rows, max(1, len(rows)))
         frame = self._spark.createDataFrame(spread.flatMap(list), _PIECES)
         remote = [path for path in ordinals if not is_local(path)]
-        return frame.union(self._fetched(remote, ordinals)) if remote else frame
+        return frame.union(self._fetch_contents(remote, ordinals)) if remote else frame
 
-    def _fetched(self, paths: list[str], ordinals: dict[str, int]) -> DataFrame:
+    def _fetch_contents(self, paths: list[str], ordinals: dict[str, int]) -> DataFrame:
         from pyspark.sql import functions as F
 
         sizes = {file.path: file.size for file in self._files}
         rows = []
         for path in paths:
             one = Piece(ordinals[path] << OFFSET_BITS, path, 0, sizes[path], sizes[path])
-            rows.append((*one, _name(one, one.end)))
+            rows.append((*one, _name_piece(one, one.end)))
         known = self._spark.createDataFrame(rows, _PIECES.rpartition(",")[0])
         content = self._spark.read.format("binaryFile").load(paths).select("path", "content")
         joined = content.join(F.broadcast(known), "path")
         return joined.select("number", "path", "start", "end", "size", "name", "content")
 
-    def _read(self) -> DataFrame:
+    def _read_pages(self) -> DataFrame:
         task = partial(columns.read_pages, config=self._config, seed=self._seed)
-        return self._pieces().mapInArrow(task, _PAGES)
+        return self._list_pieces().mapInArrow(task, _PAGES)
 
-    def _known(self, export: Export) -> DataFrame:
+    def _read_known(self, export: Export) -> DataFrame:
         task = partial(read_known, export=export)
         one = self._spark.range(0, 1, 1, 1)
-        return self._stage("known", lambda: one.mapInArrow(task, _PAGES))
+        return self._run_stage("known", lambda: one.mapInArrow(task, _PAGES))
 
-    def _resolve(self, edges: DataFrame) -> DataFrame:
+    def _resolve_edges(self, edges: DataFrame) -> DataFrame:
         """The texts that are not kept: those similar to one that is kept and came before.
 
         Pairs that are too many for one process are made fewer in rounds: a text without undecided
@@ -209,22 +211,24 @@ class Corpus:
             waiting = undecided.select(F.col("new").alias("stored")).distinct()
             kept = undecided.select("stored").distinct().join(waiting, "stored", "left_anti")
             similar = partial(copies.similar_to, undecided, kept)
-            gone = self._stage(f"dropped-{number}", similar)
+            gone = self._run_stage(f"dropped-{number}", similar)
             dropped.append(gone)
-            undecided = self._stage(f"undecided-{number}", partial(copies.without, undecided, gone))
-        found = copies.walk(undecided.orderBy("new").toArrow())
+            undecided = self._run_stage(
+                f"undecided-{number}", partial(copies.drop_pairs, undecided, gone)
+            )
+        found = copies.walk_pairs(undecided.orderBy("new").toArrow())
         result = self._spark.createDataFrame(found)
         for gone in dropped:
             result = result.union(gone)
         return result
 
-    def _write(self, duplicates: DataFrame) -> DataFrame:
+    def _write_outputs(self, duplicates: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
 
         dropped = duplicates.groupBy(F.col("piece").alias("number")).agg(
             F.collect_list("position").alias("dropped")
         )
-        frame = self._pieces()
+        frame = self._list_pieces()
         tasks = max(1, frame.rdd.getNumPartitions())
         joined = frame.join(dropped, "number", "left").repartition(tasks, "number")
         folder = f"{self._out}/kept"
@@ -237,11 +241,11 @@ class Corpus:
         return joined.mapInArrow(task, "name string, records long")
 
 
-def _plain(value: Any) -> str:
+def _plain_value(value: Any) -> str:
     return function_name(value) if callable(value) else str(value)
 
 
-def _name(piece: Piece, size: int) -> str:
+def _name_piece(piece: Piece, size: int) -> str:
     """The name of what is kept of a piece: no two have the same, and they sort as the input."""
     part = f"-{piece.start // size:05d}" if piece.is_part else ""
     return f"{piece.number >> OFFSET_BITS:06d}{part}-{PurePosixPath(piece.path).name}"

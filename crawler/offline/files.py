@@ -87,7 +87,7 @@ def format_of(path: str) -> Format | None:
     return Format.JSONL if name.endswith((".jsonl", ".jl", ".ndjson", ".json")) else None
 
 
-def extra(module: str) -> Any:
+def import_extra(module: str) -> Any:
     """A module that an extra brings; raises :class:`MissingExtra` if it is not installed."""
     try:
         return import_module(module)
@@ -151,7 +151,7 @@ def piece_size(files: Sequence[File]) -> int:
     return min(_LARGEST, max(_SMALLEST, sum(file.size for file in files) // 64))
 
 
-def pieces(files: Sequence[File], size: int) -> Iterator[Piece]:
+def cut_pieces(files: Sequence[File], size: int) -> Iterator[Piece]:
     """The files, plain lines cut into parts of `size` bytes; others cannot be entered midway."""
     for ordinal, file in enumerate(files):
         step = size if is_plain_lines(file.path) else max(1, file.size)
@@ -215,7 +215,7 @@ def refuse_array(path: str, beginning: bytes) -> None:
         )
 
 
-def bins(found: Iterable[Piece], size: int) -> list[list[Piece]]:
+def join_pieces(found: Iterable[Piece], size: int) -> list[list[Piece]]:
     """Neighbouring pieces together until they have `size` bytes: small files share a task."""
     result: list[list[Piece]] = []
     room = 0

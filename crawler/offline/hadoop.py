@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
-from .files import extra
+from .files import import_extra
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def open_hadoop(path: str, configuration: str) -> Iterator[IO[bytes]]:
     """
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
         Path(folder, "core-site.xml").write_text(configuration, encoding="utf-8")
-        words = [_java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", _class_path(folder)]
+        words = [_find_java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", _class_path(folder)]
         words += ["org.apache.hadoop.fs.FsShell", "-put", "-f", "-", path]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=log, stderr=log) as shell:
             stream = cast(IO[bytes], shell.stdin)
@@ -43,14 +43,14 @@ def open_hadoop(path: str, configuration: str) -> Iterator[IO[bytes]]:
             raise OSError(f"cannot write {path}: {said.rpartition(chr(10))[2]}")
 
 
-def _java() -> str:
+def _find_java() -> str:
     home = os.environ.get("JAVA_HOME")
     return str(Path(home, "bin", "java")) if home else shutil.which("java") or "java"
 
 
 def _class_path(folder: str) -> str:
     """A folder, and the jars of Spark: from its home, PySpark's package, a container of YARN."""
-    package: Any = extra("pyspark")
+    package: Any = import_extra("pyspark")
     homes = [os.environ.get("SPARK_HOME"), str(Path(package.__file__).parent)]
     found = [f"{home}/jars/*" for home in homes if home]
     return os.pathsep.join([folder, *found, *filter(None, [os.environ.get("CLASSPATH")])])

@@ -13,14 +13,14 @@ from .files import (
     DAMAGED,
     Format,
     Piece,
-    extra,
+    import_extra,
     is_plain_lines,
     known_format,
     open_input,
     up_to_damage,
 )
 from .parquet import copy_rows, rows_in
-from .warc import body_in, pages_in, record_in, warc_records, whole
+from .warc import body_in, open_whole, pages_in, record_in, warc_records
 
 if TYPE_CHECKING:
     from ..chrome import MainText
@@ -51,7 +51,7 @@ class Page(NamedTuple):
     own_words: int | None = None
     learnt: int | None = None
 
-    def own(self, fingerprinter: Fingerprinter) -> bytes:
+    def own_fingerprint(self, fingerprinter: Fingerprinter) -> bytes:
         """What the page has of its own, as a fingerprint holds it."""
         return fingerprinter.own(self.heading, self.own_words, self.learnt)
 
@@ -63,7 +63,7 @@ class Left(StrEnum):
     SKIPPED = "skipped"  # an empty line, another kind of record, an answer that is no page
 
 
-def records(
+def read_records(
     piece: Piece, config: DedupConfig, content: bytes | None = None
 ) -> Iterator[tuple[int, Raw]]:
     """The number of each record of a piece that may be a page, and the record.
@@ -86,9 +86,9 @@ class PageReader:
         self.config = config
         self._extract: Callable[[str | bytes], Any] | None = None
         if config.extractor is not None:
-            from ..extractor import extractor
+            from ..extractor import load_extractor
 
-            self._extract = extractor(config)
+            self._extract = load_extractor(config)
 
     def __call__(self, raw: Raw, kind: Format) -> Page | Left:
         """The page, or why the record is no page of which something can be said.
@@ -111,20 +111,20 @@ class PageReader:
         config = self.config
         if not isinstance(item, dict):
             raise ValueError("not a JSON object")
-        url = _decoded(item.get(config.url_field))
+        url = _decode_cell(item.get(config.url_field))
         if not isinstance(url, (str, int)) or not str(url).strip():
             raise ValueError(f"has no field {config.url_field!r}; DEDUP_URL_FIELD names it")
-        text, html = _decoded(item.get(config.text_field)), item.get(config.html_field)
+        text, html = _decode_cell(item.get(config.text_field)), item.get(config.html_field)
         if isinstance(text, str) and text.strip():
             return Page(str(url), text)
         if isinstance(html, (str, bytes)):
-            return self._page(str(url), html, None)
+            return self._make_page(str(url), html, None)
         if isinstance(text, str):
             return Page(str(url), text)
         raise ValueError(f"has no field {config.text_field!r} or {config.html_field!r}")
 
     def _of_warc(self, raw: Any) -> Page | Left:
-        types = extra("fastwarc.warc").WarcRecordType
+        types = import_extra("fastwarc.warc").WarcRecordType
         record = record_in(raw)
         if record is None:
             return Left.SKIPPED
@@ -142,9 +142,9 @@ class PageReader:
         content_type = (headers if headers is not None else record.headers).get("Content-Type")
         if not (content_type or "").lower().lstrip().startswith(_HTML):
             return Left.SKIPPED
-        return self._page(url, body_in(raw, LIMIT), content_type)
+        return self._make_page(url, body_in(raw, LIMIT), content_type)
 
-    def _page(self, url: str, html: str | bytes, content_type: str | None) -> Page | Left:
+    def _make_page(self, url: str, html: str | bytes, content_type: str | None) -> Page | Left:
         if not html.strip():
             return Page(url, "")
         if self._extract is None:
@@ -187,11 +187,11 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
     kind, position = known_format(piece.path), piece.number
     config = reader.config
     try:
-        for position, raw in records(piece, config, content):
+        for position, raw in read_records(piece, config, content):
             try:
                 page = reader(raw, kind)
             except ValueError as error:
-                yield Found(position, piece.number, "", None, _said(error))
+                yield Found(position, piece.number, "", None, _describe_error(error))
                 continue
             if isinstance(page, Left):
                 yield Found(position, piece.number, str(page), None)
@@ -199,15 +199,15 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
                 url = config.identity(page.url)
                 yield Found(position, piece.number, url, page)
     except DAMAGED as error:
-        yield Found(position + 1, piece.number, None, None, _said(error))
+        yield Found(position + 1, piece.number, None, None, _describe_error(error))
 
 
-def _decoded(value: Any) -> Any:
+def _decode_cell(value: Any) -> Any:
     """A cell of Parquet as text: not all who write it say which of their bytes are UTF-8."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """What is wrong, as it can be written: an extractor may quote halves of characters."""
     return (str(error) or type(error).__name__).encode(errors="replace").decode()
 
@@ -229,7 +229,7 @@ def json_in(line: bytes) -> Any:
         raise ValueError(f"not JSON: {error}") from None
 
 
-def grouped(found: Iterable[Found]) -> Iterator[list[Found]]:
+def group_pages(found: Iterable[Found]) -> Iterator[list[Found]]:
     """Pages in groups that are worth to be fingerprinted together and do not fill the memory."""
     group: list[Found] = []
     characters = 0
@@ -262,19 +262,19 @@ def copy_records(
             if kind is Format.WARC:
                 for place, record in warc_records(stream):
                     if offset + place not in dropped:
-                        with whole(record) as file:
+                        with open_whole(record) as file:
                             shutil.copyfileobj(file, output)
                         output.end_member()
                         written += 1
             else:
-                for place, line in _lines(stream, piece):
+                for place, line in _split_lines(stream, piece):
                     if offset + place not in dropped:
                         output.write(line)
                         written += 1
     return written
 
 
-def _lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
+def _split_lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
     """Lines that begin in the piece, each with the place of its first byte.
 
     A line that is too long comes in parts.
@@ -303,7 +303,7 @@ def _skip_line(stream: IO[bytes]) -> int:
 
 def _read_lines(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
     is_begin = True
-    for place, part in _lines(stream, piece):
+    for place, part in _split_lines(stream, piece):
         if is_begin:  # the others are of the same line
             yield place, part
         is_begin = part.endswith(b"\n")

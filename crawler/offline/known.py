@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import pyarrow as pa
 
 from ..dedup.exchange.open_store import index_parameters
-from ..dedup.export.exported import checked_header, mark_of, records_in, settle
+from ..dedup.export.exported import checked_header, mark_of, records_in, settle_parameters
 from ..dedup.export.file import read_blocks
 from ..dedup.store.parameters import SECRET, Parameters
 from .columns import PAGES, cells_of
@@ -39,7 +39,7 @@ def open_export(path: Path, config: DedupConfig) -> Export:
     parameters in which the two differ.
     """
     header = checked_header(path, next(read_blocks(path)))
-    settle(path, header, Parameters(header["namespace"], index_parameters(config)))
+    settle_parameters(path, header, Parameters(header["namespace"], index_parameters(config)))
     seed = header["parameters"]["seed"]
     if seed.startswith(SECRET):  # then it is the configured one, as the two agree
         assert config.seed is not None
@@ -58,12 +58,12 @@ def read_known(batches: Iterable[pa.RecordBatch], export: Export) -> Iterator[pa
             if block.number is None:
                 break
             records = records_in(export.path, block, export.odd_bytes)
-            rows = [_cells(one) for one in records if one.is_kept and not one.gone]
+            rows = [_cells_of(one) for one in records if one.is_kept and not one.gone]
             if rows:
                 yield pa.RecordBatch.from_pylist(rows, PAGES)
 
 
-def _cells(record: PageRecord) -> dict[str, object]:
+def _cells_of(record: PageRecord) -> dict[str, object]:
     names = ("exact", "words", "bands", "odd", "own")
     cells = dict(zip(names, cells_of(record.fingerprint, record.url), strict=True))
     return {"position": record.number - _NUMBERS, "url": record.url, **cells}

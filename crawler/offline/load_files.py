@@ -27,8 +27,8 @@ from ..dedup.private_files import make_private_folder, private_opener
 from ..dedup.store.messages import CheckRequest, Crawl, Evidence
 from ..dedup.store.parameters import seed_digest
 from .ctrl_c import ctrl_c_held_back
-from .files import DAMAGED, UNITS, File, Format, known_format, pieces
-from .input_records import Left, Page, PageReader, Raw, records
+from .files import DAMAGED, UNITS, File, Format, cut_pieces, known_format
+from .input_records import Left, Page, PageReader, Raw, read_records
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
@@ -95,7 +95,7 @@ class Checkpoint:
         self._key = json.dumps([*known_by, *fields, *files])
         self._warned = False
 
-    def read(self) -> tuple[int, str | None]:
+    def read_place(self) -> tuple[int, str | None]:
         """The number of the last record that was loaded, -1 if none was, and a page before it."""
         with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads(self._path.read_text(encoding="utf-8"))
@@ -103,7 +103,7 @@ class Checkpoint:
                 return int(found["position"]), str(found["url"])
         return -1, None
 
-    def save(self, chunk: Chunk) -> None:
+    def save_place(self, chunk: Chunk) -> None:
         """Note that all is loaded up to the end of a chunk; warn once where that cannot be done."""
         if not chunk.requests:
             return
@@ -120,9 +120,9 @@ class Checkpoint:
                 logger.warning("How far the load is cannot be noted: %s", error)
             self._warned = True
 
-    def remove(self) -> None:
+    def remove_file(self) -> None:
         """All is loaded: done again, the files are read from their start."""
-        if self.read()[1] is not None:  # else it is of other files
+        if self.read_place()[1] is not None:  # else it is of other files
             with suppress(OSError):
                 self._path.unlink()
 
@@ -140,7 +140,7 @@ class Unconfirmed:
         self._hosts: set[str] = set()
         self._waiting: dict[str, tuple[CheckRequest, str]] = {}
 
-    def note(self, requests: Sequence[CheckRequest], answers: Sequence[Evidence]) -> None:
+    def note_answers(self, requests: Sequence[CheckRequest], answers: Sequence[Evidence]) -> None:
         """Take in what pages of the load turned out to be."""
         for request, evidence in zip(requests, answers, strict=True):
             if len(self._hosts) < self._MOST:
@@ -151,7 +151,7 @@ class Unconfirmed:
                 if len(self._waiting) > self._MOST:
                     del self._waiting[next(iter(self._waiting))]
 
-    async def settle(self) -> Counter[str]:
+    async def settle_copies(self) -> Counter[str]:
         """Decide again about copies of pages that are not what they were, or did not come.
 
         What changes in the counts of verdicts. Records of hosts that the load does not have stand.
@@ -169,7 +169,7 @@ class Unconfirmed:
         return changes
 
 
-async def load(
+async def load_files(
     index: DuplicateIndex,
     files: Sequence[File],
     checkpoint: Checkpoint,
@@ -195,8 +195,8 @@ async def load(
     PageReader(index.config)  # an extractor that is not there is an error here, not in processes
     source = _Source(files, index.config, await _resume_after(index, checkpoint))
     crawl, unconfirmed = await index.begin_crawl(), Unconfirmed(index)
-    with _pool(processes, index, crawl) as pool:
-        async for chunk in _prepared(pool, source.batches(), processes):
+    with _start_pool(processes, index, crawl) as pool:
+        async for chunk in _prepare_ahead(pool, source.read_batches(), processes):
             unreadable += chunk.unreadable
             left.update(chunk.left)
             if chunk.fault is not None and chunk.path not in told:
@@ -206,14 +206,14 @@ async def load(
                 requests = chunk.requests[begin : begin + index.store.exchange]
                 answers = await index.store.check(requests)
                 verdicts.update(evidence.kind for evidence in answers)
-                unconfirmed.note(requests, answers)
+                unconfirmed.note_answers(requests, answers)
                 report(verdicts.total(), monotonic() - start)
             if monotonic() - saved > _SAVED_EVERY:
-                checkpoint.save(chunk)
+                checkpoint.save_place(chunk)
                 saved = monotonic()
-    verdicts.update(await unconfirmed.settle())
+    verdicts.update(await unconfirmed.settle_copies())
     await index.end_crawl()
-    checkpoint.remove()
+    checkpoint.remove_file()
     for path, reason in source.damaged.items():
         warn(f"cannot be read to its end: {path}: {reason}")
     seconds = monotonic() - start
@@ -221,19 +221,21 @@ async def load(
 
 
 async def _resume_after(index: DuplicateIndex, checkpoint: Checkpoint) -> int:
-    position, url = checkpoint.read()
+    position, url = checkpoint.read_place()
     if url is None or await index.show(url) is None:
         return -1
     return position
 
 
 @contextmanager
-def _pool(processes: int, index: DuplicateIndex, crawl: Crawl) -> Iterator[ProcessPoolExecutor]:
+def _start_pool(
+    processes: int, index: DuplicateIndex, crawl: Crawl
+) -> Iterator[ProcessPoolExecutor]:
     """Processes for the block, which leaves behind what they have not begun."""
     pool = ProcessPoolExecutor(
         processes,
         mp_context=get_context("spawn"),
-        initializer=_prepare,
+        initializer=_prepare_process,
         initargs=(index.config, index.seed, crawl),
     )
     try:
@@ -248,14 +250,14 @@ def _pool(processes: int, index: DuplicateIndex, crawl: Crawl) -> Iterator[Proce
         pool.shutdown(cancel_futures=True)
 
 
-async def _prepared(
+async def _prepare_ahead(
     pool: ProcessPoolExecutor, batches: Iterator[Batch], processes: int
 ) -> AsyncIterator[Chunk]:
     """The chunks in order as they are fingerprinted, some of them ahead."""
     waiting: list[Future[Chunk]] = []
     for batch in batches:
         with ctrl_c_held_back():  # this may start a process, which would not be ready for it
-            waiting.append(pool.submit(_requests, batch))
+            waiting.append(pool.submit(_make_requests, batch))
         if len(waiting) >= _AHEAD * processes:
             yield await asyncio.wrap_future(waiting.pop(0))
     for future in waiting:
@@ -272,22 +274,22 @@ class _Source:
         self.resumed = 0
         self.damaged: dict[str, str] = {}  # paths, and what is wrong with the files
 
-    def batches(self) -> Iterator[Batch]:
+    def read_batches(self) -> Iterator[Batch]:
         """Some records at a time."""
-        for piece in pieces(self._files, _WHOLE):
+        for piece in cut_pieces(self._files, _WHOLE):
             is_lines, position = known_format(piece.path) is Format.JSONL, piece.number
             places: list[int] = []
             waiting: list[Raw] = []
             size = 0
             try:
-                for count, (position, raw) in enumerate(records(piece, self._config), 1):
+                for count, (position, raw) in enumerate(read_records(piece, self._config), 1):
                     if position <= self._after:
                         self.resumed += 1
                         continue
                     # Lines are numbered by their first byte.
                     places.append(count if is_lines else position - piece.number + 1)
                     waiting.append(raw)
-                    size += _length(raw)
+                    size += _length_of(raw)
                     if len(waiting) == _CHUNK or size > _CHUNK_BYTES:
                         yield Batch(piece.path, position, places, waiting)
                         places, waiting, size = [], [], 0
@@ -297,7 +299,7 @@ class _Source:
                 yield Batch(piece.path, position, places, waiting)
 
 
-def _length(raw: Raw) -> int:
+def _length_of(raw: Raw) -> int:
     """About how many bytes a record takes."""
     if isinstance(raw, bytes):
         return len(raw)
@@ -309,7 +311,7 @@ _fingerprinter: Fingerprinter
 _crawl: Crawl
 
 
-def _prepare(config: DedupConfig, seed: int, crawl: Crawl) -> None:
+def _prepare_process(config: DedupConfig, seed: int, crawl: Crawl) -> None:
     """Make what a process works with, once."""
     global _reader, _fingerprinter, _crawl
     _crawl = crawl
@@ -327,7 +329,7 @@ def _end_with_the_load() -> None:
     os._exit(1)
 
 
-def _requests(batch: Batch) -> Chunk:
+def _make_requests(batch: Batch) -> Chunk:
     kind = known_format(batch.path)
     pages: list[Page] = []
     unreadable, fault = 0, None
@@ -348,7 +350,7 @@ def _requests(batch: Batch) -> Chunk:
         request_of(
             _reader.config,
             page.url,
-            replace(fingerprint, own=page.own(_fingerprinter)),
+            replace(fingerprint, own=page.own_fingerprint(_fingerprinter)),
             crawl=_crawl,
         )
         for page, fingerprint in zip(pages, fingerprints, strict=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from ..zstd import zstd
-from .files import GZIP, ZSTD, extra, is_local
+from .files import GZIP, ZSTD, import_extra, is_local
 from .hadoop import open_hadoop
 
 # Addresses that Arrow writes to by itself. For hdfs:// it needs a library and Java besides.
@@ -85,7 +85,7 @@ def _open_local(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _open_arrow(url: str) -> Iterator[IO[bytes]]:
-    system, name = extra("pyarrow.fs").FileSystem.from_uri(url)
+    system, name = import_extra("pyarrow.fs").FileSystem.from_uri(url)
     # A stream that ends by an error leaves an object with what was written so far.
     part = name + _PART
     try:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import IO, Any, Final, cast
 
 from ..dedup.errors import InputError
-from .files import extra, up_to_damage
+from .files import import_extra, up_to_damage
 
 _ROWS: Final = 256  # read at a time
 _ROW_GROUP: Final = 64 << 20  # bytes of those that are written together
@@ -19,7 +19,7 @@ class NothingReadable(ValueError):
 
 def rows_in(stream: IO[bytes], wanted: Set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file and their numbers, of the `wanted` columns those it has."""
-    file = extra("pyarrow.parquet").ParquetFile(stream)
+    file = import_extra("pyarrow.parquet").ParquetFile(stream)
     columns = [name for name in file.schema_arrow.names if name in wanted]
     if not columns:
         raise InputError(
@@ -28,23 +28,23 @@ def rows_in(stream: IO[bytes], wanted: Set[str]) -> Iterator[tuple[int, dict[str
         )
     place = 0
     for batch in file.iter_batches(_ROWS, columns=columns):
-        for row in _rows(batch):
+        for row in _read_rows(batch):
             yield place, row
             place += 1
 
 
-def _rows(batch: Any) -> list[dict[str, Any]]:
+def _read_rows(batch: Any) -> list[dict[str, Any]]:
     """The rows of a batch. Texts that are not UTF-8 may call themselves so: Spark does not ask."""
     try:
         return cast(list[dict[str, Any]], batch.to_pylist())
     except UnicodeDecodeError:
         names = batch.schema.names
-        cells = zip(*map(_cells, batch.columns), strict=True)
+        cells = zip(*map(_decode_cells, batch.columns), strict=True)
         return [dict(zip(names, row, strict=True)) for row in cells]
 
 
-def _cells(column: Any) -> list[Any]:
-    pa, types = extra("pyarrow"), extra("pyarrow.types")
+def _decode_cells(column: Any) -> list[Any]:
+    pa, types = import_extra("pyarrow"), import_extra("pyarrow.types")
     if not (types.is_string(column.type) or types.is_large_string(column.type)):
         return list(column.to_pylist())
     cells = column.cast(pa.large_binary()).to_pylist()
@@ -56,13 +56,13 @@ def copy_rows(stream: IO[bytes], first: int, dropped: Container[int], output: IO
 
     Raises :class:`NothingReadable` for what is no Parquet file.
     """
-    pa, parquet = extra("pyarrow"), extra("pyarrow.parquet")
+    pa, parquet = import_extra("pyarrow"), import_extra("pyarrow.parquet")
     try:
         file = parquet.ParquetFile(stream)
     except ValueError as error:
         raise NothingReadable from error
     schema, waiting, size, written = file.schema_arrow, [], 0, 0
-    with parquet.ParquetWriter(output, schema, compression=_codec(file)) as writer:
+    with parquet.ParquetWriter(output, schema, compression=_codec_of(file)) as writer:
         for length, rows in _kept_rows(file, first, dropped):
             waiting += rows
             size += length
@@ -89,7 +89,7 @@ def _kept_rows(file: Any, place: int, dropped: Container[int]) -> Iterator[tuple
             place += batch.num_rows
 
 
-def _codec(file: Any) -> str:
+def _codec_of(file: Any) -> str:
     """What compresses the first column of a Parquet file; Snappy for what can only be read."""
     known = file.metadata
     has_one = known.num_row_groups and known.num_columns

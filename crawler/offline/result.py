@@ -41,7 +41,7 @@ class Result(NamedTuple):
         return bool(self.damaged) or self.unreadable > self.pages
 
 
-def counted(
+def count_pages(
     files: Sequence[File],
     pages: DataFrame,
     duplicates: DataFrame,
@@ -82,12 +82,12 @@ def counted(
         skipped=counts.skipped,
         clusters=clusters.count(),
         damaged=sorted(path for path, ends, _, _ in faults if ends),
-        faults=[_said(*fault) for fault in faults],
+        faults=[_describe_fault(*fault) for fault in faults],
         seconds=seconds,
     )
 
 
-def _said(path: str, ends: bool, position: int, fault: str) -> str:
+def _describe_fault(path: str, ends: bool, position: int, fault: str) -> str:
     if ends:
         return f"cannot be read to its end: {path}: {fault}"
     place = position & ((1 << OFFSET_BITS) - 1)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 
-def start(master: str | None, options: Mapping[str, str]) -> SparkSession:
+def start_session(master: str | None, options: Mapping[str, str]) -> SparkSession:
     """The session of a job; `master` None leaves it to spark-submit where to run.
 
     Raises :class:`InputError` if Java is not there and :class:`MissingExtra` if PySpark is not.
@@ -109,7 +109,7 @@ def _remote_files(spark: SparkSession, pattern: str) -> list[File]:
         # Only what is selected is read: this opens no file.
         rows = listing.load(pattern).select("path", "length", "modificationTime").collect()
     except (PySparkException, Py4JError) as error:
-        raise InputError(f"cannot read {pattern!r}: {reason(error)}") from None
+        raise InputError(f"cannot read {pattern!r}: {find_reason(error)}") from None
     names_one = any(row.path == pattern for row in rows)
     files = [
         File(row.path, row.length, int(row.modificationTime.timestamp() * 1000))
@@ -123,15 +123,15 @@ def _remote_files(spark: SparkSession, pattern: str) -> list[File]:
     return sorted(files)
 
 
-def exists(spark: SparkSession, path: str) -> bool:
+def path_exists(spark: SparkSession, path: str) -> bool:
     """Whether there is a file or folder, on any of Spark's file systems."""
-    system, name = _hadoop(spark, path)
+    system, name = _hadoop_path(spark, path)
     return bool(system.exists(name))
 
 
 def read_text(spark: SparkSession, path: str) -> str:
     """A small file on any of Spark's file systems."""
-    system, name = _hadoop(spark, path)
+    system, name = _hadoop_path(spark, path)
     stream = system.open(name)
     try:
         jvm: Any = spark._jvm
@@ -142,7 +142,7 @@ def read_text(spark: SparkSession, path: str) -> str:
 
 def write_text(spark: SparkSession, path: str, text: str) -> None:
     """Write a small file on any of Spark's file systems."""
-    system, name = _hadoop(spark, path)
+    system, name = _hadoop_path(spark, path)
     stream = system.create(name)
     try:
         stream.write(bytearray(text.encode()))
@@ -152,7 +152,7 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
 
 def make_folder(spark: SparkSession, path: str) -> str:
     """Make a folder on any of Spark's file systems; the configuration with which it is found."""
-    system, name = _hadoop(spark, path)
+    system, name = _hadoop_path(spark, path)
     system.mkdirs(name)
     jvm: Any = spark._jvm
     writer = jvm.java.io.StringWriter()
@@ -160,7 +160,7 @@ def make_folder(spark: SparkSession, path: str) -> str:
     return str(writer.toString())
 
 
-def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
+def _hadoop_path(spark: SparkSession, path: str) -> tuple[Any, Any]:
     jvm: Any = spark._jvm
     name = jvm.org.apache.hadoop.fs.Path(path)
     return name.getFileSystem(spark._jsc.hadoopConfiguration()), name
@@ -215,7 +215,7 @@ def _stderr_into(file: IO[bytes]) -> Iterator[None]:
         os.close(before)
 
 
-def answers(spark: SparkSession) -> bool:
+def session_answers(spark: SparkSession) -> bool:
     """Whether the Java of a session is there still: of what it died in the middle, nobody tells."""
     try:
         return bool(spark.version)
@@ -223,10 +223,11 @@ def answers(spark: SparkSession) -> bool:
         return False
 
 
-def reason(error: Exception) -> str:
+def find_reason(error: Exception) -> str:
     """What went wrong in Spark, in a line: what is said of it, and the cause of all causes.
 
-    >>> reason(ValueError("java.lang.ClassNotFoundException: Class org.S3AFileSystem not found"))
+    >>> missing = "java.lang.ClassNotFoundException: Class org.S3AFileSystem not found"
+    >>> find_reason(ValueError(missing))
     'Class org.S3AFileSystem not found: its jar is missing, see docs/corpus.md'
     """
     java = getattr(error, "java_exception", None)

@@ -24,8 +24,8 @@ def main() -> None:
     )  # fmt: skip
     options = parser.parse_args()
     try:
-        settings = dict(cli.settings(options.settings, "-s"))
-        result = cli.run(options, DedupConfig.from_settings(settings), submitted=True)
+        settings = dict(cli.parse_settings(options.settings, "-s"))
+        result = cli.run_job(options, DedupConfig.from_settings(settings), submitted=True)
     except DedupError as error:
         sys.exit(f"corpus: {error}")
     print(json.dumps(result._asdict(), indent=2))

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, cast
 
-from .files import extra
+from .files import import_extra
 
 _BLANK: Final = b"\r\n\r\n"  # stands before and behind what a record holds
 _IN_MEMORY: Final = 64 << 20  # bytes of a record
@@ -31,7 +31,7 @@ _READERS: Final = {
 def warc_records(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
     """The records of a file and their numbers; raises EOFError if it breaks off in a head."""
     for place, record in enumerate(
-        extra("fastwarc.warc").ArchiveIterator(stream, parse_http=False)
+        import_extra("fastwarc.warc").ArchiveIterator(stream, parse_http=False)
     ):
         if not record.headers.get("Content-Length"):
             raise EOFError(_BROKEN_OFF)
@@ -43,18 +43,18 @@ def pages_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes]]:
 
     Raises EOFError where the file breaks off.
     """
-    types = extra("fastwarc.warc").WarcRecordType
+    types = import_extra("fastwarc.warc").WarcRecordType
     pages = (types.response, types.conversion, types.resource)
     for place, record in warc_records(stream):
         if record.record_type in pages and record.content_length <= limit:
-            with whole(record) as file:
+            with open_whole(record) as file:
                 yield place, file.read()
         elif record.reader.consume() < record.content_length:
             raise EOFError(_BROKEN_OFF)
 
 
 @contextmanager
-def whole(record: Any) -> Iterator[IO[bytes]]:
+def open_whole(record: Any) -> Iterator[IO[bytes]]:
     """The bytes of a record as a file; raises EOFError if they break off.
 
     A file that breaks off gives a part of its last record, and no error.
@@ -71,7 +71,7 @@ def whole(record: Any) -> Iterator[IO[bytes]]:
 
 def record_in(raw: bytes) -> Any:
     """The record in its bytes, None if there is none; its body is as it was sent."""
-    found = extra("fastwarc.warc").ArchiveIterator(io.BytesIO(raw), parse_http=False)
+    found = import_extra("fastwarc.warc").ArchiveIterator(io.BytesIO(raw), parse_http=False)
     record = next(iter(found), None)
     if record is not None:
         record.freeze()
@@ -97,7 +97,7 @@ def body_in(raw: bytes, limit: int) -> bytes:
             for header in undone if record.is_http else ():
                 codings = (record.http_headers.get(header) or "").lower().split(",")
                 for coding in reversed([one.strip() for one in codings]):
-                    body = _undo(coding, body, limit)
+                    body = _undo_coding(coding, body, limit)
         except OSError as error:
             fault = fault or error
             continue
@@ -108,7 +108,7 @@ def body_in(raw: bytes, limit: int) -> bytes:
     raise fault
 
 
-def _undo(coding: str, data: bytes, limit: int) -> bytes:
+def _undo_coding(coding: str, data: bytes, limit: int) -> bytes:
     """At most `limit` bytes of what was coded; raises OSError if it was not, or none knows how."""
     if coding in ("", "identity"):
         return data
@@ -119,5 +119,5 @@ def _undo(coding: str, data: bytes, limit: int) -> bytes:
         raise OSError("no body that was deflated")
     if coding not in _READERS:
         raise OSError(f"unknown coding {coding}")
-    reader = getattr(extra("fastwarc.stream_io"), _READERS[coding])
+    reader = getattr(import_extra("fastwarc.stream_io"), _READERS[coding])
     return bytes(reader(io.BytesIO(data)).read(limit))

@@ -12,7 +12,7 @@ from itemadapter import ItemAdapter
 from ..chrome import Document, MainText
 from ..chrome.page.reader import COMPILED
 from ..dedup.config import DedupConfig
-from ..extractor import extractor, own
+from ..extractor import extract_main_text, load_extractor
 from ..project import project_config
 from ..scrapy_versions import run_in_thread
 from ..start_errors import speak_plainly
@@ -78,7 +78,7 @@ class MainTexts:
         notices = Notices()
         self.reader = PageReader(config, count, notices)
         self.writer = ItemWriter(config, count, notices)
-        self.extract = extractor(config)
+        self.extract = load_extractor(config)
         self._pages = pages or PagesRead()
 
     async def fill_in(self, item: Any) -> None:
@@ -101,10 +101,12 @@ class MainTexts:
             return None
         if is_blank(html):
             return ""
-        short = self.extract is own and (COMPILED or isinstance(html, Document))
+        short = self.extract is extract_main_text and (COMPILED or isinstance(html, Document))
         if isinstance(html, (str, bytes)):
-            short = len(html) < (LONG_PAGE if self.extract is own else _LONG_FOR_OTHERS)
-            if self.extract is own:
+            short = len(html) < (
+                LONG_PAGE if self.extract is extract_main_text else _LONG_FOR_OTHERS
+            )
+            if self.extract is extract_main_text:
                 html = self._pages.take(html) or await parse(
                     html, url=page.url or None, content_type=page.content_type
                 )

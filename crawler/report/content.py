@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..wording import counted, floored
+from ..wording import counted, round_down
 from .survey import kept_pages, sample_pairs, take_survey
 from .tables import host_rows, verdict_rows
 from .texts import MOST_WORDS, side_by_side, spell_out
@@ -152,9 +152,9 @@ def _page_row(page: ClusterPage, titles: dict[str, str]) -> dict[str, Any]:
         "url": spell_out(page.url),
         "title": spell_out(titles.get(page.url, "")),
         "kind": page.kind,
-        "similarity": floored(page.similarity),
-        "low": floored(page.low),
-        "high": floored(page.high),
+        "similarity": round_down(page.similarity),
+        "low": round_down(page.low),
+        "high": round_down(page.high),
         "words": page.words,
         "first_seen": page.first_seen.date().isoformat(),
         "last_seen": page.last_seen.date().isoformat(),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ..dedup.analysis.differences import word_changes
 from ..dedup.text.characters import ALONE, DROP, MARK, WORD, load_characters, one_writing
 from ..dedup.text.normaliser import compose_text
-from ..wording import LONG, shortened
+from ..wording import LONG, shorten_word
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -126,7 +126,7 @@ class _Text:
         parts = []
         for start, end in self._long:
             if begin <= start and end <= stop:
-                parts += [self.text[begin:start], shortened(self.text[start:end])]
+                parts += [self.text[begin:start], shorten_word(self.text[start:end])]
                 begin = end
         return "".join([*parts, self.text[begin:stop]])
 

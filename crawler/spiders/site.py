@@ -24,7 +24,7 @@ from ..pipelines.reporting import LEFT_OUT
 from ..pipelines.templates import site_template
 from ..project import project_config
 from ..scrapy_versions import run_in_thread
-from ..start_errors import naming, speak_plainly
+from ..start_errors import name_setting, speak_plainly
 from ..wording import shell_word
 from .arguments import Arguments, host_of
 from .cookies import use_packaged_suffix_list
@@ -99,7 +99,7 @@ class SiteSpider(Spider):
         """Build the spider; raises :class:`ArgumentError` for an argument that cannot be used."""
         speak_plainly()
         spider = super().from_crawler(crawler, *args, **kwargs)
-        with naming("SITE_META_ROBOTS_OBEY"):
+        with name_setting("SITE_META_ROBOTS_OBEY"):
             spider.obeys_tags = crawler.settings.getbool("SITE_META_ROBOTS_OBEY", True)
         most = spider.arguments.max_pages
         # What waits for its delay when the last page comes is fetched in vain.

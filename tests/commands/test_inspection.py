@@ -163,7 +163,7 @@ def test_a_page_that_took_the_place_of_another_has_its_copies(index_url):
         new = await index.show("http://z.example/")
         old = await index.show("http://a.example/1")
         assert (new.kind, old.duplicate_of) == (Kind.UNIQUE, "http://z.example/")
-        said = await inspection.explain(index, *page("b", 1, 2, 1))
+        said = await inspection.explain_decision(index, *page("b", 1, 2, 1))
         assert said.original.url == old.url
         assert said.met is None  # the bands of a copy are not stored
         return await inspection.read_cluster(index, "http://z.example/")
@@ -298,7 +298,7 @@ def test_nearest_is_what_a_check_would_find(index_url):
 
     async def read(index):
         text_ = page("x", 4, 2, 77)[1]
-        found = await inspection.explain(index, "http://x/", text_)
+        found = await inspection.explain_decision(index, "http://x/", text_)
         return found, await index.check("http://x/", text_)
 
     (found, verdict), _ = ask(index_url, read)
@@ -315,7 +315,7 @@ def test_every_method_is_understood(redis_url, method):
 
     async def read(index):
         words = page("x", 4, 2, 77)[1]
-        near = await inspection.explain(index, "http://x/", words)
+        near = await inspection.explain_decision(index, "http://x/", words)
         higher = await inspection.rethreshold(index, 0.95)
         lower = await inspection.rethreshold(index, 0.6)
         rule = Rule.of(make_sketcher(index.config, seed=1).method)
@@ -334,7 +334,9 @@ def test_every_method_is_understood(redis_url, method):
 
 def test_a_kept_page_has_neighbours_too(index_url):
     """Of a kept page the nearest are found without its text, and it is none of them."""
-    found, _ = ask(index_url, lambda index: inspection.explain(index, "http://b.example/9"))
+    found, _ = ask(
+        index_url, lambda index: inspection.explain_decision(index, "http://b.example/9")
+    )
     assert found.page.kind == "unique"
     urls = [one.page.url for one in found.nearest]
     assert "http://b.example/9" not in urls
@@ -357,13 +359,15 @@ def test_time_to_full():
         return IndexStats("x", {"unique": kept}, {}, {}, kept, kept, kept * 500, 500.0, {})
 
     watch = inspection.Watch()
-    assert watch.look(0.0, stats(0), None).seconds_to_full is None
+    assert watch.take_look(0.0, stats(0), None).seconds_to_full is None
     servers = [ServerMemory(1000, 0), ServerMemory(50_000, 100_000)]
-    change = watch.look(10.0, stats(100), servers)
+    change = watch.take_look(10.0, stats(100), servers)
     assert (change.kept_per_second, change.growth_per_day) == (10.0, 10 * 500 * 86_400)
     # Half of the growth goes to the node that is fullest.
     assert change.seconds_to_full == pytest.approx(50_000 / (10 * 500 / 2))
-    assert watch.look(100.0, stats(100), servers).kept_per_second == pytest.approx(0.0, abs=1.2)
+    assert watch.take_look(100.0, stats(100), servers).kept_per_second == pytest.approx(
+        0.0, abs=1.2
+    )
 
 
 async def test_an_original_that_is_gone_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:

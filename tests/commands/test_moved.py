@@ -17,7 +17,7 @@ from crawler.commands.subcommands import Exit
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, jaccard, shingle_hashes
 from crawler.dedup.archive.database import archive_path
 from crawler.dedup.archive.writer import ArchiveWriter
-from crawler.dedup.inspection.moved import read_moved, where
+from crawler.dedup.inspection.moved import find_whereabouts, read_moved
 from crawler.dedup.verdict import Verdict
 from tests.commands.conftest import ROOT
 from tests.conftest import Server
@@ -39,7 +39,7 @@ async def opened(url: str, **settings: Any) -> AsyncIterator[DuplicateIndex]:
 
 
 async def places(index: DuplicateIndex, url: str) -> list[tuple[str, float | None]]:
-    found = await where(index, url)
+    found = await find_whereabouts(index, url)
     assert found is not None
     return [(place.url, place.similarity) for place in found.places]
 
@@ -55,7 +55,7 @@ async def test_a_text_lives_at_the_page_that_is_kept(index_url: str) -> None:
         assert similarity == pytest.approx(
             jaccard(shingle_hashes(TEXT), shingle_hashes(NEAR_TEXT)), abs=0.04
         )
-        assert await where(index, "http://nowhere/") is None
+        assert await find_whereabouts(index, "http://nowhere/") is None
         assert await read_moved(index) == []
 
 
@@ -113,7 +113,7 @@ async def test_along_a_chain_of_near_copies_the_similarity_is_bounded(index_url:
         await index.check(FAR, FAR_TEXT)
         await index.gone(OLD)
         assert (await index.check(NEAR, NEAR_TEXT)).replaces == OLD
-        found = await where(index, FAR)
+        found = await find_whereabouts(index, FAR)
         assert found is not None
         (place,) = found.places
         assert place.url == NEAR

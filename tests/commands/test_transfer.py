@@ -394,7 +394,7 @@ def test_damaged_records_are_left_out(config, server, tmp_path):
     async def read(index):
         await inspection.read_stories(index, 0.5)
         await inspection.read_top(index)
-        await inspection.nearest(index, index.fingerprint(PAGES[0][1]))
+        await inspection.find_nearest(index, index.fingerprint(PAGES[0][1]))
         return (await index.verify()).faults
 
     faults = opened(config, read)
@@ -417,10 +417,10 @@ def test_lines_that_are_no_pages_are_refused(config, server, tmp_path):
         file = tmp_path / "crafted.gz"
         with file.open("wb") as out:
             writer = Writer(out)
-            writer.header(header)
-            writer._write(lines, {"block": 0})
+            writer.write_header(header)
+            writer._write_lines(lines, {"block": 0})
             writer.blocks, writer.pages = 1, len(lines)
-            writer.end(counters)
+            writer.write_end(counters)
         return file
 
     for change in (

@@ -23,12 +23,12 @@ from crawler.dedup.archive import writer
 from crawler.dedup.archive.archived_pages import Archive, ArchivedPage
 from crawler.dedup.archive.database import (
     archive_path,
-    archives,
     clear_archive,
-    connect,
+    connect_file,
     copy_archive,
-    create,
+    create_archive,
     forget_page,
+    list_archives,
 )
 from crawler.dedup.archive.writer import ArchiveWriter
 from crawler.dedup.config import DedupConfig
@@ -76,7 +76,7 @@ def test_what_goes_in_comes_out(path: Path) -> None:
 def test_what_an_earlier_version_packed(path: Path) -> None:
     """Texts packed with zlib stand beside those of now."""
     write(path, [("http://a/", "first", None), ("http://b/", "second", None)])
-    with closing(connect(path)) as connection:
+    with closing(connect_file(path)) as connection:
         connection.execute(
             "UPDATE page SET text = ?, cut = ? WHERE url = 'http://a/'",
             [zlib.compress(b"as it was"), zlib.compress(b'[["menu", "links"]]')],
@@ -96,7 +96,7 @@ def test_damage_is_told(path: Path, column: str, pack: Callable[[bytes], bytes] 
     writer = ArchiveWriter(path, 10)
     writer.add(words, "title", Verdict(Kind.UNIQUE, "http://a/"), [(words, "links")])
     writer.close()
-    with closing(connect(path)) as connection:
+    with closing(connect_file(path)) as connection:
 
         def put(data: bytes) -> None:
             connection.execute(f"UPDATE page SET {column} = ?", [data])
@@ -144,7 +144,7 @@ def test_damage_is_told(path: Path, column: str, pack: Callable[[bytes], bytes] 
 def test_rows_of_another_shape_are_told(path: Path, column: str, value: object) -> None:
     """SQLite keeps any value in any column."""
     write(path, [("http://a/", "words", None)])
-    with closing(connect(path)) as connection:
+    with closing(connect_file(path)) as connection:
         connection.execute(f"UPDATE page SET {column} = ?", [value])
     with pytest.raises(InputError, match="cannot be read"):
         read(path)
@@ -191,7 +191,7 @@ def test_a_page_costs_no_more_in_a_large_archive(
         return 0
 
     def counted(file: Path) -> sqlite3.Connection:
-        connection = create(file)
+        connection = create_archive(file)
         connection.set_progress_handler(step, 100)
         return connection
 
@@ -206,7 +206,7 @@ def test_a_page_costs_no_more_in_a_large_archive(
                 "standing, duplicate_of, similarity, low, high, cluster, checked FROM page, n",
                 [limit],
             )
-        monkeypatch.setattr(writer, "create", counted)
+        monkeypatch.setattr(writer, "create_archive", counted)
         steps = 0
         new: list[tuple[str, str, Verdict | None]] = [
             (f"http://n/{i}", "x", None) for i in range(900)
@@ -255,7 +255,10 @@ def test_a_file_that_somebody_else_makes_is_waited_for(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
         start = time.monotonic()
-        with pytest.raises(sqlite3.OperationalError, match="locked"), closing(connect(path)) as one:
+        with (
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+            closing(connect_file(path)) as one,
+        ):
             one.execute("PRAGMA journal_mode = WAL")
         assert time.monotonic() - start < 5  # and not 10, for which it waits elsewhere
         waiting = Timer(0.5, other.execute, ["COMMIT"])
@@ -459,7 +462,7 @@ def test_settings(tmp_path: Path) -> None:
         write(path, [("http://a/", "x", None)])
         os.utime(path, (place, place))
     assert [archive_path(one), archive_path(two)] == paths[1::2]
-    assert archives(one) == paths[:2]
+    assert list_archives(one) == paths[:2]
     assert ArchiveWriter.of(DedupConfig(archive=0), "1") is None
 
 

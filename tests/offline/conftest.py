@@ -26,9 +26,9 @@ FOR_LITTLE = {
 def spark() -> Iterator[SparkSession]:
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         pytest.skip("Spark needs Java: apt install default-jre-headless")
-    from crawler.offline.session import start
+    from crawler.offline.session import start_session
 
-    session = start("local[2]", FOR_LITTLE)
+    session = start_session("local[2]", FOR_LITTLE)
     yield session
     with suppress(Exception):  # of a Java that a test has killed
         session.stop()

@@ -14,7 +14,7 @@ from crawler.dedup.analysis.comparison import compare_texts
 from crawler.dedup.fingerprint import NO_OWN, Fingerprinter
 from crawler.dedup.sketches.odd import compare_odd
 from crawler.offline.columns import FIRST, LATEST, cells_of, pairs_in_buckets, verify_pairs
-from crawler.offline.copies import walk
+from crawler.offline.copies import walk_pairs
 from tests.texts import article, changed, text
 
 
@@ -155,4 +155,4 @@ def test_pages_with_other_headings_are_no_copies() -> None:
 def test_a_text_like_a_dropped_one_is_kept() -> None:
     """Being like a page that is itself a copy is no reason to be dropped: clusters do not chain."""
     chain = pa.table({"new": [2, 3, 4, 5, 5], "stored": [1, 2, 3, 2, 4]})
-    assert walk(chain)["new"].to_pylist() == [2, 4]
+    assert walk_pairs(chain)["new"].to_pylist() == [2, 4]

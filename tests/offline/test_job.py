@@ -30,11 +30,11 @@ from crawler.dedup.export.transfer import export_index
 from crawler.dedup.verdict import Verdict
 from crawler.offline import cli, submitted
 from crawler.offline.corpus_job import Corpus
-from crawler.offline.files import local_files, piece_size, pieces
+from crawler.offline.files import cut_pieces, local_files, piece_size
 from crawler.offline.input_records import PageReader, pages_of
 from crawler.offline.known import open_export
 from crawler.offline.result import Result
-from crawler.offline.session import find_files, reason
+from crawler.offline.session import find_files, find_reason
 from examples.demo_site.pages import HOSTS, of_host
 from examples.demo_site.themes import encoding, render
 from tests.offline import corpora
@@ -101,7 +101,7 @@ def duplicates(spark: SparkSession, out: Path) -> dict[str, tuple[Any, ...]]:
 
 def pages_in(patterns: list[str]) -> list[tuple[str, str]]:
     files = [file for pattern in patterns for file in local_files(pattern)]
-    cut = pieces(files, piece_size(files))
+    cut = cut_pieces(files, piece_size(files))
     found = [one for piece in cut for one in pages_of(piece, PageReader(CONFIG))]
     return [(one.url or "", one.text or "") for one in found if one.text is not None]
 
@@ -272,7 +272,7 @@ def test_what_java_refuses(
     cli.add_arguments(parser)
     words = parser.parse_args([str(path), "-o", str(tmp_path / "out")])
     with pytest.raises(InputError, match=f"^Spark gave up: {REFUSED}"):
-        cli.run(words, CONFIG, submitted=True)
+        cli.run_job(words, CONFIG, submitted=True)
 
 
 def _job(folder: Path) -> subprocess.Popen[str]:
@@ -354,7 +354,7 @@ def test_an_exit_code_tells_what_could_not_be_read(
     """It is that of a load, but that Spark's own knows no "nothing"; faults are named."""
     said = ["first", *damaged]
     result = Result(pages, pages, 0, 0, 0, 0, unreadable, 0, 0, 0, damaged, said, {"pages": 1.0})
-    monkeypatch.setattr(cli, "run", lambda options, config, submitted=False: result)
+    monkeypatch.setattr(cli, "run_job", lambda options, config, submitted=False: result)
     assert corpus.run(argparse.Namespace(json=False), Settings()) == code
     shown = capsys.readouterr()
     assert shown.err.splitlines() == [f"scrapy dedup: {fault}" for fault in said]
@@ -394,7 +394,7 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
     words = [str(path), "-o", str(tmp_path / "out"), "--index", str(export)]
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)
-    result = cli.run(parser.parse_args(words), config, submitted=True)
+    result = cli.run_job(parser.parse_args(words), config, submitted=True)
     expected = {
         one.url: (str(one.kind), one.duplicate_of, one.similarity, one.low, one.high)
         for one in said
@@ -412,7 +412,7 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
     assert all((piece is None) == (url in urls) for url, piece in named.items())
 
     with pytest.raises(InputError, match=r"other .*--index"):
-        cli.run(parser.parse_args(words[:3]), config, submitted=True)
+        cli.run_job(parser.parse_args(words[:3]), config, submitted=True)
     other = DedupConfig(threshold=0.7, shingle_size=4)
     with pytest.raises(ParameterMismatch, match=r"shingle_size: .*threshold: index 0.8, settings"):
         open_export(export, other)
@@ -420,7 +420,7 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
     with pytest.raises(
         InputError, match=r"^Spark gave up: .*index.jsonl.gz' ends within the block"
     ):
-        cli.run(
+        cli.run_job(
             parser.parse_args([*words[:2], str(tmp_path / "new"), *words[3:]]),
             config,
             submitted=True,
@@ -442,7 +442,7 @@ def test_a_method_without_bands_is_an_error(spark: SparkSession, tmp_path: Path)
 def test_an_extractor_without_a_name(spark: SparkSession, extractor: Any, name: str) -> None:
     """A run is told from another by the path of a function, or that of its class."""
     job = Corpus(spark, [], "out", DedupConfig(extractor=extractor), report=print)
-    assert job._parameters()["DEDUP_EXTRACTOR"] == name
+    assert job._job_parameters()["DEDUP_EXTRACTOR"] == name
 
 
 def test_a_connector_that_is_missing_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
@@ -452,7 +452,7 @@ def test_a_connector_that_is_missing_is_an_error(spark: SparkSession, tmp_path: 
     cli.add_arguments(parser)
     for words in (["s3a://b/a.jsonl", "-o", str(tmp_path)], [str(path), "-o", "s3a://b/out"]):
         with pytest.raises(InputError, match=r": Class \S+S3A\S+ not found.*docs/corpus\.md$"):
-            cli.run(parser.parse_args(words), CONFIG, submitted=True)
+            cli.run_job(parser.parse_args(words), CONFIG, submitted=True)
     with pytest.raises(InputError, match=r"unheard-of://b/a.*: No FileSystem for scheme"):
         find_files(spark, ["unheard-of://b/a.jsonl"])
 
@@ -465,7 +465,7 @@ def test_a_full_disk_is_named(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(Py4JJavaError) as caught:
         jvm.java.util.concurrent.CompletableFuture.failedFuture(task).get()
     said = "Task failed while writing rows to /a: No space left on device"
-    assert reason(caught.value).endswith(said)
+    assert find_reason(caught.value).endswith(said)
 
 
 def test_an_array_is_no_corpus(spark: SparkSession, tmp_path: Path) -> None:
@@ -528,4 +528,4 @@ def test_a_java_that_dies_in_the_middle_of_a_word(
     cli.add_arguments(parser)
     words = parser.parse_args([str(path), "-o", str(tmp_path / "out")])
     with pytest.raises(InputError, match=r"^the Java of Spark ended"):
-        cli.run(words, CONFIG, submitted=True)
+        cli.run_job(words, CONFIG, submitted=True)

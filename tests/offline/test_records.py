@@ -21,15 +21,23 @@ from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.offline import outputs
-from crawler.offline.files import File, Format, Piece, bins, local_files, pieces, refuse_inside
+from crawler.offline.files import (
+    File,
+    Format,
+    Piece,
+    cut_pieces,
+    join_pieces,
+    local_files,
+    refuse_inside,
+)
 from crawler.offline.input_records import (
     LIMIT,
     Found,
     PageReader,
     copy_records,
-    grouped,
+    group_pages,
     pages_of,
-    records,
+    read_records,
 )
 from crawler.offline.outputs import open_output
 from tests.offline import corpora
@@ -43,14 +51,14 @@ NAMES = [
 
 
 def whole(path: Path) -> Piece:
-    (piece,) = pieces(local_files(str(path)), 1 << 40)
+    (piece,) = cut_pieces(local_files(str(path)), 1 << 40)
     return piece
 
 
 def found_in(path: Path, size: int = 1 << 40, **settings: object) -> list[Found]:
     reader = PageReader(DedupConfig(**settings))
     found = [
-        one for piece in pieces(local_files(str(path)), size) for one in pages_of(piece, reader)
+        one for piece in cut_pieces(local_files(str(path)), size) for one in pages_of(piece, reader)
     ]
     return [one for one in found if one.text is not None or one.fault is not None]
 
@@ -96,7 +104,7 @@ def test_each_line_belongs_to_one_piece(tmp_path: Path, size: int) -> None:
         one._replace(piece=other.piece)
         for one, other in zip(found_in(path), found_in(path, size), strict=True)
     ]
-    cut = list(pieces(local_files(str(path)), size))
+    cut = list(cut_pieces(local_files(str(path)), size))
     with open_output(str(tmp_path / "copy")) as output:
         for piece in cut[:2000]:
             copy_records(piece, (), output)
@@ -211,7 +219,7 @@ def test_what_is_said_of_a_body_does_not_hold_it(tmp_path: Path) -> None:
     head = ("Content-Type: text/html", "Transfer-Encoding: chunked")
     path.write_bytes(corpora.response("https://e.example/", body, *head))
     reader = PageReader(DedupConfig())
-    ((_, raw),) = records(whole(path), reader.config)
+    ((_, raw),) = read_records(whole(path), reader.config)
     with pytest.raises(ValueError, match=r"^cannot be read: .*chunk header.{,200}$"):
         reader(raw, Format.WARC)
 
@@ -469,8 +477,8 @@ def test_results_do_not_lie_in_the_input(tmp_path: Path) -> None:
 def test_small_files_share_a_task() -> None:
     """Pieces are put together up to a size, and none is left out."""
     files = [File(f"{i}.warc", 10, 0) for i in range(10)] + [File("x.warc", 500, 0)]
-    cut = list(pieces(files, 100))
-    together = bins(cut, 30)
+    cut = list(cut_pieces(files, 100))
+    together = join_pieces(cut, 30)
     assert [piece for one in together for piece in one] == cut
     assert [len(one) for one in together] == [3, 3, 3, 1, 1]
 
@@ -517,7 +525,7 @@ with open_output({str(tmp_path / "a.jsonl")!r}) as output:
 def test_groups_are_bounded() -> None:
     """Long pages are fingerprinted by few at a time, and none is left out."""
     long, short = Found(0, 0, "u", "x" * (9 << 20)), Found(1, 0, "u", None)
-    groups = list(grouped([short, long, *[short] * 600]))
+    groups = list(group_pages([short, long, *[short] * 600]))
     assert [len(group) for group in groups] == [2, 256, 256, 88]
 
 

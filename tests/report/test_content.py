@@ -16,7 +16,7 @@ from crawler.report import survey as survey_module
 from crawler.report.content import Limits, describe_omissions, read_content
 from crawler.report.s_curve import report_curve
 from crawler.report.survey import KeptPairs, sample_pairs, take_survey
-from crawler.wording import floored
+from crawler.wording import round_down
 from tests.report.pages import fill, run
 from tests.report.test_report import THREE
 from tests.texts import article, changed, text
@@ -138,7 +138,7 @@ def test_clusters_whose_page_is_kept_no_more(index_url: str, tmp_path: Path, end
     (listed,) = content(config, Limits())["clusters"]
     assert listed["size"] == len(cluster.members) == (3 if end == "updated" else 4)
     assert (listed["kept"] or {"url": None})["url"] == cluster.url
-    alike = {page.url: page.similarity and floored(page.similarity) for page in cluster.members}
+    alike = {page.url: page.similarity and round_down(page.similarity) for page in cluster.members}
     assert {page["url"]: page["similarity"] for page in listed["copies"]} == {
         url: alike[url] for url in alike if url != cluster.url
     }

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Delete the index after a confirmation."""
-    from ...dedup.archive.database import archive_path, archives, clear_archive
+    from ...dedup.archive.database import archive_path, clear_archive, list_archives
     from ...dedup.errors import InputError
     from ...dedup.store.namespaces import clear_index
     from ...dedup.store.server.address import mask
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     try:
         for digest in digests:
             clear_archive(archive_path(config, digest))
-        for path in archives(config):
+        for path in list_archives(config):
             print_notice(f"texts of another index of that name are left in {path}")
     finally:  # the index is deleted, whatever becomes of the texts
         if options.json:

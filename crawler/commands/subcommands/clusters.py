@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...wording import floored, similarity_in_words
+from ...wording import round_down, similarity_in_words
 from ..index_clusters import (
     CLUSTERS,
     MEMBERS,
@@ -160,7 +160,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.analysis.clustering import cluster_texts, similar_pairs
     from ...dedup.candidates import Rule
     from ...dedup.fingerprint import Fingerprinter
-    from ...extractor import extractor
+    from ...extractor import load_extractor
     from ...project import project_config
     from ..collection import Fields, read_collection
 
@@ -174,7 +174,9 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     )
     fingerprint = Fingerprinter(config, 1 if config.seed is None else config.seed)
     names, fingerprints = [], []
-    for name, text in _report_progress(read_collection(options.file, fields, extractor(config))):
+    for name, text in _report_progress(
+        read_collection(options.file, fields, load_extractor(config))
+    ):
         names.append(name)
         fingerprints.append(fingerprint(text))
     if not names:
@@ -227,7 +229,7 @@ def _cluster_rows(clusters: list[Cluster], names: list[str]) -> Iterator[dict[st
 
 
 def _round_estimate(estimate: Estimate) -> dict[str, float]:
-    return {name: floored(getattr(estimate, name)) for name in ("similarity", "low", "high")}
+    return {name: round_down(getattr(estimate, name)) for name in ("similarity", "low", "high")}
 
 
 def _pair_rows(pairs: Iterable[Pair], names: list[str]) -> Iterator[dict[str, Any]]:

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Do the job and print its numbers."""
     from ...project import project_config
 
-    result = cli.run(options, project_config(settings))
+    result = cli.run_job(options, project_config(settings))
     if options.json:
         print_json(result._asdict())
     else:

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Load the files and print what became of their pages."""
     from ...offline.files import local_files, refuse_arrays
     from ...offline.input_records import Left
-    from ...offline.load_files import Checkpoint, load
+    from ...offline.load_files import Checkpoint, load_files
 
     files = list({one.path: one for name in options.files for one in local_files(name)}.values())
     refuse_arrays(files)
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     async def question(index: DuplicateIndex) -> Loaded:
         checkpoint = Checkpoint(index.config.data_dir / "load.json", files, index)
-        return await load(
+        return await load_files(
             index, files, checkpoint, processes=options.processes, report=report, warn=print_notice
         )
 

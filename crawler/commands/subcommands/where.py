@@ -106,10 +106,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _run_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    from ...dedup.inspection.moved import where
+    from ...dedup.inspection.moved import find_whereabouts
 
     found = ask_index(
-        settings, lambda index: where(index, options.url, progress=progress_reporter())
+        settings, lambda index: find_whereabouts(index, options.url, progress=progress_reporter())
     )
     if options.format == "json":
         print_json(found.to_dict() if found else None)

@@ -20,7 +20,7 @@ from ..config import DedupConfig
 from ..errors import InputError
 from ..identity import identity
 from ..verdict import Kind, Verdict, time_of
-from .database import SCHEMA, archive_path, existing, explained
+from .database import SCHEMA, archive_path, explain_errors, open_existing
 
 _MOST_VALUES: Final = 500  # in one statement
 _ZSTD: Final = bytes.fromhex("28b52ffd")  # how its frames begin
@@ -79,8 +79,8 @@ class Archive:
         `canonical` is ``DEDUP_CANONICAL_URLS`` of the index. Raises :class:`InputError` if the
         file cannot be read.
         """
-        with explained(path):
-            connection = existing(path)
+        with explain_errors(path):
+            connection = open_existing(path)
         if connection is None:
             connection = sqlite3.connect(":memory:")
             connection.executescript(SCHEMA)
@@ -105,14 +105,14 @@ class Archive:
         """What the archive holds of a URL, None if nothing."""
         known = identity(url, canonical=self._canonical)
         query = f"SELECT {', '.join(_COLUMNS)} FROM page WHERE url = ?"
-        with explained(self._path):
+        with explain_errors(self._path):
             row = self._connection.execute(query, [known]).fetchone()
-            return _page(row) if row else None
+            return _make_page(row) if row else None
 
     def titles(self, urls: Sequence[str]) -> dict[str, str]:
         """The titles of those of the URLs, as the index has them, that are in the archive."""
         found: dict[str, str] = {}
-        with explained(self._path):
+        with explain_errors(self._path):
             for start in range(0, len(urls), _MOST_VALUES):
                 part = urls[start : start + _MOST_VALUES]
                 places = ", ".join("?" for _ in part)
@@ -126,19 +126,19 @@ class Archive:
             "SELECT url FROM page WHERE instr(folded(url), ?1) OR instr(folded(title), ?1) "
             "ORDER BY used DESC LIMIT ?2"
         )
-        with explained(self._path):
+        with explain_errors(self._path):
             # SQLite's own lower() knows the letters of ASCII only.
             self._connection.create_function("folded", 1, str.casefold)
             rows = self._connection.execute(query, [words.casefold(), count])
             return [url for (url,) in rows]
 
     def __len__(self) -> int:
-        with explained(self._path):
+        with explain_errors(self._path):
             count: int = self._connection.execute("SELECT count(*) FROM page").fetchone()[0]
         return count
 
 
-def _unpacked(data: bytes) -> bytes:
+def _unpack_text(data: bytes) -> bytes:
     """What `ArchiveWriter` packed; earlier versions did it with zlib."""
     if not data.startswith(_ZSTD):
         return zlib.decompress(data)
@@ -150,7 +150,7 @@ def _unpacked(data: bytes) -> bytes:
         raise ValueError(error) from None
 
 
-def _page(row: Sequence[Any]) -> ArchivedPage:
+def _make_page(row: Sequence[Any]) -> ArchivedPage:
     for value, (name, kind) in zip(row, _COLUMNS.items(), strict=True):
         if not isinstance(value, kind):
             raise ValueError(f"{name} of a page is {value!r:.60}")
@@ -158,9 +158,9 @@ def _page(row: Sequence[Any]) -> ArchivedPage:
     return ArchivedPage(
         url=url,
         title=title,
-        text=_unpacked(text).decode("utf-8", "replace"),
+        text=_unpack_text(text).decode("utf-8", "replace"),
         characters=characters,
-        cut=_blocks(_unpacked(cut)),
+        cut=_parse_blocks(_unpack_text(cut)),
         verdict=Verdict(
             kind=Kind(kind),
             url=url,
@@ -175,7 +175,7 @@ def _page(row: Sequence[Any]) -> ArchivedPage:
     )
 
 
-def _blocks(data: bytes) -> tuple[CutBlock, ...]:
+def _parse_blocks(data: bytes) -> tuple[CutBlock, ...]:
     try:
         return tuple(CutBlock(*map(str, block)) for block in json.loads(data))
     except (TypeError, RecursionError) as error:

@@ -44,11 +44,11 @@ def archive_path(config: DedupConfig, digest: str | None = None) -> Path:
     """
     if digest is not None:
         return config.data_dir / f"archive-{quote(config.namespace, safe='')}@{digest}.sqlite"
-    found = archives(config)
-    return max(found, key=_written) if found else archive_path(config, "none")
+    found = list_archives(config)
+    return max(found, key=_time_written) if found else archive_path(config, "none")
 
 
-def archives(config: DedupConfig) -> list[Path]:
+def list_archives(config: DedupConfig) -> list[Path]:
     """The files of all indexes of that name."""
     start = archive_path(config, "").stem
     with suppress(OSError):  # not Path.glob: a name may hold what means something there
@@ -60,7 +60,7 @@ def archives(config: DedupConfig) -> list[Path]:
     return []
 
 
-def _written(path: Path) -> float:
+def _time_written(path: Path) -> float:
     times = [0.0]
     for file in (path, Path(f"{path}-wal")):
         with suppress(OSError):
@@ -68,7 +68,7 @@ def _written(path: Path) -> float:
     return max(times)
 
 
-def create(path: Path) -> sqlite3.Connection:
+def create_archive(path: Path) -> sqlite3.Connection:
     """Open an archive, made where there is none.
 
     Raises :class:`sqlite3.Error`, and :class:`OSError` if its folder cannot be made.
@@ -76,7 +76,7 @@ def create(path: Path) -> sqlite3.Connection:
     make_private_folder(path.parent)
     os.close(private_opener(str(path), os.O_RDWR | os.O_CREAT))  # what SQLite adds is as private
     until = time.monotonic() + _BUSY
-    connection = connect(path)
+    connection = connect_file(path)
     while True:
         try:
             connection.executescript(SCHEMA)
@@ -84,7 +84,7 @@ def create(path: Path) -> sqlite3.Connection:
         except sqlite3.Error as error:
             # For the kind of journal to be changed SQLite waits for nobody: of processes that make
             # a file at the same moment all but one may fail.
-            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+            if _error_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 connection.close()
                 raise
             time.sleep(_PAUSE)
@@ -95,8 +95,8 @@ def forget_page(path: Path, url: str, *, canonical: bool = True) -> bool:
 
     Raises :class:`InputError` if the file cannot be written.
     """
-    with explained(path, "written"):
-        connection = existing(path)
+    with explain_errors(path, "written"):
+        connection = open_existing(path)
         if connection is None:
             return False
         with closing(connection), connection:
@@ -109,9 +109,9 @@ def clear_archive(path: Path) -> None:
 
     Raises :class:`InputError` if the file cannot be written.
     """
-    with explained(path, "written"):
+    with explain_errors(path, "written"):
         try:
-            connection = existing(path)
+            connection = open_existing(path)
             if connection is not None:
                 with closing(connection):
                     connection.execute("DELETE FROM page")
@@ -128,8 +128,8 @@ def copy_archive(source: Path, target: Path) -> None:
 
     Raises :class:`InputError` if that cannot be done.
     """
-    with explained(source, "copied"):
-        connection = existing(source)
+    with explain_errors(source, "copied"):
+        connection = open_existing(source)
         if connection is not None:
             with closing(connection):
                 target.unlink(missing_ok=True)
@@ -139,43 +139,43 @@ def copy_archive(source: Path, target: Path) -> None:
         clear_archive(target)  # of an index that had that name before
 
 
-def existing(path: Path) -> sqlite3.Connection | None:
+def open_existing(path: Path) -> sqlite3.Connection | None:
     """Open an archive; None if the file is missing or has no schema yet."""
-    connection = _opened(path) if path.is_file() else None
-    if connection is not None and not _version(connection):
+    connection = _open_readable(path) if path.is_file() else None
+    if connection is not None and not _read_version(connection):
         connection.close()
         return None
     return connection
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open_readable(path: Path) -> sqlite3.Connection:
     try:
-        return connect(path)
+        return connect_file(path)
     except sqlite3.OperationalError as error:
         # Where no journal can be made beside it, a file is read if SQLite is told that nobody
         # changes it: so it is while there is no journal.
-        may_read = _code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        may_read = _error_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
         if not may_read or Path(f"{path}-wal").exists():
             raise
-        return connect(f"{path.absolute().as_uri()}?immutable=1")
+        return connect_file(f"{path.absolute().as_uri()}?immutable=1")
 
 
-def _code(error: sqlite3.Error) -> int:
+def _error_code(error: sqlite3.Error) -> int:
     """What went wrong, without what extends it."""
     return error.sqlite_errorcode & 0xFF
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def _read_version(connection: sqlite3.Connection) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
 
 
-def connect(path: Path | str) -> sqlite3.Connection:
+def connect_file(path: Path | str) -> sqlite3.Connection:
     """Open a file, or make an empty one; of a text, an address. Raises :class:`sqlite3.Error`."""
     uri = isinstance(path, str)
     connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, uri=uri)
     try:
-        if _version(connection) not in (0, _VERSION):
+        if _read_version(connection) not in (0, _VERSION):
             raise sqlite3.DatabaseError("it was made by another version")
         # A power cut may cost the last pages, never the file.
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -186,7 +186,7 @@ def connect(path: Path | str) -> sqlite3.Connection:
 
 
 @contextmanager
-def explained(path: Path, doing: str = "read") -> Iterator[None]:
+def explain_errors(path: Path, doing: str = "read") -> Iterator[None]:
     """Raises :class:`InputError` for what goes wrong with the file, and what to do."""
     try:
         yield

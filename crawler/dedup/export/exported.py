@@ -36,7 +36,7 @@ def mark_of(header: dict[str, Any]) -> str:
     return f"{header['state']} {header['created']}"
 
 
-def settle(path: Path, header: dict[str, Any], parameters: Parameters) -> None:
+def settle_parameters(path: Path, header: dict[str, Any], parameters: Parameters) -> None:
     """Give `parameters` the seed of an exported index, and see that all others are the same.
 
     Raises :class:`ParameterMismatch` naming those that differ.

@@ -74,7 +74,7 @@ class Writer:
         self.blocks = 0
         self.pages = 0
 
-    def resume(self, path: Path, header: dict[str, Any]) -> bool:
+    def resume_file(self, path: Path, header: dict[str, Any]) -> bool:
         """Find the last whole block behind this very header, ready to go on; False without one."""
         end = 0
         try:
@@ -84,7 +84,7 @@ class Writer:
                 if block.number != -1:
                     self.blocks += 1
                     self.pages += len(block.lines)
-                self._note(block.lines)
+                self._note_lines(block.lines)
                 end = block.end
         except InputError:  # what a killed writer has left unfinished
             pass
@@ -92,35 +92,37 @@ class Writer:
         self._file.seek(end)
         return end > 0
 
-    def header(self, header: dict[str, Any]) -> None:
+    def write_header(self, header: dict[str, Any]) -> None:
         """Begin the file."""
-        self._write([header], {"block": -1})
+        self._write_lines([header], {"block": -1})
 
-    def block(self, records: Sequence[PageRecord]) -> None:
+    def write_block(self, records: Sequence[PageRecord]) -> None:
         """Write the next pages."""
-        self._write([to_line(record) for record in records], {"block": self.blocks})
+        self._write_lines([to_line(record) for record in records], {"block": self.blocks})
         self.blocks += 1
         self.pages += len(records)
 
-    def end(self, counters: dict[str, Any]) -> None:
+    def write_end(self, counters: dict[str, Any]) -> None:
         """Write the counters and the checksum of all that stands before."""
         whole = {"blocks": self.blocks, "pages": self.pages, "all": self._all.hexdigest()}
-        self._write([counters, whole], {"block": _END})
+        self._write_lines([counters, whole], {"block": _END})
 
-    def _write(self, lines: list[Any], last: dict[str, Any]) -> None:
-        digest = self._note(lines)
-        text = b"".join(map(_line, [*lines, {**last, "lines": len(lines), "sha256": digest}]))
+    def _write_lines(self, lines: list[Any], last: dict[str, Any]) -> None:
+        digest = self._note_lines(lines)
+        text = b"".join(
+            map(_encode_line, [*lines, {**last, "lines": len(lines), "sha256": digest}])
+        )
         packer = zlib.compressobj(_LEVEL, wbits=31)
         self._file.write(packer.compress(text) + packer.flush())
         self._file.flush()
 
-    def _note(self, lines: list[Any]) -> str:
-        digest = hashlib.sha256(b"".join(map(_line, lines))).hexdigest()
+    def _note_lines(self, lines: list[Any]) -> str:
+        digest = hashlib.sha256(b"".join(map(_encode_line, lines))).hexdigest()
         self._all.update(digest.encode())
         return digest
 
 
-def _line(value: Any) -> bytes:
+def _encode_line(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
@@ -132,13 +134,13 @@ def read_blocks(path: Path) -> Iterator[Block]:
     whole = hashlib.sha256()
     blocks = pages = 0
     expected = -1
-    with _opened(path) as file:
+    with _open_file(path) as file:
         if not path.is_file():
             raise InputError(f"{str(path)!r} is a pipe, and is read more than once: name a file")
         see_that_it_is_export(path, file.peek(_CHUNK), FORMAT)
-        for start, end, text in _members(path, file):
-            where = f"{str(path)!r}, block {_name(expected)} (from byte {start:,})"
-            *rows, last = _lines(where, text)
+        for start, end, text in _read_members(path, file):
+            where = f"{str(path)!r}, block {_name_block(expected)} (from byte {start:,})"
+            *rows, last = _parse_lines(where, text)
             digest = hashlib.sha256(text[: text.rstrip(b"\n").rfind(b"\n") + 1]).hexdigest()
             is_last = isinstance(last, dict)
             if not is_last or last.get("sha256") != digest or last.get("lines") != len(rows):
@@ -159,7 +161,7 @@ def read_blocks(path: Path) -> Iterator[Block]:
                 blocks += 1
                 pages += len(rows)
             expected += 1
-    raise InputError(f"{str(path)!r} ends before block {_name(expected)}: it is not whole")
+    raise InputError(f"{str(path)!r} ends before block {_name_block(expected)}: it is not whole")
 
 
 def read_header(path: Path, block: Block) -> dict[str, Any]:
@@ -175,18 +177,18 @@ def read_header(path: Path, block: Block) -> dict[str, Any]:
     return header
 
 
-def _opened(path: Path) -> BufferedReader:
+def _open_file(path: Path) -> BufferedReader:
     try:
         return path.open("rb")
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
 
 
-def _name(number: int) -> str:
+def _name_block(number: int) -> str:
     return "header" if number == -1 else str(number)
 
 
-def _members(path: Path, file: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
+def _read_members(path: Path, file: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
     """First byte, end and content of each gzip member."""
     start, rest = 0, b""
     while rest or (rest := file.read(_CHUNK)):
@@ -211,7 +213,7 @@ def _members(path: Path, file: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
         start += taken
 
 
-def _lines(where: str, text: bytes) -> list[Any]:
+def _parse_lines(where: str, text: bytes) -> list[Any]:
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
@@ -259,9 +261,9 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
     representative = line.get("of", 0) if standing in COPIES else numbers["number"]
     if type(representative) is not int or not 0 <= representative < 1 << 32:
         raise ValueError(f"of is no number of 4 bytes: {representative!r}")
-    exact = _hex(line, "exact", EXACT_BYTES, _EARLIER_EXACT_BYTES)
-    canonical = _hex(line, "canonical", 4)
-    bands, odd = _base64(line, "bands"), _base64(line, "odd")
+    exact = _parse_hex(line, "exact", EXACT_BYTES, _EARLIER_EXACT_BYTES)
+    canonical = _parse_hex(line, "canonical", 4)
+    bands, odd = _parse_base64(line, "bands"), _parse_base64(line, "odd")
     if len(odd) not in (0, odd_bytes) or len(bands) % 4 or len(bands) > 4 * _MOST_KEYS:
         raise ValueError("its sketch has another size")
     if bool(odd) != (standing == "unique") or bool(bands) != bool(odd):
@@ -276,12 +278,12 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
         bands=bands,
         odd=odd,
         canonical=canonical,
-        own=_hex(line, "own", len(NO_OWN)),
+        own=_parse_hex(line, "own", len(NO_OWN)),
         **numbers,
     )
 
 
-def _hex(line: dict[str, Any], name: str, *sizes: int) -> bytes:
+def _parse_hex(line: dict[str, Any], name: str, *sizes: int) -> bytes:
     """A hash of any of these `sizes`, cut to the first of them."""
     value = line.get(name, "00" * sizes[0])
     if not isinstance(value, str) or len(value) // 2 not in sizes:
@@ -289,7 +291,7 @@ def _hex(line: dict[str, Any], name: str, *sizes: int) -> bytes:
     return bytes.fromhex(value)[: sizes[0]]
 
 
-def _base64(line: dict[str, Any], name: str) -> bytes:
+def _parse_base64(line: dict[str, Any], name: str) -> bytes:
     value = line.get(name, "")
     if not isinstance(value, str):
         raise ValueError(f"{name} is no text")

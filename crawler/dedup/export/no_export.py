@@ -42,7 +42,7 @@ def see_that_it_is_export(path: Path, head: bytes, name: str) -> None:
     if not head:
         raise InputError(f"{str(path)!r} is empty, and no exported index: {_EXPORT}")
     is_packed = head.startswith(_GZIP)
-    text = _unpacked(head[:_HEAD]) if is_packed else head[:_HEAD]
+    text = _unpack_head(head[:_HEAD]) if is_packed else head[:_HEAD]
     is_ours = name.encode() in text
     if is_ours and is_packed:
         return
@@ -58,7 +58,7 @@ def see_that_it_is_export(path: Path, head: bytes, name: str) -> None:
     raise InputError(f"{str(path)!r} is no exported index, but looks like {what}: {do}")
 
 
-def _unpacked(head: bytes) -> bytes:
+def _unpack_head(head: bytes) -> bytes:
     """The beginning of what is compressed, nothing where that is damaged."""
     with suppress(zlib.error):
         return zlib.decompressobj(wbits=31).decompress(head, _HEAD)

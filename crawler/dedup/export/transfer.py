@@ -22,7 +22,7 @@ from ..store.records import PageRecord
 from ..store.records import read_blocks as read_records
 from ..store.restore import Restorer
 from ..store.server.connect import open_server
-from .exported import are_counters, checked_header, mark_of, records_in, settle
+from .exported import are_counters, checked_header, mark_of, records_in, settle_parameters
 from .file import FORMAT, VERSION, Writer, read_blocks, read_header
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ async def export_index(
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise InputError(f"another export writes {str(part)!r} now") from None
-            pages = await _export(index, part, Writer(file), progress)
+            pages = await _write_export(index, part, Writer(file), progress)
             os.fsync(file.fileno())
             part.rename(path)
     except OSError as error:
@@ -77,12 +77,12 @@ def _see_that_it_is_new(path: Path) -> None:
         raise InputError(f"there is a file {str(path)!r} already: remove it, or name another")
 
 
-async def _export(
+async def _write_export(
     index: DuplicateIndex, part: Path, writer: Writer, progress: Progress | None
 ) -> int:
     store, odd_bytes = index.store, index.config.sketch_bits // 8
     await store.mend()
-    before = await _state(index)
+    before = await _state_of(index)
     states = await store.states()
     counters = await store.counters()
     header: dict[str, Any] = {
@@ -98,19 +98,19 @@ async def _export(
         "state": before,
     }
     known = _header_of(part)
-    if known is not None and _same(known, header):
+    if known is not None and _same_header(known, header):
         header = known
-    if not writer.resume(part, header):
-        writer.header(header)
+    if not writer.resume_file(part, header):
+        writer.write_header(header)
     places = islice(all_blocks(header["next"]), writer.blocks * _RECORDS, None)
     while some := list(islice(places, _RECORDS)):
-        writer.block(await read_records(store, some, odd_bytes))
+        writer.write_block(await read_records(store, some, odd_bytes))
         if progress is not None:
             progress(writer.pages, header["pages"])
-    if await _state(index) != before:
+    if await _state_of(index) != before:
         raise InputError(f"the index {store.namespace!r} was changed meanwhile: stop its crawls")
     names = ("stats", "hosts", "histogram")
-    writer.end({**{n: counters[n] for n in names}, "overrides": await store.overrides()})
+    writer.write_end({**{n: counters[n] for n in names}, "overrides": await store.overrides()})
     return writer.pages
 
 
@@ -121,11 +121,11 @@ def _header_of(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _same(a: dict[str, Any], b: dict[str, Any]) -> bool:
+def _same_header(a: dict[str, Any], b: dict[str, Any]) -> bool:
     return all(a.get(name) == b.get(name) for name in (a.keys() | b.keys()) - _NOT_COMPARED)
 
 
-async def _state(index: DuplicateIndex) -> str:
+async def _state_of(index: DuplicateIndex) -> str:
     """What changes with every check of a page."""
     counters = await index.store.counters()
     parts = [counters["stats"], await index.store.states(), await index.store.overrides()]
@@ -143,14 +143,14 @@ async def import_index(
     :class:`InputError`, which names the block and line, for a damaged file,
     :class:`ParameterMismatch` and :class:`ServerError`.
     """
-    header, counters, mark = _check(path, config.sketch_bits // 8)
+    header, counters, mark = _check_file(path, config.sketch_bits // 8)
     async with open_server(config) as client:
         store = make_store(client, config)
-        settle(path, header, store.parameters)
+        settle_parameters(path, header, store.parameters)
         restorer = Restorer(client, store, store.parameters, mark, shards=header["shards"])
         try:
             await restorer.begin(header["next"])
-            pages, new = await _restore(
+            pages, new = await _restore_pages(
                 restorer, path, config.sketch_bits // 8, header, counters["overrides"], progress
             )
             await restorer.finish(counters)
@@ -160,7 +160,7 @@ async def import_index(
         return Imported(pages, new, restorer.keeps, await index.verify())
 
 
-def _check(path: Path, odd_bytes: int) -> tuple[dict[str, Any], dict[str, Any], str]:
+def _check_file(path: Path, odd_bytes: int) -> tuple[dict[str, Any], dict[str, Any], str]:
     """Read all of a file: its header, its counters, and what it is known by."""
     header: dict[str, Any] | None = None
     for block in read_blocks(path):
@@ -176,7 +176,7 @@ def _check(path: Path, odd_bytes: int) -> tuple[dict[str, Any], dict[str, Any], 
     raise AssertionError("read_blocks ends with the end or an error")
 
 
-async def _restore(
+async def _restore_pages(
     restorer: Restorer,
     path: Path,
     odd_bytes: int,
@@ -188,9 +188,9 @@ async def _restore(
     numbers: dict[int, int] = {}  # of kept pages, before and now
     pages = new = 0
     for kept in (True, False):
-        for records in _batches(path, odd_bytes, kept=kept):
+        for records in _read_batches(path, odd_bytes, kept=kept):
             if not restorer.keeps:
-                records = [_renumbered(record, numbers) for record in records]
+                records = [_renumber_record(record, numbers) for record in records]
             restored = await restorer.write(records)
             came = (record.url for record, one in zip(records, restored, strict=True) if one.is_new)
             await restorer.wish({url: overrides[url] for url in came if url in overrides})
@@ -204,14 +204,14 @@ async def _restore(
     return pages, new
 
 
-def _renumbered(record: PageRecord, numbers: dict[int, int]) -> PageRecord:
+def _renumber_record(record: PageRecord, numbers: dict[int, int]) -> PageRecord:
     # A copy whose original is not kept any more is decided anew when it comes again.
     if record.is_kept:
         return record._replace(replaces=0)
     return record._replace(representative=numbers.get(record.representative, 0))
 
 
-def _batches(path: Path, odd_bytes: int, *, kept: bool) -> Iterator[Sequence[PageRecord]]:
+def _read_batches(path: Path, odd_bytes: int, *, kept: bool) -> Iterator[Sequence[PageRecord]]:
     waiting: list[PageRecord] = []
     for block in read_blocks(path):
         if block.number in (None, -1):

@@ -6,7 +6,7 @@ second; `progress` is told how far they are.
 
 from .cluster_records import IndexCluster, Stories, read_cluster, read_clusters, read_stories
 from .decisions import Rethreshold, Sample, rethreshold, sample_decisions
-from .explanation import Explanation, Neighbour, explain, nearest
+from .explanation import Explanation, Neighbour, explain_decision, find_nearest
 from .orphans import Orphan, read_orphans
 from .top import HostCounts, Top, hosts_of, read_top
 from .watch import Change, Watch
@@ -23,9 +23,9 @@ __all__ = [
     "Stories",
     "Top",
     "Watch",
-    "explain",
+    "explain_decision",
+    "find_nearest",
     "hosts_of",
-    "nearest",
     "read_cluster",
     "read_clusters",
     "read_orphans",

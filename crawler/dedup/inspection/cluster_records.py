@@ -72,14 +72,16 @@ async def read_clusters(
     index: DuplicateIndex, *, min_size: int = 2, progress: Progress | None = None
 ) -> list[IndexCluster]:
     """The clusters of at least `min_size` pages, 2 or more, the largest first."""
-    copies, originals = await _copies(index, progress)
+    copies, originals = await _read_copies(index, progress)
     groups: defaultdict[int, list[PageRecord]] = defaultdict(list)
     for record in copies:
         groups[end_of(record.representative, originals)].append(record)
     found = []
     for number, group in groups.items():
         if len(group) + (number in originals) >= min_size:
-            found.append(_cluster(number, originals.get(number), group, index.config.sketch_bits))
+            found.append(
+                _make_cluster(number, originals.get(number), group, index.config.sketch_bits)
+            )
     return sorted(found, key=lambda one: (-len(one.members), one.id))
 
 
@@ -95,15 +97,15 @@ async def read_cluster(
         if known is None:
             return None
         which = known.cluster
-    copies, originals = await _copies(index, progress, which)
+    copies, originals = await _read_copies(index, progress, which)
     number = end_of(which, originals)
     group = [one for one in copies if end_of(one.representative, originals) == number]
     if not group and number not in originals:
         return None
-    return _cluster(number, originals.get(number), group, index.config.sketch_bits)
+    return _make_cluster(number, originals.get(number), group, index.config.sketch_bits)
 
 
-async def _copies(
+async def _read_copies(
     index: DuplicateIndex, progress: Progress | None, *more: int
 ) -> tuple[list[PageRecord], dict[int, PageRecord]]:
     """All copies, and the pages that they and `more` are copies of, and those of these."""
@@ -134,7 +136,7 @@ def end_of(number: int, originals: dict[int, PageRecord]) -> int:
     return number
 
 
-def _cluster(
+def _make_cluster(
     number: int, kept: PageRecord | None, copies: list[PageRecord], bits: int
 ) -> IndexCluster:
     members = []

@@ -64,7 +64,7 @@ class Explanation:
     override: str | None
 
 
-async def explain(
+async def explain_decision(
     index: DuplicateIndex, url: str, text: str | None = None, *, count: int = 5
 ) -> Explanation:
     """Explain the decision that stands for a URL, with the help of the page's `text` if there is.
@@ -77,20 +77,20 @@ async def explain(
     override = (await index.overrides()).get(known)
     shown = await index.show(url)
     if shown is None:
-        near = await nearest(index, fingerprint, count) if fingerprint else []
+        near = await find_nearest(index, fingerprint, count) if fingerprint else []
         return Explanation(known, None, None, None, near, override)
     record = (await records_of(index, [shown.cluster])).get(shown.cluster)
     if record is None:
         return Explanation(known, shown, None, None, [], override)
     if record.url == known:  # a kept page
-        near = await nearest(index, record.fingerprint, count + 1)
+        near = await find_nearest(index, record.fingerprint, count + 1)
         near = [one for one in near if one.page.url != known][:count]
         return Explanation(known, shown, None, None, near, override)
-    met = _neighbour(index, record, fingerprint) if fingerprint and record.is_kept else None
+    met = _make_neighbour(index, record, fingerprint) if fingerprint and record.is_kept else None
     return Explanation(known, shown, to_record(record, None, None), met, [], override)
 
 
-async def nearest(
+async def find_nearest(
     index: DuplicateIndex, fingerprint: Fingerprint, count: int = 5
 ) -> list[Neighbour]:
     """The kept pages that are most like a page and share its text or a band with it."""
@@ -101,12 +101,14 @@ async def nearest(
         hits.update(set(numbers))
     ranked = sorted(hits, key=lambda number: (-hits[number], number))[:_MOST_COMPARED]
     records = await records_of(index, ranked)
-    found = [_neighbour(index, record, fingerprint) for record in records.values()]
+    found = [_make_neighbour(index, record, fingerprint) for record in records.values()]
     found.sort(key=lambda one: (-(one.estimate.similarity if one.estimate else 0.0), -one.met))
     return found[:count]
 
 
-def _neighbour(index: DuplicateIndex, record: PageRecord, fingerprint: Fingerprint) -> Neighbour:
+def _make_neighbour(
+    index: DuplicateIndex, record: PageRecord, fingerprint: Fingerprint
+) -> Neighbour:
     rule = Rule.of(index.config.make_method())._replace(min_matches=1)
     known, estimate = record.fingerprint, None
     met = rule.matches(fingerprint.bands, known.bands)

@@ -64,7 +64,7 @@ class Whereabouts:
         return own | {"places": [place.to_dict() for place in self.places]}
 
 
-async def where(
+async def find_whereabouts(
     index: DuplicateIndex, url: str, *, progress: Progress | None = None
 ) -> Whereabouts | None:
     """Where the text of a URL lives now; None if the index never saw it.
@@ -77,18 +77,18 @@ async def where(
     if known is None:
         return None
     original = (await records_of(index, [known.cluster])).get(known.cluster)
-    if original is not None and _lives(original):
+    if original is not None and _is_alive(original):
         alike: Estimate | None = _SAME
         if known.similarity is not None and known.low is not None and known.high is not None:
             alike = Estimate(known.similarity, known.low, known.high)
-        places = [_place(original, alike)]
+        places = [_make_place(original, alike)]
     else:
-        chains = await _read(index, progress)
+        chains = await _read_chains(index, progress)
         records = chains.records.values()
         record = next((one for one in records if one.url == known.url), None)
-        end, alike = chains.end(record.number if record else known.cluster)
-        pool = (await _pools(index, chains, {end}, None))[end]
-        places = list(pool.places(known.url, record.exact if record else b"", alike))
+        end, alike = chains.find_end(record.number if record else known.cluster)
+        pool = (await _make_pools(index, chains, {end}, None))[end]
+        places = list(pool.list_places(known.url, record.exact if record else b"", alike))
     return Whereabouts(
         known.url,
         str(known.kind),
@@ -112,13 +112,15 @@ async def read_moved(
     A place counts if its text is that similar at least, and if it is on one of the `hosts`, where
     these are given. Memory: about 1 KB for each copy in the index.
     """
-    chains = await _read(index, progress)
+    chains = await _read_chains(index, progress)
     gone = sorted((one for one in chains.records.values() if one.gone), key=lambda one: one.url)
-    pools = await _pools(index, chains, {chains.end(one.number)[0] for one in gone}, hosts)
+    pools = await _make_pools(
+        index, chains, {chains.find_end(one.number)[0] for one in gone}, hosts
+    )
     found = []
     for record in gone:
-        end, alike = chains.end(record.number)
-        best = islice(pools[end].places(record.url, record.exact, alike), 1)
+        end, alike = chains.find_end(record.number)
+        best = islice(pools[end].list_places(record.url, record.exact, alike), 1)
         places = [one for one in best if (one.similarity or 0.0) >= similarity]
         times = (time_of(record.first_seen), time_of(record.last_seen), time_of(record.gone))
         found.append(Whereabouts(record.url, record.standing, end, *times, places))
@@ -139,7 +141,7 @@ class _Chains:
         # 1 - Jaccard is a metric, by which the ends of a chain are bounded; containment is none.
         self._is_metric = all(one.level != BY_KEYS for one in records.values())
 
-    def end(self, number: int) -> tuple[int, Estimate | None]:
+    def find_end(self, number: int) -> tuple[int, Estimate | None]:
         """The number of the page at the end, which may be forgotten, and the similarity to it."""
         path: dict[int, PageRecord] = {}
         while number not in self._ends:
@@ -152,11 +154,11 @@ class _Chains:
                 number = record.representative
         end, alike = self._ends[number]
         for record in reversed(path.values()):
-            alike = self.joined(record.estimate(self._bits), alike)
+            alike = self.join_estimates(record.estimate(self._bits), alike)
             self._ends[record.number] = end, alike
         return end, alike
 
-    def joined(self, a: Estimate | None, b: Estimate | None) -> Estimate | None:
+    def join_estimates(self, a: Estimate | None, b: Estimate | None) -> Estimate | None:
         """The similarity of X and Z, `a` being that of X and Y, and `b` that of Y and Z."""
         if a is None or b is None or a.low == 1.0:
             return b if a is not None else None
@@ -188,23 +190,23 @@ class _Pool:
             self._by_text[record.exact].append(record)
             self._on_host[record.exact, host(record.url)].append(record)
 
-    def places(self, url: str, exact: bytes, alike: Estimate | None) -> Iterator[Place]:
+    def list_places(self, url: str, exact: bytes, alike: Estimate | None) -> Iterator[Place]:
         """For a page with that hash of its words, and that similarity to the end: best first.
 
         Of equal texts those on the page's own host come first: others may have copied it.
         """
         own = host(url)
         for record in self._on_host.get((exact, own), ()):
-            yield _place(record, _SAME)
+            yield _make_place(record, _SAME)
         for record in self._by_text.get(exact, ()):
             if host(record.url) != own:
-                yield _place(record, _SAME)
+                yield _make_place(record, _SAME)
         for record, other in self._members:
             if record.exact != exact:
-                yield _place(record, self._chains.joined(alike, other))
+                yield _make_place(record, self._chains.join_estimates(alike, other))
 
 
-async def _read(index: DuplicateIndex, progress: Progress | None) -> _Chains:
+async def _read_chains(index: DuplicateIndex, progress: Progress | None) -> _Chains:
     """All copies, and the kept pages that are gone."""
     records = {
         record.number: record
@@ -214,24 +216,24 @@ async def _read(index: DuplicateIndex, progress: Progress | None) -> _Chains:
     return _Chains(records, index.config.sketch_bits)
 
 
-async def _pools(
+async def _make_pools(
     index: DuplicateIndex, chains: _Chains, ends: set[int], hosts: Collection[str] | None
 ) -> dict[int, _Pool]:
     """For each end of chains the page there if it lives, else the copies that do."""
     kept = await records_of(index, ends)
     members: dict[int, list[tuple[PageRecord, Estimate | None]]] = {end: [] for end in ends}
     for number, record in kept.items():
-        if _lives(record) and _is_on(record, hosts):
+        if _is_alive(record) and _is_on(record, hosts):
             members[number].append((record, _SAME))
     empty = {end for end, found in members.items() if not found}
     for record in chains.records.values():
-        end, alike = chains.end(record.number)
+        end, alike = chains.find_end(record.number)
         if end in empty and not record.gone and _is_on(record, hosts):
             members[end].append((record, alike))
     return {end: _Pool(chains, found) for end, found in members.items()}
 
 
-def _lives(record: PageRecord) -> bool:
+def _is_alive(record: PageRecord) -> bool:
     return record.is_kept and not record.gone
 
 
@@ -239,7 +241,7 @@ def _is_on(record: PageRecord, hosts: Collection[str] | None) -> bool:
     return hosts is None or host(record.url) in hosts
 
 
-def _place(record: PageRecord, alike: Estimate | None) -> Place:
+def _make_place(record: PageRecord, alike: Estimate | None) -> Place:
     return Place(
         record.url,
         alike.similarity if alike else None,

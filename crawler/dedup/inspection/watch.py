@@ -66,7 +66,9 @@ class Watch:
     def __init__(self) -> None:
         self._looks: deque[tuple[float, IndexStats]] = deque()
 
-    def look(self, now: float, stats: IndexStats, servers: list[ServerMemory] | None) -> Change:
+    def take_look(
+        self, now: float, stats: IndexStats, servers: list[ServerMemory] | None
+    ) -> Change:
         """Take in what an index holds at a time `now` in seconds, and the memory of its servers."""
         last = self._looks[-1][1] if self._looks else None
         while len(self._looks) > 1 and now - self._looks[0][0] > _WINDOW:
@@ -76,11 +78,11 @@ class Watch:
         seconds = now - start
         checks = kept = growth = to_full = None
         if seconds > 0:
-            checks = (_checks(stats) - _checks(first)) / seconds
+            checks = (_count_checks(stats) - _count_checks(first)) / seconds
             kept = (stats.kept - first.kept) / seconds
             if stats.bytes_per_page is not None:
                 growth = kept * stats.bytes_per_page * _DAY
-        fullest = max(servers, key=_fullness) if servers else None
+        fullest = max(servers, key=_fullness_of) if servers else None
         if fullest and servers and fullest.limit and growth is not None and growth > 0:
             room = max(0, fullest.limit - fullest.used)
             to_full = room / (growth / len(servers)) * _DAY
@@ -98,9 +100,9 @@ class Watch:
         )
 
 
-def _checks(stats: IndexStats) -> int:
+def _count_checks(stats: IndexStats) -> int:
     return sum(stats.verdicts.values())
 
 
-def _fullness(server: ServerMemory) -> float:
+def _fullness_of(server: ServerMemory) -> float:
     return server.used / server.limit if server.limit else 0.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import Response
 
 from ...dedup.candidates import Rule
-from ...dedup.inspection import nearest
+from ...dedup.inspection import find_nearest
 from .view import MOST_COMPARED, MOST_FOUND, View, part_of
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Supposing:
         form = await self._view.read_form(request, _MOST_FORM)
         text = form.get("text", "")
         fingerprint = await asyncio.to_thread(self._view.index.fingerprint, text)
-        found = await nearest(self._view.index, fingerprint)
+        found = await find_nearest(self._view.index, fingerprint)
         rule = Rule.of(self._view.config.make_method())
         return self._view.render_page(
             request,
