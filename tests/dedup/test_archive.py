@@ -376,7 +376,7 @@ def test_a_folder_that_cannot_be_written() -> None:
     """Who may only read the archive, as on a disk that is mounted so, reads it."""
     words = (
         "import os, sys; from pathlib import Path; import pytest; "
-        "from crawler.dedup.archive.pages import Archive; "
+        "from crawler.dedup.archive.archived_pages import Archive; "
         "from crawler.dedup.archive.database import forget_page; "
         "from crawler.dedup.errors import InputError\n"
         "def read(path):\n"

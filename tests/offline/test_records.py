@@ -533,7 +533,7 @@ def test_an_extractor_needs_no_scrapy() -> None:
     """Workers of a corpus load the function that the settings name, and no crawler with it."""
     code = (
         "import sys; from crawler.dedup import DedupConfig; "
-        "from crawler.offline.records import PageReader; "
+        "from crawler.offline.input_records import PageReader; "
         "PageReader(DedupConfig(extractor='html.unescape')); assert 'scrapy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

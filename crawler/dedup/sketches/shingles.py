@@ -121,7 +121,7 @@ class Shingler:
     def batches_of_encoded(
         self, texts: Iterable[bytes]
     ) -> Iterator[tuple[ShingleArray, NDArray[np.intp]]]:
-        """What :meth:`batches` yields, for texts encoded as :meth:`of_encoded` expects them."""
+        """What :meth:`hash_batches` yields, for texts encoded as :meth:`of_encoded` takes them."""
         batch: list[bytes] = []
         size = 0
         for encoded in texts:
