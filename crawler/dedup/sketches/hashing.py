@@ -44,7 +44,22 @@ _29: Final = np.uint64(29)
 
 
 def word_hashes(encoded: bytes, seed: int) -> tuple[ShingleArray, NDArray[np.intp]]:
-    """Hashes of the words of *encoded*, and where in it each word begins."""
+    """Hash the words of a text.
+
+    Parameters
+    ----------
+    encoded
+        UTF-8 of the words, one or more spaces (0x20) between them.
+    seed
+        Another seed gives other hashes.
+
+    Returns
+    -------
+    hashes
+        uint64 of shape (words,), in order, with repetitions.
+    starts
+        intp of shape (words,): the byte of *encoded* where each word begins.
+    """
     if COMPILED:
         return _hashing.word_hashes(encoded, seed, _make_salt(seed))
     padded = b" " + encoded + b" " * 8
@@ -71,7 +86,7 @@ def word_hashes(encoded: bytes, seed: int) -> tuple[ShingleArray, NDArray[np.int
 
 
 def character_hashes(text: str, seed: int) -> ShingleArray:
-    """Hashes of the characters of *text*."""
+    """Hash the characters of *text*: uint64 of shape (characters,), in order."""
     points = np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.uint64)
     return _stir_bytes(points ^ _make_salt(seed))
 
@@ -82,7 +97,8 @@ def _make_salt(seed: int) -> np.uint64:
 
 
 def hash_runs(tokens: ShingleArray, size: int) -> ShingleArray:
-    """One number for every *size* consecutive tokens along the last axis.
+    """One number for every *size* consecutive tokens along the last axis: uint64 of shape
+    (…, tokens - size + 1).
 
     Runs of doubling length are joined as ``left * multiplier + right`` with another multiplier for
     each length, so that texts that defeat one polynomial modulo 2**64 (Thue-Morse words) do not
@@ -144,7 +160,7 @@ def sorted_unique(values: ShingleArray) -> ShingleArray:
 
 
 def number_repeats(values: ShingleArray) -> ShingleArray:
-    """Give every occurrence of a value after its first a value of its own."""
+    """Give every occurrence of a value after its first a value of its own: uint64, same shape."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
     new = np.ones(ranked.size, np.bool_)

@@ -58,7 +58,17 @@ def sampling_level(count: float, bits: int, threshold: float) -> int:
 
 
 def odd_sketch(hashes: npt.NDArray[np.uint64], level: int, bits: int) -> OddSketch:
-    """The odd sketch of distinct, well mixed 64-bit hashes, shape (n,), in any order."""
+    """Make the odd sketch of a set at one sampling level.
+
+    Parameters
+    ----------
+    hashes
+        uint64 of shape (n,): distinct and well mixed, in any order.
+    level
+        Only hashes that end in so many zero bits are sampled; 0 samples all.
+    bits
+        The size of the sketch, in bits.
+    """
     if hashing.COMPILED:
         return OddSketch(level, *members_and_bits(np.ascontiguousarray(hashes), level, bits))
     sample = hashes[hashes & np.uint64((1 << level) - 1) == 0] if level else hashes
@@ -71,9 +81,11 @@ def odd_sketch(hashes: npt.NDArray[np.uint64], level: int, bits: int) -> OddSket
 def odd_sketches(
     hashes: npt.NDArray[np.uint64], bits: int, threshold: float
 ) -> tuple[OddSketch, ...]:
-    """The set's own sketch, then those of the other levels that a set as similar as `threshold`
-    can have: its size is between ``threshold`` and ``1 / threshold`` of this one's. Where that is
-    very far, those of the sets that are smallest by far, which would not fit, are left out.
+    """Sketches of a set at every level at which a similar set may be stored, its own level first.
+
+    A set of resemblance `threshold` has between ``threshold`` and ``1 / threshold`` times as many
+    members. With a low threshold that range is wide: levels at which this set has too many members
+    for a sketch are left out.
     """
     count = len(hashes)
     own = sampling_level(count, bits, threshold)
@@ -90,9 +102,21 @@ def estimate_odd(
 ) -> Estimate:
     """The Jaccard resemblance of two sets whose sketches differ in `odd` of `bits` bits.
 
-    `members_a` and `members_b` are those sampled at `level`. The error has two parts: members of
-    the difference that fall on one bit (variance of the odd bits: section 3.1), and above level 0
-    the sample (binomial). Of two simhashes :func:`~.simhash.estimate_simhash` tells.
+    The error has two parts: members of the difference that fall on one bit (variance of the odd
+    bits: section 3.1 of the paper), and above level 0 the sample (binomial).
+
+    Parameters
+    ----------
+    odd
+        The Hamming distance of the sketches, in bits.
+    members_a, members_b
+        How many members of each set were sampled at `level`.
+    level
+        Common to both; for :data:`SIMHASH`, :func:`~.simhash.estimate_simhash` is asked.
+    bits
+        The size of a sketch.
+    confidence
+        The probability that the interval holds the resemblance, between 0 and 1.
 
     >>> estimate_odd(0, 500, 500, 0, bits=1024).similarity
     1.0
@@ -134,7 +158,7 @@ def deviation_of_odd(members: float, bits: int) -> float:
 
 
 def _estimate_resemblance(odd: float, both: int, bits: int) -> tuple[float, float]:
-    """What so many odd bits say of sets of `both` members together, and in how many they differ."""
+    """The resemblance of sets of `both` members together, and the size of their difference."""
     if 2 * odd >= bits:
         return 0.0, math.inf
     difference = math.log(1 - 2 * max(0.0, odd) / bits) / math.log(1 - 2 / bits)
@@ -167,10 +191,10 @@ def compare_odd(
     differ: bool = False,
     confidence: float = 0.95,
 ) -> Estimate | None:
-    """The resemblance of a set, of which one sketch is kept, to another, given at several levels;
-    `differ` if it is known that they do.
+    """Estimate the resemblance of a stored set to another, which is sketched at several levels.
 
-    None where they have no level in common: sets of such different sizes are not similar.
+    `differ` tells that the sets are known to be unequal, see :func:`measure_difference`. None if
+    they have no level in common: sets of such different sizes are not similar.
     """
     found = measure_difference(known, other, differ=differ)
     if found is None:

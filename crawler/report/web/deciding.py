@@ -35,13 +35,13 @@ class Deciding:
         )
 
     async def keep_override(self, request: Request) -> Response:
-        """Keep a person's decision about a page, or take it back."""
+        """Keep a person's override for a page, or take it back."""
         form = await self._view.read_form(request, _MOST_FORM)
         url, decision = _quote_url(form), form.get("decision", "")
         if decision not in ("keep", "drop", "none") or await self._index.show(url) is None:
             raise HTTPException(400, "There is nothing to decide about that.")
-        said = None if decision == "none" else cast(Literal["keep", "drop"], decision)
-        await self._index.override(url, said)
+        override = None if decision == "none" else cast(Literal["keep", "drop"], decision)
+        await self._index.override(url, override)
         return _redirect_back(url, decision)
 
     async def prefer_copy(self, request: Request) -> Response:
