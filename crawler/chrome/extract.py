@@ -96,7 +96,7 @@ def strip_chrome(
     shared, learnt = (of & ~np.uint8(ALIKE)) > 0, getattr(template, "learnt", 0)
     return MainText(
         _join(texts, kept),
-        title, flat, kept, likely, known, whole, pairs, alone, shared, learnt,
+        title, flat, kept, likely, known, whole, pairs, alone, shared, learnt, template,
     )  # fmt: skip
 
 

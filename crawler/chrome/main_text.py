@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from .page.blocks import Flat, Floats
 from .page.signs import BIT
-from .template.naming import PER_WORD, heading_of, name_hash
+from .template.naming import PER_WORD, heading_of, names, title_parts
 from .template.pairs import Pairs, lesson, pair_hashes
 
 SAID: Final = tuple(
@@ -91,8 +92,8 @@ class MainText:
     """
 
     __slots__ = (
-        "_alone", "_flat", "_kept", "_known", "_likely", "_pairs", "_shared", "_whole",
-        "learnt", "text", "title",
+        "_alone", "_flat", "_kept", "_known", "_likely", "_pairs", "_shared", "_site",
+        "_whole", "learnt", "text", "title",
     )  # fmt: skip
 
     def __init__(
@@ -108,6 +109,7 @@ class MainText:
         alone: NDArray[np.bool_] | None = None,
         shared: NDArray[np.bool_] | None = None,
         learnt: int = 0,
+        site: AbstractSet[int] = frozenset(),
     ) -> None:
         self.text = text
         self._whole = whole
@@ -119,6 +121,7 @@ class MainText:
         self._pairs = pairs
         self._alone = kept if alone is None else alone
         self._shared = shared
+        self._site = site
         self.learnt = learnt
 
     def __repr__(self) -> str:
@@ -135,7 +138,10 @@ class MainText:
     @property
     def heading(self) -> str:
         """What the page is called: its heading, or its title without the site's name."""
-        return heading_of(self._flat, self.title, self._known)
+        return heading_of(
+            self._flat, self.title, self._known,
+            kept=self._kept, site=self._site, learnt=self.learnt,
+        )  # fmt: skip
 
     @property
     def own_words(self) -> int:
@@ -152,9 +158,9 @@ class MainText:
         return 0 if self._shared is None else int(self._flat.words[self._kept & self._shared].sum())
 
     @property
-    def name(self) -> int:
-        """A hash of the page's title and headings, digits folded."""
-        return name_hash(self._flat, self.title)
+    def names(self) -> tuple[int, int, int]:
+        """Hashes of the page's title and headings, digits folded; with them; and of more of it."""
+        return names(self._flat, self.title)
 
     def hashes(self) -> dict[int, bool]:
         """Return hashes of every two neighbouring blocks, and whether the page alone keeps one.
@@ -163,11 +169,11 @@ class MainText:
         `SiteTemplate.observe` learns from.  What is kept may come back in a print view, on page
         two, or in the next row of a table without being chrome, and with other numbers it is
         another text.  What comes several times on the page is left out: such are the cells of its
-        table, and the labels of its posts.
+        table, and the labels of its posts.  Parts of its title are among them, for the site's name.
         """
         if self._pairs is None:
             self._pairs = pair_hashes(self._flat.texts)
-        return lesson(self._pairs, self._alone)
+        return lesson(self._pairs, self._alone) | dict.fromkeys(title_parts(self.title), False)
 
     @property
     def blocks(self) -> list[Block]:

@@ -119,6 +119,16 @@ def test_a_list_of_links_that_a_few_pages_keep_is_a_menu() -> None:
         ("<title>Tea, green | The House</title><p>It is good.</p>", "Tea, green"),
         ("<title>Green: tea</title><nav><h1>Menu</h1></nav><h2>tea</h2>", "tea"),
         ("<h1 hidden>Session</h1><p>It is good.</p>", ""),
+        ("<title>Tea - The Green Handbook</title><p>It is good.</p>", "Tea"),
+        ("<title>The Green Handbook » Tea</title><p>It is good.</p>", "Tea"),
+        ("<title>Tea - House</title><h1>House</h1><dl><dt>Tea<dd>It is good.</dl>", "Tea"),
+        ("<title>Print: Tea</title><h1>House</h1><h2>Tea</h2><p>It is good.</p>", "Tea"),
+        ("<title>Tea - House</title><h1>House</h1><p>It is good.</p>", "Tea - House"),
+        ("<title>Shop</title><h2>Tea, green</h2><p>It is good.</p>", "Shop: Tea, green"),
+        ("<title>Shop</title><p>It is good.</p>", "Shop: It is good."),
+        ("<h1>3.2 Tea (printable version)</h1><p>It is good.</p>", "Tea"),
+        ("<h1>Tea (Druckversion)</h1><p>It is good.</p>", "Tea"),
+        ("<h1>1.5 mm</h1><p>It is good.</p>", "1.5 mm"),
     ],
 )
 def test_what_a_page_is_called(html: str, heading: str) -> None:
@@ -131,3 +141,25 @@ def test_the_name_of_the_site_is_no_heading() -> None:
     site = "<title>Museum</title><div><h1>Museum</h1><p>Open daily</p></div>"
     pages = [f"{site}<h1>{w}</h1><p>{own(w)}</p>" for w in WORDS]
     assert crawl(pages)[-1].heading == WORDS[-1]
+
+
+def test_what_titles_share_is_the_name_of_the_site() -> None:
+    """Wherever it stands in them, and however long it is; others are told that, too."""
+    name = "The museum of the harbour"
+    pages = [f"<title>{name} - {w}</title><p>{own(w)}</p>" for w in WORDS]
+    here, there = SharedTemplate(), SharedTemplate()
+    assert crawl(pages, here)[-1].heading == WORDS[-1]
+    there.take(0, here.offer())
+    print_view = f"<title>{name}: quay</title><p>{own('quay')}</p>"
+    for template in (here, there):
+        assert strip_chrome(print_view, template=template.known).heading == "quay"
+
+
+def test_pages_that_are_all_called_the_same_are_told_apart_by_their_text() -> None:
+    """A site that puts its name alone over each page has other pages, not versions of one."""
+    layout = "<title>Museum</title><h1>Museum</h1><p>{0}</p><div class=col-4>{1}</div>"
+    found = crawl([layout.format(own(w), NOTE) for w in WORDS])
+    for word, main in list(zip(WORDS, found, strict=True))[8:]:
+        assert own(word) in main.text
+        assert "qualified person" not in main.text
+    assert len({main.heading for main in found[8:]}) == len(WORDS) - 8

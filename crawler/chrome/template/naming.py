@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
@@ -10,61 +11,172 @@ from numpy.typing import NDArray
 
 from ..page.blocks import LIMIT, TAG_CODES, Flat
 from ..page.signs import BIT
-from .pairs import block_hash
+from .pairs import KEPT, block_hash
 
 _LEVELS: Final = tuple(TAG_CODES[tag] for tag in ("h1", "h2", "h3"))
+_LABELS: Final = tuple(TAG_CODES[tag] for tag in ("h4", "dt", "th"))
 _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
 _READ: Final = 300  # characters
 _BEGINNING: Final = 60  # characters
 _MOST: Final = 4  # headings
+_WELL_LEARNT: Final = 8  # contents, as in dedup/candidates.py
 PER_WORD: Final = 2.5  # characters in links, of blocks that are no links
+# In front of the 32 bits of a part that titles of a site share; and what it is told to others by.
+IN_TITLES: Final = 1 << 35
+TOLD_TITLE: Final = 0x7F4A7C15
 # What parts a title from the name of its site, blanks on both sides, or a colon behind which it is.
 _PART: Final = re.compile(r"\s+(?:[-–—―|•·»«:/\\]|::|<|>)+\s+")
+_SITE_FIRST: Final = frozenset(("»", ">", "::", "\\"))
+_PRINT: Final = (
+    r"print(?:able|er[- ]friendly)?(?: (?:version|view|page))?|druck(?:version|ansicht)?|imprimer|"
+    r"version imprimable|(?:versión para )?imprimir|versão para impressão|stampa|"
+    r"versione (?:stampabile|per la stampa)|afdrukken|printversie|wersja do druku|drukuj|"
+    r"версия для печати|печать|utskrift(?:svennlig)?|udskriv|tulosta|yazdır|"
+    r"印刷(?:用|用ページ)?|打印(?:版|页)?|列印|인쇄(?:용)?"
+)
+_PRINTED: Final = re.compile(
+    rf"^(?:{_PRINT})\s*[:：]\s*(?=\S)|(?<=\S)\s*[(\[（【]\s*(?:{_PRINT})\s*[)\]）】]\s*$|"
+    rf"(?<=\S)\s+[-–—|:]\s+(?:{_PRINT})\s*$",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"^(?:§\s*)?(?:\d{1,3}\.)+\d{1,3}\.?\s+(?=[^\W\d_]{3})")
 
 
 def headings(flat: Flat, level: int = 1) -> NDArray[np.bool_]:
     """Return which blocks are headings of that level that are seen, and not of a menu or footer."""
+    return _of_tag(flat, _LEVELS[level - 1])
+
+
+def _of_tag(flat: Flat, code: int) -> NDArray[np.bool_]:
     around = flat.around
-    is_level = flat.codes[around] == _LEVELS[level - 1]
-    found: NDArray[np.bool_] = is_level & (flat.signs[around] & _NEVER == 0)
+    found: NDArray[np.bool_] = (flat.codes[around] == code) & (flat.signs[around] & _NEVER == 0)
     return found
 
 
-def heading_of(flat: Flat, title: str, known: NDArray[np.bool_] | None = None) -> str:
-    """Return the page's heading: that of the highest level that is not its template's.
+def heading_of(
+    flat: Flat,
+    title: str,
+    known: NDArray[np.bool_] | None = None,
+    *,
+    kept: NDArray[np.bool_] | None = None,
+    site: AbstractSet[int] = frozenset(),
+    learnt: int = 0,
+) -> str:
+    """Return the page's heading: the first of the highest level, unless that is its site's name.
 
-    One below the first level has to be repeated by the title, which without the site's name is
-    taken where there is none.
+    `known` are the blocks of the site's template, `site` has the parts that its titles share, and
+    `learnt` says of how many contents these were learnt; `kept` are the blocks of the text.  One
+    below the first level has to be repeated by the title, which without the site's name is taken
+    where there is none.  A title of one part may be the site's, too, while that is not known: then
+    what stands first on the page is taken with it.
     """
-    for level in range(1, len(_LEVELS) + 1):
-        found = headings(flat, level)
+    texts: dict[int, list[str]] = {}
+    for code in (*_LEVELS, *_LABELS):
+        found = _of_tag(flat, code)
         if known is not None:
             found &= ~known
-        for at in np.flatnonzero(found[:LIMIT]).tolist():
-            text = flat.texts[at]
-            if level == 1 or text in title:
-                return text[:_READ]
-    return bare_title(title)
+        numbers = np.flatnonzero(found[:LIMIT])[:_MOST].tolist()
+        texts[code] = [plain_name(flat.texts[at], site) for at in numbers]
+    own, whole = bare_title(title, site), plain_name(title)
+    parts = _PART.split(whole)
+    lower = [text for code in _LEVELS[1:] for text in texts[code] if text]
+    for top in filter(None, texts[_LEVELS[0]]):
+        if top not in parts or top == own or not own:
+            is_confirmed = not own or top in whole or own in top or own not in lower
+            return top if is_confirmed else own
+        # The title says that it is the site's name, or has that in front.
+        is_named = own in lower or any(own in texts[code] for code in _LABELS)
+        return own if is_named or any(is_of_site(part, site) for part in parts) else whole
+    for text in lower:
+        if text in whole and (text == own or text not in parts):
+            return text
+    if own and (len(parts) > 1 or learnt >= _WELL_LEARNT):
+        return own
+    first = next(iter(lower), "") or next((t for c in _LABELS for t in texts[c] if t), "")
+    if not first and kept is not None and title:
+        first = _beginning(flat, kept if known is None else kept & ~known)
+    return f"{own}: {first}" if own and first else own or first
 
 
-def bare_title(title: str) -> str:
-    """Return a title without the name of its site: the longest of its parts.
+def _beginning(flat: Flat, kept: NDArray[np.bool_]) -> str:
+    """Return how the first of some blocks begins that is no link."""
+    numbers = np.flatnonzero(kept & (flat.linked < PER_WORD * flat.words))
+    return flat.texts[int(numbers[0])][:_BEGINNING] if len(numbers) else ""
 
-    >>> bare_title("C++ keywords: bool - cppreference.com"), bare_title("Tea")
+
+def plain_name(name: str, site: AbstractSet[int] = frozenset()) -> str:
+    """Return a heading without its number, the site's name, and that it is to be printed.
+
+    A number has two parts at least, and a word behind it: "1.5 mm" is something else.
+
+    >>> plain_name("3.2 Tea (print)"), plain_name("Print: Tea"), plain_name("1.5 mm")
+    ('Tea', 'Tea', '1.5 mm')
+    """
+    name = _PRINTED.sub("", name[:_READ].strip())
+    found = _NUMBER.match(name)
+    if found and not name[found.end()].islower():
+        name = name[found.end() :]
+    if site:
+        parts = _PART.split(name)
+        left = [part for part in parts if not is_of_site(part, site)]
+        if len(left) < len(parts):
+            name = left[-1] if left and _has_site_first(name) else "".join(left[:1])
+        head, colon, rest = name.partition(": ")
+        if colon and is_of_site(head, site):
+            name = rest
+    return name.strip()
+
+
+def bare_title(title: str, site: AbstractSet[int] = frozenset()) -> str:
+    """Return a title without the name of its site: what other titles do not share, or a part.
+
+    >>> bare_title("C++ keywords: bool - cppreference.com"), bare_title("Tea - The Green Handbook")
     ('C++ keywords: bool', 'Tea')
+    >>> bare_title("The Green Handbook - Tea", {title_part("The Green Handbook")})
+    'Tea'
     """
-    return max(_PART.split(title[:_READ]), key=len).strip()
+    name = plain_name(title, site)
+    return plain_name(_PART.split(name)[-1 if _has_site_first(name) else 0])
 
 
-def name_hash(flat: Flat, title: str) -> int:
-    """Return a hash of what the page is called, digits folded: versions of a page have the same.
+def _has_site_first(name: str) -> bool:
+    """Whether parts of a title stand in the order of a path."""
+    found = _PART.search(name)
+    return found is not None and found.group().strip() in _SITE_FIRST
 
-    That is its title and headings of the first level; if it has none of these, also how the first
-    and the last of its blocks begin that are no links.
+
+def title_part(part: str) -> int:
+    """Return the number by which a part of a title is known."""
+    return IN_TITLES | block_hash(part.strip()) % KEPT
+
+
+def is_of_site(part: str, site: AbstractSet[int]) -> bool:
+    """Whether a part of a title is one that the site's titles share, by a template."""
+    number = title_part(part)
+    return number in site or number % KEPT ^ TOLD_TITLE in site
+
+
+def title_parts(title: str) -> list[int]:
+    """Return what a site learns of a title: its parts, and what is before a colon in it."""
+    name = plain_name(title)
+    parts = {*_PART.split(name)[:_MOST], name.partition(": ")[0]}
+    return [title_part(part) for part in parts if part]
+
+
+def names(flat: Flat, title: str) -> tuple[int, int, int]:
+    """Return hashes of what the page is called, three.
+
+    The first is of its title and headings of the first level, digits folded: versions of a page
+    have the same.  If it has no such heading, also how the first and the last of its blocks begin
+    that are no links.  The second is the same with digits; the third tells apart pages of which
+    all that is the same: how their first blocks begin.
     """
-    numbers = np.flatnonzero(headings(flat)[:LIMIT]).tolist()
-    if not numbers:
-        plain = (flat.signs[flat.around] & _NEVER == 0) & (flat.linked < PER_WORD * flat.words)
+    found = np.flatnonzero(headings(flat)[:LIMIT]).tolist()
+    plain = (flat.signs[flat.around] & _NEVER == 0) & (flat.linked < PER_WORD * flat.words)
+    others = [at for at in np.flatnonzero(plain[:LIMIT])[: 2 * _MOST].tolist() if at not in found]
+    numbers = found
+    if not found:
         numbers = np.flatnonzero(plain[:LIMIT])[[0, -1]].tolist() if plain[:LIMIT].any() else []
-    beginnings = [flat.texts[at][:_BEGINNING] for at in numbers[:_MOST]]
-    return block_hash("\n".join([title[:_READ], *beginnings]))
+    name = "\n".join([title[:_READ], *(flat.texts[at][:_BEGINNING] for at in numbers[:_MOST])])
+    beginning = "\n".join(flat.texts[at][:_BEGINNING] for at in others[:_MOST])
+    return block_hash(name), hash(name), block_hash(f"{name}\n{beginning}")

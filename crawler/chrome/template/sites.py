@@ -6,6 +6,7 @@ import struct
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
+from .naming import IN_TITLES, TOLD_TITLE
 from .pairs import KEPT, OF_ALL, TOLD
 from .template import LEAST_PAGES, Known, SiteTemplate
 
@@ -39,7 +40,7 @@ class SharedTemplate:
     def observe(self, content: MainText, url: str | None = None) -> None:
         """Learn from a page, from that at one address once."""
         page = None if url is None else hash(url)
-        self._own.observe(content.hashes(), hash(content.whole), page, content.name)
+        self._own.observe(content.hashes(), hash(content.whole), page, content.names)
         if self._own.contents >= self._next:  # ever more rarely: what is new in it gets less
             self._next = self._own.contents * 5 // 4 + 1
             known = set(self._own.known())
@@ -64,6 +65,7 @@ class SharedTemplate:
         numbers = {pair for pair in self.known if pair < KEPT}
         if self._own.contents >= _ENOUGH:
             numbers |= {pair % KEPT ^ TOLD for pair in self.known if pair & OF_ALL}
+            numbers |= {pair % KEPT ^ TOLD_TITLE for pair in self.known if pair & IN_TITLES}
         unknown = sorted(numbers - self._log)[:_OFFERED]
         return b"".join(pair.to_bytes(_PAIR_BYTES) for pair in unknown)
 

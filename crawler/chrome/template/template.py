@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .naming import IN_TITLES
 from .pairs import KEPT, OF_ALL, OF_SOME, count_pairs
 
 _BITS: Final = 16  # for each number of a generation
@@ -122,6 +123,7 @@ class SiteTemplate:
         self.names = 0
         self._seen: dict[int, None] = {}
         self._named: dict[int, None] = {}
+        self._exact: dict[int, int] = {}
         self._pages = Recent(MAX_WATCHED)
         self._once = Recent(MAX_ONCE)
         self._counts: dict[int, int] = {}
@@ -131,13 +133,20 @@ class SiteTemplate:
         pairs: Mapping[int, bool],
         content: int,
         page: int | None = None,
-        name: int | None = None,
+        names: tuple[int, int, int] | None = None,
     ) -> None:
         """Count the pairs of a page, as `MainText.hashes` gives them, once for its content.
 
-        `content` is a hash of the page's main text, `page` one of its address and `name` one of
-        what it is called, if these are known.
+        `content` is a hash of the page's main text, `page` one of its address and `names` those
+        of what it is called, if these are known.  If another page is called exactly the same, such
+        a name says nothing, and what its text begins with counts as its name.
         """
+        name = None
+        if names is not None:
+            name, exact, longer = names
+            name = longer if self._exact.get(exact, longer) != longer else name
+            self._exact[exact] = longer
+            _forget(self._exact, MAX_CONTENTS)
         # Of a note or a dialog that is taken for the text of each page there are many pages.
         if _add(self._seen, content if name is None else hash((content, name))):
             return
@@ -157,6 +166,10 @@ class SiteTemplate:
         is_varied = self.names >= max(LEAST_KEPT, NAMED_SHARE * self.contents)
         found: set[int] = set()
         for pair, count in counts.items():
+            if pair & IN_TITLES:
+                if is_varied and count >= max(least, NAMED_SHARE * self.contents):
+                    found.add(pair)
+                continue
             if pair < KEPT:
                 if count >= least:
                     found.add(pair)
