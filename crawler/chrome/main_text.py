@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -9,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .page.blocks import Flat, Floats
+from .page.blocks import Flat, Floats, Ints, ints
 from .page.signs import BIT
 from .template.naming import PER_WORD, heading_of, names, title_parts
 from .template.pairs import Pairs, lesson, pair_hashes
@@ -36,6 +37,13 @@ SAID: Final = tuple(
         ("c_header", "header"),
     )
 )
+# Thai to Lao, Burmese, Khmer, kana, Chinese characters.
+UNSPACED: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff]+"
+)
+PER_UNSPACED: Final = 2  # characters of these
+PER_UNSPACED_WORD: Final = 0.8  # of these in links, of blocks that are no links
 TEMPLATE: Final = "template"
 KEPT: Final = "main text", "links in main text"
 CUT: Final = "outside main text", "links"
@@ -145,17 +153,37 @@ class MainText:
 
     @property
     def own_words(self) -> int:
-        """How many words of the text are not known to be the site's, lists of links left out."""
-        flat = self._flat
-        own = self._kept & (flat.linked < PER_WORD * flat.words)
+        """How many words of the text are not known to be the site's, lists of links left out.
+
+        Of scripts without blanks between words, two characters count as one.
+        """
+        flat, words = self._flat, self._words
+        more = PER_UNSPACED_WORD * (words - flat.words)
+        own = self._kept & (flat.linked < PER_WORD * flat.words + more)
         if self._shared is not None:
             own &= ~self._shared
-        return int(flat.words[own].sum())
+        return int(words[own].sum())
 
     @property
     def shared_words(self) -> int:
         """How many are, and stay as the page has nothing else, or too little of its own."""
-        return 0 if self._shared is None else int(self._flat.words[self._kept & self._shared].sum())
+        return 0 if self._shared is None else int(self._words[self._kept & self._shared].sum())
+
+    @property
+    def _words(self) -> Ints:
+        """How many words each block has, those of scripts without blanks between them as well."""
+        words = self._flat.words
+        if UNSPACED.search(self.text) is None:
+            return words
+        kept = np.flatnonzero(self._kept)
+        words = words.copy()
+        words[kept] += ints(
+            [
+                sum(map(len, UNSPACED.findall(text))) // PER_UNSPACED
+                for text in map(self._flat.texts.__getitem__, kept.tolist())
+            ]
+        )
+        return words
 
     @property
     def names(self) -> tuple[int, int, int]:

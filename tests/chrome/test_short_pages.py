@@ -163,3 +163,21 @@ def test_pages_that_are_all_called_the_same_are_told_apart_by_their_text() -> No
         assert own(word) in main.text
         assert "qualified person" not in main.text
     assert len({main.heading for main in found[8:]}) == len(WORDS) - 8
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("港の博物館は漁師の家族によって設立された。", 10),
+        ("博物馆由渔民家庭创立，周二至周日开放。", 9),
+        ("พิพิธภัณฑ์ก่อตั้งโดยครอบครัวชาวประมง", 18),
+        ("박물관은 어부의 가족이 세웠습니다", 4),
+        ("The museum was founded", 4),
+    ],
+)
+def test_words_are_counted_as_a_person_would(text: str, words: int) -> None:
+    """Also where no blanks are between them."""
+    main = strip_chrome(f"<main><p>{text}</p><p>{text}</p></main>")
+    assert words - 1 <= main.own_words / 2 <= words + 2
+    linked = strip_chrome(f"<main><p>{text}</p><p><a href=/a>{text}</a></p></main>")
+    assert linked.own_words <= main.own_words / 2
