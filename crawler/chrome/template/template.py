@@ -71,6 +71,7 @@ LEAST_LISTED: Final = 3  # other pages on which a list of links is kept
 MAX_PAIRS: Final = 4096  # that came twice
 MAX_ONCE: Final = 8192
 MAX_CONTENTS: Final = 1024
+MAX_SAME: Final = 128  # names, to see which come again
 MAX_WATCHED: Final = 512  # addresses
 
 
@@ -145,8 +146,9 @@ class SiteTemplate:
         if names is not None:
             name, exact, longer = names
             name = longer if self._exact.get(exact, longer) != longer else name
+            self._exact.pop(exact, None)
             self._exact[exact] = longer
-            _forget(self._exact, MAX_CONTENTS)
+            _forget(self._exact, MAX_SAME)
         # Of a note or a dialog that is taken for the text of each page there are many pages.
         if _add(self._seen, content if name is None else hash((content, name))):
             return
