@@ -44,12 +44,9 @@ _NUMBER: Final = re.compile(r"^(?:§\s*)?(?:\d{1,3}\.)+\d{1,3}\.?\s+(?=[^\W\d_]{
 
 def headings(flat: Flat, level: int = 1) -> NDArray[np.bool_]:
     """Return which blocks are headings of that level that are seen, and not of a menu or footer."""
-    return _of_tag(flat, _LEVELS[level - 1])
-
-
-def _of_tag(flat: Flat, code: int) -> NDArray[np.bool_]:
     around = flat.around
-    found: NDArray[np.bool_] = (flat.codes[around] == code) & (flat.signs[around] & _NEVER == 0)
+    is_level = flat.codes[around] == _LEVELS[level - 1]
+    found: NDArray[np.bool_] = is_level & (flat.signs[around] & _NEVER == 0)
     return found
 
 
@@ -70,29 +67,34 @@ def heading_of(
     where there is none.  A title of one part may be the site's, too, while that is not known: then
     what stands first on the page is taken with it.
     """
-    texts: dict[int, list[str]] = {}
-    for code in (*_LEVELS, *_LABELS):
-        found = _of_tag(flat, code)
-        if known is not None:
-            found &= ~known
-        numbers = np.flatnonzero(found[:LIMIT])[:_MOST].tolist()
-        texts[code] = [plain_name(flat.texts[at], site) for at in numbers]
-    own, whole = bare_title(title, site), plain_name(title)
-    parts = _PART.split(whole)
-    lower = [text for code in _LEVELS[1:] for text in texts[code] if text]
-    for top in filter(None, texts[_LEVELS[0]]):
-        if top not in parts or top == own or not own:
-            is_confirmed = not own or top in whole or own in top or own not in lower
+    around = flat.around[:LIMIT]
+    seen = flat.signs[around] & _NEVER == 0
+    if known is not None:
+        seen &= ~known[:LIMIT]
+    codes = np.where(seen, flat.codes[around], -1)
+
+    def named(*levels: int) -> list[str]:
+        numbers = [at for code in levels for at in np.flatnonzero(codes == code)[:_MOST].tolist()]
+        return [name for at in numbers if (name := plain_name(flat.texts[at], site))]
+
+    whole = plain_name(title)
+    parts, own = _PART.split(whole), bare_title(title, site)
+    for top in named(_LEVELS[0]):
+        if top == own or not own:
+            return top
+        if top not in parts:
+            is_confirmed = top in whole or own in top or own not in named(*_LEVELS[1:])
             return top if is_confirmed else own
         # The title says that it is the site's name, or has that in front.
-        is_named = own in lower or any(own in texts[code] for code in _LABELS)
+        is_named = own in named(*_LEVELS[1:], *_LABELS)
         return own if is_named or any(is_of_site(part, site) for part in parts) else whole
+    lower = named(*_LEVELS[1:])
     for text in lower:
         if text in whole and (text == own or text not in parts):
             return text
     if own and (len(parts) > 1 or learnt >= _WELL_LEARNT):
         return own
-    first = next(iter(lower), "") or next((t for c in _LABELS for t in texts[c] if t), "")
+    first = next(iter([*lower, *named(*_LABELS)]), "")
     if not first and kept is not None and title:
         first = _beginning(flat, kept if known is None else kept & ~known)
     return f"{own}: {first}" if own and first else own or first
