@@ -22,7 +22,7 @@ _CERTAIN: Final = 16
 _FEWEST: Final = 8
 # As in store/lua/records.lua and check.lua.
 FEW: Final = 12  # fours of words
-FEW_ON_HOST: Final = 25
+FEW_ON_HOST: Final = 16
 LEARNT: Final = 8
 SLACK: Final = 0.1
 

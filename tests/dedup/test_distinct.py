@@ -45,7 +45,8 @@ async def test_a_short_text_beside_a_note_is_no_copy_of_another(index_url: str) 
     [
         (12, 20, ELSEWHERE, Kind.UNIQUE),
         (12, 20, BLUE, Kind.UNIQUE),
-        (90, 20, BLUE, Kind.UNIQUE),
+        (60, 20, BLUE, Kind.UNIQUE),
+        (72, 20, BLUE, Kind.NEAR),
         (90, 20, ELSEWHERE, Kind.NEAR),
         (252, 20, BLUE, Kind.NEAR),
         (252, 0, ELSEWHERE, Kind.NEAR),

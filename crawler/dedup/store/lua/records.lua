@@ -152,7 +152,7 @@ end
 
 -- Fours of words of its own: with fewer than these, the heading of a page decides; and beside pages of its own
 -- host, which have boxes and notes in common that no template tells, with fewer than those.
-local FEW, FEW_ON_HOST = 12, 25
+local FEW, FEW_ON_HOST = 12, 16
 local LEARNT = 8 -- contents: from so many on a site's template is known well
 
 -- Whether what two pages have of their own says that they are no copies, however alike their texts are: they
