@@ -19,7 +19,16 @@ if not rules.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
 from crawler.dedup.text._normaliser import encode
 
-POINTS = range(0x1FFF0)  # nearly all that are remembered
+# Of those that are remembered, all but the bulk of Han, Hangul, Tangut, private and free ones.
+ALIKE = (
+    *(range(0x3500, 0x4D00), range(0x4F00, 0x9F00), range(0xAD00, 0xD700), range(0xE100, 0xF800)),
+    *(range(0x12600, 0x14300), range(0x17100, 0x18C00)),
+)
+POINTS = [
+    point
+    for point in range(0x1FFF0)
+    if not any(point in bulk for bulk in ALIKE) and unicodedata.category(chr(point)) != "Cn"
+]
 # Most of what pages are written in, and what is next to it: tables end, letters compose, fold,
 # decompose to several or stand alone.
 COMMON = st.characters(max_codepoint=0x1FFF0, exclude_categories=("M", "Cn", "Co"))
@@ -41,12 +50,14 @@ def by_numpy(text: str) -> bytes:
 SIGNS = Normaliser(keep_signs=True)
 SIGNIFICANT = st.text(
     "aZ_9 5--++<>=.,:/–—−★▲✓●$€\n\t\r\xa0\u3000\u200b\xad"
-    "½℃＋￥－５。東ñ´…’|~😀\u2028✔\ufe0f\u0301⒈ʼ[(³٣",
+    "½℃＋￥－５。東ñ´…’|~😀\u2028✔\ufe0f\u0301⒈ʼ[(³٣%‰°′″‴#♯♭＃*＊&＆!！？?‼⁉‥～؟†〃㋀⑩㎏♘˥",
     max_size=60,
 )
+# The same more densely: lines of few signs, and what is told by its neighbours.
+OPERATORS = st.text("a9 \n=!<>&|#*%°′″℃…?-–‼＝", max_size=20)
 
 
-@given(SIGNIFICANT | TRICKY)
+@given(SIGNIFICANT | OPERATORS | TRICKY)
 def test_signs_and_marks_are_found_alike(text: str) -> None:
     """Whether a sign is a word, and where there may be marks."""
     with pytest.MonkeyPatch.context() as patch:

@@ -157,7 +157,9 @@ def test_repeats_count_when_asked_to() -> None:
     assert bag.odd[0].members == 76
 
 
-@pytest.mark.parametrize(("page", "words"), [("", 0), ("...", 0), ("one", 1), ("a b c d", 4)])
+@pytest.mark.parametrize(
+    ("page", "words"), [("", 0), ("(‘’)", 0), ("...", 1), ("one", 1), ("a b c d", 4)]
+)
 def test_a_short_text_has_an_exact_hash_only(page: str, words: int) -> None:
     """Fewer words than a shingle: nothing to compare but the words themselves."""
     short = fingerprint(page)

@@ -162,6 +162,51 @@ def test_settings_make_texts_equal(normaliser: Normaliser, text: str, expected: 
     assert normaliser(text) == expected
 
 
+SIGNS = Normaliser(keep_signs=True)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["5%", "5‰", "5°", "5′", "5″", "5"],
+        ["in C", "in C#", "in C++", "in C♭"],
+        ["1. ♘f2", "1. ♗f2", "1. f2"],
+        ["ma˥", "ma˩", "ma"],
+        ["p *", "p\n*", "p\n**", "p\n*****"],
+        ["p\n0.2*", "p\n0.2**", "p\n0.2***"],
+        ["a && b", "a || b", "a b"],
+        ["a == b", "a != b", "a <= b", "a >= b", "a = b"],
+        ["if !x", "if x"],
+        ["p\n· –", "p\n– ·", "p"],
+        *(["p", *(f"p\n{sign}\nq" for sign in "?!#–…%&|§†^~")],),
+    ],
+)
+def test_signs_that_carry_meaning_are_told_apart(texts: list[str]) -> None:
+    assert len({SIGNS(text) for text in texts}) == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("100% sure", "100 % sure"),
+        ("20 °C", "20℃"),
+        ("F♯ and C＃", "F# and C#"),
+        ("5′ 3″", "5′ 3′′"),
+        ("Yes — or “no”… What? Wow!", "Yes or 'no' ... What?! Wow"),
+        ("Usage# of it, see #5 & more", "Usage of it, see 5 more"),
+        ("== Usage ==\nx = 1\n=====\n-----", "Usage\nx 1"),
+        ("• a\n* b\n- c | d", "a\nb\nc / d"),
+        (" *\n * a\n *\n * b", "a\nb"),
+        ("#\n# a\n#\n#\n# b", "a\n\n#\nb"),
+        ("This* is **bold** ¶", "This is bold"),
+        ("p\n–", "p\n—"),
+        ("Ja!\n**********\nNein!", "Ja\nNein"),
+    ],
+)
+def test_signs_of_prose_make_no_difference(one: str, other: str) -> None:
+    assert SIGNS(one) == SIGNS(other)
+
+
 def test_pages_that_differ_in_dates_and_counters_can_be_made_equal() -> None:
     a = "Posted 3 May 2021 at 10:15. Seen 1,204 times. Next: December 1, 2021."
     b = "Posted 28 Sept. 2023 at 7:02. Seen 9 times. Next: Jan 31, 2024."

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 def encode(
     text: str,
-    by_itself: Callable[[str], bytes | tuple[int, bytes] | None],
+    by_itself: Callable[[str], bytes | tuple[int, bytes, bytes] | None],
     keep_signs: bool = False,
 ) -> bytes | None: ...
 def has_gaps(encoded: bytes) -> bool: ...

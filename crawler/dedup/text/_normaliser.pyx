@@ -14,14 +14,17 @@ cdef enum:
     LONGEST = 7
     UNKNOWN = 0, EMPTY = 1, SIGN = 254, MIXES = 255
     # The rules of :class:`.sign_words.Sign`.
-    SEPARATOR = 1, DASH = 2, LONG_DASH = 3, LESS = 4, GREATER = 5, EQUAL = 6, TREND = 7, SYMBOL = 8
-    ALWAYS = 9
+    SEPARATOR = 1, DASH = 2, LONG_DASH = 3, LESS = 4, GREATER = 5, EQUAL = 6, MARK = 7, STAR = 8
+    UNIT = 9, SHARP = 10, TWICE = 11, NOT = 12, TREND = 13, SYMBOL = 14, ALWAYS = 15
     REACH = 40
+    MOST = 3, MOST_DASHES = 2, MOST_STARS = 5
 
 # All zeros takes no memory: a page of it comes into being with the first of its characters.
 cdef struct Written:
     unsigned char size  # of its bytes, and 1 more
-    unsigned char[LONGEST] letters  # of a sign its rule, how many letters it has, and these
+    # Of a sign its rule and of how many signs it is (times 16), how many bytes it has and those
+    # behind it (times 16), and these.
+    unsigned char[LONGEST] letters
 cdef Written[POINTS] known_plainly, known_with_signs
 
 
@@ -32,7 +35,7 @@ def encode(str text not None, by_itself, bint keep_signs=False):
     that is a word in some places it says its rule and how it is written there.
     """
     cdef Written* known = &known_plainly[0]
-    cdef Py_ssize_t index = -1
+    cdef Py_ssize_t index = -1, unit = -2  # the place of the unit that was a word last
     if keep_signs:
         known = &known_with_signs[0]
     cdef Py_ssize_t size = 1
@@ -40,10 +43,11 @@ def encode(str text not None, by_itself, bint keep_signs=False):
     cdef unsigned char* found
     cdef Written* written
     cdef Py_UCS4 char
-    cdef int at
+    cdef int at, end
     found = <unsigned char*>PyMem_Malloc(len(text) * LONGEST + 2)
     if found == NULL:
         raise MemoryError
+    found[0] = SPACE
     try:
         for char in text:
             index += 1
@@ -55,18 +59,28 @@ def encode(str text not None, by_itself, bint keep_signs=False):
             if written.size >= SIGN:
                 if written.size == MIXES:
                     return None
-                if counts(text, index, last, known, by_itself):
-                    if written.letters[0] != SEPARATOR and last != SPACE:
+                at, end = 2, 2 + (written.letters[1] & 15)
+                if counts(text, index, last, found[size - 1 - (last != SPACE)], unit, known, by_itself):
+                    if written.letters[0] & 15 == UNIT and written.letters[1] < 16:
+                        unit = index
+                    if written.letters[0] & 15 != SEPARATOR and last != SPACE:
                         found[size] = SPACE
                         size += 1
-                    for at in range(written.letters[1]):
-                        found[size] = last = written.letters[2 + at]
+                    while at < end:
+                        found[size] = last = written.letters[at]
                         size += 1
-                    if written.letters[0] == SEPARATOR:
+                        at += 1
+                    if written.letters[0] & 15 == SEPARATOR:
                         continue
                 found[size] = SPACE
                 size += last != SPACE
                 last = SPACE
+                at = end
+                end += written.letters[1] >> 4
+                while at < end:
+                    found[size] = last = written.letters[at]
+                    size += 1
+                    at += 1
                 continue
             at = 0
             while at < written.size - EMPTY:
@@ -144,7 +158,9 @@ def find_places(str text not None):
 cdef int learn(Written* written, found) except -1:
     cdef bytes letters
     if isinstance(found, tuple):
-        letters = bytes((found[0], len(found[1]))) + found[1]
+        rule, sign, behind = found
+        signs = len(sign) if rule == SEPARATOR else sign.count(b" ") + 1
+        letters = bytes((rule | signs << 4, len(sign) | len(behind) << 4)) + sign + behind
     else:
         letters = found
     if letters is None or len(letters) > LONGEST:
@@ -155,19 +171,25 @@ cdef int learn(Written* written, found) except -1:
     return 0
 
 
-cdef bint counts(str text, Py_ssize_t at, unsigned char last, Written* known, by_itself) except -1:
-    """Whether the sign at a place is a word there: see :meth:`.sign_words._Place.is_counted`."""
-    cdef int rule = known[text[at]].letters[0]
+cdef bint counts(
+    str text, Py_ssize_t at, unsigned char last, unsigned char before_last, Py_ssize_t unit,
+    Written* known, by_itself,
+) except -1:
+    """Whether the sign at a place is a word there: see :meth:`.sign_words._Place.is_counted`.
+
+    `last` and `before_last` have been written before it, `unit` is the place of a unit that was.
+    """
+    cdef int rule = rule_of(text[at], known)
     cdef Py_ssize_t before, after
-    cdef int previous = 0
+    cdef int previous, following
     if rule == ALWAYS:
         return True
+    if rule == SEPARATOR and not c"0" <= last <= c"9":
+        return last in b" .,:/" and is_alone(text, at, MOST, known, by_itself)
     after = step(text, at, 1, known, by_itself)
-    if rule == SEPARATOR:
-        return c"0" <= last <= c"9" and is_digit(text, after, known)
     before = step(text, at, -1, known, by_itself)
-    if before >= 0:
-        previous = rule_of(text[before], known)
+    previous = rule_of(text[before], known) if before >= 0 else 0
+    following = rule_of(text[after], known) if after >= 0 else 0
     if rule == DASH:
         if last == SPACE and previous != DASH and previous != LONG_DASH:
             if is_digit(text, after, known):
@@ -175,18 +197,65 @@ cdef bint counts(str text, Py_ssize_t at, unsigned char last, Written* known, by
             if after >= 0 and is_money(text[after]):
                 if is_digit(text, step(text, after, 1, known, by_itself), known):
                     return True
-        return is_alone(text, at, False, known, by_itself)
-    if rule == LESS and before >= 0 and after >= 0 and is_space(text[before]):
-        if is_space(text[after]):
+        return is_alone(text, at, MOST_DASHES, known, by_itself)
+    if rule == LONG_DASH:
+        return is_alone(text, at, MOST_DASHES, known, by_itself)
+    if rule == STAR:
+        if is_alone(text, at, MOST_STARS, known, by_itself):
             return True
-    if rule == LESS or rule == TREND or (
-        rule == GREATER and not (previous == DASH or LESS <= previous <= EQUAL)
-    ):
-        if after >= 0 and is_space(text[after]):
+        return (previous == STAR or c"0" <= last <= c"9") and is_among(
+            text, at, True, known, by_itself
+        )
+    if rule == TREND or rule == SYMBOL:
+        if rule == TREND and is_before_number(text, after, known, by_itself):
+            return True
+        return is_among(text, at, False, known, by_itself)
+    if rule == SEPARATOR:
+        if known[text[at]].letters[1] == 1 and is_digit(text, after, known):
+            return True
+    elif rule == LESS:
+        if following == EQUAL or is_before_number(text, after, known, by_itself):
+            return True
+        if before >= 0 and after >= 0 and is_space(text[before]) and is_space(text[after]):
+            return True
+    elif rule == GREATER:
+        if following == EQUAL:
+            return True
+        if not (previous == DASH or LESS <= previous <= EQUAL):
+            if is_before_number(text, after, known, by_itself):
+                return True
+    elif rule == EQUAL:
+        if following == EQUAL and before >= 0 and text[before] != c"\n" and previous != EQUAL:
             after = step(text, after, 1, known, by_itself)
-        if is_digit(text, after, known):
+            if after >= 0 and text[after] != c"\n" and rule_of(text[after], known) != EQUAL:
+                return True
+    elif rule == UNIT:
+        if before >= 0 and before == unit:
             return True
-    return is_alone(text, at, rule == TREND or rule == SYMBOL, known, by_itself)
+        if before >= 0 and is_space(text[before]):
+            before = step(text, before, -1, known, by_itself)
+        if ends_in_digit(text, before, known):
+            return True
+        if is_digit(text, after, known) and known[text[at]].letters[2] not in (0xC2, 0xCA):
+            return True  # neither a degree nor a prime
+    elif rule == SHARP:
+        if (c"a" <= last <= c"z" or last == c"_") and before_last == SPACE:
+            return True
+    elif rule == TWICE:
+        if is_same(text, at, before, known):
+            before = step(text, before, -1, known, by_itself)
+            if not is_same(text, at, after, known) and not is_same(text, at, before, known):
+                return True
+        elif is_same(text, at, after, known):
+            if not is_same(text, at, step(text, after, 1, known, by_itself), known):
+                return True
+    elif rule == NOT:
+        if following == EQUAL:
+            if before < 0 or not is_exclamation(text[before], known):
+                return True
+        elif begins_with_letter(text, after, known) and (before < 0 or opens(text[before])):
+            return True
+    return is_alone(text, at, MOST, known, by_itself)
 
 
 cdef Py_ssize_t step(str text, Py_ssize_t at, int by, Written* known, by_itself) except -2:
@@ -205,13 +274,13 @@ cdef Py_ssize_t step(str text, Py_ssize_t at, int by, Written* known, by_itself)
             return at
 
 
-cdef bint is_alone(
-    str text, Py_ssize_t at, bint among_symbols, Written* known, by_itself
-) except -1:
-    """Whether the line has nothing else but blanks, and symbols if they are asked for."""
-    cdef int by, walked
+cdef bint is_alone(str text, Py_ssize_t at, int most, Written* known, by_itself) except -1:
+    """Whether the line has at most so many signs and nothing else but blanks."""
+    cdef int by, walked, signs = known[text[at]].letters[0] >> 4, before = signs
     cdef Py_ssize_t place
     cdef Py_UCS4 char
+    if known[text[at]].letters[1] >> 4:
+        return False
     for by in range(-1, 2, 2):
         place = at
         for walked in range(REACH + 1):
@@ -223,23 +292,121 @@ cdef bint is_alone(
             char = text[place]
             if char == c"\n":
                 break
-            if is_space(char) or char == c"\t" or char == c"\r":
+            if is_blank(char):
                 continue
-            if not (among_symbols and rule_of(char, known) >= TREND):
+            if not rule_of(char, known) or known[char].letters[1] >> 4:
                 return False
-            if known[char].letters[2] < 0x80:
+            signs += known[char].letters[0] >> 4
+            if by < 0:
+                before = 0
+        if signs > most:
+            return False
+    return not (before and place >= 0 and leads(text, at, place, known, by_itself))
+
+
+cdef bint leads(
+    str text, Py_ssize_t at, Py_ssize_t place, Written* known, by_itself
+) except -1:
+    """Whether the sign of one line begins the next one, too, with a space behind it."""
+    cdef bint found = False
+    cdef int walked
+    if known[text[at]].letters[1] != 1 or known[text[at]].letters[2] not in b"*#/;%->":
+        return False
+    for walked in range(REACH):
+        place = step(text, place, 1, known, by_itself)
+        if place < 0 or text[place] == c"\n":
+            return False
+        if is_same(text, at, place, known):
+            found = True
+        elif found or not is_blank(text[place]):
+            return found and is_space(text[place])
+    return False
+
+
+cdef bint is_among(str text, Py_ssize_t at, bint numbers, Written* known, by_itself) except -1:
+    """Whether the line has nothing else but symbols and blanks, or numbers, signs and blanks."""
+    cdef int by, walked
+    cdef Py_ssize_t place
+    cdef Py_UCS4 char
+    cdef bint found = not numbers
+    for by in range(-1, 2, 2):
+        place = at
+        for walked in range(REACH + 1):
+            place = step(text, place, by, known, by_itself)
+            if place < 0:
+                break
+            if walked == REACH:
                 return False
-    return True
+            char = text[place]
+            if char == c"\n":
+                break
+            if is_blank(char):
+                continue
+            if numbers:
+                if rule_of(char, known):
+                    if known[char].letters[1] >> 4:
+                        return False
+                elif not (is_digit(text, place, known) and ends_in_digit(text, place, known)):
+                    return False
+                else:
+                    found = True
+            elif rule_of(char, known) < TREND or known[char].letters[2] < 0x80:
+                return False
+    return found
+
+
+cdef bint is_before_number(str text, Py_ssize_t after, Written* known, by_itself) except -1:
+    if after >= 0 and is_space(text[after]):
+        after = step(text, after, 1, known, by_itself)
+    return is_digit(text, after, known)
+
+
+cdef inline bint is_same(str text, Py_ssize_t at, Py_ssize_t other, Written* known) noexcept:
+    """Whether two places have the sign of one byte that the first has."""
+    if other < 0 or rule_of(text[other], known) != rule_of(text[at], known):
+        return False
+    return known[text[other]].letters[1] == 1 and (
+        known[text[other]].letters[2] == known[text[at]].letters[2]
+    )
 
 
 cdef inline int rule_of(Py_UCS4 char, Written* known) noexcept:
-    return known[char].letters[0] if char < POINTS and known[char].size == SIGN else 0
+    return known[char].letters[0] & 15 if char < POINTS and known[char].size == SIGN else 0
 
 
 cdef inline bint is_digit(str text, Py_ssize_t at, Written* known):
     if at < 0 or text[at] >= POINTS or not EMPTY < known[text[at]].size < SIGN:
         return False
     return c"0" <= known[text[at]].letters[0] <= c"9"
+
+
+cdef inline bint ends_in_digit(str text, Py_ssize_t at, Written* known):
+    if at < 0 or text[at] >= POINTS or not EMPTY < known[text[at]].size < SIGN:
+        return False
+    return c"0" <= known[text[at]].letters[known[text[at]].size - EMPTY - 1] <= c"9"
+
+
+cdef inline bint begins_with_letter(str text, Py_ssize_t at, Written* known):
+    if at < 0 or text[at] >= POINTS or not EMPTY < known[text[at]].size < SIGN:
+        return False
+    return c"a" <= known[text[at]].letters[0] <= c"z" or known[text[at]].letters[0] == c"_"
+
+
+cdef inline bint is_exclamation(Py_UCS4 char, Written* known) noexcept:
+    """Whether it ends in an exclamation or question mark."""
+    cdef int end
+    if not rule_of(char, known):
+        return False
+    end = known[char].letters[1 + (known[char].letters[1] & 15)]
+    return end == c"!" or end == c"?"
+
+
+cdef inline bint opens(Py_UCS4 char) noexcept:
+    return char in (0x9, 0xA, 0x28, 0x207D, 0x208D, 0xFE59, 0xFF08) or is_space(char)
+
+
+cdef inline bint is_blank(Py_UCS4 char) noexcept:
+    return is_space(char) or char == c"\t" or char == c"\r"
 
 
 cdef inline bint is_space(Py_UCS4 char) noexcept:

@@ -35,13 +35,13 @@ _ASCII: Final = bytes(
 
 # The same where signs count: those that do not are gone by then.
 _ASCII_SIGNS: Final = bytes(
-    byte if chr(byte) in "+-<>=$.,:/" else _ASCII[byte] for byte in range(128)
+    byte if find_sign(chr(byte)) else _ASCII[byte] for byte in range(128)
 ).ljust(256)
 
 # Typographic punctuation and the no-break space: all that is not ASCII in most English pages.
 _TYPOGRAPHY: Final = "\u2019\u201c\u201d\u2018\u2013\u2014\u2026\xa0"
 # Those of them that are no signs, and an accent in place of an apostrophe.
-_QUOTES: Final = "\u2019\u201c\u201d\u2018\u2026\u00b4"
+_QUOTES: Final = "\u2019\u201c\u201d\u2018\u00b4"
 
 # Code points normalised at a time, so that the working arrays do not grow with the page.
 _PIECE: Final = 1 << 18
@@ -111,7 +111,7 @@ class Normaliser:
     >>> Normaliser(drop_reposts=True, drop_urls=True)("RT @phpnw09: 1 Week 'til http://t.co/x")
     '1 week til'
     >>> Normaliser(keep_signs=True, drop_marks=True)("-1.5 °C and ★★ in A - B.[1]")
-    '- 1.5 c and ★ ★ in a b'
+    '- 1.5 ° c and ★ ★ in a b'
     >>> Normaliser().words("東京 & Füße")
     ['東', '京', 'füsse']
     """
@@ -223,7 +223,7 @@ def _plain_quotes(text: str, keep_signs: bool) -> str:
     """*text* with typographic punctuation as ASCII has it, where that makes no difference."""
     for char in _QUOTES if keep_signs else _TYPOGRAPHY:
         text = text.replace(char, "'")
-    return text.replace("\xa0", " ")
+    return text.replace("\xa0", " ").replace("\u2026", "...")
 
 
 def _by_itself(char: str) -> bytes | None:
@@ -255,26 +255,30 @@ def _by_itself(char: str) -> bytes | None:
     return re.sub(b" +", b" ", written)
 
 
-def _by_itself_signs(char: str) -> bytes | tuple[int, bytes] | None:
-    """What :func:`_by_itself` says where signs count; of a sign its rule and how it is written."""
+def _by_itself_signs(char: str) -> bytes | tuple[int, bytes, bytes] | None:
+    """What :func:`_by_itself` says where signs count; of a sign that may be a word, another.
+
+    That is its rule, how it is written, and the letters behind it that are written in any case.
+    """
     if char in _QUOTES:
         return b" "
     folded = one_writing(unicodedata.normalize("NFKC", char))
-    if len(folded) == 1:
-        known = find_sign(folded)
-        return _by_itself(char) if known is None else (int(known[0]), known[1].encode())
-    if folded[:1] == " ":
-        return None
-    inner = [known for known in map(find_sign, folded) if known is not None]
-    if not inner:
-        return _by_itself(char)
-    if (
-        {rule for rule, _ in inner} != {Sign.SEPARATOR}
-        or find_sign(folded[0])
-        or find_sign(folded[-1])
-    ):
-        return None  # what stands beside it has a say
-    return with_signs(folded).encode() if folded.replace("\u2044", "").isdecimal() else None
+    known = [find_sign(letter) for letter in folded]
+    rules = [one[0] for one in known if one is not None]
+    if not rules:
+        return None if folded[:1] == " " and len(folded) > 1 else _by_itself(char)
+    if None not in known:
+        between = b"" if rules[0] is Sign.SEPARATOR else b" "
+        written = between.join(one[1].encode() for one in known if one is not None)
+        if len(rules) == 1 or (len({*rules}) == 1 and rules[0] in (Sign.SEPARATOR, Sign.UNIT)):
+            return int(rules[0]), written, b""
+        if {*rules} <= {Sign.MARK, Sign.NOT}:
+            return int(Sign.MARK), written, b""
+    elif rules == [Sign.UNIT] and known[0] is not None and folded[1:].isalpha():
+        return int(Sign.UNIT), known[0][1].encode(), folded[1:].casefold().encode()
+    elif {*rules} == {Sign.SEPARATOR} and known[0] is None and known[-1] is None:
+        return with_signs(folded).encode() if folded.replace("\u2044", "").isdecimal() else None
+    return None  # what stands beside it has a say
 
 
 def _cut_pieces(text: str) -> Iterator[str]:

@@ -12,17 +12,27 @@ from .segmentation import UNSPACED_LETTER
 
 
 class Sign(IntEnum):
-    """What decides whether a sign is a word. The compiled module knows them by their numbers."""
+    """What decides whether a sign is a word. The compiled module knows them by their numbers.
+
+    All but the last three are words as well where a line, or a cell of a table, has a few signs
+    and nothing else.
+    """
 
     SEPARATOR = 1  # within a number: 1.5, 1:5, 1/5
-    DASH = 2  # -3, or alone in a cell
-    LONG_DASH = 3  # alone in a cell
-    LESS = 4  # <5, < 5, a < b, or alone in a cell
-    GREATER = 5  # >5, > 5, or alone in a cell; between words it parts the steps of a path
-    EQUAL = 6  # alone in a cell
-    TREND = 7  # before a number, or among symbols alone in a cell
-    SYMBOL = 8  # among symbols alone in a cell
-    ALWAYS = 9
+    DASH = 2  # -3
+    LONG_DASH = 3
+    LESS = 4  # <5, < 5, <=, a < b
+    GREATER = 5  # >5, > 5, >=; between words it parts the steps of a path
+    EQUAL = 6  # a == b; others are assignments, and lines below headings
+    MARK = 7
+    STAR = 8  # behind a number, in a line without words
+    UNIT = 9  # behind a number, with or without a space: 5%, 5 °C, 5′ 3″; also %5
+    SHARP = 10  # behind a letter that is a word: C#, F♯
+    TWICE = 11  # &&, ||
+    NOT = 12  # !=, !x
+    TREND = 13  # before a number, or among symbols alone in a cell
+    SYMBOL = 14  # among symbols alone in a cell
+    ALWAYS = 15
 
 
 # Signs that stand for one another: fonts, keyboards and emoji differ, the meaning does not.
@@ -31,6 +41,9 @@ _WRITTEN: Final = dict.fromkeys("−–—", "-") | {
     "∕": "/",
     "٫": ".",
     "٬": ",",
+    "٪": "%",
+    "′": "ʹ",
+    "♯": "#",
     **dict.fromkeys("✔☑✅🗸🗹", "✓"),
     **dict.fromkeys("✘✖☒❌❎🗙🗴🗵🗶🗷", "✗"),
     **dict.fromkeys("⭐🌟✭✯✰🟊", "★"),
@@ -42,27 +55,41 @@ _RULES: Final = (
     dict.fromkeys(".,:/⁄∕٫٬", Sign.SEPARATOR)
     | dict.fromkeys("-−–", Sign.DASH)
     | dict.fromkeys("▲▼△▽↑↓⇧⇩⬆⬇🔺🔻🔼🔽", Sign.TREND)
+    | dict.fromkeys("%٪‰‱°′", Sign.UNIT)
+    | dict.fromkeys("#♯♭♮", Sign.SHARP)
+    | dict.fromkeys("&|", Sign.TWICE)
     | {"—": Sign.LONG_DASH, "<": Sign.LESS, ">": Sign.GREATER, "=": Sign.EQUAL}
+    | {"*": Sign.STAR, "!": Sign.NOT}
 )
 # Symbols that prose and code have by the way, or that some copies write and others do not.
-_NONE: Final = frozenset("|~^`°©®¦´¨¸¯℗↩↵⏎¶▶►❯›‹➤➜\ufffd\ufffc")
-# What a check mark or a star is among symbols: the state of an item, wherever it stands.
-_ALWAYS: Final = frozenset("+±∓×÷¬✓✗☐★☆⯨⯪👍👎")
+_NONE: Final = frozenset("_'\"`©®¦´¨¸¯℗↩↵⏎¶▶►❯›‹➤➜\ufffd\ufffc")
+# What a check mark or a star is among symbols: the state of an item, wherever it stands. So are
+# the tones of a phonetic transcription, and the pieces of chess.
+_ALWAYS: Final = frozenset("+±∓×÷¬✓✗☐★☆⯨⯪👍👎˥˦˧˨˩꜒꜓꜔꜕꜖♔♕♖♗♘♙♚♛♜♝♞♟")
+# Not quotes and brackets.
+_CATEGORIES: Final = frozenset(["Po", "Pd", "Sm", "Sc", "So"])
 _MATHEMATICS: Final = range(0x2200, 0x2300)
 _BLANKS: Final = "\t\r "
 _MONEY: Final = "$€£¥₹"
 # As far as a line is looked at on either side, so that the time does not grow with its square.
 _REACH: Final = 40
+# How many signs may be alone in a line: more are a line that is drawn. Ratings go up to five stars.
+_MOST: Final = 3
+_MOST_DASHES: Final = 2
+_MOST_STARS: Final = 5
+# What begins the lines of comments, quotes and lists, those without text among them.
+_LEADERS: Final = "*#/;%->"
 
-_SIGNS: Final = re.compile(r"[^\w\s'\"()!?;]")
+_UNITS: Final = "%٪‰‱°′"
+_SIGNS: Final = re.compile(rf"[{_UNITS}]+|[^\w\s'\"()]")
 
 
 @lru_cache(maxsize=4096)
 def find_sign(char: str) -> tuple[Sign, str] | None:
     """The rule of a sign and how it is written; None for what is no sign.
 
-    >>> find_sign("✔"), find_sign("−"), find_sign("*")
-    ((<Sign.ALWAYS: 9>, '✓'), (<Sign.DASH: 2>, '-'), None)
+    >>> find_sign("✔"), find_sign("−"), find_sign("(")
+    ((<Sign.ALWAYS: 15>, '✓'), (<Sign.DASH: 2>, '-'), None)
     """
     if char in _NONE:
         return None
@@ -72,27 +99,41 @@ def find_sign(char: str) -> tuple[Sign, str] | None:
     category = unicodedata.category(written)
     if written in _ALWAYS or category == "Sc" or ord(written) in _MATHEMATICS:
         return Sign.ALWAYS, written
-    return (Sign.SYMBOL, written) if category[0] == "S" and category != "Sk" else None
+    if category not in _CATEGORIES:
+        return None
+    return Sign.MARK if category[0] == "P" or char in "~^" else Sign.SYMBOL, written
 
 
 def with_signs(text: str) -> str:
     """Normal, visible *text* in which the signs that count stand between spaces, and no others.
 
     >>> with_signs("-3 °C (+1.5), see C++ – or: ★★")
-    ' - 3  C ( + 1.5), see C +  +   or   ★  ★ '
+    ' - 3   ° C ( + 1.5)  see C +  +    or   ★  ★ '
     """
     return _SIGNS.sub(_write_sign, text)
 
 
 def _write_sign(found: re.Match[str]) -> str:
-    known = find_sign(found[0])
+    known = find_sign(found[0][0])
     if known is None:
         # Marks and what is no sign are left to the table of characters.
         return found[0] if unicodedata.category(found[0])[0] not in "PS" else " "
+    if known[0] is Sign.UNIT:
+        return _write_units(found)
     rule, written = known
     if not _Place(found.string, found.start()).is_counted(rule):
         return " "
     return written if rule is Sign.SEPARATOR else f" {written} "
+
+
+def _write_units(found: re.Match[str]) -> str:
+    """Units side by side, of which each counts behind one that does."""
+    written = " "
+    for at in range(found.start(), found.end()):
+        if written != " " or _Place(found.string, at).is_counted(Sign.UNIT):
+            known = find_sign(found.string[at])
+            written += f" {known[1]} " if known else ""
+    return written
 
 
 class _Place:
@@ -105,25 +146,51 @@ class _Place:
         """Whether the sign is a word here, or the part of a number."""
         before, after = self._char_at(-1), self._char_at(1)
         match rule:
-            case Sign.SEPARATOR:
-                return before in _DIGITS and after in _DIGITS
-            case Sign.DASH:
-                amount = after in _DIGITS or (after in _MONEY and self._char_at(2) in _DIGITS)
-                return (amount and not _DASHES_OR_LETTER.match(before)) or self._is_alone()
-            case Sign.LESS:
-                between = before == " " and after == " "
-                return between or self._is_before_number() or self._is_alone()
-            case Sign.GREATER:
-                arrow = before in _ARROWS
-                return (self._is_before_number() and not arrow) or self._is_alone()
-            case Sign.TREND:
-                return self._is_before_number() or self._is_among_symbols()
-            case Sign.SYMBOL:
-                return self._is_among_symbols()
             case Sign.ALWAYS:
                 return True
-            case _:
-                return self._is_alone()
+            case Sign.SYMBOL:
+                return self._is_among_symbols()
+            case Sign.TREND:
+                return self._is_before_number() or self._is_among_symbols()
+            case Sign.DASH:
+                amount = after in _DIGITS or (after in _MONEY and self._char_at(2) in _DIGITS)
+                found = amount and not _DASHES_OR_LETTER.match(before)
+                return found or self._is_alone(_MOST_DASHES)
+            case Sign.LONG_DASH:
+                return self._is_alone(_MOST_DASHES)
+            case Sign.STAR:
+                behind = before == "*" or before in _DIGITS
+                return self._is_alone(_MOST_STARS) or (behind and self._is_among_numbers())
+        return self._is_told_by(rule, before, after) or self._is_alone(_MOST)
+
+    def _is_told_by(self, rule: Sign, before: str, after: str) -> bool:
+        """Whether the characters beside it make it a word."""
+        match rule:
+            case Sign.SEPARATOR:
+                return before in _DIGITS and after in _DIGITS
+            case Sign.LESS:
+                return (before == " " and after == " ") or after == "=" or self._is_before_number()
+            case Sign.GREATER:
+                return after == "=" or (before not in _ARROWS and self._is_before_number())
+            case Sign.EQUAL:
+                # The first of two, which a heading between them would have no operand before.
+                beyond = self._char_at(2)
+                return after == "=" and before not in "=\n" and beyond not in "=\n"
+            case Sign.UNIT:
+                behind = self._char_at(-2) if before == " " else before
+                return behind in _DIGITS or (self._char_at(0) in "%‰‱٪" and after in _DIGITS)
+            case Sign.SHARP:
+                return bool(_LETTER.match(before)) and not _WORD.match(self._char_at(-2))
+            case Sign.TWICE:
+                this = self._char_at(0)
+                return (before == this and this not in (after, self._char_at(-2))) or (
+                    after == this and this not in (before, self._char_at(2))
+                )
+            case Sign.NOT:
+                if after == "=":
+                    return before not in "!?"
+                return before in " \t\n(" and bool(_LETTER.match(after))
+        return False
 
     def _char_at(self, step: int) -> str:
         at = self._at + step
@@ -133,28 +200,51 @@ class _Place:
         after = self._char_at(1)
         return (self._char_at(2) if after == " " else after) in _DIGITS
 
-    def _is_alone(self) -> bool:
-        """Whether the line has nothing else but blanks."""
-        return not any(char.strip(_BLANKS) for char in self._rest_of_line())
+    def _is_alone(self, most: int) -> bool:
+        """Whether the line has at most so many signs and nothing else but blanks."""
+        before, after = self._line()
+        others = (before + after).translate(_NO_BLANKS)
+        if len(others) >= most or any(find_sign(char) is None for char in others):
+            return False
+        # The line of a comment that has no text, before one that has.
+        return before.strip(_BLANKS) != "" or not self._leads_next_line()
+
+    def _leads_next_line(self) -> bool:
+        this = find_sign(self._char_at(0))
+        if this is None or this[1] not in _LEADERS:
+            return False
+        found = _NEXT_LINE.match(self._text, self._at)
+        following = found[1].lstrip(_BLANKS) if found else ""
+        rest = following.lstrip("".join(char for char in following if find_sign(char) == this))
+        return rest != following and rest[:1] == " "
+
+    def _is_among_numbers(self) -> bool:
+        """Whether the line has a number, signs and blanks, and nothing else."""
+        line = "".join(self._line())
+        return any(char in _DIGITS for char in line) and all(
+            char in _BLANKS or char in _DIGITS or find_sign(char) for char in line
+        )
 
     def _is_among_symbols(self) -> bool:
         """Whether the line has nothing else but symbols and blanks."""
-        return all(char in _BLANKS or _is_symbol(char) for char in self._rest_of_line())
+        return all(char in _BLANKS or _is_symbol(char) for char in "".join(self._line()))
 
-    def _rest_of_line(self) -> str:
-        """The rest of the line; of a long one enough to be told from those of signs alone."""
+    def _line(self) -> tuple[str, str]:
+        """The line on either side; of a long one enough to be told from those of signs alone."""
         at = self._at
         before = self._text[max(0, at - _REACH) : at].rpartition("\n")
         after = self._text[at + 1 : at + 1 + _REACH].partition("\n")
         is_whole = (before[1] or at <= _REACH) and (after[1] or at + 1 + _REACH >= len(self._text))
-        return before[2] + after[0] if is_whole else "…"
+        return (before[2], after[0]) if is_whole else ("a", "a")
 
 
 _DIGITS: Final = frozenset("0123456789")
 _ARROWS: Final = frozenset("-−–=<>")
-_DASHES_OR_LETTER: Final = re.compile(
-    rf"[-−–—]|(?![{UNSPACED_LETTER}\u02bb-\u02bd])[\w\u0300-\u036f]"
-)
+_LETTER: Final = re.compile("[A-Za-z_]")
+_NO_BLANKS: Final = str.maketrans("", "", _BLANKS)
+_NEXT_LINE: Final = re.compile(rf".[^\n]{{0,{_REACH}}}\n([^\n]{{0,{_REACH}}})")
+_WORD: Final = re.compile(rf"(?![{UNSPACED_LETTER}\u02bb-\u02bd])[\w\u0300-\u036f]")
+_DASHES_OR_LETTER: Final = re.compile(rf"[-−–—]|{_WORD.pattern}")
 
 
 def _is_symbol(char: str) -> bool:
