@@ -42,6 +42,7 @@ def test_what_is_ignored_makes_no_difference(distinction: str, one: str, other: 
 
 
 CHECKS = "Backup\n{}\nCalendar\n{}\nTelephone\n{}"
+SENTENCES = [f"What the {word} say of it, they have said before now." for word in PAGE.split()[:15]]
 STEPS = "{}Wash the rice. {}Boil the water. {}Stir it once. {}Serve the rice while it is hot."
 
 
@@ -90,6 +91,22 @@ def test_signs_that_carry_meaning_are_words(one: str, other: str) -> None:
             "\n".join(f"What they say to us, {PAGE[at:]}" for at in range(4)),
             "\n".join(f"0:{at * 7:02} What they say to us, {PAGE[at:]}" for at in range(4)),
         ),
+        *(
+            (
+                " ".join(SENTENCES),
+                " ".join(mark.format(n, 3 * n) + line for n, line in enumerate(SENTENCES, 1)),
+            )
+            for mark in ("(0:{1:02}) ", "[00:{1:02}] ", "3:{} ", "﴿{}﴾ ", "[p. {1}]")
+        ),
+        (
+            " ".join(SENTENCES),
+            " ".join(f"{1 + n // 5}:{1 + n % 5} {line}" for n, line in enumerate(SENTENCES)),
+        ),
+        (
+            "\n".join(SENTENCES),
+            "\n".join(f"{n * 13 // 60}:{n * 13 % 60:02} {s}" for n, s in enumerate(SENTENCES, 10)),
+        ),
+        ("A slip. So.", "A slip.[5]:12–14 So.[6]:3"),
         ("The county engineer", "The county engi-\nneer"),
         ("The county engineer", "The county engi\u00ad \n neer"),
         ("typo\u00adgraphy", "typography"),
@@ -110,6 +127,13 @@ def test_marks_that_carry_no_meaning_are_no_words(one: str, other: str) -> None:
         ("Press [1] to go on", "Press [2] to go on"),
         ("2019 Report\n2020 Report\n2021 Report", "2020 Report\n2021 Report\n2022 Report"),
         ("09:00 A\n09:30 B\n10:00 C\n11:00 D", "08:00 A\n08:30 B\n09:00 C\n10:00 D"),
+        ("Won 3:2. Lost 0:4. Won 1:0. So.", "Won 2:3. Lost 0:3. Won 3:0. So."),
+        *(
+            tuple(
+                " ".join(f"({hour}:{n * 5:02}) {line}" for n, line in enumerate(SENTENCES[:9]))
+                for hour in (8, 9)
+            ),
+        ),
         ("Haupt-\nund Nebensatz", "Hauptund Nebensatz"),
         ("1990-\n1995", "19901995"),
         ("an area of 3 m² or so", "an area of 3 m³ or so"),
@@ -122,7 +146,10 @@ def test_numbers_that_say_something_stay(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["[", "[1]", "1\n", "a-\n", ".¹", "a.1 ", "0:00 a\n", "[a", "★", "- ", "<\u200b", " \n<"],
+    [
+        *("[", "[1]", "1\n", "a-\n", ".¹", "a.1 ", "0:00 a\n", "[a", "★", "- ", "<\u200b", " \n<"),
+        *("*", "*\n", "%", "′ ", "!=", "&", "(0:00)", "0:1 a.", "#  \n"),
+    ],
 )
 def test_marks_and_signs_take_linear_time(unit: str) -> None:
     """What a rule looks at, half a megabyte of it, takes seconds at most."""

@@ -37,6 +37,12 @@ _NAMED: Final = re.compile(
     r"(?:note|notes|nb|n|fn|ref|anm|nota|прим|註|注|注釈|註釋|注释|주|lower-alpha|upper-alpha|lower-roman)"
     r"\.?\s?(\d{1,4}|[a-z])"
 )
+_PAGE: Final = re.compile(
+    r"(?:(?:pp?|pg|ss?|стр|с|str|pág|pag|blz)\.|pages?|seiten?|頁|页)\s?\d{1,4}(?:\s?[–-]\s?\d{1,4})?"
+)
+# What an encyclopedia writes behind the number of a note: the page of the source.
+_SOURCE_PAGE: Final = re.compile(r":\d{1,4}(?:[–-]\d{1,4})?(?![\w:])")
+_KORANIC: Final = re.compile(r"﴿\s?\d{1,3}\s?﴾|﴾\s?\d{1,3}\s?﴿")
 _BRACKETED: Final = re.compile(r"[\[［【〔]([^\[\]［］【】〔〕\n]{1,48})[\]］】〕]")
 _NUMBERS: Final = re.compile(r"\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,5}")
 # What a sentence or a clause ends with, where a mark that follows at once can be nothing else.
@@ -48,17 +54,24 @@ _DIGITS: Final = str.maketrans(_SUPERSCRIPTS, "0123456789")
 _AT_LINE: Final = re.compile(
     r"(?:\d{1,3}[:.])?(\d{1,3})(?:[.):]{1,2}[^\S\n]{1,8}(?=\S)|[^\S\n]{1,8}(?=\S)|(?=[^\W\d_]{2}))"
 )
-_IN_LINE: Final = re.compile(r"(\d{1,3})(?:\s{1,2}(?=[^\W\d_]|[“\"])|(?=[^\W\d_]{2}))")
+_IN_LINE: Final = re.compile(r"(?:\d{1,3}:)?(\d{1,3})(?:\s{1,2}(?=[^\W\d_]|[“\"])|(?=[^\W\d_]{2}))")
 _MOST_NUMBERED: Final = 199  # verses of a psalm, and no year
 _TIME: Final = (
     r"(?:(\d{1,2}):)?(\d{1,2}):(\d{2})(?:[.,]\d{1,3})?"
     r"(?:\s?-->\s?[\d:.,]{4,15}(?:[^\S\n][^\n]{0,60})?)?[\])]?"
 )
 _STAMP: Final = re.compile(rf"{_TIME}(?=\s|$)")
+# Two patterns: each begins with one character, which is found fast.
+_BRACKETED_STAMPS: Final = (
+    re.compile(r"\((?:(\d{1,2}):)?(\d{1,2}):(\d{2})\)"),
+    re.compile(r"\[(?:(\d{1,2}):)?(\d{1,2}):(\d{2})\]"),
+)
 _CUE: Final = re.compile(r"^\d{1,5}\s{0,3}\n(?=\d{1,2}:\d\d:\d\d[.,]\d{3}\s-->)", re.MULTILINE)
 _FEWEST: Final = 3  # numbers that run in order are no chance
 _SHARE: Final = 0.6  # of the numbers that stand where those of verses do
 _FEWEST_STAMPS: Final = 4
+_FEWEST_LATE_STAMPS: Final = 6  # of a recording that does not begin at zero
+_FALLS: Final = 0.1  # of the steps, where a time is misread
 _LETTERS_AT_STAMP: Final = 25  # between two of a transcript; a timetable has less to say
 _HYPHENS: Final = "-‐¬⸗\u00ad"
 _LINE_END: Final = re.compile(rf"[{_HYPHENS}][^\S\n]{{0,40}}\n[^\S\n]{{0,40}}([^\W\d_]{{1,8}})")
@@ -103,6 +116,10 @@ def without_marks(text: str) -> str:
     spans = list(joins)
     if any(bracket in text for bracket in "[［【〔"):
         spans += _find_brackets(text)
+    if "﴿" in text:
+        spans += (found.span() for found in _KORANIC.finditer(text))
+    for pattern in _BRACKETED_STAMPS:
+        spans += _find_transcribed(text, list(pattern.finditer(text)))
     if len(lines) + len(ends) >= _FEWEST:
         spans += [
             *_find_raised_numbers(text, ends),
@@ -145,7 +162,8 @@ def _find_brackets(text: str) -> Iterator[tuple[int, int]]:
             number = int(re.split(r"\D", inner, maxsplit=1)[0])
             if number and (follows or (previous and previous in _END)):
                 certain += 1
-                stop = found.end()
+                page = _SOURCE_PAGE.match(text, found.end())
+                stop = page.end() if page else found.end()
                 yield start, stop
             else:
                 doubtful.append((number, start, found.end()))
@@ -171,7 +189,7 @@ def _find_brackets(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_phrase(inner: str) -> bool:
     """Whether brackets hold a phrase of editors, or two as `edit | edit source`."""
-    if _NAMED.fullmatch(inner):
+    if _NAMED.fullmatch(inner) or _PAGE.fullmatch(inner):
         return True
     return all(part.strip() in _KNOWN for part in inner.split("|"))
 
@@ -196,13 +214,21 @@ def _find_verse_numbers(text: str, lines: list[int], ends: list[int]) -> Iterato
     """Numbers that begin lines or verses, and run through the text."""
     in_line = sorted({*lines, *ends})
     for pattern, places, fewest in ((_AT_LINE, lines, _FEWEST), (_IN_LINE, in_line, _FEWEST + 1)):
-        matches = [(at, one) for at in places if (one := pattern.match(text, at))]
+        matches: list[tuple[int, re.Match[str]]] = []
+        for at in places:
+            one = pattern.match(text, at)
+            if one and not (matches and at < matches[-1][1].end()):  # the verse of a chapter
+                matches.append((at, one))
         found = [
             (int(one[1]), at - (text[at - 1 : at] == "("), one.end())
             for at, one in matches
             if one[1].isdecimal() and 0 < int(one[1]) <= _MOST_NUMBERED
         ]
-        chain = _longest_run([number for number, _, _ in found], fewest)
+        numbers = [number for number, _, _ in found]
+        chain = _longest_run(numbers, fewest)
+        restarted = _find_runs(numbers, fewest)
+        if len(restarted) > len(chain):
+            chain = restarted
         if len(chain) >= _SHARE * len(found):
             for at in chain:
                 yield found[at][1:]
@@ -233,21 +259,47 @@ def _longest_run(numbers: list[int], fewest: int = _FEWEST) -> list[int]:
     return chain[::-1] if len(chain) >= fewest else []
 
 
+def _find_runs(numbers: list[int], fewest: int) -> list[int]:
+    """Where in *numbers* runs stand that begin at 1, as the verses of chapters.
+
+    >>> _find_runs([1, 2, 3, 4, 1, 2, 9, 1, 2, 3, 4], 4)
+    [0, 1, 2, 3, 7, 8, 9, 10]
+    """
+    runs: list[list[int]] = []
+    for at, number in enumerate(numbers):
+        if number == 1:
+            runs.append([at])
+        elif runs and runs[-1][-1] == at - 1 and numbers[at - 1] == number - 1:
+            runs[-1].append(at)
+    return [at for run in runs if len(run) >= fewest for at in run]
+
+
 def _find_time_stamps(text: str, lines: list[int]) -> Iterator[tuple[int, int]]:
     """Times that begin the lines of a transcript: from its start on, in order, with much text."""
     found = [one for at in lines if (one := _STAMP.match(text, at))]
+    stamps = list(_find_transcribed(text, found))
+    yield from stamps
+    if stamps:
+        yield from (one.span() for one in _CUE.finditer(text))
+
+
+def _find_transcribed(text: str, found: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    """The times, if they are those of a transcript: rising, with much text, of no timetable."""
     if len(found) < _FEWEST_STAMPS:
         return
     times = [int(one[1] or 0) * 3600 + int(one[2]) * 60 + int(one[3]) for one in found]
     written = len(text) - sum(one.end() - one.start() for one in found)
+    is_early = times[0] <= 60 and any(time % 300 for time in times)
+    # Most times of a timetable, read as minutes and seconds, are multiples of five.
+    is_uneven = len(times) >= _FEWEST_LATE_STAMPS and (
+        sum(time % 5 == 0 for time in times) < len(times) / 2
+    )
     if (
-        times[0] <= 60
-        and all(a <= b for a, b in pairwise(times))
-        and any(time % 300 for time in times)
+        (is_early or is_uneven)
+        and sum(a > b for a, b in pairwise(times)) <= _FALLS * len(times)
         and written >= _LETTERS_AT_STAMP * len(found)
     ):
         yield from (one.span() for one in found)
-        yield from (one.span() for one in _CUE.finditer(text))
 
 
 try:
