@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -593,3 +594,22 @@ def test_the_permissions_that_are_documented_suffice(start_server, tmp_path):
     path = written(DedupConfig(redis_url=url), tmp_path / "x.gz")
     found = asyncio.run(import_index(DedupConfig(redis_url=url, namespace="new"), path))
     assert found.audit.faults == []
+
+
+def test_an_index_that_ignores_what_earlier_ones_did(config, tmp_path):
+    """Under the default of DEDUP_IGNORE it is refused by an error that says what to set."""
+    old = replace(config, ignore="case,punctuation")
+    opened(old, lambda index: index.check("http://a.example/", text(article(1))))
+    path = written(old, tmp_path / "index.jsonl.gz")
+    said = r"ignore: (?:index|\S+) case, punctuation, settings case, marks, typography"
+    with pytest.raises(ParameterMismatch, match=said):
+        opened(config, lambda index: index.stats())
+    with pytest.raises(ParameterMismatch, match=said):
+        asyncio.run(import_index(replace(config, namespace="new"), path))
+    assert asyncio.run(import_index(replace(old, namespace="new"), path)).new == 1
+    for namespace in (config.namespace, "new"):
+        again = opened(
+            replace(old, namespace=namespace),
+            lambda index: index.check("http://b.example/", text(article(1)).replace(" ", ", ")),
+        )
+        assert again.kind is Kind.EXACT
