@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,11 +34,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.folders import lack_of
 from benchmarks.sketch import environment
+from crawler.dedup.config import DedupConfig
+from crawler.dedup.fingerprint import make_normaliser
 from crawler.dedup.sketches import Sketcher
 from crawler.dedup.sketches.lsh import fewest_bands
 from crawler.dedup.sketches.shingles import Shingler
 from crawler.dedup.sketches.similarity import jaccard
-from crawler.dedup.text.normaliser import Normaliser
+
+if TYPE_CHECKING:
+    from crawler.dedup.text.normaliser import Normaliser
 
 Pair = tuple[int, int]
 Scores = dict[Pair, float]
@@ -55,7 +59,7 @@ class Texts:
     truth: Scores
     excluded: set[Pair] = field(default_factory=set)
     size: int = 5
-    normaliser: Normaliser = field(default_factory=Normaliser)
+    normaliser: Normaliser = field(default_factory=lambda: make_normaliser(DedupConfig()))
 
     @property
     def shingler(self) -> Shingler:
@@ -88,7 +92,7 @@ def load(folder: Path, name: str) -> Texts:
 
 
 # What docs/methods.md advises for short messages.
-SHORT = Normaliser(drop_urls=True, drop_reposts=True)
+SHORT = make_normaliser(DedupConfig(ignore="case,marks,typography,urls,reposts"))
 
 
 def sharing(keys: Iterable[Iterable[Any]], min_matches: int = 1) -> Iterator[Pair]:

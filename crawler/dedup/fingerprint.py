@@ -60,12 +60,15 @@ def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
         unit=config.shingle_unit,
         step=config.shingle_step,
         repeats=config.shingle_repeats,
-        normaliser=_normaliser(config, make_segmenter(config.segment) if config.segment else None),
+        normaliser=make_normaliser(
+            config, make_segmenter(config.segment) if config.segment else None
+        ),
         **config.sketch_options,
     )
 
 
-def _normaliser(config: DedupConfig, segment: Segmenter | None = None) -> Normaliser:
+def make_normaliser(config: DedupConfig, segment: Segmenter | None = None) -> Normaliser:
+    """The normaliser that `config` asks for by what it ignores."""
     return Normaliser(
         fold_case="case" in config.ignore,
         drop_punctuation=not config.ignore.isdisjoint({"punctuation", "typography"}),
@@ -85,7 +88,7 @@ def make_corrector(config: DedupConfig) -> Corrector | None:
         return None
     from .spelling.correction import load_corrector
 
-    return load_corrector(config.correct, _normaliser(config))
+    return load_corrector(config.correct, make_normaliser(config))
 
 
 def verification_sketches(
