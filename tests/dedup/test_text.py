@@ -198,6 +198,7 @@ def test_signs_that_carry_meaning_are_told_apart(texts: list[str]) -> None:
         ("• a\n* b\n- c | d", "a\nb\nc / d"),
         (" *\n * a\n *\n * b", "a\nb"),
         ("#\n# a\n#\n#\n# b", "a\n\n#\nb"),
+        ("/*\n * a\n *\n */\nb", "a\nb"),
         ("This* is **bold** ¶", "This is bold"),
         ("p\n–", "p\n—"),
         ("Ja!\n**********\nNein!", "Ja\nNein"),

@@ -279,6 +279,7 @@ cdef bint is_alone(str text, Py_ssize_t at, int most, Written* known, by_itself)
     cdef int by, walked, signs = known[text[at]].letters[0] >> 4, before = signs
     cdef Py_ssize_t place
     cdef Py_UCS4 char
+    cdef int seen = comment_part(text[at], known)
     if known[text[at]].letters[1] >> 4:
         return False
     for by in range(-1, 2, 2):
@@ -297,11 +298,19 @@ cdef bint is_alone(str text, Py_ssize_t at, int most, Written* known, by_itself)
             if not rule_of(char, known) or known[char].letters[1] >> 4:
                 return False
             signs += known[char].letters[0] >> 4
+            seen |= comment_part(char, known)
             if by < 0:
                 before = 0
         if signs > most:
             return False
-    return not (before and place >= 0 and leads(text, at, place, known, by_itself))
+    return seen != 3 and not (before and place >= 0 and leads(text, at, place, known, by_itself))
+
+
+cdef inline int comment_part(Py_UCS4 char, Written* known) noexcept:
+    """1 for a slash, 2 for an asterisk."""
+    if not rule_of(char, known) or known[char].letters[1] != 1:
+        return 0
+    return (known[char].letters[2] == c"/") + 2 * (known[char].letters[2] == c"*")
 
 
 cdef bint leads(
@@ -319,7 +328,7 @@ cdef bint leads(
         if is_same(text, at, place, known):
             found = True
         elif found or not is_blank(text[place]):
-            return found and is_space(text[place])
+            return found and (is_space(text[place]) or comment_part(text[place], known) == 1)
     return False
 
 

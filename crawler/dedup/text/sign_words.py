@@ -206,6 +206,8 @@ class _Place:
         others = (before + after).translate(_NO_BLANKS)
         if len(others) >= most or any(find_sign(char) is None for char in others):
             return False
+        if "/" in (line := others + self._char_at(0)) and "*" in line:
+            return False  # the beginning or the end of a comment
         # The line of a comment that has no text, before one that has.
         return before.strip(_BLANKS) != "" or not self._leads_next_line()
 
@@ -216,7 +218,7 @@ class _Place:
         found = _NEXT_LINE.match(self._text, self._at)
         following = found[1].lstrip(_BLANKS) if found else ""
         rest = following.lstrip("".join(char for char in following if find_sign(char) == this))
-        return rest != following and rest[:1] == " "
+        return rest != following and rest.startswith((" ", "/"))
 
     def _is_among_numbers(self) -> bool:
         """Whether the line has a number, signs and blanks, and nothing else."""
