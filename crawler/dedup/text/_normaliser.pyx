@@ -182,10 +182,11 @@ cdef bint counts(
     cdef int rule = rule_of(text[at], known)
     cdef Py_ssize_t before, after
     cdef int previous, following
+    cdef bint lone = last in b" .,:/"  # no letter of its line is right before it
     if rule == ALWAYS:
         return True
     if rule == SEPARATOR and not c"0" <= last <= c"9":
-        return last in b" .,:/" and is_alone(text, at, MOST, known, by_itself)
+        return lone and is_alone(text, at, MOST, known, by_itself)
     after = step(text, at, 1, known, by_itself)
     before = step(text, at, -1, known, by_itself)
     previous = rule_of(text[before], known) if before >= 0 else 0
@@ -197,11 +198,11 @@ cdef bint counts(
             if after >= 0 and is_money(text[after]):
                 if is_digit(text, step(text, after, 1, known, by_itself), known):
                     return True
-        return is_alone(text, at, MOST_DASHES, known, by_itself)
+        return lone and is_alone(text, at, MOST_DASHES, known, by_itself)
     if rule == LONG_DASH:
-        return is_alone(text, at, MOST_DASHES, known, by_itself)
+        return lone and is_alone(text, at, MOST_DASHES, known, by_itself)
     if rule == STAR:
-        if is_alone(text, at, MOST_STARS, known, by_itself):
+        if lone and is_alone(text, at, MOST_STARS, known, by_itself):
             return True
         return (previous == STAR or c"0" <= last <= c"9") and is_among(
             text, at, True, known, by_itself
@@ -255,7 +256,7 @@ cdef bint counts(
                 return True
         elif begins_with_letter(text, after, known) and (before < 0 or opens(text[before])):
             return True
-    return is_alone(text, at, MOST, known, by_itself)
+    return lone and is_alone(text, at, MOST, known, by_itself)
 
 
 cdef Py_ssize_t step(str text, Py_ssize_t at, int by, Written* known, by_itself) except -2:

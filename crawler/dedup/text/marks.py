@@ -118,7 +118,7 @@ def without_marks(text: str) -> str:
         spans += _find_brackets(text)
     if "﴿" in text:
         spans += (found.span() for found in _KORANIC.finditer(text))
-    for pattern in _BRACKETED_STAMPS:
+    for pattern in _BRACKETED_STAMPS if text.count(":") >= _FEWEST_STAMPS else ():
         spans += _find_transcribed(text, list(pattern.finditer(text)))
     if len(lines) + len(ends) >= _FEWEST:
         spans += [
