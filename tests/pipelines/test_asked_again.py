@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
 
 from tests.pipelines.crawls import Feed, crawl, prose
@@ -68,8 +69,6 @@ class Tags:
         self.items: list[Any] = []
 
     def watch(self, crawler: Any) -> None:
-        from scrapy import signals
-
         crawler.signals.connect(self.put, signal=signals.item_scraped)
 
     def put(self, item: Any) -> None:
@@ -125,41 +124,26 @@ async def test_copies_of_pages_elsewhere_are_left(web: Web, run: Any) -> None:
     assert (stats["dedup/exact"], "dedup/asked_again" in stats) == (1, False)
 
 
-async def test_what_another_crawl_has_seen_may_have_changed(web: Web, run: Any) -> None:
-    """It began later and ended earlier; its pages are confirmed, but not by this crawl."""
-    web.page("/old", text=prose(1))
-    web.page("/new", text=prose(1))
+async def test_what_another_crawl_has_confirmed_may_change(web: Web, run: Any) -> None:
+    """A crawl that overlaps has seen the original before this one finds it changed."""
+    for path in Other.paths:
+        web.page(path, text=prose(1))
 
-    class Slow(Other):
+    class Overlapped(Other):
         async def start(self) -> AsyncIterator[Request]:
-            await run(spider=type("Quick", (Other,), {"paths": ("/old", "/new")}))
+            await run(spider=type("Behind", (Other,), {"paths": ("/old", "/new")}))
             web.page("/old", text=prose(2))
             async for request in super().start():
                 yield request
 
     tags = Tags()
-    stats = await run(tags, spider=Slow)
-    assert stats["dedup/asked_again"] == 1
-    assert {item["at"] for item in tags.items} == {"/old", "/new"}
-
-
-async def test_a_mirror_leaves_room(web: Web, run: Any) -> None:
-    """Copies of pages on a host that is not visited are let go when much is remembered."""
-    mirrored = [f"/mirror/{n}" for n in range(20)]
-    for n, path in enumerate(mirrored):
-        web.page(path, text=prose(100 + n))
-    url, web.url = web.url, web.url.replace("localhost", "127.0.0.1")
-    await run(spider=type("First", (Other,), {"paths": mirrored}))
-    web.url = url
-    web.page("/old", text=prose(1))
-    await run(spider=type("Second", (Other,), {"paths": ("/old",)}))
-    web.page("/old", text=prose(2))
-    web.page("/new", text=prose(1))
-    tags = Tags()
-    spider = type("Third", (Other,), {"paths": (*mirrored, "/new", "/old")})
-    stats = await run(tags, spider=spider, DEDUP_ASK_AGAIN=20)
-    assert {item["at"] for item in tags.items} == {"/old", "/new"}
-    assert (stats["dedup/asked_again"], stats["dedup/dropped/exact"]) == (1, 21)
+    stats = await run(tags, spider=Overlapped)
+    assert [(item["at"], item["dedup"]["kind"]) for item in tags.items] == [
+        ("/old", "updated"),
+        ("/new", "updated"),
+    ]
+    assert (stats["dedup/asked_again"], stats["dedup/dropped/exact"]) == (1, 1)
+    assert "dedup/asked_again" not in await run(spider=Other)
 
 
 @pytest.mark.parametrize("most", [0, 1])
@@ -180,6 +164,25 @@ async def test_only_so_many_are_remembered(
     assert stats.get("dedup/asked_again", 0) == most
     assert stats.get("dedup/not_remembered", 0) == 2 * most
     assert ("DEDUP_ASK_AGAIN=1" in caplog.text) == bool(most)
+
+
+async def test_a_mirror_takes_no_room(web: Web, run: Any) -> None:
+    """When memory is full, copies of hosts that the crawl does not visit are forgotten first."""
+    mirrored = {f"/mirror/{n}": 10 + n for n in range(4)}
+    for path, seed in {**mirrored, "/old": 1, "/older": 2}.items():
+        web.page(path, text=prose(seed))
+    url, elsewhere = web.url, "http://" + web.host.replace("localhost", "127.0.0.1")
+    web.url = elsewhere
+    await run(spider=type("There", (Other,), {"paths": tuple(mirrored)}))
+    web.url = url
+    await run(spider=type("Here", (Other,), {"paths": ("/old", "/older")}))
+    for path, seed in {"/new": 1, "/newer": 2, "/old": 3, "/older": 4}.items():
+        web.page(path, text=prose(seed))
+    tags = Tags()
+    paths = (*list(mirrored)[:3], "/new", "/mirror/3", "/newer", "/old", "/older")
+    stats = await run(tags, spider=type("Both", (Other,), {"paths": paths}), DEDUP_ASK_AGAIN=2)
+    assert [item["at"] for item in tags.items] == ["/old", "/older", "/new", "/newer"]
+    assert (stats["dedup/asked_again"], stats.get("dedup/not_remembered")) == (2, None)
 
 
 async def test_many_do_not_wait_for_the_end(web: Web, run: Any) -> None:
@@ -247,6 +250,42 @@ async def test_a_page_that_a_later_pipeline_loses_is_forgotten(
     assert "dedup/lost_later" not in await run(
         ITEM_PIPELINES={type("Skipping", (Fails,), {"path": "/b"}): 300}
     )
+
+
+async def test_a_page_that_another_crawler_loses_is_forgotten_at_once(web: Web, run: Any) -> None:
+    """Copies that this crawler has dropped meanwhile are asked for again."""
+    for path in Other.paths:
+        web.page(path, text=prose(1))
+    has_come, is_dropped = asyncio.Event(), asyncio.Event()
+
+    class Losing:
+        async def process_item(self, item: Any) -> Any:
+            has_come.set()
+            await is_dropped.wait()
+            raise DropItem("not mine")
+
+    class Waiting(Other):
+        async def start(self) -> AsyncIterator[Request]:
+            first = type("First", (Other,), {"paths": ("/old",)})
+            losing = asyncio.ensure_future(run(spider=first, ITEM_PIPELINES={Losing: 300}))
+            await has_come.wait()
+            yield Request(self.url + "/new", self.parse_page, cb_kwargs={"at": "/new"})
+            assert (await losing)["dedup/lost_later"] == 1
+
+        def parse_page(self, response: Any, at: str) -> Iterator[Any]:
+            yield {"url": response.url, "text": response.text, "at": at}
+
+    class Drops(Tags):
+        def watch(self, crawler: Any) -> None:
+            super().watch(crawler)
+            crawler.signals.connect(self.drop, signal=signals.item_dropped)
+
+        def drop(self, item: Any) -> None:
+            is_dropped.set()
+
+    tags = Drops()
+    await run(tags, spider=Waiting)
+    assert [item["at"] for item in tags.items] == ["/new"]
 
 
 async def test_the_first_pages_of_a_host_are_put_right(web: Web, run: Any) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider
@@ -16,6 +15,7 @@ from ...dedup.identity import host
 from ...scrapy_versions import look_for_requests
 from ...wording import counted
 from ..gone import GONE
+from .memory import Dropped, DroppedPages
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -33,19 +33,8 @@ ASKED_AGAIN: Final = "dedup_asked_again"
 ENOUGH: Final = 8  # contents from which a host's template is known well
 _FEW: Final = 16  # dropped pages for which the index is not asked before the spider is idle
 _TIMES: Final = 10  # as many pages as are remembered at once are asked for again in a crawl
-_MOST_HOSTS: Final = 10_000  # that a crawl remembers to have visited
 _MOST_FINAL: Final = 64  # hosts that one check names
 _SHOWN: Final = 10  # URLs that the log lists
-
-
-class Dropped(NamedTuple):
-    """A dropped page: the request that it came from, None if from none.
-
-    It is early if its host's template was hardly known when a page of that host stood for it.
-    """
-
-    request: Request | None
-    is_early: bool = False
 
 
 class AskAgain:
@@ -78,16 +67,12 @@ class AskAgain:
         self.asked: dict[str, bool] = {}  # pages, and whether that was when the spider was idle
         self.kept = 0  # of these, as far as they have come
         self.missed: set[str] = set()  # pages without their text that cannot be asked for
-        self._most = most
         self._known = known
         self._count = count
         self._template = template
-        self._dropped: dict[str, Dropped] = {}
+        self.dropped = DroppedPages(most)
         self._since_settled = 0
         self._awaited: set[str] = set()
-        self._forgotten = 0
-        self._let_go: Counter[str] = Counter()  # pages, by the host of their original
-        self._hosts: dict[str, None] = {}
         self._index: DuplicateIndex | None = None
         self._report: Callable[[bool], Awaitable[None]] | None = None
         self._crawler: Crawler | None = None
@@ -117,39 +102,33 @@ class AskAgain:
         """Note that a page came; the hosts whose unconfirmed records are to give way to it."""
         known = self._known(url)
         self._awaited.discard(known)
-        here = host(known)
-        if len(self._hosts) < _MOST_HOSTS:
-            self._hosts[here] = None
+        hosts = self.dropped.visit(known)
         urls, final = request.meta.get(ASKED_AGAIN, ((), ())) if request else ((), ())
         if known not in urls or not final:
             return ()
-        return tuple(dict.fromkeys([*final, here, *self._hosts]))[:_MOST_FINAL]
+        return tuple(dict.fromkeys([*final, *hosts]))[:_MOST_FINAL]
 
     def note_kept(self, url: str) -> None:
         """Note that a page is kept, or passed on as a copy."""
         known = self._known(url)
-        self._dropped.pop(known, None)
+        self.dropped.discard(known)
         self.kept += known in self.asked
 
-    def remember(self, url: str, request: Request | None, *, is_early: bool = False) -> None:
+    def remember(self, url: str, page: Dropped) -> None:
         """Remember a dropped page, unless it was asked for when the spider was idle."""
-        known = self._known(url)
-        if not self._most or self.asked.get(known):
+        known, most = self._known(url), self.dropped.most
+        if not most or self.asked.get(known):
             return
-        if len(self._dropped) >= self._most and known not in self._dropped:
-            self._forgotten += 1
-            self._count("dedup/not_remembered")
-        else:
-            self._dropped[known] = Dropped(request, is_early)
+        self.dropped.add(known, page)
         self._since_settled += 1
-        many = len(self._dropped) >= self._most * 3 // 4
-        if many and self._since_settled >= max(self._most // 4, _FEW):
+        many = len(self.dropped) >= most * 3 // 4
+        if many and self._since_settled >= max(most // 4, _FEW):
             self._settle_soon(is_idle=False)
 
     def idle(self) -> None:
         """Ask for pages again before a spider closes."""
         settling = self._settling is not None and not self._settling.done()
-        if not settling and (not self._dropped or self._is_unanswered or self._index is None):
+        if not settling and (not self.dropped or self._is_unanswered or self._index is None):
             return
         self._settle_soon(is_idle=True)
         raise DontCloseSpider
@@ -160,13 +139,13 @@ class AskAgain:
             self._settling = asyncio.ensure_future(self._settle(is_idle=is_idle))
 
     async def _settle(self, *, is_idle: bool) -> None:
-        pages, self._dropped = self._dropped, {}
+        pages = self.dropped.take()
         try:
             found = await self._originals(pages, is_idle=is_idle)
             await self._ask_for(pages, found, is_idle=is_idle)
         except Exception as error:  # whatever it is, the crawl ends
             self._is_unanswered = is_idle
-            self._dropped = {**pages, **self._dropped}
+            self.dropped.put_back(pages)
             logger.error(
                 "What became of the originals of dropped pages is not known: %s",
                 error,
@@ -186,18 +165,17 @@ class AskAgain:
     ) -> None:
         """Make the requests again of the pages for which that is needed, each request once."""
         requests: dict[int, tuple[Request, list[str], set[str]]] = {}
+        waiting: dict[str, Dropped] = {}
+        confirmed: dict[str, Dropped] = {}
         for known, page in pages.items():
             original = found[known]
             if not await self._is_needed(known, page, original, is_idle=is_idle):
-                there = host(original.url)
-                if is_idle or (original.state == "confirmed" and not page.is_early):
-                    continue
-                if original.state == "unconfirmed" and there not in self._hosts:
-                    self._let_go[there] += 1  # as a mirror's, whose originals nobody asks for
-                else:
-                    self._dropped.setdefault(known, page)
+                if page.is_early or original.state != "confirmed":
+                    waiting[known] = page
+                elif not self.dropped.has_seen(page.original):
+                    confirmed[known] = page
                 continue
-            if page.request is None or len(self.asked) >= self._most * _TIMES:
+            if page.request is None or len(self.asked) >= self.dropped.most * _TIMES:
                 self.missed.add(known)
                 continue
             _, urls, hosts = requests.setdefault(id(page.request), (page.request, [], set()))
@@ -206,6 +184,9 @@ class AskAgain:
             self.asked[known] = is_idle
         for request, urls, hosts in requests.values():
             self._ask(request, urls, sorted(hosts)[:_MOST_FINAL] if is_idle else [])
+        if not is_idle:
+            self.dropped.put_back(waiting)
+            self.dropped.put_back_some(confirmed)  # by others, and this crawl may find it changed
 
     async def _is_needed(
         self, known: str, page: Dropped, original: Original, *, is_idle: bool
@@ -218,7 +199,7 @@ class AskAgain:
             template = await self._template(known)
             if template is not None and template.learnt >= ENOUGH:
                 return True
-        return original.state == "unconfirmed" and host(original.url) in self._hosts
+        return original.state == "unconfirmed" and self.dropped.is_visited(original.url)
 
     def _ask(self, request: Request, urls: list[str], final: list[str]) -> None:
         meta = {name: value for name, value in request.meta.items() if name != "retry_times"}
@@ -231,14 +212,6 @@ class AskAgain:
         for _ in urls:
             self._count("dedup/asked_again")
         engine.crawl(request.replace(meta=meta, dont_filter=True))
-
-    def pending(self) -> dict[str, Dropped]:
-        """The pages that are still remembered, when a crawl ends before its spider is idle."""
-        return dict(self._dropped)
-
-    def resume(self, pages: Mapping[str, Dropped]) -> None:
-        """Remember the pages of a crawl that goes on."""
-        self._dropped = {**pages, **self._dropped}
 
     async def close(self, *, goes_on: bool) -> None:
         """Log what was asked for again, and what could not be; all of it if no crawl goes on."""
@@ -265,19 +238,19 @@ class AskAgain:
                 ", ".join(map(repr, shown)),
                 ", …" * (len(self.missed) > _SHOWN),
             )
-        self._forgotten += sum(n for there, n in self._let_go.items() if there in self._hosts)
-        if self._forgotten:
+        for _ in range(self.dropped.forgotten):
+            self._count("dedup/not_remembered")
+        if self.dropped.forgotten:
             logger.warning(
                 "%s more than DEDUP_ASK_AGAIN=%d waited for their originals and could not be "
                 "remembered: `scrapy dedup orphans` lists those whose text no kept page has",
-                counted(self._forgotten, "dropped page"),
-                self._most,
+                counted(self.dropped.forgotten, "dropped page"),
+                self.dropped.most,
             )
 
     async def _give_up(self) -> None:
         """Take note of the pages that are left without their text."""
-        pages = self._dropped.keys() | self._awaited
-        self._dropped = {}
+        pages = self.dropped.take().keys() | self._awaited
         if not pages:
             return
         try:
@@ -286,7 +259,7 @@ class AskAgain:
             self.missed |= pages
             return
         for known in pages:
-            if await self._is_needed(known, Dropped(None), found[known], is_idle=True):
+            if await self._is_needed(known, Dropped(None, ""), found[known], is_idle=True):
                 self.missed.add(known)
 
 

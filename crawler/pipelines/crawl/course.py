@@ -15,6 +15,7 @@ from ..dropping import drop_reason
 from .again import ENOUGH, AskAgain
 from .job import Job
 from .later import LaterPipelines
+from .memory import Dropped
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_MOST_SEEN: Final = 1_000_000  # kept pages that a process remembers to have seen, 60 bytes each
+_COPIES: Final = frozenset({Kind.EXACT, Kind.NEAR})
 _PAUSE: Final = 10.0  # seconds from one try to begin a crawl in the index to the next
 
 
@@ -62,7 +63,6 @@ class Course:
         self._job = Job()
         self._crawler: Crawler | None = None
         self._index: DuplicateIndex | None = None
-        self._seen: set[int] = set()
         self._has_begun = False
         self._next_try = 0.0
 
@@ -78,7 +78,10 @@ class Course:
         self._index = index
         self.again.open(index, report)
         if self._crawler is not None and self._crawler.spider is not None:
-            self.again.resume(self._job.pages(self._crawler.spider))
+            pages = self._job.pages(self._crawler.spider)
+            self.again.dropped.put_back(pages)
+            for known in pages:
+                self.again.dropped.visit(known)
         await self.begin()
 
     async def begin(self) -> None:
@@ -97,26 +100,26 @@ class Course:
 
     def note(self, verdict: Verdict, request: Request | None, learnt: int | None) -> None:
         """Note what was decided about a page, with so many contents of its host known."""
-        known = self._config.identity(verdict.url)
-        if verdict.duplicate_of is None and len(self._seen) < _MOST_SEEN:
-            self._seen.add(hash(known))
+        known, is_copy = self._config.identity(verdict.url), verdict.standing in _COPIES
+        if not is_copy:
+            self.again.dropped.see(known)
         if drop_reason(verdict, self._config.drop) is None:
             self.again.note_kept(verdict.url)
             self.later.pass_on(verdict)
             return
         original = verdict.duplicate_of
-        if original is None or verdict.standing not in (Kind.EXACT, Kind.NEAR):
+        if original is None or not is_copy:
             return
         is_early = verdict.standing is Kind.NEAR and learnt is not None and learnt < ENOUGH
         is_early = is_early and host(original) == host(known)
-        # What another crawl alone has seen may have changed since, or be lost in a pipeline there.
-        is_seen = hash(original) in self._seen and not self.later.is_doubtful(original)
-        if verdict.unconfirmed or is_early or not is_seen:
-            self.again.remember(verdict.url, request, is_early=is_early)
+        # Another crawl or worker may have confirmed the original, and it may have changed since.
+        is_known = self.again.dropped.has_seen(original) and not self.later.is_doubtful(original)
+        if verdict.unconfirmed or is_early or not is_known:
+            self.again.remember(verdict.url, Dropped(request, original, is_early))
 
     async def close(self) -> None:
         """End the crawl in the index, or leave what it takes to go on with it."""
-        pages = self.again.pending()
+        pages = self.again.dropped.pages()
         goes_on = self._job.can_go_on and self._has_pending(bool(pages))
         if goes_on and self._crawler is not None and self._crawler.spider is not None:
             self._job.pause(pages, self._crawler.spider)

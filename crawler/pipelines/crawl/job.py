@@ -18,7 +18,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.request import request_from_dict
 
 from ...dedup.store.messages import Crawl
-from .again import Dropped
+from .memory import Dropped
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -111,11 +111,12 @@ class Job:
     def pages(self, spider: Spider) -> dict[str, Dropped]:
         """The dropped pages that a paused crawl remembered."""
         found = {}
-        for known, packed, is_early in self._left.get("dropped", ()):
+        for page in self._left.get("dropped", ()):
             with suppress(Exception):  # a spider that has other callbacks by now
+                known, packed, *rest = page
                 # Scrapy's own queue in that folder is no safer.
                 request = request_from_dict(pickle.loads(b64decode(packed)), spider=spider)
-                found[known] = Dropped(request, is_early)
+                found[known] = Dropped(request, *rest)
         return found
 
     def pause(self, pages: Mapping[str, Dropped], spider: Spider) -> None:
@@ -125,7 +126,7 @@ class Job:
             with suppress(Exception):  # as Scrapy's queue: callbacks that are no methods
                 assert page.request is not None
                 packed = pickle.dumps(page.request.to_dict(spider=spider))
-                dropped.append((known, b64encode(packed).decode(), page.is_early))
+                dropped.append((known, b64encode(packed).decode(), *page[1:]))
         self._paused = {"crawl": self._state.get("crawl", (0, 0)), "dropped": dropped}
 
     @property

@@ -1,0 +1,123 @@
+"""Dropped pages that a crawl remembers, and the pages that it has seen stand for others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ...dedup.identity import host
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+_MOST_SEEN: Final = 100_000  # kept pages that a crawl remembers to have seen, some 100 bytes each
+_MOST_HOSTS: Final = 10_000  # that a crawl remembers to have visited
+
+
+class Dropped(NamedTuple):
+    """A dropped page: the request that it came from, None if from none, and its original.
+
+    It is early if its host's template was hardly known when a page of that host stood for it.
+    """
+
+    request: Request | None
+    original: str
+    is_early: bool = False
+
+
+class DroppedPages:
+    """Remembers dropped pages until it is known what has become of their originals.
+
+    When it is full, pages are forgotten first whose originals are on hosts that the crawl has not
+    visited, as those of a mirror: such originals stand.
+
+    URLs stand in the form by which the index knows them.
+
+    Parameters
+    ----------
+    most
+        How many pages are remembered at once; 0 for none.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._pages: dict[str, Dropped] = {}
+        self._has_elsewhere = True  # there may be pages whose originals are on hosts not visited
+        # For want of room, by the host of the original, visited or not.
+        self._forgotten: Counter[str] = Counter()
+        self._hosts: dict[str, None] = {}
+        self._seen: dict[int, None] = {}  # hashes of URLs, the latest last
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def visit(self, url: str) -> tuple[str, ...]:
+        """Note that a page of this address came; the hosts that were visited."""
+        here = host(url)
+        if len(self._hosts) < _MOST_HOSTS:
+            self._hosts[here] = None
+        return (here, *self._hosts)
+
+    def is_visited(self, url: str) -> bool:
+        """Whether a page came of the host of an address."""
+        return host(url) in self._hosts
+
+    def see(self, url: str) -> None:
+        """Note that this process itself has seen a kept page."""
+        self._seen[hash(url)] = None
+        if len(self._seen) > _MOST_SEEN:
+            del self._seen[next(iter(self._seen))]
+
+    def has_seen(self, url: str) -> bool:
+        """Whether this process itself has seen a kept page, as far as it remembers."""
+        return hash(url) in self._seen
+
+    def add(self, url: str, page: Dropped) -> None:
+        """Remember a page if there is room for it."""
+        has_room = url in self._pages or len(self._pages) < self.most
+        is_elsewhere = not self.is_visited(page.original)
+        if has_room or (not is_elsewhere and self._make_room()):
+            self._pages[url] = page
+            self._has_elsewhere |= is_elsewhere
+        else:
+            self._forgotten[host(page.original)] += 1
+
+    def _make_room(self) -> bool:
+        """Forget the pages whose originals are on hosts that were not visited, if there are any."""
+        if not self._has_elsewhere:
+            return False
+        self._has_elsewhere = False
+        pages = self._pages
+        elsewhere = [url for url in pages if not self.is_visited(pages[url].original)]
+        for url in elsewhere:
+            self._forgotten[host(pages.pop(url).original)] += 1
+        return bool(elsewhere)
+
+    @property
+    def forgotten(self) -> int:
+        """How many pages were forgotten for want of room, of hosts visited by now."""
+        return sum(count for name, count in self._forgotten.items() if name in self._hosts)
+
+    def discard(self, url: str) -> None:
+        """Forget a page."""
+        self._pages.pop(url, None)
+
+    def put_back(self, pages: Mapping[str, Dropped]) -> None:
+        """Remember pages again, but for those that have come anew."""
+        self._pages = {**pages, **self._pages}
+
+    def put_back_some(self, pages: Mapping[str, Dropped]) -> None:
+        """The same as far as that fills no more than half of the room."""
+        some = zip(range(self.most // 2 - len(self._pages)), pages.items(), strict=False)
+        self.put_back(dict(page for _, page in some))
+
+    def take(self) -> dict[str, Dropped]:
+        """Hand over all pages."""
+        pages, self._pages = self._pages, {}
+        self._has_elsewhere = True
+        return pages
+
+    def pages(self) -> dict[str, Dropped]:
+        """The pages that are remembered."""
+        return dict(self._pages)
