@@ -102,7 +102,9 @@ class DuplicatePipeline:
         self._archive: ArchiveWriter | None = None
         self.gone = GoneAddresses(config.identity, count)
         self.left_out = LeftOut(count)
-        self.course = Course(config, count, template, self.texts.reader.urls, self.left_out.note)
+        self.course = Course(
+            config, count, template, self.texts.reader.urls, self.left_out.note_now
+        )
         self.ending: Ending | None = None
 
     @classmethod

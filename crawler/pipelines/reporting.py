@@ -60,7 +60,11 @@ class Telling(ABC, Generic[Found]):
 
     def _add(self, found: Found) -> None:
         self.waiting.append(found)
-        if len(self.waiting) % MANY == 0 and (self._report is None or self._report.done()):
+        if len(self.waiting) % MANY == 0:
+            self._report_soon()
+
+    def _report_soon(self) -> None:
+        if self._report is None or self._report.done():
             self._report = asyncio.ensure_future(self.report())
 
     async def report(self) -> None:
@@ -132,6 +136,11 @@ class LeftOut(Telling[str]):
                 "when a crawl meets them again",
                 MOST_LEFT_OUT,
             )
+
+    def note_now(self, url: str) -> None:
+        """The same, and tell the index at once: other crawlers may drop copies of the page."""
+        self.note(url)
+        self._report_soon()
 
     async def _tell(self, index: DuplicateIndex, found: str) -> bool:
         return await index.leave_out(found)

@@ -288,6 +288,18 @@ async def test_a_page_that_another_crawler_loses_is_forgotten_at_once(web: Web, 
     assert [item["at"] for item in tags.items] == ["/new"]
 
 
+async def test_no_page_is_awaited_to_forget_what_is_lost(open_bench: Any) -> None:
+    """Another crawler keeps its copy although this one has nothing more to check."""
+    one, other = await open_bench(), await open_bench()
+    page = {"url": "https://example.org/a", "text": prose(1)}
+    one.pipeline.course.later.dropped(await one.process(page), None, DropItem("not mine"))
+    async with asyncio.timeout(10):
+        while not one.stats["dedup/left_out"]:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+    item = await other.process({**page, "url": "https://example.org/b"})
+    assert item["dedup"]["kind"] == "unique"
+
+
 async def test_the_first_pages_of_a_host_are_put_right(web: Web, run: Any) -> None:
     """Near-copies by a paragraph that turns out to be the site's own are asked for again."""
     boiler, paths = prose(9, 120), [f"/p/{n}" for n in range(12)]
