@@ -274,7 +274,8 @@ class DuplicatePipeline:
                     learnt=main.learnt if main else None,
                     final=self.course.again.came(url, request),
                 )
-                self.course.note(verdict, request, main.learnt if main else None)
+                alone, learnt = (main.whole, main.learnt) if main else (text, None)
+                self.course.note(verdict, request, alone, learnt)
                 self._remember(page, found, text, verdict)
                 return verdict
         except DedupError as error:

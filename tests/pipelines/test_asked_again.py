@@ -199,8 +199,33 @@ async def test_many_do_not_wait_for_the_end(web: Web, run: Any) -> None:
     web.page("/a", text=prose(3))
     feed = Feed()
     stats = await run(feed, DEDUP_ASK_AGAIN=20)
-    assert (stats["dedup/asked_again"], "dedup/not_remembered" in stats) == (14, False)
+    assert (stats["dedup/asked_again"], "dedup/not_remembered" in stats) == (1, False)
     assert len(feed.tags.keys() & copies.keys()) == 1
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+async def test_one_page_with_a_text_is_asked_for(web: Web, run: Any, is_gone: bool) -> None:
+    """The next one only if that is gone by then, or if a later pipeline loses it."""
+    web.page("/old", text=prose(1))
+    await run(spider=type("First", (Other,), {"paths": ("/old",)}))
+    copies = tuple(f"/copy/{n}" for n in range(9))
+    for path in copies:
+        web.page(path, text=prose(1))
+    web.page("/old", text=prose(2))
+
+    class Losing:
+        def process_item(self, item: Any) -> Any:
+            if item["at"] == "/old" and is_gone:
+                del web.answers["/copy/0"]
+            if item["at"] == "/copy/0":
+                raise DropItem("not mine")
+            return item
+
+    tags, spider = Tags(), type("All", (Other,), {"paths": (*copies, "/old")})
+    stats = await run(tags, spider=spider, ITEM_PIPELINES={Losing: 300})
+    assert web.seen[len(copies) + 1 :] == ["/copy/0", "/copy/1"]
+    assert [item["at"] for item in tags.items] == ["/old", "/copy/1"]
+    assert "dedup/not_asked_again" not in stats
 
 
 async def test_what_does_not_come_again_is_listed(

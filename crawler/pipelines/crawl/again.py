@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,6 +35,7 @@ ENOUGH: Final = 8  # contents from which a host's template is known well
 _FEW: Final = 16  # dropped pages for which the index is not asked before the spider is idle
 _TIMES: Final = 10  # as many pages as are remembered at once are asked for again in a crawl
 _MOST_FINAL: Final = 64  # hosts that one check names
+_SPARE: Final = 3  # pages with one text that wait until another that has it comes
 _SHOWN: Final = 10  # URLs that the log lists
 
 
@@ -43,7 +45,8 @@ class AskAgain:
     When the spider is idle, or when many are remembered, the index is asked what has become of
     their originals, and their requests are made again where it is needed. A page is asked for once
     while the crawl goes on, and once when it is idle: then records of hosts that the crawl has
-    visited, which it has not confirmed, drop it no more.
+    visited, which it has not confirmed, drop it no more. Of pages with one text one is asked for;
+    the others wait for what becomes of it.
 
     Parameters
     ----------
@@ -55,6 +58,8 @@ class AskAgain:
         Takes the name of a statistic to add one to.
     template
         Gives what is known of the template of the site of a URL.
+    is_doubtful
+        Whether a page that was kept is in no feed yet.
     """
 
     def __init__(
@@ -63,6 +68,7 @@ class AskAgain:
         known: Callable[[str], str],
         count: Callable[[str], None],
         template: Callable[[str], Awaitable[SharedTemplate | None]],
+        is_doubtful: Callable[[str], bool],
     ) -> None:
         self.asked: dict[str, bool] = {}  # pages, and whether that was when the spider was idle
         self.kept = 0  # of these, as far as they have come
@@ -70,9 +76,12 @@ class AskAgain:
         self._known = known
         self._count = count
         self._template = template
+        self._is_doubtful = is_doubtful
+        # The pages that are kept for the texts that were asked for, "" until these come.
+        self._answers: dict[int, str] = {}
         self.dropped = DroppedPages(most)
         self._since_settled = 0
-        self._awaited: set[str] = set()
+        self._awaited: dict[str, Dropped] = {}
         self._index: DuplicateIndex | None = None
         self._report: Callable[[bool], Awaitable[None]] | None = None
         self._crawler: Crawler | None = None
@@ -96,17 +105,23 @@ class AskAgain:
         """Note that a page that was asked for again is gone: its text is, too."""
         if response.status in GONE:
             urls, _ = request.meta.get(ASKED_AGAIN, ((), ()))
-            self._awaited.difference_update(urls)
+            for url in urls:
+                self._awaited.pop(url, None)
 
     def came(self, url: str, request: Request | None) -> tuple[str, ...]:
         """Note that a page came; the hosts whose unconfirmed records are to give way to it."""
         known = self._known(url)
-        self._awaited.discard(known)
+        self._awaited.pop(known, None)
         hosts = self.dropped.visit(known)
         urls, final = request.meta.get(ASKED_AGAIN, ((), ())) if request else ((), ())
         if known not in urls or not final:
             return ()
         return tuple(dict.fromkeys([*final, *hosts]))[:_MOST_FINAL]
+
+    def decided(self, known: str, text: int, kept: str) -> None:
+        """Note that a page came with this text, for which another is kept, or itself."""
+        if known in self.asked and text in self._answers:
+            self._answers[text] = kept
 
     def note_kept(self, url: str) -> None:
         """Note that a page is kept, or passed on as a copy."""
@@ -167,13 +182,23 @@ class AskAgain:
         requests: dict[int, tuple[Request, list[str], set[str]]] = {}
         waiting: dict[str, Dropped] = {}
         confirmed: dict[str, Dropped] = {}
+        asked = Counter({text: 1 for text, url in self._answers.items() if not (url or is_idle)})
         for known, page in pages.items():
             original = found[known]
             if not await self._is_needed(known, page, original, is_idle=is_idle):
+                if is_idle:
+                    continue
                 if page.is_early or original.state != "confirmed":
                     waiting[known] = page
                 elif not self.dropped.has_seen(page.original):
                     confirmed[known] = page
+                continue
+            if self._is_settled(page):
+                continue
+            if asked[page.text]:
+                if is_idle or asked[page.text] <= _SPARE:
+                    waiting[known] = page
+                asked[page.text] += 1
                 continue
             if page.request is None or len(self.asked) >= self.dropped.most * _TIMES:
                 self.missed.add(known)
@@ -182,11 +207,18 @@ class AskAgain:
             urls.append(known)
             hosts.add(host(original.url or known))
             self.asked[known] = is_idle
+            self._awaited[known] = page
+            self._answers[page.text] = ""
+            asked[page.text] = 1
         for request, urls, hosts in requests.values():
             self._ask(request, urls, sorted(hosts)[:_MOST_FINAL] if is_idle else [])
-        if not is_idle:
-            self.dropped.put_back(waiting)
-            self.dropped.put_back_some(confirmed)  # by others, and this crawl may find it changed
+        self.dropped.put_back(waiting)
+        self.dropped.put_back_some(confirmed)  # by others, and this crawl may find it changed
+
+    def _is_settled(self, page: Dropped) -> bool:
+        """Whether a page with its text was asked for and has come, so that one is kept for it."""
+        kept = self._answers.get(page.text)
+        return bool(kept and not self._is_doubtful(kept))
 
     async def _is_needed(
         self, known: str, page: Dropped, original: Original, *, is_idle: bool
@@ -208,7 +240,6 @@ class AskAgain:
         if engine is None or engine.spider is None:
             self.missed.update(urls)
             return
-        self._awaited.update(urls)
         for _ in urls:
             self._count("dedup/asked_again")
         engine.crawl(request.replace(meta=meta, dont_filter=True))
@@ -219,7 +250,7 @@ class AskAgain:
             await asyncio.wait([self._settling])
         if not goes_on:
             await self._give_up()
-        self.missed -= self.asked.keys() - self._awaited
+        self.missed -= self.asked.keys() - self._awaited.keys()
         for _ in self.missed:
             self._count("dedup/not_asked_again")
         if self.asked:
@@ -250,16 +281,18 @@ class AskAgain:
 
     async def _give_up(self) -> None:
         """Take note of the pages that are left without their text."""
-        pages = self.dropped.take().keys() | self._awaited
+        pages = {**self._awaited, **self.dropped.take()}
         if not pages:
             return
         try:
             found = await self._originals(pages, is_idle=True)
         except DedupError:
-            self.missed |= pages
+            self.missed |= pages.keys()
             return
-        for known in pages:
-            if await self._is_needed(known, Dropped(None, ""), found[known], is_idle=True):
+        for known, page in pages.items():
+            page = page._replace(is_early=False)
+            is_needed = await self._is_needed(known, page, found[known], is_idle=True)
+            if is_needed and not self._is_settled(page):
                 self.missed.add(known)
 
 

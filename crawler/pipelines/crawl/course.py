@@ -15,7 +15,7 @@ from ..dropping import drop_reason
 from .again import ENOUGH, AskAgain
 from .job import Job
 from .later import LaterPipelines
-from .memory import Dropped
+from .memory import Dropped, hash_text
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -57,8 +57,10 @@ class Course:
         urls: Callable[[Any, Response | None], Iterable[str]],
         forget: Callable[[str], None],
     ) -> None:
-        self.again = AskAgain(config.ask_again, config.identity, count, template)
         self.later = LaterPipelines(config.identity, urls, forget, count)
+        self.again = AskAgain(
+            config.ask_again, config.identity, count, template, self.later.is_doubtful
+        )
         self._config = config
         self._job = Job()
         self._crawler: Crawler | None = None
@@ -98,16 +100,19 @@ class Course:
         else:
             self._has_begun = True
 
-    def note(self, verdict: Verdict, request: Request | None, learnt: int | None) -> None:
-        """Note what was decided about a page, with so many contents of its host known."""
+    def note(
+        self, verdict: Verdict, request: Request | None, text: str, learnt: int | None
+    ) -> None:
+        """Note what was decided about a page's text, with so many contents of its host known."""
         known, is_copy = self._config.identity(verdict.url), verdict.standing in _COPIES
+        original, hashed = verdict.duplicate_of, hash_text(text)
+        self.again.decided(known, hashed, original if is_copy and original else known)
         if not is_copy:
             self.again.dropped.see(known)
         if drop_reason(verdict, self._config.drop) is None:
             self.again.note_kept(verdict.url)
             self.later.pass_on(verdict)
             return
-        original = verdict.duplicate_of
         if original is None or not is_copy:
             return
         is_early = verdict.standing is Kind.NEAR and learnt is not None and learnt < ENOUGH
@@ -115,7 +120,7 @@ class Course:
         # Another crawl or worker may have confirmed the original, and it may have changed since.
         is_known = self.again.dropped.has_seen(original) and not self.later.is_doubtful(original)
         if verdict.unconfirmed or is_early or not is_known:
-            self.again.remember(verdict.url, Dropped(request, original, is_early))
+            self.again.remember(verdict.url, Dropped(request, original, hashed, is_early))
 
     async def close(self) -> None:
         """End the crawl in the index, or leave what it takes to go on with it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...dedup.identity import host
@@ -16,14 +17,20 @@ _MOST_HOSTS: Final = 10_000  # that a crawl remembers to have visited
 
 
 class Dropped(NamedTuple):
-    """A dropped page: the request that it came from, None if from none, and its original.
+    """A dropped page: the request that it came from, None if from none, its original and its text.
 
     It is early if its host's template was hardly known when a page of that host stood for it.
     """
 
     request: Request | None
     original: str
+    text: int  # its hash
     is_early: bool = False
+
+
+def hash_text(text: str) -> int:
+    """A hash of a text that is the same in all processes, and never 0."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()) or 1
 
 
 class DroppedPages:
