@@ -166,6 +166,26 @@ async def test_only_so_many_are_remembered(
     assert ("DEDUP_ASK_AGAIN=1" in caplog.text) == bool(most)
 
 
+async def test_it_may_change_after_the_index_was_asked(web: Web, run: Any) -> None:
+    """A page that another crawl has confirmed is asked about again at the end."""
+    copies = tuple(f"/copy/{n}" for n in range(16))  # after which the index is asked
+    for path in ("/old", *copies):
+        web.page(path, text=prose(1))
+
+    class Overlapped(Other):
+        paths = (*copies, "/old")
+
+        async def start(self) -> AsyncIterator[Request]:
+            await run(spider=type("Behind", (Other,), {"paths": ("/old",)}))
+            web.page("/old", text=prose(2))
+            async for request in super().start():
+                yield request
+
+    tags = Tags()
+    await run(tags, spider=Overlapped, DEDUP_ASK_AGAIN=20)
+    assert [item["dedup"]["kind"] for item in tags.items] == ["updated", "updated"]
+
+
 async def test_a_mirror_takes_no_room(web: Web, run: Any) -> None:
     """When memory is full, copies of hosts that the crawl does not visit are forgotten first."""
     mirrored = {f"/mirror/{n}": 10 + n for n in range(4)}
