@@ -14,8 +14,6 @@ from .pipelines.log_format import BriefLogFormatter
 from .pipelines.origins import OriginTracker
 from .pipelines.reading import ResponseReader
 from .project import project_config
-from .spiders.cookies import use_packaged_suffix_list
-from .spiders.middlewares import COOKIES, added_to
 from .start_errors import speak_plainly
 
 if TYPE_CHECKING:
@@ -44,6 +42,10 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Check the settings and add the pipeline."""
+        # They need what Scrapy reads domains with, which takes long to import.
+        from .spiders.cookies import use_packaged_suffix_list
+        from .spiders.middlewares import COOKIES, added_to
+
         use_packaged_suffix_list()
         # Contracts pass no items on. A fault here would end the check before them, with its OK.
         if "SCRAPY_CHECK" in os.environ:

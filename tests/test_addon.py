@@ -399,7 +399,7 @@ def test_a_data_folder_that_may_not_be_entered_any_more(
     settings = {"DEDUP_REDIS_URL": server.url, "DEDUP_DATA_DIR": folder, "DOWNLOAD_DELAY": 0.02}
     project.prefix = heeding
     process = project.start(*crawl(web), **settings)
-    wait_until(lambda: (folder / "archive-dedup.sqlite-wal").exists(), seconds=30)
+    wait_until(lambda: any(folder.glob("archive-dedup@*.sqlite-wal")), seconds=30)
     folder.chmod(0)
     try:
         server.kill()

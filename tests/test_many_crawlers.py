@@ -60,6 +60,7 @@ def start(
     # One page at a time, and slow pages: or one process would have fetched them all before the
     # others look into the queue again.
     slowly = {"AUTOTHROTTLE_ENABLED": False, "CONCURRENT_REQUESTS": 1, "STAY_OPEN": 6}
+    slowly["DEDUP_ASK_AGAIN"] = 0  # or a copy may be fetched once more
     words += [word for name, value in slowly.items() for word in ("-s", f"{name}={value}")]
     scrapy = Path(sys.executable).with_name("scrapy")
     return subprocess.Popen(

@@ -296,7 +296,7 @@ def test_a_killed_export_goes_on(config, tmp_path, monkeypatch):
     before = opened(config, fill)
     path, whole = tmp_path / "x.gz", written(config, tmp_path / "whole.gz")
     part = path.with_name("x.gz.part")
-    block = Writer.block
+    block = Writer.write_block
     left = 1
 
     def die(writer, records):
@@ -307,7 +307,7 @@ def test_a_killed_export_goes_on(config, tmp_path, monkeypatch):
         block(writer, records)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Writer, "block", die)
+        patch.setattr(Writer, "write_block", die)
         with pytest.raises(asyncio.CancelledError):
             written(config, path)
     assert not path.exists()
