@@ -322,7 +322,7 @@ def test_a_killed_export_goes_on(config, tmp_path, monkeypatch):
         blocks += 1
         block(writer, records)
 
-    monkeypatch.setattr(Writer, "block", count)
+    monkeypatch.setattr(Writer, "write_block", count)
     written(config, path)
     assert blocks == sum(one.number is not None for one in read_blocks(whole)) - 1 - 1
     assert not part.exists()
