@@ -186,7 +186,7 @@ cdef bint counts(
     if rule == ALWAYS:
         return True
     if rule == SEPARATOR and not c"0" <= last <= c"9":
-        return lone and is_alone(text, at, MOST, known, by_itself)
+        return False  # as the dots that some write for empty lines
     after = step(text, at, 1, known, by_itself)
     before = step(text, at, -1, known, by_itself)
     previous = rule_of(text[before], known) if before >= 0 else 0

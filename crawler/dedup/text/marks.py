@@ -50,10 +50,9 @@ _END: Final = '.,;:!?…”’"»)。，、；：！？」』）।؟،۔]］】
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED_NUMBER: Final = re.compile(rf"\d{{1,3}}(?=\s|$)|[{_SUPERSCRIPTS}]{{1,3}}(?![^\W_])")
 _DIGITS: Final = str.maketrans(_SUPERSCRIPTS, "0123456789")
-# At the start of a line, where a chapter may stand before the verse, and after a clause.
-_AT_LINE: Final = re.compile(
-    r"(?:\d{1,3}[:.])?(\d{1,3})(?:[.):]{1,2}[^\S\n]{1,8}(?=\S)|[^\S\n]{1,8}(?=\S)|(?=[^\W\d_]{2}))"
-)
+# At the start of a line, where a chapter may stand before the verse, and after a clause. Items of
+# a list, with a point or a bracket behind their numbers, keep them: lists have several lengths.
+_AT_LINE: Final = re.compile(r"(?:\d{1,3}[:.])?(\d{1,3})(?:[^\S\n]{1,8}(?=\S)|(?=[^\W\d_]{2}))")
 _IN_LINE: Final = re.compile(r"(?:\d{1,3}:)?(\d{1,3})(?:\s{1,2}(?=[^\W\d_]|[“\"])|(?=[^\W\d_]{2}))")
 _MOST_NUMBERED: Final = 199  # verses of a psalm, and no year
 _TIME: Final = (

@@ -158,6 +158,8 @@ class _Place:
                 return found or self._is_alone(_MOST_DASHES)
             case Sign.LONG_DASH:
                 return self._is_alone(_MOST_DASHES)
+            case Sign.SEPARATOR:
+                return before in _DIGITS and after in _DIGITS
             case Sign.STAR:
                 behind = before == "*" or before in _DIGITS
                 return self._is_alone(_MOST_STARS) or (behind and self._is_among_numbers())
@@ -166,8 +168,6 @@ class _Place:
     def _is_told_by(self, rule: Sign, before: str, after: str) -> bool:
         """Whether the characters beside it make it a word."""
         match rule:
-            case Sign.SEPARATOR:
-                return before in _DIGITS and after in _DIGITS
             case Sign.LESS:
                 return (before == " " and after == " ") or after == "=" or self._is_before_number()
             case Sign.GREATER:
