@@ -99,7 +99,7 @@ class ItemWriter:
             "without. Let the field take that, set DEDUP_TAG to kind for a plain str, name another "
             "field in DEDUP_TAG_FIELD, or empty that setting.",
             name,
-            type(value).__name__,
+            "dict" if isinstance(value, dict) else "str",
             f"{type(refusal).__name__}: {said}",
         )
 

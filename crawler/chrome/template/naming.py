@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from ..page.blocks import LIMIT, TAG_CODES, Flat
@@ -148,8 +149,8 @@ def _has_site_first(name: str) -> bool:
 
 
 def title_part(part: str) -> int:
-    """Return the number by which a part of a title is known."""
-    return IN_TITLES | block_hash(part.strip()) % KEPT
+    """Return the number by which a part of a title is known; digits count, as in "Page 3"."""
+    return IN_TITLES | xxhash.xxh32_intdigest(part.strip().encode("utf-8", "replace"))
 
 
 def is_of_site(part: str, site: AbstractSet[int]) -> bool:
