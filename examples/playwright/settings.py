@@ -15,4 +15,6 @@ DOWNLOAD_HANDLERS = {
 PLAYWRIGHT_LAUNCH_OPTIONS = {
     "executable_path": os.environ.get("CHROMIUM"),
     "chromium_sandbox": os.geteuid() != 0,  # which root cannot have
+    # The browser asks for the sites alone.
+    "args": ["--disable-background-networking", "--disable-component-update", "--no-proxy-server"],
 }

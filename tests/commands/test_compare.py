@@ -154,7 +154,7 @@ def test_the_text_beside_a_shingle_has_its_hash(unit, step):
         assert len(smallest_shingles(content, shingler)) == shingler(content).size
 
 
-@pytest.mark.parametrize("content", ["", "!?"])
+@pytest.mark.parametrize("content", ["", "()"])
 def test_a_text_without_words_has_no_shingles(dedup, files, content):
     """Nothing to list is exit code 1, and a line that says so."""
     (name,) = files(content)

@@ -33,6 +33,7 @@ from crawler.offline.files import (
 from crawler.offline.input_records import (
     LIMIT,
     Found,
+    Page,
     PageReader,
     copy_records,
     group_pages,
@@ -524,7 +525,7 @@ with open_output({str(tmp_path / "a.jsonl")!r}) as output:
 
 def test_groups_are_bounded() -> None:
     """Long pages are fingerprinted by few at a time, and none is left out."""
-    long, short = Found(0, 0, "u", "x" * (9 << 20)), Found(1, 0, "u", None)
+    long, short = Found(0, 0, "u", Page("u", "x" * (9 << 20))), Found(1, 0, "u", None)
     groups = list(group_pages([short, long, *[short] * 600]))
     assert [len(group) for group in groups] == [2, 256, 256, 88]
 
