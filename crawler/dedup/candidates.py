@@ -53,7 +53,7 @@ def is_distinct(page: Fingerprint, known: Fingerprint, *, one_host: bool) -> boo
     of that is hardly known, so that what is alike may be that. As in store/lua/records.lua.
 
     >>> from .fingerprint import Fingerprint
-    >>> red, blue = (Fingerprint(b"", 300, own=bytes([0, n, 20, 9])) for n in (1, 2))
+    >>> red, blue = (Fingerprint(b"", 300, own=bytes([0, n, 14, 9])) for n in (1, 2))
     >>> is_distinct(red, blue, one_host=True), is_distinct(red, blue, one_host=False)
     (True, False)
     """
