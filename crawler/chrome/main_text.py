@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .page.blocks import Flat, Floats, Ints, ints
 from .page.signs import BIT
-from .template.naming import PER_WORD, heading_of, names, title_parts
+from .template.naming import BEGINNING, PER_WORD, heading_of, names, title_parts
 from .template.pairs import Pairs, lesson, pair_hashes
 
 SAID: Final = tuple(
@@ -189,6 +189,12 @@ class MainText:
     def names(self) -> tuple[int, int, int]:
         """Hashes of the page's title and headings, digits folded; with them; and of more of it."""
         return names(self._flat, self.title)
+
+    @property
+    def beginning(self) -> int:
+        """A hash of how the first paragraph begins that is none of the title's words."""
+        lines = (line for line in self.whole.split("\n") if line not in self.title)
+        return hash(next(lines, "")[:BEGINNING])
 
     def hashes(self) -> dict[int, bool]:
         """Return hashes of every two neighbouring blocks, and whether the page alone keeps one.

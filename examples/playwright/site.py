@@ -12,14 +12,17 @@ from threading import Thread
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title></head>
 <body><header>{name}</header><main id="app">Please switch on JavaScript.</main>
 <script>
-const parts = {parts};
-document.getElementById("app").innerHTML = parts.map(part => `<p>${{part}}</p>`).join("");
+const [headline, ...parts] = {parts};
+document.getElementById("app").innerHTML =
+    `<h1>${{headline}}</h1>` + parts.map(part => `<p>${{part}}</p>`).join("");
 </script></body></html>"""
 OWLS = [
+    "Owls in the clock tower",
     "Two owls have moved into the tower of the town hall, and the clock is wound by night no more.",
     "The council has put off the repair of the roof until the young ones are out of the nest.",
 ]
 BAKERY = [
+    "The bakery is open again",
     "The bakery at the corner of the market is open again after a year of repairs to its oven.",
     "Its rolls cost what they did before, and the queue on the first morning went round the block.",
 ]

@@ -452,6 +452,21 @@ def test_versions_of_a_page_teach_once() -> None:
         assert found.text.count("poured") == count
 
 
+def test_copies_do_not_teach_that_their_headline_is_the_name_of_a_site() -> None:
+    """Papers print one article, each with its own name in the title and a word of its own below."""
+    papers = ("Argus", "Beacon", "Courier", "Dispatch", "Echo", "Herald", "Mercury", "Observer")
+    text = "The lamp at the point has been put out after a hundred and twelve years of service."
+    template = SharedTemplate()
+    for paper in papers:
+        html = (
+            f"<title>The lamp | The {paper}</title><main><h1>The lamp</h1>"
+            f"<p>{text} It will be missed.</p><p>Printed by the {paper}.</p></main>"
+        )
+        found = strip_chrome(html, template=template.known)
+        assert found.heading == "The lamp"
+        template.observe(found, f"https://papers.example/{paper}")
+
+
 def test_running_text_is_unlearnt_and_not_told_to_others() -> None:
     """The first pages of a host do not decide for good what of its running text is chrome."""
     template = SharedTemplate()

@@ -13,7 +13,6 @@ from tests.markdown import ROOT
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt install chromium")
-@pytest.mark.xfail(reason="a copy under another heading is kept", strict=False)
 def test_rendered_pages_differ(tmp_path: Path, installed: str) -> None:
     """Rendered, only the copy is dropped; without their scripts different pages are one."""
     played = play("playwright", tmp_path, installed)

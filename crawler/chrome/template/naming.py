@@ -18,7 +18,7 @@ _LEVELS: Final = tuple(TAG_CODES[tag] for tag in ("h1", "h2", "h3"))
 _LABELS: Final = tuple(TAG_CODES[tag] for tag in ("h4", "dt", "th"))
 _NEVER: Final = sum(BIT[sign] for sign in ("hidden", "nav", "footer", "c_footer", "c_consent"))
 _READ: Final = 300  # characters
-_BEGINNING: Final = 60  # characters
+BEGINNING: Final = 60  # characters
 _MOST: Final = 4  # headings
 _WELL_LEARNT: Final = 8  # contents, as in dedup/candidates.py
 PER_WORD: Final = 2.5  # characters in links, of blocks that are no links
@@ -104,7 +104,7 @@ def heading_of(
 def _beginning(flat: Flat, kept: NDArray[np.bool_]) -> str:
     """Return how the first of some blocks begins that is no link."""
     numbers = np.flatnonzero(kept & (flat.linked < PER_WORD * flat.words))
-    return flat.texts[int(numbers[0])][:_BEGINNING] if len(numbers) else ""
+    return flat.texts[int(numbers[0])][:BEGINNING] if len(numbers) else ""
 
 
 def plain_name(name: str, site: AbstractSet[int] = frozenset()) -> str:
@@ -180,6 +180,6 @@ def names(flat: Flat, title: str) -> tuple[int, int, int]:
     numbers = found
     if not found:
         numbers = np.flatnonzero(plain[:LIMIT])[[0, -1]].tolist() if plain[:LIMIT].any() else []
-    name = "\n".join([title[:_READ], *(flat.texts[at][:_BEGINNING] for at in numbers[:_MOST])])
-    beginning = "\n".join(flat.texts[at][:_BEGINNING] for at in others[:_MOST])
+    name = "\n".join([title[:_READ], *(flat.texts[at][:BEGINNING] for at in numbers[:_MOST])])
+    beginning = "\n".join(flat.texts[at][:BEGINNING] for at in others[:_MOST])
     return block_hash(name), hash(name), block_hash(f"{name}\n{beginning}")

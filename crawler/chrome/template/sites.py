@@ -40,7 +40,9 @@ class SharedTemplate:
     def observe(self, content: MainText, url: str | None = None) -> None:
         """Learn from a page, from that at one address once."""
         page = None if url is None else hash(url)
-        self._own.observe(content.hashes(), hash(content.whole), page, content.names)
+        self._own.observe(
+            content.hashes(), hash(content.whole), page, content.names, content.beginning
+        )
         if self._own.contents >= self._next:  # ever more rarely: what is new in it gets less
             self._next = self._own.contents * 5 // 4 + 1
             known = set(self._own.known())

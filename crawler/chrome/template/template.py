@@ -124,6 +124,8 @@ class SiteTemplate:
         self.names = 0
         self._seen: dict[int, None] = {}
         self._named: dict[int, None] = {}
+        self._begun: dict[int, None] = {}
+        self._titled = 0
         self._exact: dict[int, int] = {}
         self._pages = Recent(MAX_WATCHED)
         self._once = Recent(MAX_ONCE)
@@ -135,12 +137,15 @@ class SiteTemplate:
         content: int,
         page: int | None = None,
         names: tuple[int, int, int] | None = None,
+        beginning: int | None = None,
     ) -> None:
         """Count the pairs of a page, as `MainText.hashes` gives them, once for its content.
 
-        `content` is a hash of the page's main text, `page` one of its address and `names` those
-        of what it is called, if these are known.  If another page is called exactly the same, such
-        a name says nothing, and what its text begins with counts as its name.
+        `content` is a hash of the page's main text, `page` one of its address, `names` those of
+        what it is called and `beginning` that of its first paragraph, if these are known.  If
+        another page is called exactly the same, such a name says nothing, and what its text begins
+        with counts as its name.  Copies of an article have its headline in their titles, each
+        beside another site's name: of texts that begin alike, one teaches what titles share.
         """
         name = None
         if names is not None:
@@ -156,6 +161,10 @@ class SiteTemplate:
             return
         self.contents += 1
         self.names += name is not None and not _add(self._named, name)
+        if beginning is not None and _add(self._begun, beginning):
+            pairs = {pair: kept for pair, kept in pairs.items() if not pair & IN_TITLES}
+        else:
+            self._titled += 1
         again = self._once.add(np.fromiter(pairs, np.uint64, len(pairs)))
         count_pairs(self._counts, pairs, again)
         _forget(self._counts, self.max_pairs)
@@ -165,11 +174,12 @@ class SiteTemplate:
         counts = self._counts
         least = max(self.least_pages, self.least_share * self.contents)
         least_kept = max(self.least_pages, LEAST_KEPT, self.kept_share * self.contents)
+        least_titles = max(LEAST_KEPT, NAMED_SHARE * self._titled)
         is_varied = self.names >= max(LEAST_KEPT, NAMED_SHARE * self.contents)
         found: set[int] = set()
         for pair, count in counts.items():
             if pair & IN_TITLES:
-                if is_varied and count >= max(least, NAMED_SHARE * self.contents):
+                if is_varied and count >= least_titles:
                     found.add(pair)
                 continue
             if pair < KEPT:
