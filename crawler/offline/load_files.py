@@ -79,6 +79,14 @@ class Chunk(NamedTuple):
     fault: str | None
 
 
+class Place(NamedTuple):
+    """The number of the last record that was loaded, a page before it, and the load's crawl."""
+
+    position: int
+    url: str
+    crawl: Crawl
+
+
 class Checkpoint:
     """How far the files were loaded, in a file beside the index's data until they all are.
 
@@ -95,21 +103,22 @@ class Checkpoint:
         self._key = json.dumps([*known_by, *fields, *files])
         self._warned = False
 
-    def read_place(self) -> tuple[int, str | None]:
-        """The number of the last record that was loaded, -1 if none was, and a page before it."""
+    def read_place(self) -> Place | None:
+        """How far a load has come that broke off, None if none did."""
         with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads(self._path.read_text(encoding="utf-8"))
             if found["files"] == self._key:
-                return int(found["position"]), str(found["url"])
-        return -1, None
+                number, start = map(int, found["crawl"])
+                return Place(int(found["position"]), str(found["url"]), Crawl(number, start))
+        return None
 
-    def save_place(self, chunk: Chunk) -> None:
+    def save_place(self, chunk: Chunk, crawl: Crawl) -> None:
         """Note that all is loaded up to the end of a chunk; warn once where that cannot be done."""
         if not chunk.requests:
             return
-        position, url = chunk.last, chunk.requests[-1].url
+        place = Place(chunk.last, chunk.requests[-1].url, crawl)
         part = self._path.with_suffix(f".{os.getpid()}")
-        found = {"files": self._key, "position": position, "url": url}
+        found = {"files": self._key, **place._asdict()}
         try:
             make_private_folder(part.parent)
             with open(part, "w", encoding="utf-8", opener=private_opener) as file:
@@ -122,7 +131,7 @@ class Checkpoint:
 
     def remove_file(self) -> None:
         """All is loaded: done again, the files are read from their start."""
-        if self.read_place()[1] is not None:  # else it is of other files
+        if self.read_place() is not None:  # else it is of other files
             with suppress(OSError):
                 self._path.unlink()
 
@@ -182,7 +191,7 @@ async def load_files(
 
     `report` takes the pages so far and the seconds since the start, after each exchange; `warn` is
     told of each file the first record that cannot be read, and why its end cannot. What a load that
-    broke off has loaded is passed over when it is started again, or found `unchanged`. A load is a
+    broke off has loaded is passed over when it is started again, or found `repeated`. A load is a
     crawl of its own: copies of records that turn out to be stale are decided again at its end, as
     many as :class:`Unconfirmed` holds. Raises :class:`ServerError` when the server gives no answer,
     :class:`InputError` when a process is killed.
@@ -193,8 +202,10 @@ async def load_files(
     left: Counter[Left] = Counter()
     told: set[str] = set()
     PageReader(index.config)  # an extractor that is not there is an error here, not in processes
-    source = _Source(files, index.config, await _resume_after(index, checkpoint))
-    crawl, unconfirmed = await index.begin_crawl(), Unconfirmed(index)
+    place = await _find_place(index, checkpoint)
+    source = _Source(files, index.config, -1 if place is None else place.position)
+    crawl = await index.begin_crawl(None if place is None else place.crawl)
+    unconfirmed = Unconfirmed(index)
     with _start_pool(processes, index, crawl) as pool:
         async for chunk in _prepare_ahead(pool, source.read_batches(), processes):
             unreadable += chunk.unreadable
@@ -209,7 +220,7 @@ async def load_files(
                 unconfirmed.note_answers(requests, answers)
                 report(verdicts.total(), monotonic() - start)
             if monotonic() - saved > _SAVED_EVERY:
-                checkpoint.save_place(chunk)
+                checkpoint.save_place(chunk, crawl)
                 saved = monotonic()
     verdicts.update(await unconfirmed.settle_copies())
     await index.end_crawl()
@@ -220,11 +231,10 @@ async def load_files(
     return Loaded(verdicts, unreadable, left, list(source.damaged), source.resumed, seconds)
 
 
-async def _resume_after(index: DuplicateIndex, checkpoint: Checkpoint) -> int:
-    position, url = checkpoint.read_place()
-    if url is None or await index.show(url) is None:
-        return -1
-    return position
+async def _find_place(index: DuplicateIndex, checkpoint: Checkpoint) -> Place | None:
+    """Where a load goes on that broke off, if the index knows what it has loaded."""
+    place = checkpoint.read_place()
+    return None if place is None or await index.show(place.url) is None else place
 
 
 @contextmanager

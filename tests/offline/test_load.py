@@ -61,20 +61,21 @@ def server_url(request: pytest.FixtureRequest) -> str:
     return found
 
 
-@pytest.mark.xfail(reason="one page may be decided anew once more", strict=False)
 def test_texts_that_move_are_kept(server_url: str, tmp_path: Path) -> None:
     """A load is a crawl: what an earlier one has seen elsewhere takes the place of nothing."""
     config = DedupConfig(redis_url=server_url, data_dir=str(tmp_path))
     one, two, three = (text(article(number)) for number in range(3))
-    for name, pages, verdicts in [
-        ("a", [("http://a/1", one), ("http://a/2", two)], {"unique": 2}),
-        ("b", [("http://a/1", two), ("http://a/2", one)], {"updated": 2}),
-        ("c", [("http://a/3", two), ("http://a/1", three)], {"updated": 2}),
-        ("d", [("http://a/4", one)], {"updated": 1}),
-        ("e", [("http://b/5", three)], {"exact": 1}),
+    for name, pages, kinds in [
+        ("a", [("http://a/1", one), ("http://a/2", two)], {"unique"}),
+        ("b", [("http://a/1", two), ("http://a/2", one)], {"updated"}),
+        # On a cluster, where pages are decided side by side, the second may come first.
+        ("c", [("http://a/3", two), ("http://a/1", three)], {"updated", "unique"}),
+        ("d", [("http://a/4", one)], {"updated"}),
+        ("e", [("http://b/5", three)], {"exact"}),
     ]:
         path = corpora.write(tmp_path / f"{name}.jsonl", pages)
-        assert +loaded(config, local_files(str(path))).verdicts == verdicts
+        found = +loaded(config, local_files(str(path))).verdicts
+        assert (found.total(), found.keys() <= kinds) == (len(pages), True)
 
 
 def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> None:
@@ -98,7 +99,6 @@ def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> Non
     assert decided(shown(config)) == by_load
 
 
-@pytest.mark.xfail(reason="one page may be decided anew once more", strict=False)
 def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
     """What is loaded is not read again, unless the index does not know it any more."""
     path = corpora.write(tmp_path / "a.jsonl", PAGES)
@@ -108,10 +108,11 @@ def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:
 
     async def begin() -> None:
         async with DuplicateIndex.open(config) as index:
+            crawl = await index.begin_crawl()
             await index.check_many(PAGES[:half])
             place = len(corpora.json_lines(PAGES[: half - 1]))
             key = Checkpoint(tmp_path / "load.json", files, index)._key
-            noted = {"files": key, "position": place, "url": PAGES[half - 1][0]}
+            noted = {"files": key, "position": place, "url": PAGES[half - 1][0], "crawl": crawl}
             (tmp_path / "load.json").write_text(json.dumps(noted))
 
     asyncio.run(begin())
