@@ -105,7 +105,9 @@ class Shards:
                     await waiter.done
             failed = []
             for place, reply in zip(places, waiter.replies, strict=True):
-                replies[place] = reply
+                # What went wrong before says more than that the last attempt was cut short.
+                is_cut = isinstance(reply, _TIMEOUTS) and isinstance(replies[place], Exception)
+                reply = replies[place] = replies[place] if is_cut else reply
                 if isinstance(reply, Exception):
                     if is_passing(reply) and loop.time() + pause < deadline:
                         failed.append(place)
