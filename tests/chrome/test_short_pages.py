@@ -165,6 +165,35 @@ def test_pages_that_are_all_called_the_same_are_told_apart_by_their_text() -> No
     assert len({main.heading for main in found[8:]}) == len(WORDS) - 8
 
 
+def test_what_was_told_is_known_all_the_while() -> None:
+    """Also while a worker has seen a few pages itself, from which it would learn less."""
+    layout = "<title>Museum</title><h1>Museum</h1><table>{0}</table>{1}"
+    pages = [
+        layout.format("".join(f"<tr><th>{k}<td>{own(k + w)}" for k in WORDS[:3]), NOTE)
+        for w in WORDS
+    ]
+    here, there = SharedTemplate(), SharedTemplate()
+    crawl(pages, here)
+    there.take(0, here.offer())
+    for main in crawl(pages, there):
+        assert "qualified person" not in main.text
+        assert main.learnt >= 8
+
+
+def test_a_template_learnt_from_a_few_pages_is_told_as_such() -> None:
+    """Its menu is known, but not that what its pages have in common besides is the site's."""
+    menu = "".join(f"<li><a href=/{w}>{w}</a></li>" for w in WORDS)
+    pages = [f"<ul>{menu}</ul><h1>{w}</h1><p>{own(w)}</p>{NOTE}" for w in WORDS]
+    here, there = SharedTemplate(), SharedTemplate()
+    crawl(pages[:7], here)
+    told = here.offer()
+    for template in (here, there):
+        template.take(0, told)
+    assert len(there.known) >= len(WORDS)
+    assert there.learnt == 0
+    assert here.learnt == 6
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

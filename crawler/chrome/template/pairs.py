@@ -167,7 +167,7 @@ def templated(
     characters that each has in links and in all, `heading` those that name the page, `plain` those
     that may be its text: neither hidden nor said to be chrome.  Running text that the page keeps
     must be among what others keep: somebody may repeat another's paragraphs where they count as
-    chrome, in a menu of theirs.
+    chrome, in a menu of theirs.  What others tell of is left out only if little else is left.
 
     If too little is the page's own, that counts only beside lines of its own, be they few: then the
     rest is a note that pages of all names have, and lists of links.  The running text stays of what
@@ -178,14 +178,14 @@ def templated(
         return of > 0
     running = (sizes >= PROSE) & (linked * 3 < sizes)
     is_linked = 2 * linked >= sizes
-    often = (of & OFTEN) > 0
+    often, sure = (of & OFTEN) > 0, (of & SURE) > 0
     known = np.where(kept, often | ((of & SAME > 0) & ~running), of & (ALIKE | OFTEN) > 0)
     known |= kept & is_linked & (of & LISTED > 0)
     least = LEAST_OWN * sizes[kept].sum()
-    if sizes[kept & ~known].sum() > least:
+    if sizes[kept & ~known & ~sure].sum() > least:
         return known
     lists = known | (of & LISTED > 0)
-    of_site = (known & ~kept) | (of & SURE > 0) | (lists & _in_lists(lists, linked, sizes))
+    of_site = (known & ~kept) | sure | (lists & _in_lists(lists, linked, sizes))
     own = plain & ~heading & ~is_linked & ~of_site
     if own.any() and (kept & of_site).any():
         return of_site

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import OrderedDict
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final
 
 from .naming import IN_TITLES, TOLD_TITLE
@@ -18,6 +19,8 @@ _OFFERED: Final = 64  # pairs that go with one page
 _LONGEST_LOG: Final = 512  # pairs, as in dedup/store/lua/pages.lua
 _PAIR_BYTES: Final = 4
 _ENOUGH: Final = 8  # contents, to tell others of what pages keep
+# Is told as a pair would be, once a template was learnt from enough contents.
+_LEARNT: Final = 0x5EED1E55
 
 
 class SharedTemplate:
@@ -48,7 +51,12 @@ class SharedTemplate:
             known = set(self._own.known())
             if self._own.contents >= _ENOUGH:
                 known |= {pair ^ KEPT for pair in known if KEPT <= pair < OF_ALL}
-            self.known = Known.of(known | self._log, self._own.contents)
+            self.known = self._with_log(known, self._own.contents)
+
+    def _with_log(self, pairs: AbstractSet[int], learnt: int) -> Known:
+        """Return pairs, learnt from so many contents, with those that were told."""
+        told = _ENOUGH if _LEARNT in self._log else 0
+        return Known.of(pairs | self._log, max(learnt, told))
 
     @property
     def learnt(self) -> int:
@@ -66,6 +74,7 @@ class SharedTemplate:
             return b""
         numbers = {pair for pair in self.known if pair < KEPT}
         if self._own.contents >= _ENOUGH:
+            numbers |= {_LEARNT}
             numbers |= {pair % KEPT ^ TOLD for pair in self.known if pair & OF_ALL}
             numbers |= {pair % KEPT ^ TOLD_TITLE for pair in self.known if pair & IN_TITLES}
         unknown = sorted(numbers - self._log)[:_OFFERED]
@@ -87,8 +96,7 @@ class SharedTemplate:
             # A shorter log from its beginning: the old one was forgotten.
             self._log = (frozenset() if length < self.length else self._log) | frozenset(numbers)
             self.length = length
-            learnt = max(self.learnt, _ENOUGH) if self._log else self.learnt
-            self.known = Known.of(self.known | self._log, learnt)
+            self.known = self._with_log(self.known, self.learnt)
 
 
 class SiteTemplates:
