@@ -76,7 +76,7 @@ def strip_chrome(
     said = in_body(flat, document.head.data)
     likely, kept = _judge(flat, title, said)
     if not template:
-        return MainText(_join(texts, kept), title, flat, kept, likely)
+        return MainText(_join(flat, kept), title, flat, kept, likely)
     pairs, alone, sizes = pair_hashes(texts), kept, lengths(texts)
     of = hits(pairs, kept, template)
     heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (flat.signs[flat.around] & CHROME == 0)
@@ -86,7 +86,7 @@ def strip_chrome(
         more = known | teasers(flat, known, sizes)
         if sizes[kept & ~more].sum() > LEAST_OWN * sizes[kept].sum():
             known = more
-        whole = _join(texts, kept)
+        whole = _join(flat, kept)
         kept = kept & ~known
         if n <= LIMIT:
             rest = np.flatnonzero(~known)
@@ -95,7 +95,7 @@ def strip_chrome(
             known, whole, kept = None, None, alone
     shared, learnt = (of & ~np.uint8(ALIKE)) > 0, getattr(template, "learnt", 0)
     return MainText(
-        _join(texts, kept),
+        _join(flat, kept),
         title, flat, kept, likely, known, whole, pairs, alone, shared, learnt, template,
     )  # fmt: skip
 
@@ -150,6 +150,9 @@ def _judge_rest(
     return likely, chosen
 
 
-def _join(texts: list[str], kept: NDArray[np.bool_]) -> str:
-    """Return the blocks that are kept, a line for each."""
-    return "\n".join(compress(texts, kept.tolist()))
+def _join(flat: Flat, kept: NDArray[np.bool_]) -> str:
+    """Return the blocks that are kept, a line for each, or several where it has breaks."""
+    if not flat.lines:
+        return "\n".join(compress(flat.texts, kept.tolist()))
+    numbers = np.flatnonzero(kept).tolist()
+    return "\n".join(flat.lines.get(number, flat.texts[number]) for number in numbers)

@@ -95,7 +95,8 @@ class Block(NamedTuple):
 class MainText:
     """The main text of a page; its blocks are worked out only when asked for.
 
-    ``text`` has a block in each line, ``title`` is that of the page, white space made single.
+    ``text`` has a block in each line, or several where it has line breaks; ``title`` is that of the
+    page, white space made single.
     ``learnt`` says of how many contents the site's template was learnt that it was judged with.
     """
 

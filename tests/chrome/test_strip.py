@@ -140,7 +140,7 @@ def test_readings_above_letters_do_not_part_words(word: str) -> None:
         ("<p><ruby>東<rt>とう<rb>京<rt><b>きょ</b>う</ruby>は<b>高い</b>。", "東京は高い。"),
         ("<p><ruby>漢字<rt>かんじ<p>次の段落。<div>残り</div>", "漢字\n次の段落。\n残り"),
         ("<p>a<rt>b<i>c<a href=/>d</a>e</i>f", "adef"),
-        ("<p>RT<rt>x<br>hello", "RT hello"),
+        ("<p>RT<rt>x<br>hello", "RT\nhello"),
     ],
 )
 def test_readings_that_nobody_closes_end_in_time(html: str, expected: str) -> None:
@@ -184,6 +184,23 @@ def test_a_date_is_no_part_of_a_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("Roses are<br> red,<br/>\n<br>violets <b>blue<br></b>", "Roses are\nred,\nviolets blue"),
+        ("a long\nline - with a\nbreak", "a long line - with a break"),
+        ("a nee-\n  dle", "a nee-\ndle"),
+        ("<span style='display:none'>Roses<br>fade</span>Tea", "Tea"),
+        ("<a href=/>1<br>2</a>\n<math><mtr><mtd>1<mtd>2</math>", "1\n2 1 2"),
+    ],
+)
+def test_lines_are_those_that_a_reader_sees(html: str, expected: str) -> None:
+    """Those of the source are none, unless a word may be divided there; a block is one still."""
+    found = strip_chrome(f"<p>{html}</p><pre>a<br>b\nc</pre>")
+    assert found.text == f"{expected}\na\nb\nc"
+    assert found.blocks[0].text == " ".join(expected.split())
+
+
+@pytest.mark.parametrize(
     ("behind", "expected"),
     [
         ("Updated", "3 May Updated"),
@@ -191,7 +208,7 @@ def test_a_date_is_no_part_of_a_name() -> None:
         ("<script>x</script><!-- x --><b>by</b> Ann", "3 May by Ann"),
         (", 2026", "3 May, 2026"),
         ("\u65e5", "3 May\u65e5"),
-        ("<br>Ann", "3 May Ann"),
+        ("<br>Ann", "3 May\nAnn"),
     ],
 )
 def test_nor_is_what_stands_behind_it(behind: str, expected: str) -> None:

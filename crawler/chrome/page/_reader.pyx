@@ -7,7 +7,7 @@ Both find the same in a page, which a test compares; what is done and why stands
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, strcmp, strlen, strstr
+from libc.string cimport memchr, memcpy, strcmp, strlen, strstr
 from lxml.includes.etreepublic cimport _Element
 from lxml.includes.tree cimport (
     XML_CDATA_SECTION_NODE,
@@ -20,7 +20,7 @@ from lxml.includes.tree cimport (
 import numpy as np
 
 from . import elements
-from .blocks import (LIMIT, OTHER, TAG_CODES, Flat)
+from .blocks import (LIMIT, LINE_BREAK, OTHER, TAG_CODES, Flat, part_lines)
 from .elements import (DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, hides, is_hidden)
 from .head import (RECORD, Head, is_data)
 from .hidden import (BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, numbers)
@@ -40,6 +40,8 @@ cdef bytes UNQUOTED_BYTES = UNQUOTED_NAME.encode()
 cdef const char* UNQUOTED = UNQUOTED_BYTES
 cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST, KINDS = MOST_KINDS
 cdef int64_t HIDDEN_BIT = HIDDEN, UNSEEN = MOST_UNSEEN
+cdef bytes LINE_END_BYTES = LINE_BREAK.encode()
+cdef const char* LINE_END = LINE_END_BYTES
 cdef int64_t GUTTER_BITS = BESIDE
 cdef Py_ssize_t READ = NAME_READ
 cdef bint[16] is_phrase = [code in PHRASES for code in range(16)]  # a tag of that code
@@ -99,6 +101,8 @@ cdef class Walk:
     cdef xmlNode* unseen
     cdef bint apart, number  # whether what is not seen parts words, or is one if it is a number
     cdef int link_depth, pre
+    cdef bint broken  # whether the block has line breaks
+    cdef dict lines
     cdef Tags tags
 
     def __cinit__(self):
@@ -108,6 +112,7 @@ cdef class Walk:
         self.words, self.linked, self.links, self.around = Column(), Column(), Column(), Column()
         self.signs, self.of_kind, self.parents = Column(), Column(), Column()
         self.firsts, self.ends = Column(), Column()
+        self.lines = {}
         self.classes, self.codes, self.said = [""], Column(), Column()
         self.codes.add(OTHER)
         self.said.add(0)
@@ -143,7 +148,11 @@ cdef class Walk:
                 self.hrefs.append(href)
                 self.rels.append(value(node, b"rel"))
         elif action == BREAK:
-            self.text.add(b"\n")
+            if self.pre or strcmp(<const char*>node.name, b"br"):
+                self.text.add(b"\n")
+            else:
+                self.broken = True
+                self.text.add(LINE_END)
         elif action == TIME:
             self.head.time(attributes(node))
             if self.text.ends_in_word():
@@ -270,7 +279,7 @@ cdef class Walk:
     cdef int part(self) except -1:
         """End a block, if one has begun."""
         cdef Text text = self.text
-        cdef str found
+        cdef str found, lines = ""
         cdef int64_t words, signs
         if not text.size:
             return 0
@@ -281,8 +290,13 @@ cdef class Walk:
             found = text.decoded().strip("\n").rstrip()
             words = found.count(" ") + 1
         else:
+            if self.broken or text.has_hyphen_at_end():
+                lines = part_lines(text.decoded())
             words = text.squeeze()
             found = text.decoded()
+            if found and "\n" in lines:
+                self.lines[len(self.texts)] = lines
+        self.broken = False
         text.size = 0
         if self.spare.size:
             if not found:

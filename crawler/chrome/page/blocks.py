@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Final
 
@@ -18,6 +18,7 @@ Wide = NDArray[np.float64]
 LIMIT: Final = 4000  # blocks of a page of which more is looked at than text and links
 JUDGED: Final = 1250  # blocks judged by what surrounds them; a feature row is 1 kB
 CHUNK: Final = 1 << 16  # characters
+LINE_BREAK: Final = "\x1f"  # stands for one in a block while it is read; it is white space
 
 # The element directly around a block, as far as the model tells them apart.
 TAGS: Final = (
@@ -59,6 +60,8 @@ class Flat:
     # Of each kind:
     names: list[str]  # its class; before that the tag, if it is one of a site's own
     too_deep: bool = False  # to be judged
+    # Blocks of several lines, parted by line ends, by their numbers.
+    lines: dict[int, str] = field(default_factory=dict)
 
     def append(self, text: str) -> None:
         """Add a block of which nothing but its text is known."""
@@ -103,12 +106,25 @@ def without(flat: Flat, cut: NDArray[np.bool_]) -> Flat:
         ends=ends[stays],
         parents=near[flat.parents[stays]],
         holders=flat.holders[stays],
+        lines={},
     )
 
 
 def ints(values: Sequence[int]) -> Ints:
     """Return numbers as an array; numpy's own way looks twice at each."""
     return np.fromiter(values, np.int64, len(values))
+
+
+def part_lines(text: str) -> str:
+    r"""Return the text, white space made single, with the line ends that a reader sees.
+
+    Those of the source are none, but behind a hyphen one may divide a word.
+
+    >>> part_lines(f"A {LINE_BREAK} nee-\ndle\nis thin")
+    'A\nnee-\ndle is thin'
+    """
+    parts = text.replace("-\n", f"-{LINE_BREAK}").split(LINE_BREAK)
+    return "\n".join(line for part in parts if (line := " ".join(part.split())))
 
 
 def squeeze(text: str, piece: int = CHUNK) -> str:

@@ -91,6 +91,18 @@ cdef class Text:
         self.size = length
         return words
 
+    cdef bint has_hyphen_at_end(self) noexcept:
+        """Whether a hyphen stands at the end of a line."""
+        cdef const char* at = self.bytes
+        cdef const char* end = self.bytes + self.size
+        while True:
+            at = <const char*>memchr(at, b"-", end - at)
+            if at == NULL or at + 1 >= end:
+                return False
+            at += 1
+            if at[0] == b"\n":
+                return True
+
     cdef int64_t squeezed_from(self, Py_ssize_t start) noexcept:
         """How many characters there are from `start` on, a run of white space counted as one."""
         cdef int64_t length = 0

@@ -36,4 +36,5 @@ cdef object flat(Walk found, bint too_deep):
         holders=holders.array(),
         names=found.classes,
         too_deep=too_deep,
+        lines=found.lines,
     )

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
-from .blocks import CHUNK, Flat, ints, squeeze
+from .blocks import CHUNK, LINE_BREAK, Flat, ints, part_lines, squeeze
 from .elements import (
     BASE,
     BLOCK,
@@ -42,9 +42,9 @@ class Reader:
 
     __slots__ = (
         "_around", "_counts", "_dated", "_deepest", "_depth", "_element", "_elements", "_head",
-        "_hidden", "_link_depth", "_link_end", "_linked", "_linked_from", "_links", "_now",
-        "_pieces", "_pre", "_reading", "_reading_from", "_sink", "_skipped", "_skipped_from",
-        "_spare", "_spared", "_texts", "data",
+        "_hidden", "_is_broken", "_lines", "_link_depth", "_link_end", "_linked", "_linked_from",
+        "_links", "_now", "_pieces", "_pre", "_reading", "_reading_from", "_sink", "_skipped",
+        "_skipped_from", "_spare", "_spared", "_texts", "data",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -56,6 +56,8 @@ class Reader:
         self._linked: list[int] = []
         self._links: list[int] = []
         self._around: list[int] = []
+        self._lines: dict[int, str] = {}
+        self._is_broken = False  # whether the block has line breaks
         self._pieces: list[str] = []  # of the block that is being read
         self.data = self._pieces.append
         self._now = _Links(0, 0)  # of these pieces
@@ -96,7 +98,9 @@ class Reader:
         elif kind == LINK:
             self._start_link(attributes)
         elif kind == BREAK:
-            self._pieces.append("\n")
+            is_line = tag == "br" and not self._pre
+            self._is_broken |= is_line
+            self._pieces.append(LINE_BREAK if is_line else "\n")
         elif kind == TIME:
             self._head.time(attributes)
             # Bylines leave it to style sheets to part a date from the name before it.
@@ -145,12 +149,11 @@ class Reader:
             self._flush()
         counts, linked = ints(self._counts), ints(self._linked)
         links, around = ints(self._links), ints(self._around)
-        found = (
-            self._elements.flat(
-                self._texts, counts, linked, links, around, self._deepest > DEEPEST
-            ),
-            self._head,
+        flat = self._elements.flat(
+            self._texts, counts, linked, links, around, self._deepest > DEEPEST
         )
+        flat.lines = self._lines
+        found = flat, self._head
         # lxml's parser and its target hold each other; the page must not wait for the garbage
         # collector as well.
         for name in self.__slots__:
@@ -272,7 +275,14 @@ class Reader:
         if self._link_depth:
             self._count_linked()
             self._linked_from = 0
-        text = self._squeezed()
+        joined = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
+        self._pieces.clear()
+        text = self._squeezed(joined)
+        if text and not self._pre and (self._is_broken or "-\n" in joined):
+            lines = part_lines(joined)
+            if "\n" in lines:
+                self._lines[len(self._texts)] = lines
+        self._is_broken = False
         if self._spare:
             if not text:
                 text = squeeze("".join(self._spare))
@@ -290,9 +300,7 @@ class Reader:
             self._around.append(self._element)
         self._now = _Links(0, 0)
 
-    def _squeezed(self) -> str:
-        joined = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
-        self._pieces.clear()
+    def _squeezed(self, joined: str) -> str:
         if self._pre:
             return joined.strip("\n").rstrip()
         return squeeze(joined) if len(joined) > CHUNK else " ".join(joined.split())
