@@ -130,3 +130,84 @@ def test_a_footer_is_no_text_beside_a_line() -> None:
     found = text_of(f"{MENU}{PAGE}<footer><p>{about}</p></footer>")
     assert found.split("\n") == ["The ferry", OWN]
     assert "founded" in text_of(f"{MENU}<footer><p>{about}</p></footer>")
+
+
+@pytest.mark.parametrize(
+    ("heading", "signed"),
+    [
+        ("Comments", "Posted by: Reader {0} | July {0}, 2021 at 9:1{0} am"),
+        ("6 Kommentare", "Kommentiert von: Leser {0} | 0{0}. Juli 2021 um 09:1{0}"),
+        ("Commentaires", "Rédigé par : Lecteur {0} | le 0{0}/07/2021 à 21h1{0}"),
+    ],
+)
+@pytest.mark.parametrize("above", [True, False])
+def test_signed_comments_go(heading: str, signed: str, above: bool) -> None:
+    """Below a heading that says so, with a day and a time above or below each, in any element."""
+    remarks = ""
+    for i in range(1, 5):
+        remark = f"<p>{REMARK} {i}, for the tables of the harbour say otherwise.</p>"
+        name = f"<p class=posted>{signed.format(i)}</p>"
+        remarks += f"<div id=c10{i}>{name + remark if above else remark + name}</div>"
+    post = f"<div class=post><h1>On tides</h1><p>{OWN}</p><p>It left at 9:15 in 2021.</p></div>"
+    found = text_of(f"{MENU}<div id=content>{post}<h2>{heading}</h2>{remarks}</div>")
+    assert OWN in found
+    assert "deserves" not in found
+    posts = text_of(f"{MENU}<div id=content><h2>{heading}</h2>{remarks}</div>")
+    assert "deserves" in posts
+
+
+def test_a_row_of_links_is_no_text() -> None:
+    """Whatever its words, if nothing but signs is between them, above a text or below it."""
+    rows = [
+        " ｜ ".join(f"<a href=/{i}>{name}</a>" for i, name in enumerate(names))
+        for names in (("トップ", "メニュー", "リンク"), ("前の話", "次の話"))
+    ]
+    story = "川の橋を渡っていた犬が、水の中にもう一匹の犬を見つけました。<br>犬は吠えました。"
+    table = f"<table><tr><td>{story}</td></tr></table>"
+    found = text_of(f"<div align=center>{rows[0]}</div>{table}<div>{rows[1]}</div>", "犬")
+    assert found == story.replace("<br>", "\n")
+    assert "メニュー" in text_of(f"<p>{story} {rows[0]}")
+
+
+def test_a_line_that_names_another_page_is_no_text() -> None:
+    """Between paragraphs; a sentence that links does say something."""
+    tea = "Tea is an aromatic drink that is poured from a pot at all times of the day."
+    lines = (
+        "<b>Read also:</b> <a href=/1>Harbour master resigns</a>",
+        "See <a href=/2>the pilots</a>",
+    )
+    body = "".join(f"<p>{tea} {i}</p><p>{line}</p>" for i, line in enumerate(lines))
+    found = text_of(f"<main><h1>Tea</h1>{body}<p>{tea}</p></main>", "Tea")
+    assert "Harbour master" not in found
+    assert found.count(tea) == 3
+
+
+def test_the_next_article_is_none_of_the_page() -> None:
+    """Which is named by its title; if that names none of them, or both, all are its text."""
+    lines = "".join(f"<p>{OWN} So said the {{0}} of part {i}.</p>" for i in range(4))
+    parts = "".join(
+        f"<article><h1>{name}</h1>{lines.format(name.lower())}</article>"
+        for name in ("Pilot", "Mayor")
+    )
+    assert "the mayor" not in text_of(f"<main>{parts}</main>", "Pilot - Press")
+    for title in ("Press", "Pilot and Mayor"):
+        assert "the mayor" in text_of(f"<main>{parts}</main>", title)
+
+
+def test_what_a_blog_says_of_itself_is_no_text() -> None:
+    """Above the title of its post, in a header, however long it is."""
+    about = f"<p>{REMARK} one, and no picture may be printed without a word to its owner first.</p>"
+    post = f"<div class=post><h3>Going on</h3><p>{OWN}</p></div>"
+    found = text_of(f"{MENU}<div class=blog-header>{about * 3}</div>{post}", "Going on")
+    assert "deserves" not in found
+    assert OWN in found
+    assert "deserves" in text_of(f"<div class=header><h1>Going on</h1>{about}</div>{post}", "Going")
+
+
+def test_what_a_site_shows_to_nobody_goes() -> None:
+    """However long it is; but not if there is nothing else."""
+    hidden = "".join(f"<p>Quite another essay is here, part {i}, of taxes.</p>" for i in range(9))
+    box = f"<div class='guide w-condition-invisible'><div class=w-richtext>{hidden}</div></div>"
+    shown = f"<div class=section><h1>The ferry</h1><p>{OWN}</p></div>"
+    assert "another essay" not in text_of(f"{MENU}{shown}{box}")
+    assert "another essay" in text_of(f"{MENU}{box}")

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from ..page.blocks import TAG_CODES, Flat, Wide
 from ..page.signs import BIT
+from . import extras
+from .features import counted
 
 SENTENCE: Final = 8  # words
 _MAIN: Final = BIT["main"] | BIT["article"]
@@ -42,7 +44,7 @@ def beside(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
     plain, inner = places(flat, sizes)
     plain &= (signs & BIT["header"] == 0) | (signs & _MAIN > 0)
     found = np.zeros(len(signs), bool)
-    for mark in ("paged", "asked", "modal"):
+    for mark in ("unshown", "paged", "asked", "modal"):
         inside = (signs & BIT[mark]) > 0
         others = plain & ~inside & ~found
         if not inside.any() or not others.any():
@@ -62,6 +64,12 @@ def beside(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
         found |= (signs & BIT["footer"] > 0) & (signs & _MAIN == 0)
     if not _LICENCE.search(title):
         found |= _law(flat, plain & ~found)
+    found |= extras.articles(flat, title)
+    text = plain & ~found & (counted(flat.words, sizes) >= SENTENCE)
+    if text.any():
+        for rule in (extras.comments, extras.rows, extras.teasers):
+            found |= rule(flat, text, sizes)
+        found |= extras.banner(flat, title, text)
     return found
 
 

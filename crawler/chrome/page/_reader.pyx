@@ -21,7 +21,9 @@ import numpy as np
 
 from . import elements
 from .blocks import (LIMIT, LINE_BREAK, OTHER, TAG_CODES, Flat, part_lines)
-from .elements import (DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, hides, is_hidden)
+from .elements import (
+    DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, class_signs, hides, is_hidden
+)
 from .head import (RECORD, Head, is_data)
 from .hidden import (BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, numbers)
 from .hidden import UNQUOTED as UNQUOTED_NAME
@@ -263,7 +265,7 @@ cdef class Walk:
         names = names[:READ]
         self.codes.add(tag.code)
         self.classes.append(names)
-        self.said.add(tag.signs | <int64_t>NAMES.bits(names))
+        self.said.add(tag.signs | <int64_t>class_signs(names))
         return self.codes.size - 1
 
     cdef int append(self, int64_t signs, int64_t kind) except -1:

@@ -9,12 +9,14 @@ from typing import Final
 import numpy as np
 
 from .blocks import LIMIT, OTHER, TAG_CODES, Flat, Ints, ints
-from .signs import HIDDEN, NAMES, ROLE_BITS, TAG_BITS
+from .signs import BIT, HIDDEN, NAMES, ROLE_BITS, TAG_BITS
 
 DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
 OPEN: Final = 1 << 62  # where elements end that have not ended yet
 NAME_READ: Final = 300  # longer class lists are generated; their ends say nothing new
 STYLE_READ: Final = 200
+UNSHOWN: Final = "w-condition-invisible"  # Webflow's class of what a page is not to have
+_UNSHOWN: Final = BIT["hidden"] | BIT["unshown"]
 MOST_KINDS: Final = 2000  # then classes are read no more; of 880 pages none has 600
 # What stands in these is text, whatever stands in it.
 PHRASES: Final = frozenset(TAG_CODES[tag] for tag in ("p", "h1", "h2", "h3", "h4"))
@@ -128,7 +130,7 @@ class Elements:
     def _add_kind(self, tag: str, names: str) -> int:
         self._codes.append(TAG_CODES.get(tag, OTHER))
         self._names.append(names)
-        self._said.append(TAG_BITS.get(tag, 0) | NAMES.bits(names))
+        self._said.append(TAG_BITS.get(tag, 0) | class_signs(names))
         return len(self._said) - 1
 
     def flat(
@@ -174,6 +176,11 @@ class Elements:
             names=self._names,
             too_deep=too_deep,
         )
+
+
+def class_signs(names: str) -> int:
+    """Return what an element's classes say of its text."""
+    return NAMES.bits(names) | (_UNSHOWN if UNSHOWN in names else 0)
 
 
 def other_signs(attributes: Mapping[str, str]) -> int:

@@ -1,0 +1,112 @@
+"""What beside a main text is others': their comments, their articles, links to their pages."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..page.blocks import LIMIT, TAG_CODES, Flat, Wide
+from ..page.signs import BIT
+from .phrases import KINDS, READ, said
+
+_ARTICLE: Final = BIT["article"]
+_HEADER: Final = BIT["c_header"] | BIT["header"]
+_COMMENTS: Final = 1 << KINDS.index("comments")
+_RELATED: Final = 1 << KINDS.index("related")
+_SIGNED: Final = re.compile(r"(?=.*\b(?:19|20)\d\d\b)(?=.*\b\d{1,2}[:.h]\d\d\b)", re.DOTALL)
+_LONGEST_SIGNATURE: Final = 160  # characters
+_SEPARATORS: Final = re.compile(r"[|｜¦·•●»›]")
+_BETWEEN: Final = 3  # characters from one link of a row to the next
+_LEVELS: Final = [TAG_CODES[tag] for tag in ("h1", "h2", "h3")]
+
+
+def comments(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
+    """Return which blocks are comments: below a heading that says so, signed with day and time.
+
+    `text` are the sentences that may be the page's, of which some must be above the heading.
+    """
+    found = np.zeros(len(text), bool)
+    first = int(np.argmax(text))
+    headings = np.isin(flat.codes[flat.around[:LIMIT]], _LEVELS)
+    for at in np.flatnonzero(headings[first:]).tolist():
+        heading = first + at
+        title = flat.texts[heading]
+        if len(title) > READ or not (said(title)[0] & _COMMENTS):
+            continue
+        signed = [
+            number
+            for number in range(heading + 1, min(len(text), LIMIT))
+            if sizes[number] <= _LONGEST_SIGNATURE and _SIGNED.match(flat.texts[number])
+        ]
+        if signed:
+            holds = (flat.firsts <= heading) & (flat.ends > signed[-1])
+            found[heading : int(flat.ends[holds].min(initial=len(text)))] = True
+        break
+    return found
+
+
+def rows(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
+    """Return which blocks are rows of links with signs between, above the text or below it."""
+    found = np.zeros(len(text), bool)
+    if not text.any():
+        return found
+    first, last = int(np.argmax(text)), len(text) - 1 - int(np.argmax(text[::-1]))
+    between = sizes - flat.linked
+    many = (flat.links >= 2) & (between >= flat.links - 1) & (between <= _BETWEEN * flat.links)
+    many[first : last + 1] = False
+    for at in np.flatnonzero(many).tolist():
+        found[at] = len(_SEPARATORS.findall(flat.texts[at])) >= flat.links[at] - 1
+    return found
+
+
+def teasers(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
+    """Return which blocks between sentences name another page: "Read more: ..."."""
+    found = np.zeros(len(text), bool)
+    is_line = (flat.links == 1) & (flat.linked < sizes) & (2 * flat.linked >= sizes) & ~text
+    for at in np.flatnonzero(is_line).tolist():
+        head, colon, rest = flat.texts[at][:READ].partition(":")
+        if colon and rest and said(head)[1] & _RELATED:
+            found[at] = text[:at].any() and text[at:].any()
+    return found
+
+
+def articles(flat: Flat, title: str) -> NDArray[np.bool_]:
+    """Return which blocks are of other articles than that which the title names, and come later."""
+    found = np.zeros(len(flat.texts), bool)
+    around = flat.around[:LIMIT]
+    tops = np.flatnonzero(flat.codes[around] == _LEVELS[0]).tolist()
+    named = [flat.texts[at] in title for at in tops]
+    if len(tops) < 2 or not named[0] or any(named[1:]):
+        return found
+    holders = _outermost(flat)[around]
+    own = holders[tops[0]]
+    for at in tops[1:]:
+        if own and holders[at] and holders[at] != own:
+            found[: len(around)] |= holders == holders[at]
+    return found
+
+
+def _outermost(flat: Flat) -> NDArray[np.int64]:
+    """Return for each element the outermost article around it, 0 where there is none."""
+    found = np.zeros(len(flat.signs), np.int64)
+    is_article = (flat.signs & _ARTICLE) > 0
+    for number in np.flatnonzero(is_article).tolist():  # in the order of the document
+        outer = int(flat.outer[number])
+        found[number] = found[outer] if is_article[outer] else number
+    return found
+
+
+def banner(flat: Flat, title: str, text: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which blocks stand in a header above the heading that the title repeats."""
+    found = np.zeros(len(text), bool)
+    for at in np.flatnonzero(np.isin(flat.codes[flat.around[:LIMIT]], _LEVELS)).tolist():
+        if flat.texts[at] not in title:
+            continue
+        inside = (flat.signs[flat.around] & _HEADER) > 0
+        if not inside[at] and (text & ~inside)[at:].any():
+            found[:at] = inside[:at]
+        break
+    return found
