@@ -42,7 +42,8 @@ class Page(NamedTuple):
     """A page of a corpus: its address, or what else names it, and its main text.
 
     ``heading``, ``own_words`` and ``learnt`` are as :meth:`~..dedup.index.DuplicateIndex.check`
-    takes them.
+    takes them. ``is_cut`` tells that the text came as such: the template of its site may have been
+    cut of it.
     """
 
     url: str
@@ -50,6 +51,7 @@ class Page(NamedTuple):
     heading: str = ""
     own_words: int | None = None
     learnt: int | None = None
+    is_cut: bool = False
 
     def own_fingerprint(self, fingerprinter: Fingerprinter) -> bytes:
         """What the page has of its own, as a fingerprint holds it."""
@@ -116,7 +118,7 @@ class PageReader:
             raise ValueError(f"has no field {config.url_field!r}; DEDUP_URL_FIELD names it")
         text, html = _decode_cell(item.get(config.text_field)), item.get(config.html_field)
         if isinstance(text, str) and text.strip():
-            return Page(str(url), text)
+            return Page(str(url), text, is_cut=True)
         if isinstance(html, (str, bytes)):
             return self._make_page(str(url), html, None)
         if isinstance(text, str):

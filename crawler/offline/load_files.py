@@ -80,18 +80,19 @@ class Chunk(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The number of the last record that was loaded, a page before it, and the load's crawl."""
+    """How far a load is: the number of the last record, a page before it, and when it began."""
 
     position: int
     url: str
-    crawl: Crawl
+    start: int
 
 
 class Checkpoint:
     """How far the files were loaded, in a file beside the index's data until they all are.
 
     It counts for the same files, fields and index, and as long as that knows the last page that it
-    names: an index that was cleared is loaded from the start.
+    names: an index that was cleared is loaded from the start. A load that goes on began when the
+    one did that broke off: what that has seen is confirmed.
     """
 
     def __init__(self, path: Path, files: Sequence[File], index: DuplicateIndex) -> None:
@@ -104,21 +105,20 @@ class Checkpoint:
         self._warned = False
 
     def read_place(self) -> Place | None:
-        """How far a load has come that broke off, None if none did."""
+        """How far a load was that broke off; None if there was none of these files."""
         with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads(self._path.read_text(encoding="utf-8"))
             if found["files"] == self._key:
-                number, start = map(int, found["crawl"])
-                return Place(int(found["position"]), str(found["url"]), Crawl(number, start))
+                return Place(int(found["position"]), str(found["url"]), int(found["start"]))
         return None
 
     def save_place(self, chunk: Chunk, crawl: Crawl) -> None:
         """Note that all is loaded up to the end of a chunk; warn once where that cannot be done."""
         if not chunk.requests:
             return
-        place = Place(chunk.last, chunk.requests[-1].url, crawl)
+        position, url = chunk.last, chunk.requests[-1].url
         part = self._path.with_suffix(f".{os.getpid()}")
-        found = {"files": self._key, **place._asdict()}
+        found = {"files": self._key, **Place(position, url, crawl.start)._asdict()}
         try:
             make_private_folder(part.parent)
             with open(part, "w", encoding="utf-8", opener=private_opener) as file:
@@ -191,7 +191,7 @@ async def load_files(
 
     `report` takes the pages so far and the seconds since the start, after each exchange; `warn` is
     told of each file the first record that cannot be read, and why its end cannot. What a load that
-    broke off has loaded is passed over when it is started again, or found `repeated`. A load is a
+    broke off has loaded is passed over when it is started again, or found `unchanged`. A load is a
     crawl of its own: copies of records that turn out to be stale are decided again at its end, as
     many as :class:`Unconfirmed` holds. Raises :class:`ServerError` when the server gives no answer,
     :class:`InputError` when a process is killed.
@@ -202,9 +202,10 @@ async def load_files(
     left: Counter[Left] = Counter()
     told: set[str] = set()
     PageReader(index.config)  # an extractor that is not there is an error here, not in processes
-    place = await _find_place(index, checkpoint)
-    source = _Source(files, index.config, -1 if place is None else place.position)
-    crawl = await index.begin_crawl(None if place is None else place.crawl)
+    place, crawl = await _find_place(index, checkpoint), await index.begin_crawl()
+    if place is not None:
+        crawl = await index.begin_crawl(crawl._replace(start=min(place.start, crawl.start)))
+    source = _Source(files, index.config, place.position if place is not None else -1)
     unconfirmed = Unconfirmed(index)
     with _start_pool(processes, index, crawl) as pool:
         async for chunk in _prepare_ahead(pool, source.read_batches(), processes):
@@ -232,9 +233,8 @@ async def load_files(
 
 
 async def _find_place(index: DuplicateIndex, checkpoint: Checkpoint) -> Place | None:
-    """Where a load goes on that broke off, if the index knows what it has loaded."""
     place = checkpoint.read_place()
-    return None if place is None or await index.show(place.url) is None else place
+    return place if place is not None and await index.show(place.url) is not None else None
 
 
 @contextmanager
@@ -362,7 +362,7 @@ def _make_requests(batch: Batch) -> Chunk:
             page.url,
             replace(fingerprint, own=page.own_fingerprint(_fingerprinter)),
             crawl=_crawl,
-        )
+        )._replace(is_cut=page.is_cut)
         for page, fingerprint in zip(pages, fingerprints, strict=True)
     ]
     return Chunk(batch.path, batch.last, requests, unreadable, left, fault)

@@ -18,7 +18,7 @@ EVIDENCE_BYTES = _EVIDENCE.size
 _LONGEST = 65_535  # bytes that two others can count
 NO_TEMPLATE = 65_535  # stands for the length where nothing is asked
 _CANONICAL_KNOWN, _REPLACES, _GONE, _UNCONFIRMED = 1, 2, 4, 8
-_PREFERRED, _YIELDS = 1, 2
+_PREFERRED, _YIELDS, _CUT = 1, 2, 4
 KINDS = {
     b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
     b"r": "repeated",
@@ -45,7 +45,8 @@ class CheckRequest(NamedTuple):
     of its text before the template of its site was cut, if that is another. ``crawl`` is when the
     crawl began that checks the page, in seconds since 1970, 0 if none does; records that nobody has
     seen since give way to it if they are of one of the hosts ``final``. Kept pages last seen before
-    it, from ``doubtful`` on, come as ``updated`` with the text that they had.
+    it, from ``doubtful`` on, come as ``updated`` with the text that they had. ``is_cut`` says that
+    the template may have been cut of its text before it came: a page kept with its sketch has it.
     """
 
     url: str
@@ -62,6 +63,7 @@ class CheckRequest(NamedTuple):
     crawl: int = 0
     doubtful: int = 0
     final: tuple[str, ...] = ()
+    is_cut: bool = False
 
 
 class Gone(NamedTuple):
@@ -154,7 +156,7 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
             request.date,
             request.since,
             table_key(request.canonical, seed) if canonical else NO_KEY,
-            _PREFERRED * request.preferred + _YIELDS * request.yields,
+            _PREFERRED * request.preferred + _YIELDS * request.yields + _CUT * request.is_cut,
             request.crawl,
             request.doubtful,
             page.own,

@@ -305,7 +305,7 @@ local function check(page, families)
   local meta, ids, name, tag, bucket = find_url(page.url, page.url_key)
   local place = {ids or false, name, tag, bucket}
   if not meta then return decide(page, nil, nil, nil, place, families) end
-  local is_expired, same_text = meta.last_seen < oldest, meta.exact == page.exact
+  local is_expired, same_text = meta.last_seen < oldest, has_same_text(page, meta, odd_size)
   if not is_expired and same_text and (meta.token == page.token or stands(page, meta, families)) then
     touch(meta, page)
     return meta

@@ -10,7 +10,7 @@
 --   date of the text in seconds since 1970 (4), 0 if unknown; when the page was seen (4), 0 if that
 --     was now: what got no answer is checked later; table key of the URL that the page
 --     names as canonical (4); flags (1): 1 the page takes the place of the one that it copies, 2 it gives its
---     own place to the URL that it names as canonical
+--     own place to the URL that it names as canonical, 4 its text may have been cut before it came
 --   when the crawl began (4), 0 if the check is of none; since when pages that were seen before that are
 --     doubtful (4), 0 if none are; what the page has of its own (4), see records.lua
 --   entries known of the log of its host's template (2), 65535 if it is not asked for; bytes of
@@ -23,6 +23,7 @@
 --     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
 
 local MAX_HOST_COUNTS = 100000 -- beyond so many, new hosts are counted together
+local CUT = 4 -- the highest flag of a page
 local NO_TEMPLATE = 65535 -- stands for the entries known of a log that is not asked for
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
   ['!'] = 'updated', r = 'repeated'}
@@ -45,13 +46,13 @@ local function read_page(packed)
     take(url_size), take(host_size), take(bands_size), take(canonical_size), take(pairs_size), take(final_size)
   seen = seen > 0 and math.min(seen, now) or math.max(now, clock)
   local more = NONE -- what few pages have
-  if canonical_url ~= '' or final ~= '' or template_length ~= NO_TEMPLATE or doubtful > 0 then
+  if canonical_url ~= '' or final ~= '' or template_length ~= NO_TEMPLATE or doubtful > 0 or flags >= CUT then
     more = {named = canonical_url ~= '' and canonical_url, named_key = canonical, final = final ~= '' and final,
       template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs,
-      doubtful = doubtful > 0 and doubtful}
+      doubtful = doubtful > 0 and doubtful, is_cut = flags >= CUT}
   end
   return {url_key = url_key, token = token, words = words, exact = exact, date = date,
-    seen = math.max(seen, crawl), preferred = flags % 2 == 1, yields_to = flags >= 2 and canonical,
+    seen = math.max(seen, crawl), preferred = flags % 2 == 1, yields_to = flags % CUT >= 2 and canonical,
     more = more,
     url = url, host = host, bands = bands, odd = string.sub(packed, at), wish = false, crawl = crawl,
     own = own}
@@ -93,6 +94,13 @@ local function is_settled(page, meta, odd_size)
   return meta.token ~= CONTESTED and not has_other_heading(page, meta)
     and (meta.sketch == page.bands .. string.sub(page.odd, 4, 3 + odd_size)
       or not knows_more(page.own, meta.own))
+end
+
+-- Whether a page comes with the text that it had. The exact hash is that of the text before its site's template
+-- was cut; of a page that comes from a feed only what was left is known, so its sketch tells.
+local function has_same_text(page, meta, odd_size)
+  return meta.exact == page.exact or page.more.is_cut and #page.bands > 0
+    and meta.sketch == page.bands .. string.sub(page.odd, 4, 3 + odd_size)
 end
 
 -- Whether this crawl has checked a page before.

@@ -60,7 +60,7 @@ local function begin(item)
     bury(meta)
     meta = nil
   end
-  local same_text = meta and meta.exact == page.exact
+  local same_text = meta and has_same_text(page, meta, odd_size)
   local wanted = same_text and not anew and wish ~= (meta.rep and 'keep' or 'drop')
     and not (meta.rep and (meta.rep == gone or page.preferred))
     and (meta.rep or is_settled(page, meta, odd_size))
