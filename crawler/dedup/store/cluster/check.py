@@ -24,7 +24,7 @@ from ..messages import (
 from ..parameters import Parameters
 from .care import SpreadCare
 from .claims import Batch, claims_of
-from .pages import Attempt, Likeness, Spread, View, likeness
+from .pages import MAX_IN_VAIN, Attempt, Likeness, Spread, View, likeness
 from .shards import Call, Shards, Terms
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.1  # seconds between looks at a page that is waited for
@@ -211,7 +211,7 @@ class SpreadCheck(SpreadCare):
         """Settle an attempt; None if somebody else has ended it."""
         if attempt.wish == "keep" and not attempt.request.preferred:
             return await self._settle(attempt)
-        views = await self._look(attempt.candidates(), attempt.deadline)
+        views = await self._look_at_candidates(attempt)
         self._drop_dangling(attempt, views)
         pause = _FIRST_PAUSE
         while True:
@@ -252,6 +252,19 @@ class SpreadCheck(SpreadCare):
                 views |= await self._look(seen, attempt.deadline)
                 continue
             views |= await self._look(blind, attempt.deadline, give_up=True)
+
+    async def _look_at_candidates(self, attempt: Attempt) -> dict[int, View]:
+        """What the candidates are, up to so many in a row that are not like the page."""
+        first, ranked = attempt.candidates()
+        looked, end = 0, MAX_IN_VAIN
+        views: dict[int, View] = {}
+        while first or looked < min(end, len(ranked)):
+            views |= await self._look([*first, *ranked[looked:end]], attempt.deadline)
+            first, looked = [], end
+            twins = self._twins(attempt, views)
+            last = max((at for at, number in enumerate(ranked, 1) if number in twins), default=0)
+            end = last + MAX_IN_VAIN
+        return views
 
     def _twins(self, attempt: Attempt, views: Mapping[int, View]) -> dict[int, Likeness]:
         request, is_wanted = attempt.request, attempt.wish == "drop"

@@ -19,7 +19,8 @@ from ...sketches.odd import OddSketch
 from ..messages import CheckRequest, Evidence, TemplateNews
 from .claims import MAX_PAGES, Batch, Place
 
-MAX_VERIFIED = 24  # kept pages compared with one page, as in lua/check.lua
+# Kept pages compared with one page, and in vain in a row, as in lua/check.lua.
+MAX_VERIFIED, MAX_IN_VAIN = 24, 8
 _KEY_MASK = (1 << TABLE_KEY_BITS) - 1
 _VIEW = struct.Struct(">cI8sI12sBHI4sBI4sH")  # as in lua/look.lua
 
@@ -218,13 +219,21 @@ class Attempt:
         """The evidence, and what the check has found besides."""
         return evidence._replace(canonical_known=self.canonical_known, template=self.news)
 
-    def candidates(self) -> list[int]:
-        """Pages to look at: all that are under way, and of the kept ones the likeliest."""
-        exact = sorted(number for number, found in self.hits.items() if 0 in found)
-        ranked = sorted(self.hits, key=lambda number: (-len(self.hits[number] - {0}), number))
-        found = dict.fromkeys((*exact, *ranked[:MAX_VERIFIED], *sorted(self.before)))
-        found.pop(self.replaces, None)
-        return list(found)
+    def candidates(self) -> tuple[list[int], list[int]]:
+        """Pages to look at: all that are under way or have the page's exact hash; of the other kept
+        ones those that may be compared with it, the likeliest first, as in lua/check.lua.
+        """
+        pages_at = Counter(chain.from_iterable(self.hits.values()))
+        weights = {
+            number: sum(1 / pages_at[index] for index in sorted(found - {0}))
+            for number, found in self.hits.items()
+        }
+        first = dict.fromkeys(sorted(number for number, found in self.hits.items() if 0 in found))
+        first |= dict.fromkeys(sorted(self.before))
+        first.pop(self.replaces, None)
+        others = self.hits.keys() - first.keys() - {self.replaces}
+        ranked = sorted(others, key=lambda number: (-weights[number], number))
+        return list(first), ranked[:MAX_VERIFIED]
 
     def found_at(self, number: int) -> set[int]:
         """The places where a page was found, by index."""
