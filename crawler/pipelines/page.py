@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from itemadapter import ItemAdapter
 from lxml import etree
@@ -22,6 +22,9 @@ from ..extractor import Tree
 from ..items import value_of
 from .notices import Notices, held_instead
 from .origins import Origin
+
+_TEXT_FIELD: Final = DedupConfig().text_field
+_SHORT_TEXT: Final = 200  # characters below which a text may be a field of its page: some 35 words
 
 
 class Missing(StrEnum):
@@ -81,12 +84,13 @@ class PageReader:
         if self._config.page != "auto":
             return self._config.page == "response"
         page, _ = self._own(item)
-        return not (page.url and page.has_content)
+        return not (page.url and page.has_content) or self._is_field(page)
 
     def read(self, item: Any, origin: Origin | None = None) -> ItemPage:
         """Read the page of an item that came from there."""
         page, wrong = self._own(item)
         needs = self._config.page == "response" or not (page.url and page.has_content)
+        needs = needs or self._is_field(page)
         if self._config.page != "item" and needs and origin is not None:
             missing = self._take_response(page, origin)
             if missing is None:
@@ -169,8 +173,9 @@ class PageReader:
         if not origin.is_alone:
             return Missing.LISTING
         response = origin.response
-        if page.has_content and self._config.page == "auto":  # what it lacks is a URL
-            page.url = response.url
+        is_field = isinstance(response, HtmlResponse) and self._is_field(page)
+        if page.has_content and self._config.page == "auto" and not is_field:  # it lacks a URL
+            page.url = page.url or response.url
             return None
         if not isinstance(response, HtmlResponse):
             return Missing.NOT_HTML
@@ -183,6 +188,16 @@ class PageReader:
         page.of_response = True
         self._fill_from(page, response)
         return None
+
+    def _is_field(self, page: ItemPage) -> bool:
+        """Whether a text may be but a field of a page, as a summary or what a shop has in stock.
+
+        Only where no setting names the field; else the text is that of the page, however short.
+        """
+        is_short = page.text is not None and len(page.text) < _SHORT_TEXT
+        is_alone = is_blank(page.html) and page.main is None
+        config = self._config
+        return is_short and is_alone and config.page == "auto" and config.text_field == _TEXT_FIELD
 
     def _is_of(self, response: Response, url: str) -> bool:
         """Whether a URL is that of a response, or one from which it was redirected."""

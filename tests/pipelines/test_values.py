@@ -117,12 +117,38 @@ def test_whose_page_it_is(item, page, is_alone, expected):
         assert found.text == OTHER
 
 
+@pytest.mark.parametrize(
+    ("item", "settings", "is_alone", "is_judged"),
+    [
+        ({"text": "Sold out"}, {}, True, False),
+        ({"url": URL, "text": "Sold out"}, {}, True, False),
+        ({"url": URL, "text": OTHER}, {}, True, True),
+        ({"url": URL, "text": "Sold out", "html": "<p>Sold out</p>"}, {}, True, True),
+        ({"url": "https://a.example/1", "text": "Sold out"}, {}, True, True),
+        ({"url": "https://a.example/1", "text": "Sold out"}, {}, False, True),
+        ({"body": "Sold out"}, {"text_field": "body"}, True, True),
+        ({"text": "Sold out"}, {"page": "item"}, True, True),
+    ],
+)
+def test_a_short_text_may_be_a_field_of_the_page(item, settings, is_alone, is_judged):
+    """What a shop says of fifty pages makes no copies, unless a setting names the field."""
+    reader = PageReader(DedupConfig(**settings), lambda name: None)
+    found = reader.read(dict(item), Origin(response(), is_alone))
+    assert (found.text == (item.get("text") or item.get("body"))) is is_judged
+    assert found.of_response is not is_judged
+    if not is_judged:
+        assert found.url == URL
+        assert reader.needs_response(item)
+
+
 def test_what_is_no_html_is_no_page():
     """JSON of an API has no main text; an item with a text of its own needs none."""
     reader = PageReader(DedupConfig(), lambda name: None)
     origin = Origin(response(kind=JsonResponse), True)
     assert reader.read({"title": 1}, origin).missing is Missing.NOT_HTML
-    assert reader.read({"text": OTHER}, origin).missing is None
+    for words in (OTHER, "Sold out"):
+        found = reader.read({"text": words}, origin)
+        assert (found.missing, found.text, found.url) == (None, words, URL)
 
 
 async def test_the_response_says_what_an_item_would(open_bench):
