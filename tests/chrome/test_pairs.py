@@ -55,23 +55,6 @@ def test_lessons(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> Non
     assert list(compiled.lesson(found, alone).items()) == list(wanted.items())
 
 
-@settings(deadline=None)
-@given(
-    lessons=st.lists(
-        st.dictionaries(st.integers(0, 9), st.tuples(st.booleans(), st.booleans())), max_size=9
-    )
-)
-def test_counts(lessons: list[dict[int, tuple[bool, bool]]]) -> None:
-    """Both count the same, and put what came last to the end."""
-    found, wanted = dict[int, int](), dict[int, int]()
-    for lesson in lessons:
-        kept = {pair: kept for pair, (kept, _) in lesson.items()}
-        again = np.array([came for _, came in lesson.values()], bool)
-        compiled.count_pairs(found, kept, again)
-        pairs.count_pairs(wanted, kept, again)
-        assert list(found.items()) == list(wanted.items())
-
-
 FLAGS = (0, pairs.KEPT, pairs.OF_ALL, pairs.OF_SOME)
 
 

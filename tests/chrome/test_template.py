@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
 from crawler.chrome.template.pairs import KEPT
-from crawler.chrome.template.template import MAX_CONTENTS, Recent
+from crawler.chrome.template.template import MAX_PAIRS, PairCounts, Recent
 from tests.chrome.test_hostile import SOUP
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
@@ -110,31 +110,62 @@ def test_memory_is_bounded(pages: list[tuple[list[int], int]]) -> None:
 
 
 def test_a_large_host_takes_little_memory() -> None:
-    """Of the pairs of thousands of pages hardly more is kept than of those that come back."""
-    chooser = random.Random(1)
+    """Of the pairs of thousands of pages, each of its own name, few that come back are kept."""
+    draw = random.Random(1)
     template = SharedTemplate()
+    again = [draw.getrandbits(32) for _ in range(2 * MAX_PAIRS)]
     tracemalloc.start()
     try:
         for page in range(2500):
-            pairs = {7: False} | {chooser.getrandbits(32): False for _ in range(100)}
-            template._own.observe(pairs, page)
+            pairs = {7: False} | dict.fromkeys(draw.sample(again, 50), page % 2 > 0)
+            pairs |= {draw.getrandbits(32): False for _ in range(50)}
+            number = 1 << 60 | page
+            template._own.observe(pairs, number, number, (number, number, number), number)
         used = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert used < 600_000
-    assert len(template._own._seen) == MAX_CONTENTS
-    assert 7 in template._own.known()
-    assert len(template._own.known()) < 5
+    assert used < 200_000
+    assert len(template._own._counts) > 0.8 * MAX_PAIRS
+    assert {pair for pair in template._own.known() if pair < KEPT} == {7}
 
 
-@given(st.lists(st.lists(st.integers(0, 2**33 - 1), max_size=8, unique=True)))
+@given(
+    st.lists(st.dictionaries(st.integers(0, 9), st.tuples(st.booleans(), st.booleans()))),
+    st.integers(1, 40),
+)
+def test_pairs_are_counted(lessons: list[dict[int, tuple[bool, bool]]], size: int) -> None:
+    """As in a plain table, from which those go first that came back least recently."""
+    found, plain, last = PairCounts(size), dict[int, int](), dict[int, int]()
+    for number, lesson in enumerate(lessons):
+        keys = {pair | KEPT * kept: came for pair, (kept, came) in lesson.items()}
+        found.count(np.array([*keys], np.uint64), np.array([*keys.values()], bool))
+        for key, came in keys.items():
+            if key in plain:
+                plain[key] = plain.pop(key) + 1
+            elif came:
+                plain[key] = 1 if key ^ KEPT in plain else 2
+            last[key] = number
+        counted = dict(zip(found.pairs.tolist()[:-1], found.times.tolist(), strict=False))
+        assert counted.items() <= plain.items()
+        gone = plain.keys() - counted.keys()
+        assert len(found) <= size
+        assert len(plain) > size or not gone
+        assert all(last[old] <= last[new] for old in gone for new in counted)
+        plain = {key: times for key, times in plain.items() if key in counted}
+
+
+@given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=8, unique=True)))
 def test_what_was_seen_lately_is_known(pages: list[list[int]]) -> None:
-    """Of the last numbers none is taken for new."""
-    recent, seen = Recent(16), list[int]()
+    """Of the last numbers none is taken for new, and one at a time is as all at once."""
+    recent, single, seen = Recent(16), Recent(16), list[int]()
     for numbers in pages:
         known = recent.add(np.array(numbers, np.uint64)).tolist()
         lately = seen[-16:]
         assert all(was for number, was in zip(numbers, known, strict=True) if number in lately)
+        if len(numbers) == 1:
+            assert [single.add_one(numbers[0])] == known
+        else:
+            single.add(np.array(numbers, np.uint64))
         seen = [number for number in seen if number not in numbers] + numbers
 
 

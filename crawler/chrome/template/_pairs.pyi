@@ -1,4 +1,3 @@
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 import numpy as np
@@ -8,9 +7,6 @@ from .pairs import Pairs
 
 def pair_hashes(texts: list[str]) -> Pairs: ...
 def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]: ...
-def count_pairs(
-    counts: dict[int, int], pairs: Mapping[int, bool], again: NDArray[np.bool_]
-) -> None: ...
 def hits(
     pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]
 ) -> NDArray[np.uint8]: ...

@@ -94,19 +94,6 @@ def lesson(pairs, alone):
     return found
 
 
-def count_pairs(dict counts not None, pairs, again):
-    cdef const unsigned char[::1] came = again.view(np.uint8)
-    cdef Py_ssize_t i = 0
-    for pair, kept in pairs.items():
-        key = pair | KEPT if kept else pair
-        number = counts.pop(key, None)
-        if number is not None:
-            counts[key] = number + 1
-        elif came[i]:
-            counts[key] = 1 if key ^ KEPT in counts else 2
-        i += 1
-
-
 def hits(pairs, kept, template):
     cdef const unsigned char[::1] is_kept = kept.view(np.uint8)
     cdef list alike = pairs.alike, same = pairs.same

@@ -10,7 +10,6 @@ Where it is compiled, `_pairs.pyx` does the same without an object of Python's f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from string import ascii_lowercase, ascii_uppercase
@@ -114,21 +113,6 @@ def lesson(pairs: Pairs, alone: NDArray[np.bool_]) -> dict[int, bool]:
     return hashes
 
 
-def count_pairs(
-    counts: dict[int, int], pairs: Mapping[int, bool], again: NDArray[np.bool_]
-) -> None:
-    """Count those pairs of a lesson that came before, which `again` says; the last go to the end.
-
-    What is kept counts by itself, with `KEPT`.
-    """
-    for (pair, kept), came in zip(pairs.items(), again.tolist(), strict=True):
-        key = pair | KEPT if kept else pair
-        if key in counts:
-            counts[key] = counts.pop(key) + 1
-        elif came:  # what it was the first time is not known: that counts as what it is now
-            counts[key] = 1 if key ^ KEPT in counts else 2
-
-
 def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> NDArray[np.uint8]:
     """Return for each block in which ways it stands in a pair of the template, a bit for each.
 
@@ -206,4 +190,4 @@ def _in_lists(known: NDArray[np.bool_], linked: Ints, sizes: Wide) -> NDArray[np
 
 
 with suppress(ImportError):  # compiled, they do the same in less time
-    from ._pairs import count_pairs, hits, lesson, pair_hashes  # noqa: F401
+    from ._pairs import hits, lesson, pair_hashes  # noqa: F401
