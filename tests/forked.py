@@ -1,4 +1,4 @@
-"""Scrapy's commands in processes that need not import Scrapy first.
+"""Scrapy's commands, and scripts, in processes that need not import Scrapy first.
 
 They are forked from one that has imported what most of them do: that is most of a short command.
 """
@@ -10,6 +10,7 @@ import ctypes
 import marshal
 import multiprocessing
 import os
+import runpy
 import signal
 import socket
 import sys
@@ -51,10 +52,29 @@ def run_scrapy(
     words: Sequence[str], folder: Path, environment: Mapping[str, str], *, timeout: float = 60
 ) -> CompletedProcess[str]:
     """Run `python -m scrapy` with these words to its end, in a folder."""
+    return _run("", words, folder, environment, timeout, [folder])
+
+
+def run_script(
+    script: Path, words: Sequence[str], folder: Path, *path: Path, timeout: float = 60
+) -> CompletedProcess[str]:
+    """Run a Python script to its end, in a folder; after its own, it imports from `path`."""
+    first = [script.parent, *path]
+    return _run(str(script), words, folder, os.environ, timeout, first)
+
+
+def _run(
+    script: str,
+    words: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    timeout: float,
+    path: Sequence[Path],
+) -> CompletedProcess[str]:
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         with open(os.devnull) as nothing:  # noqa: PTH123
             files = [nothing.fileno(), output.fileno(), errors.fileno()]
-            process = _start(words, str(folder), environment, files, [str(folder)])
+            process = _start(script, words, str(folder), environment, files, [*map(str, path)])
         try:
             process.join(timeout)
             assert process.exitcode is not None, f"{words}: waited {timeout} seconds in vain"
@@ -96,7 +116,7 @@ def _answer(client: socket.socket, path: list[str]) -> None:
         while part := client.recv(1 << 16):
             said += part
         words, folder, environment = marshal.loads(said)
-        process = _start(words, folder, environment, files, path)
+        process = _start("", words, folder, environment, files, path)
         for file in files:
             os.close(file)
         client.sendall(b"%10d" % process.pid)
@@ -112,6 +132,7 @@ def _context() -> ForkServerContext:
 
 
 def _start(
+    script: str,
     words: Sequence[str],
     folder: str,
     environment: Mapping[str, str],
@@ -119,7 +140,7 @@ def _start(
     path: Sequence[str],
 ) -> ForkServerProcess:
     passed = [*map(_Passed, files)]
-    arguments = (list(words), folder, dict(environment), passed, list(path))
+    arguments = (script, list(words), folder, dict(environment), passed, list(path))
     process = _context().Process(target=_execute, args=arguments)
     process.start()
     return process
@@ -141,7 +162,12 @@ def _taken(passed: Any) -> int:
 
 
 def _execute(
-    words: list[str], folder: str, environment: dict[str, str], files: list[int], path: list[str]
+    script: str,
+    words: list[str],
+    folder: str,
+    environment: dict[str, str],
+    files: list[int],
+    path: list[str],
 ) -> None:
     for number, file in enumerate(files):
         os.dup2(file, number)
@@ -162,9 +188,13 @@ def _execute(
     sys.path[:] = [*path, *filter(None, named), *filter(None, rest)]
     if (action := environment.get("PYTHONWARNINGS")) is not None:
         warnings.simplefilter(action)  # type: ignore[arg-type]
-    from scrapy.cmdline import execute
-
     try:
-        execute(["scrapy", *words])
+        if script:
+            sys.argv = [script, *words]
+            runpy.run_path(script, run_name="__main__")
+        else:
+            from scrapy.cmdline import execute
+
+            execute(["scrapy", *words])
     finally:
         atexit._run_exitfuncs()

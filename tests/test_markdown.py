@@ -15,7 +15,9 @@ from crawler.dedup.errors import DedupError
 from crawler.dedup.parsing import PREFIX
 from crawler.dedup.store.server import faults
 from examples.demo_site.server import DemoSite
+from tests.forked import run_script, scrapy_program
 from tests.markdown import DOCUMENTS, ROOT, blocks, examples, run_shell, shape
+from tests.wheel import site_packages
 
 # Pages whose shell blocks have a test of their own.
 ELSEWHERE = {"README.md": "test_readme.py", "docs/commands.md": "test_commands_md.py"}
@@ -78,8 +80,7 @@ def test_benchmarks_start_in_a_clone(script: str, tmp_path: Path) -> None:
     """
     needs_data = '"--data"' in (ROOT / script).read_text(encoding="utf-8")
     words = ["--data", "nowhere"] if needs_data else ["--help"]
-    command = [sys.executable, str(ROOT / script), *words]
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    told = run_script(ROOT / script, words, tmp_path)
     assert (told.returncode != 0) == needs_data, told.stderr
     assert "Traceback" not in told.stderr
     assert ("nowhere" if needs_data else "usage") in told.stdout + told.stderr
@@ -99,8 +100,9 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if with_shell(path)], ids=name)
 def test_shell_blocks(path: Path, clone: Path, installed: str) -> None:
     """Commands end without an error and print what is shown; a site on localhost is example.com."""
-    environment = {"PATH": f"{Path(installed).parent}:/usr/bin:/bin", "HOME": str(clone)}
-    with DemoSite() as site:
+    with scrapy_program(site_packages(installed)) as programs, DemoSite() as site:
+        programs_first = f"{programs}:{Path(installed).parent}:/usr/bin:/bin"
+        environment = {"PATH": programs_first, "HOME": str(clone)}
         for example in examples(path):
             # Nobody else uses this site.
             hurry = f"url={site.urls['coast']}/ -s DOWNLOAD_DELAY=0 -s AUTOTHROTTLE_ENABLED=False"
@@ -122,14 +124,7 @@ def test_python_blocks(path: Path, clone: Path, installed: str, tmp_path: Path) 
             parts.append(block.code)
     script = tmp_path / "page.py"
     script.write_text("\n".join(parts), encoding="utf-8")
-    run = subprocess.run(
-        [installed, str(script)],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(clone), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    run = run_script(script, [], tmp_path, clone, site_packages(installed))
     assert run.returncode == 0, run.stderr
     pattern = rf"^({PREFIX}[A-Z_]+) = (.*?)(?:  #.*)?$"
     for part in parts:

@@ -19,13 +19,17 @@ def build_wheel(folder: Path) -> Path:
     return next(folder.glob("*.whl"))
 
 
+def site_packages(python: str) -> Path:
+    """Where the environment of a Python has its packages."""
+    return next(Path(python).parents[1].glob("lib/python*/site-packages"))
+
+
 def install_wheel(wheel: Path, folder: Path) -> str:
     """A fresh environment with the wheel; what it depends on comes from this one. Its Python."""
     venv.create(folder, symlinks=True)
-    site = next(folder.glob("lib/python*/site-packages"))
-    here = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    (site / "here.pth").write_text("\n".join(here))
     executable = folder / "bin" / "python"
+    here = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    (site_packages(str(executable)) / "here.pth").write_text("\n".join(here))
     words = [sys.executable, "-m", "pip", "--python", str(executable), "install", "--no-deps"]
     subprocess.run([*words, "--no-index", "-q", str(wheel)], check=True)
     command = executable.with_name("scrapy")

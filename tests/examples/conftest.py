@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import free_port
 from tests.forked import scrapy_program
 from tests.markdown import ROOT, Example, examples, run_shell, shape
+from tests.wheel import site_packages
 
 # The browser of the example that needs one; without it that takes one of its own.
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -52,8 +53,7 @@ def played(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, installed: str
 ) -> Iterator[Played]:
     """The example that the test module names in ``EXAMPLE``, after its README was followed."""
-    site = next(Path(installed).parents[1].glob("lib/python*/site-packages"))
-    with scrapy_program(site) as programs:
+    with scrapy_program(site_packages(installed)) as programs:
         yield play(request.module.EXAMPLE, tmp_path_factory.mktemp("examples"), installed, programs)
 
 
