@@ -21,9 +21,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from multiprocessing import reduction
+from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
-from subprocess import CompletedProcess
+from subprocess import CompletedProcess, Popen
 from typing import Any
 
 # Not the package: what importing it does and says belongs to the command.
@@ -38,13 +39,17 @@ import marshal, os, signal, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
     said = marshal.dumps((sys.argv[1:], os.getcwd(), dict(os.environ)))
-    socket.send_fds(server, [said[:1]], [0, 1, 2])
-    server.sendall(said[1:])
-    server.shutdown(socket.SHUT_WR)
+    socket.send_fds(server, [b"%10d" % len(said)], [0, 1, 2])
+    server.sendall(said)
     process = int(server.recv(10, socket.MSG_WAITALL))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: os.kill(process, number))
-    sys.exit(int(server.recv(9) or 1))
+    code = int(server.recv(9) or 1)
+    if code < 0:
+        if code != -signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    sys.exit(code)
 """
 
 
@@ -85,6 +90,19 @@ def _run(
         return CompletedProcess(words, process.exitcode, output.read(), errors.read())
 
 
+def start_scrapy(words: Sequence[str], folder: Path, **options: Any) -> Popen[str]:
+    """Start `scrapy` with these words in a folder; the process hands its signals over."""
+    return Popen([_programs() / "scrapy", *words], cwd=folder, text=True, **options)
+
+
+@cache
+def _programs() -> Path:
+    """The folder with the program, which is there for as long as the tests run."""
+    opened = scrapy_program()
+    atexit.register(opened.__exit__, None, None, None)
+    return opened.__enter__()
+
+
 @contextmanager
 def scrapy_program(*path: Path) -> Iterator[Path]:
     """A folder with a program ``scrapy`` for a terminal, which imports from `path` first."""
@@ -112,14 +130,16 @@ def _serve(server: socket.socket, path: list[str]) -> None:
 
 def _answer(client: socket.socket, path: list[str]) -> None:
     with client:
-        said, files, _, _ = socket.recv_fds(client, 1, 3)
-        while part := client.recv(1 << 16):
-            said += part
+        size, files, _, _ = socket.recv_fds(client, 10, 3)
+        said = client.recv(int(size), socket.MSG_WAITALL)
         words, folder, environment = marshal.loads(said)
         process = _start("", words, folder, environment, files, path)
         for file in files:
             os.close(file)
         client.sendall(b"%10d" % process.pid)
+        if client in wait([process.sentinel, client]):  # the terminal's program was killed
+            process.kill()
+            return
         process.join()
         client.sendall(str(process.exitcode).encode())
 

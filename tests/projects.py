@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.forked import run_scrapy
+from tests.forked import run_scrapy, start_scrapy
 
 ROOT = Path(__file__).parents[1]
+HERE = [sys.executable, "-m", "scrapy"]  # what can be forked
 
 # `pages` takes its items out of responses, `rows` yields them at once, as from a file.
 SPIDERS = """
@@ -92,14 +93,11 @@ class Project:
 
     def start(self, *words: str, **settings: Any) -> subprocess.Popen[str]:
         """Start a command; :meth:`end` waits for it."""
-        return subprocess.Popen(
-            self.command(*words, **settings),
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        command = self.command(*words, **settings)
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        if command[:3] == HERE:
+            return start_scrapy(command[3:], self.folder, env=self.environment, **pipes)
+        return subprocess.Popen(command, cwd=self.folder, env=self.environment, text=True, **pipes)
 
     def end(self, process: subprocess.Popen[str]) -> Run:
         output, log = process.communicate(timeout=60)
@@ -108,7 +106,7 @@ class Project:
     def scrapy(self, *words: str, **settings: Any) -> Run:
         """Run a command to its end."""
         command = self.command(*words, **settings)
-        if command[:3] != [sys.executable, "-m", "scrapy"]:
+        if command[:3] != HERE:
             return self.end(self.start(*words, **settings))
         ended = run_scrapy(command[3:], self.folder, self.environment)
         return self._run(ended.returncode, ended.stdout, ended.stderr)

@@ -22,7 +22,7 @@ from crawler.dedup.verdict import Kind
 from examples.demo_site.pages import DemoPage, pages
 from examples.demo_site.server import UNWANTED, DemoSite
 from tests.conftest import wait_until
-from tests.forked import run_scrapy
+from tests.forked import run_scrapy, start_scrapy
 from tests.texts import missed
 
 ROOT = Path(__file__).parents[1]
@@ -193,9 +193,8 @@ def test_a_changed_page_is_updated(site: DemoSite, folder: Path, first: Crawl) -
 def test_a_killed_crawl_loses_nothing(tmp_path: Path) -> None:
     """After kill -9 in the middle, a new crawl ends with one page of each set."""
     with DemoSite(delay=0.02) as site:
-        process = subprocess.Popen(
-            command(site, tmp_path, "--nolog"), cwd=ROOT, stderr=subprocess.DEVNULL
-        )
+        words = command(site, tmp_path, "--nolog")[3:]
+        process = start_scrapy(words, ROOT, stderr=subprocess.DEVNULL)
         wait_until(lambda: len(site.seen) > 40, 30)
         process.kill()
         process.wait()

@@ -26,6 +26,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.spiders.site import SiteSpider
 from examples.demo_site.server import DemoSite
 from tests.conftest import Server, free_port, wait_until
+from tests.forked import start_scrapy
 from tests.markdown import blocks
 from tests.projects import Project
 from tests.spiders.webserver import Web
@@ -62,10 +63,7 @@ def start(
     slowly = {"AUTOTHROTTLE_ENABLED": False, "CONCURRENT_REQUESTS": 1, "STAY_OPEN": 6}
     slowly["DEDUP_ASK_AGAIN"] = 0  # or a copy may be fetched once more
     words += [word for name, value in slowly.items() for word in ("-s", f"{name}={value}")]
-    scrapy = Path(sys.executable).with_name("scrapy")
-    return subprocess.Popen(
-        [str(scrapy), *words], cwd=folder, env=environment, stderr=subprocess.PIPE, text=True
-    )
+    return start_scrapy(words, folder, env=environment, stderr=subprocess.PIPE)
 
 
 async def test_four_processes_crawl_what_one_crawls(server: Server, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,8 +23,8 @@ from crawler.dedup.archive.writer import ArchiveWriter
 from tests.commands.conftest import ROOT
 from tests.commands.test_inspection import PAGES
 from tests.conftest import wait_until
+from tests.forked import start_scrapy
 from tests.texts import article, changed, text
-from tests.workers import hear_ctrl_c
 
 
 def test_cluster_command(dedup, fill):
@@ -288,7 +287,7 @@ def test_explain_what_was_never_seen(dedup, fill, tmp_path):
 @pytest.mark.parametrize("form", ["lines", "json", "terminal"])
 def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
     """Rates, growth and time to full follow what is checked; Ctrl-C ends it with exit code 0."""
-    words = [sys.executable, "-m", "scrapy", "dedup", "stats", "--watch", "0.2"]
+    words = ["dedup", "stats", "--watch", "0.2"]
     words += ["-s", f"DEDUP_REDIS_URL={redis_url}", *(["--json"] if form == "json" else [])]
     out, follower = os.pipe()
     if form == "terminal":
@@ -296,14 +295,8 @@ def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
         os.close(follower)
         out, follower = os.openpty()
     fill(PAGES[:6])
-    process = subprocess.Popen(
-        words,
-        cwd=ROOT,
-        stdout=follower,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "TERM": "xterm"},
-        preexec_fn=hear_ctrl_c,
-    )
+    environment = {**os.environ, "TERM": "xterm"}
+    process = start_scrapy(words, ROOT, stdout=follower, stderr=subprocess.PIPE, env=environment)
     os.close(follower)
     seen = bytearray()
 
@@ -328,7 +321,7 @@ def test_watch_goes_on_until_ctrl_c(redis_url, fill, form):
         wait_until(lambda: re.search(grown, bytes(seen)), 30)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 0
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == ""
     finally:
         process.kill()
         process.stderr.close()
@@ -351,16 +344,11 @@ def test_ctrl_c_is_no_traceback():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(30)
         words = ["shingles", f"http://127.0.0.1:{silent.getsockname()[1]}/"]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "scrapy", "dedup", *words],
-            cwd=ROOT,
-            stderr=subprocess.PIPE,
-            preexec_fn=hear_ctrl_c,
-        )
+        process = start_scrapy(["dedup", *words], ROOT, stderr=subprocess.PIPE)
         try:
             with silent.accept()[0]:  # now it waits for an answer
                 process.send_signal(signal.SIGINT)
                 _, errors = process.communicate(timeout=30)
         finally:
             process.kill()
-    assert (process.returncode, errors) == (Exit.INTERRUPTED, b"")
+    assert (process.returncode, errors) == (Exit.INTERRUPTED, "")

@@ -6,7 +6,6 @@ import asyncio
 import random
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import wait_until
+from tests.forked import start_scrapy
 from tests.pipelines.crawls import Feed, Site, crawl, prose, weeks
 from tests.spiders.webserver import Web
 
@@ -98,10 +98,10 @@ async def test_nor_by_a_crawl_that_is_killed(
 def kill_midway(web: Web, pages: int, settings: dict[str, Any]) -> None:
     """Kill a crawl when so many pages were asked for; what it has passed on is nowhere."""
     web.seen.clear()
-    words = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={web.url}"]
+    words = ["crawl", "site", "-a", f"url={web.url}"]
     given = {**settings, "AUTOTHROTTLE_ENABLED": False, "ROBOTSTXT_OBEY": False}
     words += [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
-    with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
+    with start_scrapy(words, ROOT, stderr=subprocess.DEVNULL) as process:
         wait_until(lambda: len(web.seen) >= pages, seconds=60)
         process.kill()
 

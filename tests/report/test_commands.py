@@ -18,9 +18,9 @@ from crawler.commands.output import whole_file
 from crawler.dedup import DedupConfig
 from crawler.dedup.archive.database import archive_path
 from tests.commands.conftest import ROOT, dedup
+from tests.forked import start_scrapy
 from tests.report.pages import fill
 from tests.report.test_report import THREE
-from tests.workers import end_with_parent
 
 __all__ = ["dedup"]  # a fixture
 
@@ -174,20 +174,11 @@ def test_a_port_that_is_taken(dedup: Run) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_serve_until_it_is_ended(filled: DedupConfig, number: signal.Signals) -> None:
     """The printed address answers, each time with another token, until a signal ends it."""
-    words = [
-        sys.executable, "-m", "scrapy", "dedup", "serve", "--json",
-        "-s", f"DEDUP_REDIS_URL={filled.redis_url}", "-s", f"DEDUP_DATA_DIR={filled.data_dir}",
-    ]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        words,
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        preexec_fn=end_with_parent,
-    ) as process:
+    words = ["dedup", "serve", "--json", "-s", f"DEDUP_REDIS_URL={filled.redis_url}"]
+    words += ["-s", f"DEDUP_DATA_DIR={filled.data_dir}"]
+    with start_scrapy(words, ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        address = json.loads(b"".join(process.stdout.readline() for _ in range(3)))["address"]
+        address = json.loads("".join(process.stdout.readline() for _ in range(3)))["address"]
         assert len(address.partition("token=")[2]) == 32
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with opener.open(address, timeout=10) as answer:
