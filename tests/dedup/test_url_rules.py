@@ -1,0 +1,242 @@
+"""URL rules that are learnt from pages never hide a text, and end what has no end."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.dedup.urls.evidence import Evidence
+from crawler.dedup.urls.parts import Parts, take_apart
+from crawler.dedup.urls.site_rules import Change, Judgement, SiteRules
+
+Site = Callable[[str], tuple[object, Iterable[str]]]
+
+
+class Crawled(NamedTuple):
+    fetched: int
+    texts: set[object]
+    rules: SiteRules
+
+
+def parts(path: str) -> Parts:
+    found = take_apart("http://host" + path)
+    assert found is not None
+    return found
+
+
+def crawl(site: Site, *starts: str, most: int = 2000, spares: bool = True) -> Crawled:
+    """Fetch a site from these paths on, what may be a copy last, as a crawl does."""
+    rules, known, contents = SiteRules(), set(starts), {}
+    queue, later = deque(starts), deque[str]()
+    for path in starts:
+        rules.meet(parts(path))
+    fetched = 0
+    while (queue or later) and fetched < most:
+        path = (queue or later).popleft()
+        if spares and rules.judge(parts(path)) is Judgement.SPARED:
+            continue
+        rules.ask(parts(path))
+        fetched += 1
+        content, links = site(path)
+        has_news = False
+        for link in dict.fromkeys(links):
+            if link not in known:
+                known.add(link)
+                is_first = rules.meet(parts(link))
+                (queue if is_first else later).append(link)
+                has_news |= is_first
+        is_new = content not in contents
+        number = contents.setdefault(content, len(contents))
+        rules.observe(parts(path), number, is_new=is_new or has_news)
+    return Crawled(fetched, set(contents), rules)
+
+
+def endless(link: str, pages: int = 6) -> Site:
+    """A site whose links all differ: `link` has the path of the page, a page, and a number."""
+    numbers = itertools.count(1)
+
+    def site(path: str) -> tuple[object, list[str]]:
+        name = urlsplit(path).path.rsplit("/", 1)[-1].partition(";")[0]
+        folder = urlsplit(path).path.rstrip("/")
+        links = (link.format(path=folder, page=n, n=next(numbers)) for n in range(pages))
+        return name or "0", links
+
+    return site
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "/{page}?sid={n:08x}",
+        "/{page}?sid={n}",
+        "/{page};jsessionid={n:08x}",
+        "/(S({n:024x}))/{page}",
+        "{path}/{page}",
+        "/{page}?a={n}&b={n}&c={n}",
+    ],
+)
+def test_sites_without_end_end(link: str) -> None:
+    """Sessions in the query, in the path, and relative links that nest."""
+    found = crawl(endless(link), "/")
+    assert len(found.texts) == 6
+    assert found.fetched <= 20
+
+
+def mixed(path: str) -> tuple[object, list[str]]:
+    """Pages by number and language, with sessions and campaigns in their links."""
+    given = dict(parse_qsl(urlsplit(path).query))
+    draws = random.Random(path)
+    links = [
+        f"/view?id={n}&lang={lang}&utm={draws.choice('abcdefgh')}&s={draws.getrandbits(60):x}"
+        for n in range(10)
+        for lang in ("de", "en", "fr")
+    ]
+    return (given.get("id", "0"), given.get("lang", "en")), links
+
+
+def test_arguments_that_matter_are_told_from_those_that_do_not() -> None:
+    """Although no two URLs differ in one of them alone."""
+    found = crawl(mixed, "/")
+    assert set(found.rules.rules) == {"?s", "?utm"}
+    assert found.rules.matters >= {"?id", "?lang"}
+    assert len(found.texts) == 30
+    assert found.fetched <= 60
+
+
+@given(st.integers(0, 2**32))
+def test_no_text_is_lost(seed: int) -> None:
+    """Whatever arguments and folders matter, alone or together, and whatever pages link to."""
+    draws = random.Random(seed)
+    names = [f"a{n}" for n in range(draws.randint(1, 4))]
+    values = {
+        name: [str(n) for n in range(draws.randint(1, 5))] + [None] * draws.randint(0, 1)
+        for name in names
+    }
+    relevant = draws.sample(names, draws.randint(0, len(names)))
+    folders = ["", "/x", "/y/z"][: draws.randint(1, 3)]
+    folder_matters = draws.random() < 0.5
+    pages, links = draws.randint(1, 8), draws.randint(1, 6)
+    fresh = draws.random() < 0.5
+
+    def link(draw: random.Random) -> str:
+        chosen = [(name, draw.choice(values[name])) for name in names]
+        query = [f"{name}={value}" for name, value in chosen if value is not None]
+        query += [f"sid={draw.getrandbits(64):x}"] * fresh
+        return f"{draw.choice(folders)}/{draw.randrange(pages)}?{'&'.join(query)}"
+
+    def site(path: str) -> tuple[object, list[str]]:
+        split = urlsplit(path)
+        args = dict(parse_qsl(split.query))
+        folder, _, page = split.path.rpartition("/")
+        content = page, *(args.get(name) for name in relevant), folder * folder_matters
+        # What a page links to does not depend on what does not matter.
+        draw = random.Random(repr((seed, content)))
+        return content, [link(draw) for _ in range(links)]
+
+    start = link(random.Random(seed))
+    most = 400
+    whole, found = crawl(site, start, most=most, spares=False), crawl(site, start, most=most)
+    if whole.fetched < most:
+        assert found.texts == whole.texts
+        assert found.fetched <= whole.fetched
+
+
+def test_arguments_that_matter_cost_nothing() -> None:
+    """Numbered pages with one text and new links are fetched once each, and so are those."""
+
+    def listing(path: str) -> tuple[object, list[str]]:
+        if path.startswith("/item"):
+            return path, ["/list"]
+        page = int(dict(parse_qsl(urlsplit(path).query)).get("page", 1))
+        items = [f"/item?id={10 * page + n}" for n in range(10)]
+        return "list", [f"/list?page={page + 1}" if page < 20 else "/list", *items]
+
+    assert crawl(listing, "/list").fetched == 20 + 200
+
+
+def test_a_counter_example_revokes_a_rule() -> None:
+    """Of several rules that led astray those come back that are learnt anew."""
+    rules = SiteRules()
+    changes: list[Change] = []
+    for page, value in itertools.product(range(4), range(3)):
+        one = parts(f"/{page}?sort={value}&sid={page}{value}")
+        changes += rules.observe(one, page, is_new=not value)
+    assert {change.name for change in changes if change.learnt} == {"?sort", "?sid"}
+    changed = parts("/0?sort=1&sid=77")
+    assert {change.learnt for change in rules.observe(changed, 101, is_new=True)} == {False}
+    assert not rules.rules
+    seen = {101}
+    for page, value in itertools.product(range(4), range(3)):
+        for sid in range(2):
+            one = parts(f"/{page}?sort={value}&sid=9{page}{value}{sid}")
+            content = 100 + 10 * page + value
+            rules.observe(one, content, is_new=content not in seen)
+            seen.add(content)
+    assert set(rules.rules) == {"?sid"}
+    assert rules.matters == {"?sort"}
+
+
+def test_each_value_that_comes_back_is_tried() -> None:
+    """Languages that a site does not have say nothing of those that it has."""
+    rules = SiteRules()
+    for page, lang in itertools.product(range(5), ("xx", "yy", "zz")):
+        rules.observe(parts(f"/{page}?lang={lang}"), page, is_new=lang == "xx")
+    assert rules.judge(parts("/1?lang=zz&a=")) is not Judgement.SPARED
+    assert rules.sparing(parts("/1?lang=yy")) is not None
+    assert rules.sparing(parts("/1?lang=de")) is None
+
+
+def test_rules_prove_themselves_in_each_section() -> None:
+    """Whoever owns a folder of a host can hide no page in another's."""
+    rules = SiteRules()
+    for page, number in itertools.product(range(9), range(9)):
+        rules.observe(parts(f"/~mallory/{page}?id={number}"), page, is_new=not number)
+    assert rules.sparing(parts("/~mallory/1?id=99")) is not None
+    rules.observe(parts("/~alice/notes?id=1"), 1000, is_new=True)
+    assert rules.sparing(parts("/~alice/notes?id=2")) is None
+    rules.observe(parts("/~alice/notes?id=2"), 1001, is_new=True)
+    assert not rules.rules
+    rules.observe(parts("/~alice/notes?id=3"), 1002, is_new=True)
+    assert rules.matters == {"?id"}
+
+
+def test_what_others_tell_is_confirmed_first() -> None:
+    """One page has to show that a rule of an earlier crawl holds; a person's needs none."""
+    rules = SiteRules()
+    rules.take(
+        {
+            "?sid": {"state": "learnt", "values": 9},
+            "?sort": {"state": "added"},
+            "?id": {"state": "forbidden"},
+        }
+    )
+    rules.observe(parts("/a?sid=1&id=1"), 1, is_new=True)
+    assert rules.sparing(parts("/a?sid=2&id=1")) is None
+    assert rules.sparing(parts("/a?sid=1&id=1&sort=up")) == ["?sort"]
+    rules.observe(parts("/a?sid=2&id=1"), 1, is_new=False)
+    assert rules.sparing(parts("/a?sid=3&id=1")) == ["?sid"]
+    assert rules.sparing(parts("/a?sid=3&id=2")) is None
+
+
+def test_names_without_end_take_bounded_memory() -> None:
+    """A hostile site may have a new argument in each link."""
+    rules = SiteRules()
+    for number in range(1000):
+        rules.observe(parts(f"/{number % 7}?x{number}=1"), number % 7, is_new=number < 7)
+    assert not rules.rules
+    assert len(rules._open) <= 256
+
+
+def test_a_rule_is_told_in_few_bytes() -> None:
+    evidence = Evidence()
+    for number in range(1000):
+        evidence.note(number, f"section {number}", f"value {number}" * 10, "v", alone=True)
+    assert len(str(evidence.to_dict())) < 1000
