@@ -13,6 +13,7 @@ from .pipelines.feeds import TagCsvExporter
 from .pipelines.log_format import BriefLogFormatter
 from .pipelines.origins import OriginTracker
 from .pipelines.reading import ResponseReader
+from .pipelines.spared.middlewares import LinkMiddleware, RequestMiddleware
 from .project import project_config
 from .start_errors import speak_plainly
 
@@ -26,6 +27,10 @@ PRIORITY = 200
 NEXT_TO_SPIDER = 1000
 # Next to the pipelines: whatever other middlewares make of an item, they get this one.
 NEXT_TO_PIPELINES = 1
+# Behind that, for it waits for the verdict about an item.
+BEHIND_ALL = 0
+# Behind robots.txt, which needs no turn, and before all that counts or changes a request.
+BEFORE_DOWNLOAD = 110
 
 
 class Addon:
@@ -34,8 +39,9 @@ class Addon:
 
     And into ``SPIDER_MIDDLEWARES`` what notes the response that an item came from, and what has
     pages parsed once; a :class:`CookiesMiddleware` in the place of Scrapy's keeps cookies as
-    browsers do. Where the project has none of its own, a log formatter keeps pages out of
-    the log, and an exporter writes tags into CSV as JSON. ``DEDUP_ENABLED`` turns all of it off.
+    browsers do; two more spare requests (``DEDUP_LEARN_URLS``). Where the project has none of its
+    own, a log formatter keeps pages out of the log, and an exporter writes tags into CSV as JSON.
+    ``DEDUP_ENABLED`` turns all of it off.
 
     A setting that cannot be used fails the start of the crawl, with an error that names it.
     """
@@ -62,6 +68,12 @@ class Addon:
         )
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", OriginTracker, NEXT_TO_PIPELINES
+        )
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", LinkMiddleware, BEHIND_ALL
+        )
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES", RequestMiddleware, BEFORE_DOWNLOAD
         )
         if settings.getpriority("LOG_FORMATTER") == SETTINGS_PRIORITIES["default"]:
             settings.set("LOG_FORMATTER", BriefLogFormatter, "addon")

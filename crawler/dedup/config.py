@@ -52,6 +52,26 @@ class DedupConfig:
         "When a crawl in a JOBDIR was killed: `again` makes all its requests again, `resume` only "
         "those that Scrapy still has.",
     )
+    learn_urls: bool | None = setting(
+        None,
+        parsing.optional(parsing.boolean),
+        "Whether requests are spared whose pages would be copies, by URL rules that a crawl learns "
+        "and shares, and with the limits of DEDUP_COPY_DEPTH and DEDUP_FRUITLESS. Unset: in crawls "
+        "of the spider `site`.",
+    )
+    copy_depth: int = setting(
+        3,
+        parsing.integer(0, 1000),
+        "Pages in a row that bring nothing new, each found on the one before, whose links are "
+        "still followed. 0: any number. See DEDUP_LEARN_URLS.",
+    )
+    fruitless: int = setting(
+        2,
+        parsing.integer(0, 1000),
+        "Fetches in a row, for each page of a site that was new, and ten more, after which what "
+        "only copies lead to is left until a page is new again. 0: any number. See "
+        "DEDUP_LEARN_URLS.",
+    )
     data_dir: Path = setting(
         ".scrapy/dedup",
         parsing.path,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -345,6 +346,25 @@ class DuplicateIndex:
         """What somebody said with :meth:`override`, by URL."""
         found = await self.store.overrides()
         return {url: wish for url, wish in found.items() if wish != AGAIN}
+
+    async def url_rules(self, site: str) -> dict[str, dict[str, Any]]:
+        """What is known of the URLs of a site: which of their features make no difference."""
+        if not await self._is_there():
+            return {}
+        return await self._exchange.ask(partial(self.store.url_rules, site))
+
+    async def note_url_rule(
+        self, site: str, feature: str, rule: Mapping[str, Any] | None, *, by_person: bool = False
+    ) -> None:
+        """Note what is known of a feature, None for nothing more; a person overrules crawls.
+
+        Raises :class:`InputError` if there is no index.
+        """
+        if not await self._is_there():
+            raise InputError(f"there is no index {self.config.namespace!r}; see DEDUP_NAMESPACE")
+        told = json.dumps(rule) if rule is not None else ""
+        question = partial(self.store.url_rules, site, feature, told, int(by_person))
+        await self._exchange.ask(question)
 
     async def forget(self, url: str) -> bool:
         """Take a URL out of the index; its copies are decided anew when they come again.

@@ -30,18 +30,18 @@ from .crawl.course import Course
 from .dropping import drop_reason
 from .failures import Failures
 from .gone import GoneAddresses
-from .origins import Origins
+from .origins import Origin, Origins
 from .outcome import Outcome
 from .page import ItemPage, read_date
 from .reading import PagesRead
 from .reporting import LeftOut
 from .resetting import reset_if_asked
+from .spared.sparing import Sparing
 from .stopping import SERVER_UNAVAILABLE, Ending, Stopper, fail_at_start
 from .templates import ask_of_templates, site_template
 from .unchecked import Unchecked
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
@@ -105,6 +105,7 @@ class DuplicatePipeline:
         self.course = Course(
             config, count, template, self.texts.reader.urls, self.left_out.note_now
         )
+        self.sparing: Sparing | None = None
         self.ending: Ending | None = None
 
     @classmethod
@@ -131,6 +132,7 @@ class DuplicatePipeline:
         pipeline.gone.watch(crawler)
         pipeline.left_out.watch(crawler)
         pipeline.course.watch(crawler)
+        pipeline.sparing = Sparing.of(crawler)
         pipeline.ending = Ending(crawler)
         pipeline.ending.watch()
         adapt_pipeline(pipeline)
@@ -166,6 +168,8 @@ class DuplicatePipeline:
         # Now, for an earlier crawl's texts do not come after this one's.
         await self._unchecked.replay(self._index)
         await self.course.open(self._index, self._report)
+        if self.sparing is not None:
+            self.sparing.open(self._index)
 
     async def _report(self, is_all: bool) -> None:
         """Tell the index what the crawl has found, and whether all responses have come."""
@@ -197,6 +201,8 @@ class DuplicatePipeline:
         await self.left_out.report()
         await self.gone.close()
         await self.course.close()
+        if self.sparing is not None:
+            await self.sparing.close()
         await self._unchecked.replay(self._index)
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
@@ -217,8 +223,7 @@ class DuplicatePipeline:
             return item
         page = self.texts.reader.read(item, origin)
         with self._working():
-            request = origin.response.request if origin is not None else None
-            verdict = await self._verdict(item, page, request)
+            verdict = await self._verdict(item, page, origin)
         self._count(f"dedup/{verdict.kind}")
         if page.missing is not None:
             self._count(f"dedup/no_page/{page.missing}")
@@ -247,8 +252,9 @@ class DuplicatePipeline:
             if not self._under_way:
                 self._idle.set()
 
-    async def _verdict(self, item: Any, page: ItemPage, request: Request | None) -> Verdict:
+    async def _verdict(self, item: Any, page: ItemPage, origin: Origin | None) -> Verdict:
         url = page.url
+        request = origin.response.request if origin is not None else None
         try:
             template = await self._template(url) if url else None
             known = template.known if template is not None else frozenset()
@@ -276,6 +282,8 @@ class DuplicatePipeline:
                 )
                 alone, learnt = (main.whole, main.learnt) if main else (text, None)
                 self.course.note(verdict, request, alone, learnt)
+                if self.sparing is not None and origin is not None:
+                    self.sparing.decided(origin.response, verdict, alone)
                 self._remember(page, found, text, verdict)
                 return verdict
         except DedupError as error:

@@ -10,6 +10,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from ..pipelines.spared.sparing import Spared
 from ..pipelines.stopping import fail_at_end
 from .robots import is_forbidden
 
@@ -52,6 +53,8 @@ class Failures:
         """Count a page that could not be had. What robots.txt forbids Scrapy has counted."""
         error = failure.value
         request: Request = failure.request  # type: ignore[attr-defined]
+        if isinstance(error, Spared):
+            return
         reason = plain(str(error)) or type(error).__name__
         if isinstance(error, HttpError):
             reason = f"HTTP {error.response.status}"

@@ -70,6 +70,7 @@ class SiteSpider(Spider):
     job: JobLock
     obeys_tags = True
     takes_text = True
+    learns_urls = True  # unless DEDUP_LEARN_URLS says otherwise
     agent = ""
 
     def __init__(self, name: str | None = None, **arguments: Any) -> None:

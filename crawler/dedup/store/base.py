@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final
@@ -9,7 +10,8 @@ from typing import Any, Final
 from .keys import AGAIN, Keys
 from .layout import Entry, table_key
 from .parameters import Parameters
-from .reading import Reader
+from .reading import Reader, parse_rules
+from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explained
 
@@ -77,6 +79,15 @@ class Store(Reader, ABC):
             packed = await client.hget(keys.templates, host)
         log = (packed or b"")[_MET:]
         return log[: len(log) // 4 * 4]
+
+    async def url_rules(self, site: str, *change: Any) -> dict[str, dict[str, Any]]:
+        """What is known of a site's URLs, by feature; a `change` is noted by lua/url_rules.lua."""
+        script, keys = load_script("url_rules"), self.shards[self.home(site)]
+        arguments = self.parameters.digest, int(time.time()), site, *change
+        with explained():
+            client: Any = self._client
+            found = await client.eval(script.text, 1, keys.params, *arguments)
+        return parse_rules(found)
 
     @abstractmethod
     async def mend(self) -> None:

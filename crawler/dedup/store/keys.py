@@ -17,6 +17,7 @@ FIXED: Final = (
     "histogram",
     "overrides",
     "templates",
+    "rules",
     "crawls",
     "attempts",  # these three are of checks on a cluster: see lua/shard.lua
     "claims",
@@ -83,6 +84,11 @@ class Keys:
     def templates(self) -> str:
         """Hash: host → when a page of it was checked, and the log of its sites' template."""
         return self.prefix + "templates"
+
+    @property
+    def rules(self) -> str:
+        """Hash: site → JSON of the rules of its URLs, see lua/url_rules.lua."""
+        return self.prefix + "rules"
 
     @property
     def crawls(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
@@ -51,6 +52,15 @@ class Reader:
             for keys in self.shards:
                 listing: Any = await self._client.hgetall(keys.overrides)
                 found |= {_text(url): _text(wish) for url, wish in listing.items()}
+        return found
+
+    async def all_url_rules(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """What is known of the URLs of each site, by feature."""
+        found: dict[str, dict[str, dict[str, Any]]] = {}
+        with explained():
+            for keys in self.shards:
+                listing: Any = await self._client.hgetall(keys.rules)
+                found |= {_text(site): parse_rules(rules) for site, rules in listing.items()}
         return found
 
     async def states(self) -> list[dict[str, int]]:
@@ -184,3 +194,18 @@ def _number(value: bytes) -> int:
     if not _NUMBER.fullmatch(value):
         raise ServerError(FOREIGN.sentence)
     return int(value)
+
+
+def parse_rules(packed: bytes) -> dict[str, dict[str, Any]]:
+    """The rules of a site's URLs, by feature, as far as they can be read.
+
+    >>> parse_rules(b'{"?sid": {"state": "learnt"}, "?id": 7}')
+    {'?sid': {'state': 'learnt'}}
+    """
+    try:
+        rules = json.loads(packed or b"{}")
+    except ValueError:
+        return {}
+    if not isinstance(rules, dict):
+        return {}
+    return {name: rule for name, rule in rules.items() if isinstance(rule, dict)}

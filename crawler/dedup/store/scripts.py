@@ -26,6 +26,7 @@ _PARTS = {
     "gone": _OWN,
     **_CLUSTER_PARTS,
     "crawl": ("agreed", "layout"),
+    "url_rules": ("agreed", "layout"),
     "originals": _OWN,
 }
 _IN_CLUSTER = {"attempts", "shard", *_CLUSTER_PARTS}

@@ -1,0 +1,1 @@
+"""Requests that are not made: their pages would be copies. What they are spared by, and the end."""

@@ -1,0 +1,209 @@
+"""Crawls of sites whose links lead to copies without end: they end, and no text is lost."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+
+from crawler.dedup import DedupConfig, DuplicateIndex
+from tests.pipelines.crawls import Feed, crawl, prose
+from tests.spiders.webserver import Answer, Web
+
+Site = Callable[[str], tuple[int, Iterable[str]]]
+
+
+class Pages(dict[str, Answer]):
+    """Answers that are made when they are asked for: of a path its text's seed, and its links."""
+
+    def __init__(self, site: Site) -> None:
+        super().__init__()
+        self.site = site
+
+    def get(self, path: str, default: Any = None) -> Any:
+        if not path.startswith("/") or path == "/robots.txt":
+            return default
+        seed, links = self.site(path)
+        anchors = "".join(f'<li><a href="{link}">x</a></li>' for link in links)
+        html = (
+            f"<title>{seed}</title><nav><ul>{anchors}</ul></nav><main><p>{prose(seed)}</p></main>"
+        )
+        return Answer(html.encode(), {"Content-Type": "text/html"})
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    server = Web()
+    yield server
+    server.close()
+
+
+async def fetch(
+    web: Web, site: Site, redis_url: str, *watchers: Any, **options: Any
+) -> tuple[list[str], set[str], dict[str, Any]]:
+    """Crawl the site: the paths that were fetched, the texts that were kept, the statistics."""
+    web.answers, feed, before = Pages(site), Feed(), len(web.seen)
+    stats = await crawl(
+        web, feed, *watchers, DEDUP_REDIS_URL=redis_url, CLOSESPIDER_PAGECOUNT=1000, **options
+    )
+    assert stats["finish_reason"] == "finished"
+    fetched = [path for path in web.seen[before:] if path != "/robots.txt"]
+    return fetched, {text.split()[-1] for text in feed.passed}, stats
+
+
+class Watcher:
+    """Lets a site know how far a crawl of it is."""
+
+    def watch(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+
+def name_of(path: str) -> int:
+    name = urlsplit(path).path.rsplit("/", 1)[-1].partition(";")[0]
+    return int(name) if name.isdigit() else 0
+
+
+def endless(link: str) -> Site:
+    """Six pages; each link is another one, by the path of its page, its own page, and a number."""
+    numbers = itertools.count(1)
+
+    def site(path: str) -> tuple[int, list[str]]:
+        folder = urlsplit(path).path.rstrip("/")
+        links = [link.format(path=folder, page=n, n=next(numbers)) for n in range(6)]
+        return name_of(path), links
+
+    return site
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["/{page}?sid={n:08x}", "/{page};jsessionid={n}", "{path}/{page}", "/{page}?x{n}=1"],
+    ids=["query", "path", "nested", "name"],
+)
+async def test_a_crawl_without_end_ends(web: Web, redis_url: str, link: str) -> None:
+    """With sessions in the query and path, relative links that nest, and new names each time."""
+    fetched, texts, stats = await fetch(web, endless(link), redis_url)
+    assert len(texts) == 6
+    assert len(fetched) <= 30
+    assert stats["dedup/spared"] > 0
+    assert stats["dedup/spared_bytes"] > 0
+
+
+def tracked(path: str) -> tuple[int, list[str]]:
+    draws = random.Random(path)
+    links = [
+        f"/{n}?utm_source={draws.choice('abcdef')}&sid={draws.getrandbits(60)}"
+        f"&sort={draws.choice('xyz')}"
+        for n in range(30)
+    ]
+    return name_of(path), links
+
+
+async def test_what_makes_no_difference_is_fetched_once_more(web: Web, redis_url: str) -> None:
+    """Tracking and sorting: at most two fetches a page; the next crawl takes fewer."""
+    fetched, texts, stats = await fetch(web, tracked, redis_url)
+    assert len(texts) == 30
+    assert len(fetched) <= 60
+    assert stats["dedup/rules/learnt"] == 3
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        (rules,) = (await index.store.all_url_rules()).values()
+        assert {name: rule["state"] for name, rule in rules.items()} == dict.fromkeys(
+            ("?sid", "?sort", "?utm_source"), "learnt"
+        )
+
+
+@pytest.mark.parametrize("name", ["page", "id", "lang"])
+async def test_what_matters_is_fetched_once(web: Web, redis_url: str, name: str) -> None:
+    """Not one page is lost, and none is fetched twice."""
+
+    def site(path: str) -> tuple[int, list[str]]:
+        number = int(dict(parse_qsl(urlsplit(path).query)).get(name, 0))
+        return number, [f"/list?{name}={(number + n) % 40}" for n in range(1, 6)]
+
+    fetched, texts, _ = await fetch(web, site, redis_url)
+    assert len(texts) == 40
+    assert len(fetched) == 41
+
+
+async def test_a_site_that_changes_loses_nothing(web: Web, redis_url: str) -> None:
+    """An argument that begins to matter is noticed, and what was spared for it is fetched."""
+    letters = "abcdefghijkl"
+    before: set[int] = set()
+    watcher = Watcher()
+
+    def site(path: str) -> tuple[int, list[str]]:
+        page, sort = name_of(path), dict(parse_qsl(urlsplit(path).query)).get("sort", "a")
+        links = [f"/{n}?sort={letter}" for n in range(12) for letter in letters]
+        text = page + 1000 * letters.index(sort)
+        if not watcher.crawler.stats.get_value("dedup/rules/learnt"):
+            before.add(text)
+            return page, links
+        return text, links
+
+    _, texts, stats = await fetch(web, site, redis_url, watcher)
+    assert stats["dedup/rules/revoked"] >= 1
+    after = {n + 1000 * k for n in range(12) for k in range(12)} - before
+    assert {prose(text).split()[-1] for text in after} <= texts
+
+
+async def test_a_chain_of_copies_is_bounded(
+    web: Web, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A calendar of which all pages have one text starves; DEDUP_COPY_DEPTH says how soon."""
+
+    def site(path: str) -> tuple[int, list[str]]:
+        month = int(dict(parse_qsl(urlsplit(path).query)).get("m", 0))
+        return 0, [f"/?m={month + 1}", f"/?m={month - 1}"]
+
+    fetched, _, _ = await fetch(web, site, redis_url)
+    assert len(fetched) <= 12
+    again, _, _ = await fetch(
+        web, site, redis_url, DEDUP_COPY_DEPTH=0, DEDUP_NAMESPACE="other", DEPTH_LIMIT=0
+    )
+    assert len(fetched) < len(again) <= 15
+    assert "brought nothing new" in caplog.text
+
+
+async def test_a_listing_of_copies_leads_to_all_its_pages(web: Web, redis_url: str) -> None:
+    """Pages of a list have one text, and the links of each lead to new ones: none is a dead end."""
+
+    def site(path: str) -> tuple[int, list[str]]:
+        if path.startswith("/item"):
+            return int(path.rpartition("/")[2]), []
+        page = int(dict(parse_qsl(urlsplit(path).query)).get("page", 0))
+        following = [f"/?page={page + 1}"] if page < 30 else []
+        return 9999, [*following, *(f"/item/{10 * page + n}" for n in range(4))]
+
+    fetched, texts, _ = await fetch(web, site, redis_url, DEDUP_TEMPLATES=False)
+    assert len(texts) == 1 + 31 * 4
+    assert len(fetched) == 31 + 31 * 4
+
+
+async def test_other_spiders_spare_what_they_are_told_to(web: Web, redis_url: str) -> None:
+    """DEDUP_LEARN_URLS turns it on, and off for `site`; errbacks hear of what is not made."""
+
+    class Own(Spider):
+        name = "own"
+
+        def __init__(self, url: str) -> None:
+            super().__init__()
+            self.start_urls = [url]
+
+        def parse(self, response: Any) -> Any:
+            yield {"url": response.url, "html": response.text}
+            for link in response.css("a::attr(href)").getall():
+                yield Request(response.urljoin(link))
+
+    web.answers = Pages(endless("/{page}?sid={n:08x}"))
+    settings = {"DEDUP_REDIS_URL": redis_url, "CLOSESPIDER_PAGECOUNT": 100}
+    stats = await crawl(web, spider=Own, DEDUP_LEARN_URLS=True, **settings)
+    assert stats["finish_reason"] == "finished"
+    stats = await crawl(web, spider=Own, DEDUP_NAMESPACE="other", **settings)
+    assert stats["finish_reason"] == "closespider_pagecount"
+    assert "dedup/spared" not in stats
