@@ -163,7 +163,7 @@ class Ours(Side):
         with self.timed(len(pages)):
             for start in range(0, len(pages), EXCHANGE):
                 found += await self.store.check(pages[start : start + EXCHANGE])
-        duplicate = [evidence.duplicate_of is not None for evidence in found]
+        duplicate = [answer.duplicate_of is not None for answer in found]
         self.kept += duplicate.count(False)
         return duplicate
 

@@ -27,7 +27,7 @@ LEARNT: Final = 8
 SLACK: Final = 0.1
 
 
-class Grounds(NamedTuple):
+class Evidence(NamedTuple):
     """What the similarity of a page to a kept one rests on, as an index stores it.
 
     ``odd_bits`` of the two odd sketches differ, or count as if they did; ``sampled`` and
@@ -118,7 +118,7 @@ class Rule(NamedTuple):
         shared = len(set(a) & set(b)) if self.one_table else sum(map(eq, a, b))
         return shared if shared >= min(self.min_matches, len(a), len(b)) else 0
 
-    def compare(self, page: Fingerprint, known: Fingerprint, shared: int) -> Grounds | None:
+    def compare(self, page: Fingerprint, known: Fingerprint, shared: int) -> Evidence | None:
         """What the similarity of a page to a kept one with other words rests on, if they have so
         many keys in common. None where it cannot be told: they differ too much in length, or have
         too few keys.
@@ -128,7 +128,7 @@ class Rule(NamedTuple):
         kept = known.odd[0]
         if self.by_keys:
             available = self.comparable(page.bands, known.bands)
-            return Grounds(shared, BY_KEYS, available, kept.members) if available else None
+            return Evidence(shared, BY_KEYS, available, kept.members) if available else None
         # Equal sets have equal keys.
         found = measure_difference(kept, page.odd, differ=page.bands != known.bands)
-        return Grounds(found[0], kept.level, found[1], kept.members) if found else None
+        return Evidence(found[0], kept.level, found[1], kept.members) if found else None

@@ -156,10 +156,10 @@ class DuplicateIndex:
             template=TemplateNews(template.length, template.offer()) if template else None,
             whole=partial(self._fingerprinted, whole) if whole not in (None, text) else None,
         )
-        evidence = await self._exchange.check(request)
-        if template is not None and evidence.template is not None:
-            template.take(*evidence.template)
-        return verdict_of(url, evidence, self.config.sketch_bits, request=request)
+        answer = await self._exchange.check(request)
+        if template is not None and answer.template is not None:
+            template.take(*answer.template)
+        return verdict_of(url, answer, self.config.sketch_bits, request=request)
 
     async def meet(self, url: str, template: SharedTemplate) -> None:
         """Take in what the index knows of a site's template, before the site's first page is read.
@@ -283,8 +283,8 @@ class DuplicateIndex:
         return self.fingerprint(text, whole)
 
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
-        evidence = await self._exchange.check(request)
-        return verdict_of(url, evidence, self.config.sketch_bits, request=request)
+        answer = await self._exchange.check(request)
+        return verdict_of(url, answer, self.config.sketch_bits, request=request)
 
     async def replay(
         self, told: Callable[[str], object] = lambda url: None
@@ -302,8 +302,8 @@ class DuplicateIndex:
         bits = self.config.sketch_bits
         answers = replayed(self._spool, self.store, told)
         async with aclosing(answers):  # lest what is not done wait for the collector
-            async for request, evidence in answers:
-                yield verdict_of(request.url, evidence, bits, request=request)
+            async for request, answer in answers:
+                yield verdict_of(request.url, answer, bits, request=request)
 
     def spooled(self) -> tuple[Waiting, Waiting]:
         """What is in the spool: of this index, and what it cannot check: of others, and damaged

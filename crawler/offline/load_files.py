@@ -24,7 +24,7 @@ from ..dedup.exchange.requests import make_token, request_of
 from ..dedup.fingerprint import Fingerprinter
 from ..dedup.identity import host
 from ..dedup.private_files import make_private_folder, private_opener
-from ..dedup.store.messages import CheckRequest, Crawl, Evidence
+from ..dedup.store.messages import Answer, CheckRequest, Crawl
 from ..dedup.store.parameters import seed_digest
 from .ctrl_c import ctrl_c_held_back
 from .files import DAMAGED, UNITS, File, Format, cut_pieces, known_format
@@ -149,14 +149,14 @@ class Unconfirmed:
         self._hosts: set[str] = set()
         self._waiting: dict[str, tuple[CheckRequest, str]] = {}
 
-    def note_answers(self, requests: Sequence[CheckRequest], answers: Sequence[Evidence]) -> None:
+    def note_answers(self, requests: Sequence[CheckRequest], answers: Sequence[Answer]) -> None:
         """Take in what pages of the load turned out to be."""
-        for request, evidence in zip(requests, answers, strict=True):
+        for request, answer in zip(requests, answers, strict=True):
             if len(self._hosts) < self._MOST:
                 self._hosts.add(request.host)
             self._waiting.pop(request.url, None)
-            if evidence.unconfirmed:
-                self._waiting[request.url] = request, evidence.kind
+            if answer.unconfirmed:
+                self._waiting[request.url] = request, answer.kind
                 if len(self._waiting) > self._MOST:
                     del self._waiting[next(iter(self._waiting))]
 
@@ -172,9 +172,9 @@ class Unconfirmed:
                 continue
             request, kind = self._waiting[url]
             again = request._replace(token=make_token(self._index.crawl), final=(of,) if of else ())
-            (evidence,) = await self._index.store.check([again])
-            if evidence.kind != "repeated":
-                changes.update({kind: -1, evidence.kind: 1})
+            (answer,) = await self._index.store.check([again])
+            if answer.kind != "repeated":
+                changes.update({kind: -1, answer.kind: 1})
         return changes
 
 
@@ -217,7 +217,7 @@ async def load_files(
             for begin in range(0, len(chunk.requests), index.store.exchange):
                 requests = chunk.requests[begin : begin + index.store.exchange]
                 answers = await index.store.check(requests)
-                verdicts.update(evidence.kind for evidence in answers)
+                verdicts.update(answer.kind for answer in answers)
                 unconfirmed.note_answers(requests, answers)
                 report(verdicts.total(), monotonic() - start)
             if monotonic() - saved > _SAVED_EVERY:

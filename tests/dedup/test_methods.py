@@ -80,7 +80,7 @@ async def test_a_page_of_few_keys_is_found_by_all_of_them(open_index) -> None:
         url = f"http://a/{len(kinds)}"
         page = Fingerprint(exact, 40, bands, (sketch,))
         request = CheckRequest(url, "a", len(kinds).to_bytes(4), page)
-        kinds += [evidence.kind for evidence in await index.store.check([request])]
+        kinds += [answer.kind for answer in await index.store.check([request])]
     assert kinds == ["unique", "near", "unique", "near"]
 
 

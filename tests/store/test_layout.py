@@ -54,14 +54,14 @@ async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> 
         store: RedisIndex = index.store
         for start in range(0, len(requests), 100):
             some = requests[start : start + 100]
-            for evidence in await store.check(some):
-                assert evidence.kind == "unique"
+            for answer in await store.check(some):
+                assert answer.kind == "unique"
         state = (await store.counters())["state"]
         assert int(state["band.size"]) > 256 + 100
         assert (await index.verify()).faults == []
         again = [page._replace(token=b"anew") for page in requests[::50]]
-        for evidence in await store.check(again):
-            assert evidence.kind == "unchanged"
+        for answer in await store.check(again):
+            assert answer.kind == "unchanged"
         for family in ("url", "exact", "band0", "band1"):
             names = [store.keys.numbered(family, n) for n in range(int(state["band.size"]))]
             buckets = await store.read_buckets(names)
@@ -115,7 +115,7 @@ async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> 
         for request in requests[::40]:
             shown = await store.show(request.url)
             assert shown is not None
-            assert shown.evidence.kind == "unique"
+            assert shown.answer.kind == "unique"
 
 
 async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
@@ -184,7 +184,7 @@ async def test_a_page_is_no_copy_of_itself(index_url: str) -> None:
         ]
         again = [page._replace(token=b"anew") for page in (*requests[:20], *changed)]
         found = await index.store.check(again)
-        assert [evidence.kind for evidence in found] == ["unique"] * 21
+        assert [answer.kind for answer in found] == ["unique"] * 21
 
 
 async def test_an_audit_during_a_crawl(index_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,7 +292,7 @@ async def test_a_bucket_that_was_cut_stops_no_check(index_url: str, kept: int) -
         await index.store.check([page._replace(token=b"anew") for page in requests])
         copies = [page._replace(url=f"{page.url}/copy", token=b"copy") for page in requests[200:]]
         found = await index.store.check(copies)
-        assert [evidence.kind for evidence in found] == ["exact"] * 100
+        assert [answer.kind for answer in found] == ["exact"] * 100
         shown = [await index.show(page.url) for page in requests[200:]]
         assert None not in shown
 
@@ -317,7 +317,7 @@ async def test_a_record_that_was_cut_stops_no_check(
         near = replace(own.fingerprint, exact=bytes(EXACT_BYTES))
         copy = own._replace(url="http://host/copy", fingerprint=near)
         found = await index.store.check([*others, copy, own])
-        kinds = [evidence.kind for evidence in found]
+        kinds = [answer.kind for answer in found]
         assert kinds == ["unchanged", "unchanged", "unique", own_kind]
 
 

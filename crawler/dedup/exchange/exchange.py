@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from ..errors import ServerError
-from ..store.messages import CheckRequest, Evidence, Forget, Gone
+from ..store.messages import Answer, CheckRequest, Forget, Gone
 from ..store.server.faults import explained, is_connection_lost
 from .batch import Batcher
 from .spool import Kept, Spool
@@ -54,8 +54,8 @@ class Patience:
 logger = logging.getLogger(__name__)
 
 Requests = TypeVar("Requests")
-Answer = TypeVar("Answer")
-Answers: TypeAlias = Sequence[Evidence | asyncio.Future[Evidence]]
+Reply = TypeVar("Reply")
+Answers: TypeAlias = Sequence[Answer | asyncio.Future[Answer]]
 
 
 class Exchange:
@@ -85,11 +85,11 @@ class Exchange:
         self._patience = Patience()
         self._has_warned = False
 
-    async def check(self, request: CheckRequest) -> Evidence:
+    async def check(self, request: CheckRequest) -> Answer:
         """What the server says of a page."""
         start = time.monotonic()
         answer = await self._pages.submit(request)
-        if isinstance(answer, Evidence):
+        if isinstance(answer, Answer):
             return answer
         try:
             return await answer
@@ -98,7 +98,7 @@ class Exchange:
             self.keep([request])
             raise
 
-    async def ask(self, question: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def ask(self, question: Callable[[], Awaitable[Reply]]) -> Reply:
         """What the server says to anything else, of which nothing is kept."""
         with self._patience.asking(), explained():
             # A cluster's client would try again and again.
@@ -141,7 +141,7 @@ class Exchange:
             raise
 
     async def _send(
-        self, make: Callable[[Requests], Awaitable[Answer]], requests: Requests
-    ) -> Answer:
+        self, make: Callable[[Requests], Awaitable[Reply]], requests: Requests
+    ) -> Reply:
         with self._patience.asking():
             return await make(requests)

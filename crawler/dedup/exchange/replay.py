@@ -8,7 +8,7 @@ from contextlib import closing
 from itertools import groupby
 
 from ..store.cluster.index import SpreadIndex
-from ..store.messages import CheckRequest, Evidence, Gone
+from ..store.messages import Answer, CheckRequest, Gone
 from ..store.single import RedisIndex
 from .spool import Spool
 
@@ -17,7 +17,7 @@ async def replayed(
     spool: Spool,
     store: RedisIndex | SpreadIndex,
     told: Callable[[str], object],
-) -> AsyncGenerator[tuple[CheckRequest, Evidence]]:
+) -> AsyncGenerator[tuple[CheckRequest, Answer]]:
     """Report what is gone and check the pages that the spool keeps, in order; yield the answers.
 
     Pages count as seen when they were kept.

@@ -1,4 +1,4 @@
-"""Pages and addresses as the server is asked about them; evidence.py has what it says."""
+"""Requests to the index about pages and URLs, and verdicts from its answers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ..identity import host
-from ..store.messages import CheckRequest, Crawl, Evidence, Gone, StoredPage
-from ..store.records import estimate_evidence
+from ..store.messages import Answer, CheckRequest, Crawl, Gone, StoredPage
+from ..store.records import estimate_similarity
 from ..verdict import Kind, Record, Verdict, time_of
 
 if TYPE_CHECKING:
@@ -19,40 +19,40 @@ if TYPE_CHECKING:
 
 
 def verdict_of(
-    url: str, evidence: Evidence, bits: int, *, request: CheckRequest | None = None
+    url: str, answer: Answer, bits: int, *, request: CheckRequest | None = None
 ) -> Verdict:
-    """The verdict that `evidence` is of the page at `url`, with odd sketches of so many `bits`.
+    """The verdict that `answer` gives of the page at `url`, with odd sketches of so many `bits`.
 
     `request` is the check that it answers, if it is of one.
     """
-    found = estimate_evidence(evidence, bits)
+    found = estimate_similarity(answer.standing, answer.evidence, bits)
     return Verdict(
-        kind=Kind(evidence.kind),
+        kind=Kind(answer.kind),
         url=url,
-        duplicate_of=evidence.duplicate_of,
+        duplicate_of=answer.duplicate_of,
         similarity=found.similarity if found else None,
         low=found.low if found else None,
         high=found.high if found else None,
-        cluster=evidence.page,
-        standing=Kind(evidence.standing),
-        replaces=evidence.replaces,
-        canonical=request.canonical if request and evidence.canonical_known else None,
-        unconfirmed=evidence.unconfirmed,
+        cluster=answer.page,
+        standing=Kind(answer.standing),
+        replaces=answer.replaces,
+        canonical=request.canonical if request and answer.canonical_known else None,
+        unconfirmed=answer.unconfirmed,
     )
 
 
 def record_of(url: str, page: StoredPage, bits: int) -> Record:
     """What the index knows of the page at `url`, with odd sketches of so many `bits`."""
-    verdict = verdict_of(url, page.evidence, bits)
+    verdict = verdict_of(url, page.answer, bits)
     return Record(
         url=url,
-        kind=Kind(page.evidence.standing),
+        kind=Kind(page.answer.standing),
         last_verdict=verdict.kind,
         duplicate_of=verdict.duplicate_of,
         similarity=verdict.similarity,
         low=verdict.low,
         high=verdict.high,
-        cluster=page.evidence.page,
+        cluster=page.answer.page,
         first_seen=time_of(page.first_seen),
         last_seen=time_of(page.last_seen),
         words=page.words,

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
+from ..candidates import Evidence
 from ..errors import ServerError
 from ..fingerprint import Fingerprint
 from .layout import NO_KEY, table_key
@@ -13,8 +14,8 @@ from .server.faults import DAMAGED
 
 _REQUEST = struct.Struct(">4s4sI12sII4sBII4sHHHHHHH")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
-_EVIDENCE = struct.Struct(">ccIHHHBB")
-EVIDENCE_BYTES = _EVIDENCE.size
+_ANSWER = struct.Struct(">ccIHHHBB")
+ANSWER_BYTES = _ANSWER.size
 _LONGEST = 65_535  # bytes that two others can count
 NO_TEMPLATE = 65_535  # stands for the length where nothing is asked
 _CANONICAL_KNOWN, _REPLACES, _GONE, _UNCONFIRMED = 1, 2, 4, 8
@@ -80,25 +81,22 @@ class Forget(NamedTuple):
     if_kept: bool = False
 
 
-class Evidence(NamedTuple):
+class Answer(NamedTuple):
     """What the server says of a page: its kind, the decision that stands, and what they rest on.
 
     ``page`` is the number of the kept page that stands for it, ``duplicate_of`` that page's URL if
-    it is another. ``odd_bits`` of the two odd sketches differ; ``sampled`` and ``other_sampled``
-    are the shingles sampled at ``level``. ``replaces`` is the URL of the page whose place it took;
-    ``canonical_known`` tells that the index has the URL that it names as canonical, ``gone`` that
-    it was reported gone, ``unconfirmed`` that nobody has seen the page that stands for it since the
-    crawl began. ``template`` is what the worker did not know of the host's template.
+    it is another, and ``evidence`` shows how similar the two are. ``replaces`` is the URL of the
+    page whose place it took; ``canonical_known`` tells that the index has the URL that it names as
+    canonical, ``gone`` that it was reported gone, ``unconfirmed`` that nobody has seen the page
+    that stands for it since the crawl began. ``template`` is what the worker did not know of the
+    host's template.
     """
 
     kind: str
     standing: str
     duplicate_of: str | None
     page: int
-    odd_bits: int
-    sampled: int
-    other_sampled: int
-    level: int
+    evidence: Evidence
     canonical_known: bool = False
     gone: bool = False
     replaces: str | None = None
@@ -130,7 +128,7 @@ class Original(NamedTuple):
 class StoredPage(NamedTuple):
     """What the index holds of one URL; times are seconds since 1970, `gone` is 0 if it is not."""
 
-    evidence: Evidence
+    answer: Answer
     first_seen: int
     last_seen: int
     words: int
@@ -196,12 +194,12 @@ def unpack_original(reply: bytes) -> Original:
     return Original(state, reply[1:].decode("utf-8", "replace"))
 
 
-def unpack_answer(reply: bytes | list[bytes]) -> Evidence:
-    """The evidence in an answer of lua/check.lua."""
+def unpack_check(reply: bytes | list[bytes]) -> Answer:
+    """What lua/check.lua says of a page."""
     if isinstance(reply, bytes):
-        return unpack_evidence(reply)
-    evidence, news = reply
-    return unpack_evidence(evidence)._replace(template=unpack_news(news))
+        return unpack_answer(reply)
+    answer, news = reply
+    return unpack_answer(answer)._replace(template=unpack_news(news))
 
 
 def unpack_news(reply: bytes) -> TemplateNews | None:
@@ -209,24 +207,21 @@ def unpack_news(reply: bytes) -> TemplateNews | None:
     return TemplateNews(int.from_bytes(reply[:2]), reply[2:]) if reply else None
 
 
-def unpack_evidence(reply: bytes) -> Evidence:
-    """The evidence that a script returned, see lua/records.lua.
+def unpack_answer(reply: bytes) -> Answer:
+    """What a script says of a page, see lua/records.lua.
 
     Raises :class:`ServerError` if the record that it is from holds no verdict.
     """
-    kind, standing, page, odd_bits, sampled, other, level, flags = _EVIDENCE.unpack_from(reply)
+    kind, standing, page, odd_bits, sampled, other, level, flags = _ANSWER.unpack_from(reply)
     if kind not in KINDS or standing not in KINDS:
         raise ServerError(DAMAGED.sentence)
-    url = reply[_EVIDENCE.size :].decode("utf-8", "replace") or None
-    return Evidence(
+    url = reply[_ANSWER.size :].decode("utf-8", "replace") or None
+    return Answer(
         KINDS[kind],
         KINDS[standing],
         None if flags & _REPLACES else url,
         page,
-        odd_bits,
-        sampled,
-        other,
-        level,
+        Evidence(odd_bits, level, sampled, other),
         bool(flags & _CANONICAL_KNOWN),
         bool(flags & _GONE),
         url if flags & _REPLACES else None,

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
-from ..candidates import Grounds
+from ..candidates import Evidence
 from ..fingerprint import NO_OWN, Fingerprint
 from ..sketches.odd import OddSketch
 from ..sketches.similarity import Estimate
 from .layout import NO_KEY, PAGES_IN_BLOCK, all_blocks
-from .messages import KINDS, Evidence
+from .messages import KINDS
 from .reading import Reader
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
@@ -85,21 +85,23 @@ class PageRecord(NamedTuple):
         sketches = (sketch,) if sketch else ()
         return Fingerprint(self.exact, self.words, self.bands, sketches, self.own)
 
+    @property
+    def evidence(self) -> Evidence:
+        """How similar a copy is to its original."""
+        return Evidence(self.odd_bits, self.level, self.sampled, self.other_sampled)
+
     def estimate(self, bits: int) -> Estimate | None:
         """The similarity to the representative; None for a kept page."""
-        return estimate_evidence(self, bits)
+        return estimate_similarity(self.standing, self.evidence, bits)
 
 
-def estimate_evidence(evidence: Evidence | PageRecord, bits: int) -> Estimate | None:
+def estimate_similarity(standing: str, evidence: Evidence, bits: int) -> Estimate | None:
     """The similarity that a decision rests on, with odd sketches of so many `bits`; None for a page
     that is no copy.
     """
-    if evidence.standing == "exact":
+    if standing == "exact":
         return Estimate.certain(1.0)
-    if evidence.standing != "near":
-        return None
-    grounds = Grounds(evidence.odd_bits, evidence.level, evidence.sampled, evidence.other_sampled)
-    return grounds.estimate(bits)
+    return evidence.estimate(bits) if standing == "near" else None
 
 
 def split_block(packed: bytes) -> Iterator[tuple[int, bytes]]:

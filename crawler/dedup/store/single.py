@@ -13,9 +13,9 @@ from .base import Store
 from .keys import Keys
 from .layout import Entry
 from .messages import (
+    Answer,
     CheckRequest,
     Crawl,
-    Evidence,
     Forget,
     Gone,
     Original,
@@ -24,7 +24,7 @@ from .messages import (
     pack_gone,
     pack_request,
     unpack_answer,
-    unpack_evidence,
+    unpack_check,
     unpack_original,
 )
 from .parameters import Parameters
@@ -70,7 +70,7 @@ class RedisIndex(Store):
             listing = await self._run("take_over", self.parameters.taking_over)
         return self.parameters.agree(listing)
 
-    async def check(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
+    async def check(self, requests: Sequence[CheckRequest]) -> list[Answer]:
         """Check pages in order, all in one atomic step and one exchange."""
         now = int(time.time())
         oldest = 0 if self._ttl is None else now - int(self._ttl)
@@ -79,10 +79,10 @@ class RedisIndex(Store):
         arguments: list[Any] = [self.parameters.digest, now, *terms, *rule]
         seed = self.parameters.seed
         arguments += [pack_request(request, seed) for request in requests]
-        return [unpack_answer(reply) for reply in await self._run("check", arguments)]
+        return [unpack_check(reply) for reply in await self._run("check", arguments)]
 
-    async def start(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
-        """The same: no page's evidence is still to come."""
+    async def start(self, requests: Sequence[CheckRequest]) -> list[Answer]:
+        """The same: no page's answer is still to come."""
         return await self.check(requests)
 
     async def show(self, url: str) -> StoredPage | None:
@@ -90,8 +90,8 @@ class RedisIndex(Store):
         reply = await self._run("show", [url, self.url_key(url)])
         if reply is None:
             return None
-        evidence, *rest = reply
-        return StoredPage(unpack_evidence(evidence), *rest)
+        answer, *rest = reply
+        return StoredPage(unpack_answer(answer), *rest)
 
     async def gone(self, reports: Sequence[Gone]) -> list[bool]:
         """Note that URLs are gone from the web; False for those that were never there.

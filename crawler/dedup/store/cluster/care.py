@@ -12,8 +12,9 @@ from typing import Any
 
 from ...errors import ServerError
 from ...fingerprint import EXACT_BYTES
+from .attempts import Begun
 from .claims import MAX_PAGES, Batch, Place, claims_of, forgotten, places_claimed
-from .pages import Attempt, Spread, View, read_view
+from .pages import Spread, View, read_view
 from .shards import Call, Shards, Terms
 
 logger = logging.getLogger(__name__)
@@ -193,10 +194,10 @@ class SpreadCare:
         buried, _ = await self._only(Call("sweep", shard, steps.to_bytes(2)))
         await self._unearth_all(shard, buried)
 
-    def _drop_dangling(self, attempt: Attempt, views: Mapping[int, View]) -> None:
+    def _drop_dangling(self, begun: Begun, views: Mapping[int, View]) -> None:
         """Clean up where a page was found that is gone, as after writes that a failover lost."""
         for number, view in views.items():
-            found = attempt.found_at(number)
+            found = begun.found_at(number)
             if view.state == b"g" and found:
-                places = [attempt.places[index] for index in found]
+                places = [begun.places[index] for index in found]
                 self._later(self._drop([(number, places)]))

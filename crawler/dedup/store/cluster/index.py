@@ -15,25 +15,26 @@ from ..base import Store
 from ..keys import Keys
 from ..layout import Entry
 from ..messages import (
+    Answer,
     CheckRequest,
     Crawl,
-    Evidence,
     Forget,
     Gone,
     Original,
     StoredPage,
     pack_forget,
     pack_gone,
-    unpack_evidence,
+    unpack_answer,
 )
 from ..namespaces import slots_at_rest
 from ..parameters import Parameters
 from ..records import COPIES
 from ..scripts import load_script
 from ..server.faults import explained
+from .attempts import Asked, Attempt
 from .check import SpreadCheck
 from .claims import Place
-from .pages import Attempt, Spread, View
+from .pages import Spread, View
 from .shards import Call, Shards, Terms
 
 _LEASE = 0.5  # of the patience: who waits for a dead worker has as much again to decide
@@ -108,8 +109,8 @@ class SpreadIndex(SpreadCheck, Store):
 
     async def start(
         self, requests: Sequence[CheckRequest]
-    ) -> list[Evidence | asyncio.Future[Evidence]]:
-        """Begin to check pages, in order; what it returns are their evidences, some still to come.
+    ) -> list[Answer | asyncio.Future[Answer]]:
+        """Begin to check pages, in order; returns their answers, some still to come.
 
         Raises :class:`ServerError` if not one of them could be begun.
         """
@@ -119,11 +120,13 @@ class SpreadIndex(SpreadCheck, Store):
         born, home = time.time_ns() // 1000, self._spread.home
         attempts = [
             Attempt(
-                request,
-                (born + n).to_bytes(8),
-                deadline,
-                home(request.url),
-                self.url_key(request.url),
+                Asked(
+                    request,
+                    shard=home(request.url),
+                    url_key=self.url_key(request.url),
+                    born=(born + n).to_bytes(8),
+                    deadline=deadline,
+                )
             )
             for n, request in enumerate(requests)
         ]
@@ -133,13 +136,13 @@ class SpreadIndex(SpreadCheck, Store):
             raise errors[0]
         await self._settle_alone(attempts)
         return [
-            attempt.evidence
+            attempt.answer
             or self._unchanged(attempt)
             or asyncio.ensure_future(self._conclude(attempt))
             for attempt in attempts
         ]
 
-    async def check(self, requests: Sequence[CheckRequest]) -> list[Evidence]:
+    async def check(self, requests: Sequence[CheckRequest]) -> list[Answer]:
         """Check pages, in order."""
         answers = await self.start(requests)
         await asyncio.gather(*(one for one in answers if isinstance(one, asyncio.Future)))
@@ -154,12 +157,12 @@ class SpreadIndex(SpreadCheck, Store):
         if not reply:
             return None
         _, *rest = _FOUND.unpack_from(reply)
-        evidence = self._evidence(shard, reply[_FOUND.size :])
-        if evidence.standing in ("exact", "near"):
-            view = (await self._look([evidence.page]))[evidence.page]
+        answer = self._answer(shard, reply[_FOUND.size :])
+        if answer.standing in ("exact", "near"):
+            view = (await self._look([answer.page]))[answer.page]
             stands = view.state == b"k"
-            evidence = evidence._replace(duplicate_of=view.url if stands else None)
-        return StoredPage(evidence, *rest)
+            answer = answer._replace(duplicate_of=view.url if stands else None)
+        return StoredPage(answer, *rest)
 
     async def gone(self, reports: Sequence[Gone]) -> list[bool]:
         """See :meth:`RedisIndex.gone`."""
@@ -222,9 +225,9 @@ class SpreadIndex(SpreadCheck, Store):
         ]
         pages: list[int] = []  # that stand for them; 0: not known, -1: they are kept
         for reply in await self._all(calls):
-            evidence = unpack_evidence(reply[_FOUND.size :]) if reply else None
-            is_copy = evidence is not None and evidence.standing in COPIES
-            pages.append(evidence.page if evidence and is_copy else -bool(evidence))
+            answer = unpack_answer(reply[_FOUND.size :]) if reply else None
+            is_copy = answer is not None and answer.standing in COPIES
+            pages.append(answer.page if answer and is_copy else -bool(answer))
         views = await self._look(sorted({page for page in pages if page > 0}))
         return [_original(page, views.get(page), start) for page in pages]
 

@@ -11,7 +11,7 @@
 --          page's keys that they have
 -- then one argument for each page, as in pages.lua
 --
--- Returns for each page the evidence of records.lua, or that and what is new in its host's template,
+-- Returns for each page the answer of records.lua, or that and what is new in its host's template,
 -- as share_template in pages.lua.
 
 local MAX_VERIFIED = 24 -- candidates compared with one page, the likeliest copies first
@@ -335,7 +335,7 @@ local function check_all()
     local keys = #page.bands / 4
     names_of[keys] = names_of[keys] or band_names(keys)
     page.wish = overridden and redis.call('HGET', OVERRIDES, page.url)
-    local said = evidence(check(page, names_of[keys]), knows_canonical(page) and CANONICAL_KNOWN,
+    local said = full_answer(check(page, names_of[keys]), knows_canonical(page) and CANONICAL_KNOWN,
       page.wish ~= 'drop' and page.crawl)
     local news = page.more.template and share_template(page.host, page.more.template, page.more.pairs)
     replies[#replies + 1] = news and {said, news} or said

@@ -284,7 +284,7 @@ end
 -- the sum of the following.
 local CANONICAL_KNOWN, REPLACES, GONE, UNCONFIRMED = 1, 2, 4, 8
 
-local function packed_evidence(meta, flags)
+local function pack_answer(meta, flags)
   return struct.pack('>c1c1I4I2I2I2BB', meta.last, meta.standing, meta.rep or meta.id,
     meta.rep and meta.odd_bits or 0, meta.sampled, meta.rep and meta.rep_sampled or 0, meta.level,
     (flags or 0) + (is_gone(meta) and GONE or 0))
@@ -293,13 +293,13 @@ end
 -- The same and then a URL: of the page whose place this one took when it was checked last (flag
 -- REPLACES), else of the page that stands for it, nothing where there is none. UNCONFIRMED: that was last
 -- seen before the crawl began.
-local function evidence(meta, flags, crawl)
+local function full_answer(meta, flags, crawl)
   if meta.rep then
     local original = original_of(meta, 0)
     if original and original.last_seen < (crawl or 0) then flags = (flags or 0) + UNCONFIRMED end
-    return packed_evidence(meta, flags) .. (original and original.url or '')
+    return pack_answer(meta, flags) .. (original and original.url or '')
   end
-  if (meta.replaces or 0) == 0 or IS_AGAIN[meta.last] then return packed_evidence(meta, flags) end
+  if (meta.replaces or 0) == 0 or IS_AGAIN[meta.last] then return pack_answer(meta, flags) end
   local loser = read_record(meta.replaces, 0)
-  return packed_evidence(meta, (flags or 0) + REPLACES) .. (loser and loser.url or '')
+  return pack_answer(meta, (flags or 0) + REPLACES) .. (loser and loser.url or '')
 end

@@ -4,10 +4,10 @@
 -- ARGV[1]  the URL
 -- ARGV[2]  its 4-byte table key
 --
--- Returns {evidence of records.lua, first seen, last seen (seconds since 1970), words, since when it
+-- Returns {answer of records.lua, first seen, last seen (seconds since 1970), words, since when it
 -- is gone, 0 if it is not, exact hash}, or nothing for a URL never seen.
 
 load_state()
 local meta = find_url(ARGV[1], ARGV[2])
 if not meta then return false end
-return {evidence(meta), meta.first_seen, meta.last_seen, meta.words, meta.gone or 0, meta.exact}
+return {full_answer(meta), meta.first_seen, meta.last_seen, meta.words, meta.gone or 0, meta.exact}

@@ -9,7 +9,7 @@
 --   n  an attempt was made (or was there, by the same token): its local number (4), the local
 --      number of the page that it will replace (4), 0 if there is none; 1 if that is kept so far (1);
 --      keep, drop or '': what somebody wants of the URL
---   a  the URL is known with this text: local number (4), evidence of records.lua without the URL; if
+--   a  the URL is known with this text: local number (4), answer of records.lua without the URL; if
 --      this very check made it take another's place, that one's global number (4). A copy's original
 --      is in another shard: the caller sees whether it is still there
 --   b  the URL is being checked by another: milliseconds for which that may still go on (4)
@@ -68,7 +68,7 @@ local function begin(item)
     if gone > 0 and meta.token ~= page.token then count(page, UNCHANGED, nil, -1) end -- it was before
     touch(meta, page)
     local took = not IS_AGAIN[meta.last] and (meta.replaces or 0) > 0
-    return struct.pack('>c1I4', 'a', meta.id) .. packed_evidence(meta, took and REPLACES)
+    return struct.pack('>c1I4', 'a', meta.id) .. pack_answer(meta, took and REPLACES)
       .. (took and struct.pack('>I4', meta.replaces) or '')
   end
   uncount(meta, page, gone)

@@ -7,11 +7,11 @@
 --       the original (2), similarity in hundredths (1); and of a page that takes another's place that
 --       one's global number (4)
 --
--- Returns for each attempt its evidence without the URL; then, if it replaces a kept page, that
+-- Returns for each attempt its answer without the URL; then, if it replaces a kept page, that
 -- page's local number (4), exact hash (12) and band keys, to be taken out of other shards. '' if
--- the attempt was ended by another: nothing is decided. The same again gets the same evidence. A
+-- the attempt was ended by another: nothing is decided. The same again gets the same answer. A
 -- kept page that somebody wants dropped and that is like no other stays what it is, its copies with
--- it: the evidence has the number of its record, and the attempt's stands for nothing; the same
+-- it: the answer has the number of its record, and the attempt's stands for nothing; the same
 -- again gets ''.
 
 redis.call('HINCRBY', STATE, 'exchanges', '1')
@@ -25,7 +25,7 @@ local function settle(item)
     local meta = read_record(id, 0)
     if not meta or meta.url_key ~= url_key or meta.exact ~= exact then return '' end
     if meta.token ~= token then meta.last = meta.standing end -- its URL has been checked again since
-    return packed_evidence(meta)
+    return pack_answer(meta)
   end
   local page = attempt.page
   note_seen(page)
@@ -37,7 +37,7 @@ local function settle(item)
   if same_text and old and not old.rep and not copy and not attempt.anew and not attempt.renewed then
     touch(old, page)
     end_attempt(attempt)
-    return packed_evidence(old)
+    return pack_answer(old)
   end
   local meta = {id = id, standing = standing, first_seen = attempt.first_seen,
     last_seen = later(page.seen, old), gone = old and still_gone(page, old) or nil, token = token,
@@ -66,7 +66,7 @@ local function settle(item)
   end
   count(page, meta, (hundredths + 0.5) / 100) -- else 57 of them, divided, would be less than 57
   if rest ~= '' then rest = struct.pack('>I4', old.id) .. rest end
-  return packed_evidence(meta) .. rest
+  return pack_answer(meta) .. rest
 end
 
 return saving(each, settle)

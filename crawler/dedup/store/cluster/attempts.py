@@ -1,0 +1,151 @@
+"""Attempts to check pages of a spread index: what is asked, what was found, what was decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from ...identity import host
+from ..messages import Answer, CheckRequest, TemplateNews
+from .claims import MAX_PAGES, Batch, Place
+from .pages import Spread, View
+
+# Kept pages compared with one page, and in vain in a row, as in lua/check.lua.
+MAX_VERIFIED, MAX_IN_VAIN = 24, 8
+
+
+class Asked(NamedTuple):
+    """What is asked: to check a page, whose record belongs in ``shard``, until ``deadline``.
+
+    Of two checks the one that was ``born`` earlier goes first.
+    """
+
+    request: CheckRequest
+    shard: int
+    url_key: bytes
+    born: bytes
+    deadline: float
+
+    def is_unconfirmed(self, view: View) -> bool:
+        """Whether a kept page was last seen before the crawl of this check began."""
+        return view.last_seen < self.request.crawl
+
+    def displaces(self, view: View, *, is_kept: bool = False) -> bool:
+        """Whether a kept page leaves its text to this one, by the rule in lua/pages.lua.
+
+        `is_kept` says that this page is kept so far.
+        """
+        is_final = bool(self.request.final) and host(view.url) in self.request.final
+        return self.is_unconfirmed(view) and (is_kept or is_final)
+
+
+@dataclass(slots=True, eq=False)
+class Begun:
+    """What was found of a page whose check has begun. Numbers are global where not called local.
+
+    It ``replaces`` the page that its URL had, which ``is_kept`` so far or not; ``override`` is what
+    a person decided about the URL: ``keep``, ``drop`` or nothing. ``hits`` maps a kept page to
+    those of ``places``, by index, where it stood already, ``before`` one that perhaps is under way.
+    """
+
+    asked: Asked
+    local: int
+    number: int
+    replaces: int
+    is_kept: bool
+    override: str
+    places: list[Place]
+    batch: Batch = field(default_factory=lambda: Batch([]))
+    before: dict[int, set[int]] = field(default_factory=dict)
+    hits: dict[int, set[int]] = field(default_factory=dict)
+
+    @property
+    def age(self) -> tuple[bytes, int]:
+        """By which attempts stand in one order, the first goes first."""
+        return self.asked.born, self.number
+
+    @property
+    def is_to_be_dropped(self) -> bool:
+        """Whether a person decided so."""
+        return self.override == "drop"
+
+    def wins(self, original: View) -> bool:
+        """Whether the page takes the place of a kept page that it copies, as in lua/check.lua."""
+        own = self.asked.request
+        return not self.is_to_be_dropped and (
+            own.preferred
+            or original.gone
+            or original.canonical == self.asked.url_key
+            or 0 < own.date < original.date
+        )
+
+    def displaces(self, view: View) -> bool:
+        """Whether a kept page leaves its text to this one."""
+        return not self.is_to_be_dropped and self.asked.displaces(view, is_kept=self.is_kept)
+
+    def note_others(self, index: int, kept: Iterable[int], claimed: Iterable[int]) -> None:
+        """Take in who else stands at the place with this index."""
+        for numbers, group in ((kept, self.hits), (claimed, self.before)):
+            for number in numbers:
+                group.setdefault(number, set()).add(index)
+
+    @property
+    def has_met_nobody(self) -> bool:
+        """Whether no other page stands at its places, but perhaps the one that it replaces."""
+        return not self.before and self.hits.keys() <= {self.replaces}
+
+    def crowded_places(self) -> set[Place]:
+        """The places where very many others stand."""
+        others = Counter(chain.from_iterable((*self.hits.values(), *self.before.values())))
+        return {self.places[index] for index, count in others.items() if count >= MAX_PAGES}
+
+    def candidates(self) -> tuple[list[int], list[int]]:
+        """Pages to look at: all that are under way or have the page's exact hash; of the other kept
+        ones those that may be compared with it, the likeliest first, as in lua/check.lua.
+        """
+        pages_at = Counter(chain.from_iterable(self.hits.values()))
+        weights = {
+            number: sum(1 / pages_at[index] for index in sorted(found - {0}))
+            for number, found in self.hits.items()
+        }
+        first = dict.fromkeys(sorted(number for number, found in self.hits.items() if 0 in found))
+        first |= dict.fromkeys(sorted(self.before))
+        first.pop(self.replaces, None)
+        others = self.hits.keys() - first.keys() - {self.replaces}
+        ranked = sorted(others, key=lambda number: (-weights[number], number))
+        return list(first), ranked[:MAX_VERIFIED]
+
+    def found_at(self, number: int) -> set[int]:
+        """The places where a page was found, by index."""
+        return self.hits.get(number, set()) | self.before.get(number, set())
+
+    def is_seen_by(self, number: int, view: View, spread: Spread) -> bool:
+        """Whether a pending page meets this one's claims, or met them."""
+        theirs = set(spread.places(view.page.exact, view.page.words, view.page.bands))
+        shared = {index for index, place in enumerate(self.places) if place in theirs}
+        return not shared <= self.found_at(number)
+
+
+@dataclass(slots=True, eq=False)
+class Attempt:
+    """A check under way.
+
+    ``state`` is what the shard of the page made of it last: it was begun; the page is known with
+    this text, of which it told in bytes; or somebody else is checking the URL (None). ``lost`` is
+    an original that is known to stand for the page no more.
+    """
+
+    asked: Asked
+    state: Begun | bytes | None = None
+    error: Exception | None = None
+    answer: Answer | None = None
+    lost: int = 0
+    canonical_known: bool = False
+    news: TemplateNews | None = None
+
+    def complete(self, answer: Answer) -> Answer:
+        """The answer, with what the check has found besides."""
+        return answer._replace(canonical_known=self.canonical_known, template=self.news)

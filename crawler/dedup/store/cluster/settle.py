@@ -1,0 +1,161 @@
+"""How a decision on a spread index is written; docs/cluster.md tells why it holds."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Mapping, Sequence
+
+from ...candidates import BY_KEYS, Evidence
+from ..messages import ANSWER_BYTES, Answer, unpack_answer
+from ..records import COPIES
+from .attempts import Attempt, Begun
+from .begin import SpreadBeginning
+from .pages import Resemblance, View
+from .shards import Call
+
+_DECISION = struct.Struct(">I4s4s12scIHBHHBI")  # as in lua/settle.lua
+_DEPOSED = struct.Struct(">I12scIHBHH")  # as in lua/depose.lua
+
+
+class SpreadSettlement(SpreadBeginning):
+    """Writes that a page is kept or a copy, and that others are its copies from now on."""
+
+    async def _settle_alone(self, attempts: Sequence[Attempt]) -> None:
+        """Settle attempts that met nobody, as kept, all in one exchange."""
+        alone = [
+            (attempt, attempt.state)
+            for attempt in attempts
+            if isinstance(attempt.state, Begun)
+            and attempt.error is None
+            and attempt.state.has_met_nobody
+        ]
+        if not alone:
+            return
+        calls = [self._decision(begun) for _, begun in alone]
+        replies = await self._ask(calls, alone[0][1].asked.deadline)
+        for (attempt, begun), reply in zip(alone, replies, strict=True):
+            if isinstance(reply, Exception):
+                attempt.error = reply
+                continue
+            answer = self._settled(begun, reply)
+            if answer is None:
+                attempt.state = None
+            else:
+                attempt.answer = attempt.complete(answer)
+
+    async def _settle(
+        self,
+        begun: Begun,
+        copy_of: tuple[int, Resemblance, View] | None = None,
+        *,
+        deposed: int = 0,
+    ) -> Answer | None:
+        """Settle an attempt as kept, taking the place of the page `deposed`, or as a copy.
+
+        That is told by the number of the original, how it resembles it, and how that looks. None
+        if somebody else has ended the attempt.
+        """
+        number, resemblance, view = copy_of or (0, None, None)
+        decision = self._decision(begun, resemblance, number, deposed)
+        reply = await self._only(decision, begun.asked.deadline)
+        answer = self._settled(begun, reply, is_kept=view is None)
+        if answer is None or view is None:
+            return answer
+        unconfirmed = not begun.is_to_be_dropped and begun.asked.is_unconfirmed(view)
+        return answer._replace(duplicate_of=view.url or None, unconfirmed=unconfirmed)
+
+    def _decision(
+        self,
+        begun: Begun,
+        resemblance: Resemblance | None = None,
+        original: int = 0,
+        deposed: int = 0,
+    ) -> Call:
+        asked, page = begun.asked, begun.asked.request.fingerprint
+        if resemblance is None:
+            level, sampled = page.odd[0][:2] if page.odd else (0, 0)
+            standing = b"u" if page.odd else b"s"
+            resemblance = Resemblance(standing, 0.0, Evidence(0, level, sampled, 0))
+        standing, similarity, evidence = resemblance
+        decision = _DECISION.pack(
+            begun.local, asked.request.token, asked.url_key, page.exact, standing, original,
+            *evidence, int(similarity * 100), deposed,
+        )  # fmt: skip
+        return Call("settle", asked.shard, decision)
+
+    def _settled(self, begun: Begun, reply: bytes, *, is_kept: bool = True) -> Answer | None:
+        """The answer to an attempt; None if somebody has ended it."""
+        batch, shard = begun.batch, begun.asked.shard
+        answer = self._answer(shard, reply[:ANSWER_BYTES]) if reply else None
+        if answer is None:
+            batch.ended.add(begun.number)
+        elif is_kept and answer.page == begun.number:
+            batch.crowded |= begun.crowded_places()
+        else:  # a copy, or a page that stays what it was, under the number that it had
+            batch.copies.add(begun.number)
+        batch.undecided -= 1
+        if batch.undecided == 0:
+            self._later(self._finish(batch))
+        if len(reply) > ANSWER_BYTES:
+            self._later(self._unearth(shard, reply[ANSWER_BYTES:]))
+        return answer
+
+    async def _take(
+        self, begun: Begun, won: Mapping[int, Resemblance], views: Mapping[int, View]
+    ) -> Answer | None:
+        """Settle an attempt as kept, then make the kept pages whose places it `won` its copies.
+
+        They are two for a moment, never none. The first of `won` is the one that it replaces.
+        """
+        first = next(iter(won), 0)
+        answer = await self._settle(begun, deposed=first)
+        if answer is None or not first:
+            return answer
+        await asyncio.gather(
+            *(
+                self._depose(number, resemblance, views[number], begun.number, begun.asked.deadline)
+                for number, resemblance in won.items()
+            )
+        )
+        return answer._replace(replaces=views[first].url or None)
+
+    async def _contest(
+        self, begun: Begun, numbers: Sequence[int], views: Mapping[int, View]
+    ) -> list[int]:
+        """Have kept pages decided anew when they come again; those that came meanwhile.
+
+        Before the attempt is settled: if its worker dies, they are decided as if nobody resembled
+        them.
+        """
+        crawl = begun.asked.request.crawl.to_bytes(4)
+        calls = [
+            Call(
+                "contest",
+                number % self._count,
+                (number // self._count).to_bytes(4) + views[number].page.exact + crawl,
+            )
+            for number in numbers
+        ]
+        replies = await self._all(calls, begun.asked.deadline)
+        return [number for number, reply in zip(numbers, replies, strict=True) if not reply]
+
+    async def _depose(
+        self, number: int, resemblance: Resemblance, view: View, winner: int, deadline: float
+    ) -> None:
+        """Make a kept page a copy of the `winner`."""
+        standing, _, (odd_bits, level, sampled, other_sampled) = resemblance
+        own = sampled if level == BY_KEYS else other_sampled
+        loss = _DEPOSED.pack(
+            number // self._count, view.page.exact, standing, winner, odd_bits, level, own, sampled
+        )
+        home = number % self._count
+        taken = await self._only(Call("depose", home, loss), deadline)
+        self._later(self._unearth(home, taken))
+
+    def _answer(self, shard: int, packed: bytes) -> Answer:
+        """What a shard says of a page; the number of a kept one is made global."""
+        answer = unpack_answer(packed)
+        if answer.standing in COPIES:
+            return answer
+        return answer._replace(page=self.number(shard, answer.page))
