@@ -34,7 +34,7 @@ from benchmarks.chrome_swap import Swapped
 from benchmarks.folders import folder_with
 from crawler.chrome import strip_chrome
 from crawler.chrome.judge import model
-from crawler.chrome.judge.selection import siblings
+from crawler.chrome.judge.selection import group_siblings
 from crawler.chrome.page import document
 from crawler.chrome.page.blocks import JUDGED
 
@@ -53,7 +53,7 @@ def sample(page: Page) -> Sample | None:
     share, sizes = labels(texts, page.gold)
     gold = (share * sizes).sum() + 20
     weights = np.minimum(sizes + 1, gold) / gold
-    groups = siblings(parsed.flat)[: len(texts)]
+    groups = group_siblings(parsed.flat)[: len(texts)]
     return Sample(page.site, parsed.flat, document.title(parsed), share > 0.5, weights, groups)
 
 
@@ -122,7 +122,7 @@ def main() -> None:
     ]
     names = Names((s.site, s.flat, s.labels) for s in samples)
     if options.write:
-        fit(samples + [s for part in moved for s in part], names).save()
+        fit(samples + [s for part in moved for s in part], names).save_weights()
         return
     texts: dict[str, str] = {}  # by HTML
     learning: dict[str, str] = {}
@@ -134,7 +134,7 @@ def main() -> None:
         train = [s for s in samples if fold(s.site, options.folds) != number]
         train += [s for i in parts if i != number for s in moved[i]]
         fitted = fit(train, names, options.seed)
-        model.load = lambda fitted=fitted: fitted  # strip_chrome takes its weights there
+        model.load_model = lambda fitted=fitted: fitted  # strip_chrome takes its weights there
         unseen = [page for page in manuals if fold(page.site, options.folds) == number]
         swapped = chrome_swap.swap(here[number], len(here[number]))
         articles += swapped

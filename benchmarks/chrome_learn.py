@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.chrome_names import Names
 from crawler.chrome.judge import model
-from crawler.chrome.judge.features import describe
+from crawler.chrome.judge.features import describe_blocks
 from crawler.chrome.judge.model import Forest
 from crawler.chrome.page.blocks import Flat
 from crawler.chrome.page.signs import look_up
@@ -56,7 +56,9 @@ def described(samples: list[Sample], names: Names) -> np.ndarray:
     for site in sites:
         scores = look_up(names.scores(sites - {site}))
         rows |= {
-            i: describe(s.flat, s.title, scores) for i, s in enumerate(samples) if s.site == site
+            i: describe_blocks(s.flat, s.title, scores)
+            for i, s in enumerate(samples)
+            if s.site == site
         }
     return np.concatenate([rows[i] for i in range(len(samples))])
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from crawler.chrome.page.encoding import decode
+from crawler.chrome.page.encoding import decode_body
 
 
 def judge(folder: Path, chosen: Mapping[str, Callable[[str], str]]) -> dict[str, dict[str, float]]:
@@ -21,7 +21,7 @@ def judge(folder: Path, chosen: Mapping[str, Callable[[str], str]]) -> dict[str,
     counts = {name: [0, 0, 0, 0] for name in chosen}
     for row in rows:
         raw = gzip.decompress((folder / "pages" / f"{row['id']}.html.gz").read_bytes())
-        page = decode(raw, None)[1]
+        page = decode_body(raw, None)[1]
         for name, tool in chosen.items():
             try:
                 text = _squeezed(tool(page))

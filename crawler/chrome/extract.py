@@ -10,26 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .judge import model
-from .judge.doubts import beside, places
-from .judge.features import TITLED, describe, lengths
+from .judge.doubts import find_doubtful, find_text_places
+from .judge.features import TITLED, describe_blocks, text_lengths
 from .judge.selection import (
     CHROME,
     DOUBTED,
     below_heading,
-    choose,
+    choose_blocks,
     doubt_hidden,
     doubt_menus,
-    inside,
     of_both,
-    settle,
+    raise_inside,
+    settle_probabilities,
 )
 from .main_text import MainText
-from .page.blocks import JUDGED, LIMIT, TAG_CODES, Flat, Floats, without
+from .page.blocks import JUDGED, LIMIT, TAG_CODES, Flat, Floats, leave_out_blocks
 from .page.document import Document, parse, read_tree
 from .page.document import title as title_of
 from .page.json_ld import in_body, with_body
 from .template.pairs import ALIKE, LEAST_OWN, hits, pair_hashes, templated
-from .template.teasers import teasers
+from .template.teasers import find_teasers
 
 _DENSITY: Final = 0.1, 0.9  # what the density of a block can make of its likelihood
 # Of what a page alone keeps, and its template has not, so much stays: with less, pages that differ
@@ -74,19 +74,19 @@ def strip_chrome(
         empty = np.zeros(0, np.float32)
         return MainText("", title, flat, empty.astype(bool), empty)
     said = in_body(flat, document.head.data)
-    likely, kept = _judge(flat, title, said)
+    likely, kept = _judge_blocks(flat, title, said)
     if not template:
-        return MainText(_join(flat, kept), title, flat, kept, likely)
-    pairs, alone, sizes = pair_hashes(texts), kept, lengths(texts)
+        return MainText(_join_texts(flat, kept), title, flat, kept, likely)
+    pairs, alone, sizes = pair_hashes(texts), kept, text_lengths(texts)
     of = hits(pairs, kept, template)
     heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (flat.signs[flat.around] & CHROME == 0)
-    plain, _ = places(flat, sizes)
+    plain, _ = find_text_places(flat, sizes)
     known, whole = templated(of, kept, flat.linked, sizes, heading, plain), None
     if known is not None and known.any():
-        more = known | teasers(flat, known, sizes)
+        more = known | find_teasers(flat, known, sizes)
         if sizes[kept & ~more].sum() > LEAST_OWN * sizes[kept].sum():
             known = more
-        whole = _join(flat, kept)
+        whole = _join_texts(flat, kept)
         kept = kept & ~known
         if n <= LIMIT:
             rest = np.flatnonzero(~known)
@@ -95,12 +95,12 @@ def strip_chrome(
             known, whole, kept = None, None, alone
     shared, learnt = (of & ~np.uint8(ALIKE)) > 0, getattr(template, "learnt", 0)
     return MainText(
-        _join(flat, kept),
+        _join_texts(flat, kept),
         title, flat, kept, likely, known, whole, pairs, alone, shared, learnt, template,
     )  # fmt: skip
 
 
-def _judge(
+def _judge_blocks(
     flat: Flat, title: str, said: NDArray[np.bool_], alone: Floats | None = None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return how likely each block is main text, and which of them are kept.
@@ -109,10 +109,10 @@ def _judge(
     template, `alone` says how likely these blocks are in all of the page.
     """
     n = len(flat.texts)
-    fitted = model.load()
-    features = describe(flat, title[:_TITLE_READ], fitted.names)
+    fitted = model.load_model()
+    features = describe_blocks(flat, title[:_TITLE_READ], fitted.names)
     likely, titled = fitted.probabilities(features), features[:, TITLED] > 0
-    sizes = lengths(flat.texts)
+    sizes = text_lengths(flat.texts)
     if n > JUDGED:
         rest = np.clip(1 - flat.linked[JUDGED:] / sizes[JUDGED:], *_DENSITY)
         likely = np.concatenate((likely, rest), dtype=np.float32)
@@ -120,11 +120,11 @@ def _judge(
     likely = with_body(doubt_menus(likely, flat, sizes), said)
     if alone is not None:
         likely = of_both(likely, alone)
-    settled = doubt_hidden(settle(likely, flat, sizes), flat, sizes)
-    settled = np.where(beside(flat, title, sizes), np.minimum(settled, DOUBTED), settled)
+    settled = doubt_hidden(settle_probabilities(likely, flat, sizes), flat, sizes)
+    settled = np.where(find_doubtful(flat, title, sizes), np.minimum(settled, DOUBTED), settled)
     likely[JUDGED:] = settled[JUDGED:]  # as what is like them
-    judged = inside(settled, choose(settled, sizes), flat, sizes)
-    return likely, below_heading(choose(judged, sizes), judged, flat, sizes, titled)
+    judged = raise_inside(settled, choose_blocks(settled, sizes), flat, sizes)
+    return likely, below_heading(choose_blocks(judged, sizes), judged, flat, sizes, titled)
 
 
 def _judge_rest(
@@ -139,9 +139,9 @@ def _judge_rest(
 
     `alone` and `kept` say what was found of all of the page.
     """
-    rest = without(flat, known)
-    sizes, own = lengths(rest.texts), kept[~known]
-    likely, chosen = _judge(rest, title, said[~known], alone[~known])
+    rest = leave_out_blocks(flat, known)
+    sizes, own = text_lengths(rest.texts), kept[~known]
+    likely, chosen = _judge_blocks(rest, title, said[~known], alone[~known])
     # As teasers of other pages, which are others the next time, look more like a text here.
     is_chrome = (flat.signs[rest.around] & CHROME) > 0
     chosen &= own | ((likely >= _LIKELY) & ~is_chrome)
@@ -150,7 +150,7 @@ def _judge_rest(
     return likely, chosen
 
 
-def _join(flat: Flat, kept: NDArray[np.bool_]) -> str:
+def _join_texts(flat: Flat, kept: NDArray[np.bool_]) -> str:
     """Return the blocks that are kept, a line for each, or several where it has breaks."""
     if not flat.lines:
         return "\n".join(compress(flat.texts, kept.tolist()))

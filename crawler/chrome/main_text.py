@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .page.blocks import Flat, Floats, Ints, ints
+from .page.blocks import Flat, Floats, Ints, make_ints
 from .page.signs import BIT
 from .template.naming import BEGINNING, PER_WORD, heading_of, names, title_parts
 from .template.pairs import Pairs, lesson, pair_hashes
@@ -49,7 +49,7 @@ KEPT: Final = "main text", "links in main text"
 CUT: Final = "outside main text", "links"
 
 
-def reasons(
+def give_reasons(
     flat: Flat,
     numbers: NDArray[np.intp],
     kept: NDArray[np.bool_],
@@ -64,21 +64,21 @@ def reasons(
         np.zeros(len(numbers), bool) if known is None else known[numbers],
     )
     return [
-        _reason(signs, linked > len(flat.texts[i]) / 2, keep, templated)
+        _give_reason(signs, linked > len(flat.texts[i]) / 2, keep, templated)
         for i, signs, linked, keep, templated in zip(*(c.tolist() for c in columns), strict=True)
     ]
 
 
-def _reason(signs: int, linked: bool, kept: bool, templated: bool) -> str:
+def _give_reason(signs: int, linked: bool, kept: bool, templated: bool) -> str:
     if templated:
         return TEMPLATE
     if kept:
         return KEPT[linked]
-    return _said(signs) or CUT[linked]
+    return _phrase_reason(signs) or CUT[linked]
 
 
 @lru_cache(1024)
-def _said(signs: int) -> str | None:
+def _phrase_reason(signs: int) -> str | None:
     return next((reason for sign, reason in SAID if signs & sign), None)
 
 
@@ -178,7 +178,7 @@ class MainText:
             return words
         kept = np.flatnonzero(self._kept)
         words = words.copy()
-        words[kept] += ints(
+        words[kept] += make_ints(
             [
                 sum(map(len, UNSPACED.findall(text))) // PER_UNSPACED
                 for text in map(self._flat.texts.__getitem__, kept.tolist())
@@ -219,7 +219,7 @@ class MainText:
             Block(text, kept, reason, round(1 - linked / max(len(text), 1), 3), likely)
             for text, reason, kept, likely, linked in zip(
                 texts,
-                reasons(self._flat, numbers, self._kept, self._known),
+                give_reasons(self._flat, numbers, self._kept, self._known),
                 *(column.tolist() for column in columns),
                 strict=True,
             )
@@ -229,4 +229,6 @@ class MainText:
         """Text and reason of the first blocks that were left out, up to `limit`, in their order."""
         numbers = np.flatnonzero(~self._kept)[:limit]
         texts = map(self._flat.texts.__getitem__, numbers.tolist())
-        return list(zip(texts, reasons(self._flat, numbers, self._kept, self._known), strict=True))
+        return list(
+            zip(texts, give_reasons(self._flat, numbers, self._kept, self._known), strict=True)
+        )

@@ -144,12 +144,12 @@ def read_main(
 def _read_main(
     source: str, extract: Extractor | None, raw: bool, user_agent: str | None
 ) -> MainText | str:
-    from ..chrome.page.encoding import decode, is_binary
+    from ..chrome.page.encoding import decode_body, is_binary
     from ..dedup.errors import InputError
     from ..extractor import extract_main_text
 
     body = _read_source(source, user_agent)
-    _, text = decode(body.data, body.content_type)
+    _, text = decode_body(body.data, body.content_type)
     # Not its own bytes: UTF-16 has such, too.
     if is_binary(text.encode("utf-8", "replace")):
         raise InputError(f"{source!r} is no text, nor HTML")

@@ -15,7 +15,7 @@ from scrapy.http import TextResponse
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.python import global_object_name
 
-from ..chrome.page.encoding import decode, is_charset
+from ..chrome.page.encoding import decode_body, is_charset
 from .cookies import CookiesMiddleware
 from .robots import first_lines
 
@@ -63,7 +63,7 @@ class CharsetMiddleware:
         """Return the response, with another encoding if need be."""
         if not isinstance(response, TextResponse) or is_charset(response.encoding):
             return response
-        return response.replace(encoding=decode(response.body)[0])
+        return response.replace(encoding=decode_body(response.body)[0])
 
 
 class RefreshMiddleware(MetaRefreshMiddleware):

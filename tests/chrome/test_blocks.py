@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.chrome.page import document
-from crawler.chrome.page.blocks import Flat, without
+from crawler.chrome.page.blocks import Flat, leave_out_blocks
 from tests.chrome.test_hostile import SOUP
 
 
@@ -24,7 +24,7 @@ def test_containers_of_a_page_without_its_menu() -> None:
     page = "<div>{}<section><p>Tea<p>Cake</section><aside><p>Bread{}</aside></div><p>Imprint"
     flat = document.parse(page.format(menu, "<p>Log in")).flat
     cut = np.isin(flat.texts, ["Home", "Shop", "Log in"])
-    rest, never = without(flat, cut), document.parse(page.format("", "")).flat
+    rest, never = leave_out_blocks(flat, cut), document.parse(page.format("", "")).flat
     assert rest.texts == never.texts == ["Tea", "Cake", "Bread", "Imprint"]
     assert ranges(rest) == ranges(never)
     assert rest.within.tolist() == never.within.tolist()
@@ -38,7 +38,7 @@ def test_without_some(html: str, random: Any) -> None:
     flat = document.parse(f"<p>a<ul><li>b<li>c</ul>{html}").flat
     cut = np.array([random.random() < 0.5 for _ in flat.texts])
     cut[0] = False
-    rest = without(flat, cut)
+    rest = leave_out_blocks(flat, cut)
     assert rest.texts == [text for text, out in zip(flat.texts, cut, strict=True) if not out]
     number = np.arange(len(rest.texts))
     sizes = rest.ends - rest.firsts

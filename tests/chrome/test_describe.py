@@ -20,7 +20,7 @@ from tests.pure import load_pure
 
 if not COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.chrome.judge._features import describe, lengths
+from crawler.chrome.judge._features import describe_blocks, text_lengths
 
 pure = load_pure(features.__name__)
 
@@ -37,8 +37,8 @@ PAGE = """<title>The wreck that nobody raised, and why</title><body class="page 
 
 
 def both(page: document.Document) -> tuple[np.ndarray, np.ndarray]:
-    arguments = page.flat, document.title(page), model.load().names
-    return describe(*arguments), pure.describe(*arguments)
+    arguments = page.flat, document.title(page), model.load_model().names
+    return describe_blocks(*arguments), pure.describe_blocks(*arguments)
 
 
 def test_a_page() -> None:
@@ -46,7 +46,7 @@ def test_a_page() -> None:
     compiled, by_numpy = both(document.parse(PAGE))
     assert np.array_equal(compiled, by_numpy)
     assert compiled.dtype == by_numpy.dtype == np.float32
-    assert compiled.shape == (len(document.parse(PAGE).flat.texts), len(model.load().hidden))
+    assert compiled.shape == (len(document.parse(PAGE).flat.texts), len(model.load_model().hidden))
     assert (compiled != compiled[0]).any(0).mean() > 0.5
 
 
@@ -120,9 +120,9 @@ def test_without_the_compiled_module(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page has the same main text where nothing is compiled, whoever parsed it."""
     pages: list[Any] = [PAGE, etree.HTML(PAGE)]
     found = [strip_chrome(page) for page in pages]
-    monkeypatch.setattr(extract, "describe", features.describe)
-    monkeypatch.setattr(model, "likelihoods", model.likelihoods)
-    for name in ("settle", "choose", "inside"):
+    monkeypatch.setattr(extract, "describe_blocks", features.describe_blocks)
+    monkeypatch.setattr(model, "score_units", model.score_units)
+    for name in ("settle_probabilities", "choose_blocks", "raise_inside"):
         monkeypatch.setattr(extract, name, getattr(selection, name))
     for page, compiled in zip(pages, found, strict=True):
         for block, one in zip(strip_chrome(page).blocks, compiled.blocks, strict=True):
@@ -134,4 +134,8 @@ def test_without_the_compiled_module(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(texts=st.lists(st.text()))
 def test_lengths(texts: list[str]) -> None:
     """Characters are counted, of whatever alphabet."""
-    assert lengths(texts).tolist() == features.lengths(texts).tolist() == list(map(len, texts))
+    assert (
+        text_lengths(texts).tolist()
+        == features.text_lengths(texts).tolist()
+        == list(map(len, texts))
+    )

@@ -131,7 +131,9 @@ def test_a_tip_in_a_link_that_the_parser_has_met() -> None:
 def test_a_link_is_the_same_unparsed(tag: str) -> None:
     """As the parser has it, entities, blanks and all."""
     head = parse(tag).head
-    assert list(unparsed.links(tag.encode(), 9)) == list(zip(head.hrefs, head.rels, strict=True))
+    assert list(unparsed.find_links(tag.encode(), 9)) == list(
+        zip(head.hrefs, head.rels, strict=True)
+    )
 
 
 def test_what_is_no_text_has_no_links() -> None:
@@ -143,7 +145,7 @@ def test_what_is_no_text_has_no_links() -> None:
 @pytest.mark.parametrize("tag", ["<a name=x>", "<abbr href=x>", "<a data-href=x>", "<a href>"])
 def test_what_is_no_link_is_none_unparsed_either(tag: str) -> None:
     """As in what is parsed."""
-    assert list(unparsed.links(f"{tag}x".encode(), 9)) == list(links(parse(tag))) == []
+    assert list(unparsed.find_links(f"{tag}x".encode(), 9)) == list(links(parse(tag))) == []
 
 
 @pytest.mark.parametrize(

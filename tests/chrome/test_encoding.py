@@ -7,7 +7,7 @@ from bs4.dammit import UnicodeDammit
 
 from crawler.chrome import links, parse, strip_chrome, title
 from crawler.chrome.page import sniffing
-from crawler.chrome.page.encoding import decode
+from crawler.chrome.page.encoding import decode_body
 from crawler.chrome.page.sniffing import _COMMON
 
 TEXTS = {
@@ -74,7 +74,7 @@ def test_undeclared(name: str) -> None:
 def test_undeclared_letters_of_one_byte(name: str, text: str) -> None:
     """Whether letters beyond ASCII stand alone or in a row tells Latin alphabets from others."""
     for times in (2, 50):
-        assert decode(f"<p>{text * times}".encode(name))[1] == f"<p>{text * times}"
+        assert decode_body(f"<p>{text * times}".encode(name))[1] == f"<p>{text * times}"
 
 
 def test_undeclared_vietnamese() -> None:
@@ -82,23 +82,23 @@ def test_undeclared_vietnamese() -> None:
     text = (
         "Tra\u0300 la\u0300 thư\u0301c uô\u0301ng tư\u0300 la\u0301 che\u0300, ươ\u0301p hoa. " * 5
     )
-    assert decode(text.encode("cp1258"))[1] == text
+    assert decode_body(text.encode("cp1258"))[1] == text
 
 
 @pytest.mark.parametrize("declared", [None, "text/html; charset=utf-8", "text/html; charset=gbk"])
 def test_japanese_of_seven_bits_that_nobody_declares(declared: str | None) -> None:
     """Its letters are bytes of ASCII between two marks; nothing else has these."""
     page = f"<p>{TEXTS['shift_jis']} A cup of tea.</p>"
-    assert decode(page.encode("iso2022_jp"), declared) == ("iso2022_jp", page)
+    assert decode_body(page.encode("iso2022_jp"), declared) == ("iso2022_jp", page)
     drawn = "<p>\x1b$B is no letter of tea \x1b[0m</p>"
-    assert decode(drawn.encode(), declared)[1] == drawn
+    assert decode_body(drawn.encode(), declared)[1] == drawn
 
 
 @pytest.mark.parametrize("name", ["shift_jis", "utf-8", "iso-8859-1"])
 def test_utf8_declared_as_japanese_of_seven_bits(name: str) -> None:
     """That is ASCII, and what is not cannot be it."""
     text = TEXTS[name] * 5
-    assert decode(text.encode(), "text/html; charset=iso-2022-jp") == ("utf-8", text)
+    assert decode_body(text.encode(), "text/html; charset=iso-2022-jp") == ("utf-8", text)
 
 
 @pytest.mark.parametrize("way", ["header", "meta"])
@@ -116,7 +116,7 @@ def test_what_is_no_encoding_is_not_declared(declared: str, way: str) -> None:
 def test_utf8_declared_as_something_else(declared: str) -> None:
     """Valid UTF-8 is UTF-8, whatever the server says."""
     text = TEXTS["utf-8"] * 5
-    assert decode(text.encode(), f"text/html; charset={declared}") == ("utf-8", text)
+    assert decode_body(text.encode(), f"text/html; charset={declared}") == ("utf-8", text)
 
 
 def test_other_bytes_declared_as_utf8() -> None:
@@ -129,7 +129,7 @@ def test_other_bytes_declared_as_utf8() -> None:
 def test_a_few_broken_bytes_do_not_change_the_encoding() -> None:
     """UTF-8 with a broken character stays UTF-8."""
     text = TEXTS["utf-8"] * 30
-    name, found = decode(text.encode() + b"\xff\xfe tail", "text/html; charset=utf-8")
+    name, found = decode_body(text.encode() + b"\xff\xfe tail", "text/html; charset=utf-8")
     assert name == "utf-8"
     assert found.startswith(text)
     assert found.endswith("tail")
@@ -140,7 +140,7 @@ def test_a_few_broken_bytes_do_not_change_the_encoding() -> None:
 def test_broken_utf8_that_nobody_declares(text: str, declared: str | None) -> None:
     """What was cut in the midst of a character, or has another page's in it, is UTF-8."""
     for broken in ((text + "\u00e9").encode()[:-1], b"caf\xe9 " + text.encode()):
-        name, found = decode(broken, declared)
+        name, found = decode_body(broken, declared)
         assert name == "utf-8"
         assert text in found
 
@@ -195,14 +195,14 @@ def test_utf16_without_zeros() -> None:
     """Its letters may look like control characters; what the server says is believed."""
     text = TEXTS["gbk"] * 50
     body = text.encode("utf-16-le")
-    assert decode(body, "text/html; charset=utf-16le") == ("utf-16-le", text)
+    assert decode_body(body, "text/html; charset=utf-16le") == ("utf-16-le", text)
 
 
 def test_a_few_control_characters_are_no_sign() -> None:
     """Text with one in each line, as of a word processor, keeps its letters."""
     text = TEXTS["iso-8859-1"] * 3
     body = f"<p>{text}\x15</p>".encode("iso-8859-1") * 30
-    assert decode(body) == ("cp1252", f"<p>{text}\x15</p>" * 30)
+    assert decode_body(body) == ("cp1252", f"<p>{text}\x15</p>" * 30)
 
 
 def test_colours_in_a_log_are_no_sign() -> None:
@@ -306,22 +306,22 @@ def test_few_bytes_of_no_encoding_are_guessed_at(monkeypatch: pytest.MonkeyPatch
             shown.append(len(data))
             super().__init__(data, **options)
 
-    monkeypatch.setattr(sniffing, "_guesser", lambda: Seen)
-    decode(b"<p>\xff\xfe\x80 " * 50_000)
+    monkeypatch.setattr(sniffing, "_import_guesser", lambda: Seen)
+    decode_body(b"<p>\xff\xfe\x80 " * 50_000)
     assert shown == [2000]
 
 
 def test_a_wider_iso_2022_jp_is_read_as_declared() -> None:
     """Some letters stand in that one only."""
     body = "<meta charset=iso-2022-jp-1>日本語のページ丂".encode("iso2022_jp_1")
-    assert decode(body) == ("iso2022_jp_1", "<meta charset=iso-2022-jp-1>日本語のページ丂")
+    assert decode_body(body) == ("iso2022_jp_1", "<meta charset=iso-2022-jp-1>日本語のページ丂")
 
 
 @pytest.mark.parametrize("header", ["utf-8", "iso-8859-1", "shift_jis"])
 def test_japanese_of_seven_bits_under_a_wrong_header(header: str) -> None:
     """What the page says of itself does not make its marks count less than if it said nothing."""
     page = f"<meta charset=iso-2022-jp><p>{TEXTS['shift_jis']}"
-    found = decode(page.encode("iso2022_jp"), f"text/html; charset={header}")
+    found = decode_body(page.encode("iso2022_jp"), f"text/html; charset={header}")
     assert found == ("iso2022_jp", page)
 
 
@@ -352,4 +352,4 @@ def test_a_beginning_that_is_unlike_the_rest(
     first = beginning.encode("utf-8" if charset == "cp1251" else "latin-1")
     style = b"<style>" + b"p { margin: 0 }\n" * 4000 + b"</style>"
     page = first + style + (text * 200).encode(charset)
-    assert decode(page, "text/html; charset=windows-1251")[0] == expected
+    assert decode_body(page, "text/html; charset=windows-1251")[0] == expected

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from crawler.chrome.page.encoding import decode
+from crawler.chrome.page.encoding import decode_body
 from crawler.chrome.page.sniffing import _ALPHABETS, _COMMON
 
 UTF8 = "text/html; charset=utf-8"
@@ -44,7 +44,7 @@ def test_an_emoji_in_surrogates_does_not_change_the_encoding(
 ) -> None:
     """Six broken bytes in a row are one fault, however few other letters the page has."""
     body = page(text).encode() + EMOJI
-    assert decode(body, declared) == ("utf-8", page(text) + "\ufffd" * 6)
+    assert decode_body(body, declared) == ("utf-8", page(text) + "\ufffd" * 6)
 
 
 @pytest.mark.parametrize("text", ["Le thé à la menthe", "Чай и кофе", "喝 茶", "ดื่ม ชา"])
@@ -53,7 +53,7 @@ def test_names_in_latin_1_do_not_change_declared_utf8(text: str, way: str) -> No
     """Words that are UTF-8 are so by no chance; the others are broken."""
     text = page(text, "<meta charset=utf-8>" if way == "meta" else "")
     body = b"\xef\xbb\xbf" * (way == "mark") + text.encode()
-    name, found = decode(
+    name, found = decode_body(
         body + b" Jos\xe9 M\xfcller Fran\xe7ois", UTF8 if way == "header" else None
     )
     assert name == "utf-8"
@@ -67,15 +67,15 @@ def test_what_is_declared_as_utf8_and_is_none(times: int, way: str) -> None:
     for name, sentence in TEXTS.items():
         text = page(sentence * times, "<meta charset=utf-8>" if way == "meta" else "")
         body = b"\xef\xbb\xbf" * (way == "mark") + text.encode(name)
-        assert decode(body, UTF8 if way == "header" else None)[1] == text, name
+        assert decode_body(body, UTF8 if way == "header" else None)[1] == text, name
 
 
 def test_a_mark_of_utf8_before_another_encoding() -> None:
     """What the page declares of itself counts then, and what is UTF-8 stays it."""
     for name, sentence in TEXTS.items():
         text = page(sentence, f"<meta charset={name}>")
-        assert decode(b"\xef\xbb\xbf" + text.encode(name))[1] == text, name
-        assert decode(b"\xef\xbb\xbf" + text.encode()) == ("utf-8", text), name
+        assert decode_body(b"\xef\xbb\xbf" + text.encode(name))[1] == text, name
+        assert decode_body(b"\xef\xbb\xbf" + text.encode()) == ("utf-8", text), name
 
 
 @pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be"])
@@ -83,7 +83,7 @@ def test_a_mark_of_utf8_before_another_encoding() -> None:
 def test_utf16_without_mark_in_any_language(name: str, header: str | None) -> None:
     """Markup tells it, however few zeros letters have, and whatever the server says."""
     for whole in (page(""), *(page(text * 20) for text in TEXTS.values())):
-        assert decode(whole.encode(name), header and header.format(name)) == (name, whole)
+        assert decode_body(whole.encode(name), header and header.format(name)) == (name, whole)
 
 
 @pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be"])
@@ -91,7 +91,7 @@ def test_declared_utf16_of_plain_text(name: str) -> None:
     """A few spaces or digits are enough where the server says so."""
     for sentence in TEXTS.values():
         text = sentence * 20 + " 1"
-        assert decode(text.encode(name), f"text/plain; charset={name}") == (name, text)
+        assert decode_body(text.encode(name), f"text/plain; charset={name}") == (name, text)
 
 
 @pytest.mark.parametrize("zeros", ["\0", "Tea\0", "1\0002\0003\0"])
@@ -99,7 +99,7 @@ def test_declared_utf16_of_plain_text(name: str) -> None:
 def test_zeros_in_a_page_are_no_utf16(zeros: str, declared: str | None) -> None:
     """Side by side, bytes of ASCII are letters of another encoding."""
     text = page(f"{zeros} Чай, a cup of tea")
-    assert decode(text.encode(), declared) == ("utf-8", text)
+    assert decode_body(text.encode(), declared) == ("utf-8", text)
 
 
 @pytest.mark.parametrize("times", [1, 20])
@@ -107,7 +107,7 @@ def test_a_page_knows_better_than_a_servers_default(times: int) -> None:
     """Latin-1 in the header does not hide a meta whose language the letters are."""
     for name, sentence in TEXTS.items():
         text = page(sentence * times, f"<meta charset={name}>")
-        assert decode(text.encode(name), LATIN1)[1] == text, name
+        assert decode_body(text.encode(name), LATIN1)[1] == text, name
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_wrong_meta_does_not_hide_what_the_server_says(sentence: str) -> None:
     """Of two possible encodings the header's counts, if the letters are as likely in it."""
     for wrong in TEXTS.keys() - {"windows-1252"}:
         text = page(sentence, f"<meta charset={wrong}>")
-        assert decode(text.encode("iso-8859-1"), LATIN1)[1] == text, wrong
+        assert decode_body(text.encode("iso-8859-1"), LATIN1)[1] == text, wrong
 
 
 @pytest.mark.parametrize("times", [1, 2, 50])
@@ -125,7 +125,7 @@ def test_undeclared(times: int) -> None:
     """Nothing declared: which language's letters these are tells the encoding."""
     for name, sentence in TEXTS.items():
         text = page(sentence * times)
-        assert decode(text.encode(name))[1] == text, name
+        assert decode_body(text.encode(name))[1] == text, name
 
 
 @pytest.mark.parametrize("times", [1, 2, 50])
@@ -133,7 +133,7 @@ def test_undeclared_capitals(times: int) -> None:
     """A page of nothing but capitals is no other encoding's page of small letters."""
     for name in CASED:
         text = page(TEXTS[name].upper() * times)
-        assert decode(text.encode(name))[1] == text, name
+        assert decode_body(text.encode(name))[1] == text, name
 
 
 @pytest.mark.parametrize(
@@ -150,13 +150,13 @@ def test_undeclared_capitals(times: int) -> None:
 )
 def test_undeclared_headings(name: str, text: str) -> None:
     """A handful of letters of two bytes each is told from other alphabets'."""
-    assert decode(page(text).encode(name))[1] == page(text)
+    assert decode_body(page(text).encode(name))[1] == page(text)
 
 
 def test_names_of_many_languages_are_western() -> None:
     """No one language has all of the letters in a menu of them."""
     text = page("Français, Español, Português, Íslenska, Føroyskt, Österreich, São Tomé, Curaçao")
-    assert decode(text.encode("cp1252")) == ("cp1252", text)
+    assert decode_body(text.encode("cp1252")) == ("cp1252", text)
 
 
 def test_no_letter_has_two_ranks() -> None:
@@ -179,6 +179,6 @@ def test_any_bytes_are_read(declared: str | None, head: bytes) -> None:
         for most in (3, 128, 256):
             body = head + bytes(bytes_.randrange(most) for _ in range(size))
             for tail in (b"", b"\xff", EMOJI[:4], b"\xc3\xa9 " * 9):
-                name, text = decode(body + tail, declared)
+                name, text = decode_body(body + tail, declared)
                 assert name
                 assert isinstance(text, str)

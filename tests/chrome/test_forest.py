@@ -14,11 +14,11 @@ from crawler.chrome.page.reader import COMPILED
 from tests.pure import load_pure
 
 pure = load_pure(model.__name__)
-BOTH = {"numpy": pure.votes}
+BOTH = {"numpy": pure.sum_votes}
 if COMPILED:
     from crawler.chrome.judge import _model
 
-    BOTH["compiled"] = _model.votes
+    BOTH["compiled"] = _model.sum_votes
 Votes = Callable[..., Any]
 
 
@@ -73,7 +73,7 @@ def test_many_trees(votes: Votes, trees: int, depth: int, rows: int) -> None:
 
 def in_doubt(rows: int) -> tuple[model.Model, np.ndarray, np.ndarray]:
     """A model, rows that describe no page and leave it in doubt often, and their hidden units."""
-    fitted = model.load()
+    fitted = model.load_model()
     random = np.random.default_rng(1)
     features = random.normal(size=(rows, len(fitted.hidden))).astype(np.float32) * 0.1
     units = features @ fitted.hidden
@@ -84,13 +84,13 @@ def in_doubt(rows: int) -> tuple[model.Model, np.ndarray, np.ndarray]:
 def test_trees_are_asked_in_doubt_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the layer is sure its word stands; else it is half of what counts."""
     fitted, features, units = in_doubt(300)
-    both = pure.likelihoods(fitted, units, features)
+    both = pure.score_units(fitted, units, features)
     np.testing.assert_allclose(fitted.probabilities(features), both, rtol=1e-4)
     asked: list[int] = []
     monkeypatch.setattr(
-        pure, "votes", lambda _, __, rows: asked.extend(rows) or np.zeros(len(rows))
+        pure, "sum_votes", lambda _, __, rows: asked.extend(rows) or np.zeros(len(rows))
     )
-    halved = pure.likelihoods(fitted, units, features)
+    halved = pure.score_units(fitted, units, features)
     sure = np.setdiff1d(np.arange(300), asked)
     assert len(asked) > 50
     assert len(sure) > 5

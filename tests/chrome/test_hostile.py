@@ -29,7 +29,7 @@ from crawler.chrome import (
 )
 from crawler.chrome.page import document as reading
 from crawler.chrome.page import unparsed
-from crawler.chrome.page.blocks import JUDGED, squeeze
+from crawler.chrome.page.blocks import JUDGED, squeeze_spaces
 from crawler.chrome.page.document import MOST_ENTITIES, MOST_TAGS
 from crawler.chrome.page.elements import DEEPEST
 from crawler.chrome.page.reader import Reader
@@ -128,7 +128,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> type[Work]:
 def test_bounded(name: str, work: type[Work], monkeypatch: pytest.MonkeyPatch) -> None:
     """The text is found, by one parser, few calls and few blocks that are looked at."""
     described: list[int] = []
-    describe = extract.describe
+    describe = extract.describe_blocks
 
     def counting(*arguments: Any) -> Any:
         rows = describe(*arguments)
@@ -136,7 +136,7 @@ def test_bounded(name: str, work: type[Work], monkeypatch: pytest.MonkeyPatch) -
         assert len(arguments[1]) <= 1000  # of the title, in which blocks are looked for
         return rows
 
-    monkeypatch.setattr(extract, "describe", counting)
+    monkeypatch.setattr(extract, "describe_blocks", counting)
     document = parse(HOSTILE[name])
     found = strip_chrome(document)
     assert name in UNSEEN or any("needle" in block.text for block in found.blocks)
@@ -227,7 +227,8 @@ def test_what_only_looks_like_a_beginning_hides_nothing(before: str) -> None:
     """A script may have markup in its strings, a comment may have a script: none goes on."""
     page = before + "<p>word" * 2 * MOST_TAGS + "<p>needle"
     assert strip_chrome(page).blocks[-1].text.endswith("needle")
-    assert "needle" in unparsed.lines(unparsed.seen(f"{before}<p>needle<p>x".encode()))
+    visible = unparsed.visible_part(f"{before}<p>needle<p>x".encode())
+    assert "needle" in unparsed.split_lines(visible)
 
 
 def test_dense_pages_are_read_to_a_smaller_bound() -> None:
@@ -346,12 +347,12 @@ def test_soup(html: str) -> None:
 def test_what_may_be_written_into_a_page_is_no_text_where_it_is_too_deep() -> None:
     """As elsewhere."""
     page = b"<p>tea<textarea>secret<p></textarea><p>time"
-    assert list(unparsed.lines(unparsed.seen(page))) == ["tea", "time"]
+    assert list(unparsed.split_lines(unparsed.visible_part(page))) == ["tea", "time"]
 
 
 def test_readings_part_nothing_where_a_page_is_too_deep() -> None:
     """There they stay between the letters, and the line is one."""
-    assert list(unparsed.lines("<p><ruby>東<rt>とう</rt>京</ruby>".encode())) == ["東とう京"]
+    assert list(unparsed.split_lines("<p><ruby>東<rt>とう</rt>京</ruby>".encode())) == ["東とう京"]
 
 
 @settings(deadline=None)
@@ -367,14 +368,14 @@ def test_bytes(body: bytes, content_type: str | None) -> None:
 @given(st.text(alphabet="ab \n\t\u3000", max_size=40), st.integers(1, 9))
 def test_squeeze_by_pieces(text: str, piece: int) -> None:
     """Long texts are squeezed piece by piece to the same result."""
-    assert squeeze(text, piece) == " ".join(text.split())
+    assert squeeze_spaces(text, piece) == " ".join(text.split())
 
 
 @given(SOUP)
 def test_untagged_soup(html: str) -> None:
     """What is not parsed has no tag left, and no text that was not there."""
-    data = unparsed.seen(html.encode("utf-8", "replace"))
-    for text in (unparsed.whole(data), " ".join(unparsed.lines(data))):
+    data = unparsed.visible_part(html.encode("utf-8", "replace"))
+    for text in (unparsed.text_in_one_piece(data), " ".join(unparsed.split_lines(data))):
         assert "<p>" not in text.replace("&lt;", "")
         assert set(text) <= set(html) | set(json.dumps(text)) | {"\ufffd"}
 
@@ -385,11 +386,11 @@ def test_outside_by_pieces(html: str, size: int, monkeypatch: pytest.MonkeyPatch
     """Where a piece ends makes no difference, be it within a tag or a less-than sign its last."""
     data = html.encode("utf-8", "replace")
     monkeypatch.setattr(unparsed, "PIECE", size)
-    assert unparsed.outside(data) == unparsed.outside(data)
+    assert unparsed.text_outside_tags(data) == unparsed.text_outside_tags(data)
 
 
 def test_signs_that_are_no_tags_stay() -> None:
     """Beyond what is parsed, too."""
     text = "1 < 2, 3 > 2 and a<b> <"
-    for read in (unparsed.outside, unparsed.outside):
+    for read in (unparsed.text_outside_tags, unparsed.text_outside_tags):
         assert read(text.encode()) == "1 < 2, 3 > 2 and a <"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.chrome import links, parse, strip_chrome
-from crawler.chrome.page.mojibake import mend
+from crawler.chrome.page.mojibake import mend_mojibake
 
 TEXT = "Zoë’s café — “open late” — doesn’t take cards; naïve guests, à la carte, pay 5\u00a0€… "
 WAYS = ["latin-1", "cp1252"]
@@ -39,7 +39,7 @@ def test_a_copy_that_was_encoded_twice_has_the_same_text(way: str) -> None:
 def test_whatever_it_was(way: str, text: str) -> None:
     """Letters of all scripts and signs beyond them."""
     text += "“é”"
-    assert mend(f"<p>{as_read(text, way)}".encode()).decode() == f"<p>{text}"
+    assert mend_mojibake(f"<p>{as_read(text, way)}".encode()).decode() == f"<p>{text}"
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -55,7 +55,7 @@ def test_whatever_it_was(way: str, text: str) -> None:
 def test_languages(way: str, text: str) -> None:
     """Also where the second half of "à" has become a space, as wherever blanks are made single."""
     for wrong in as_read(text, way), as_read(text, way).replace("\xa0", ""):
-        found = mend(f"<p>{wrong}</p>".encode()).decode()
+        found = mend_mojibake(f"<p>{wrong}</p>".encode()).decode()
         assert found == f"<p>{text}</p>"
 
 
@@ -72,7 +72,7 @@ def test_languages(way: str, text: str) -> None:
 def test_what_is_right_stays(text: str) -> None:
     """Capitals before quotation marks, and pages on the subject."""
     page = f"<p>{text}".encode()
-    assert mend(page) is page
+    assert mend_mojibake(page) is page
 
 
 def test_links_stay() -> None:
@@ -84,7 +84,7 @@ def test_links_stay() -> None:
 
 def test_a_page_of_nothing_else_is_bounded() -> None:
     """Beyond twenty thousand of them the rest stays."""
-    found = mend(("<p>" + "â€“ " * 30_000).encode()).decode()
+    found = mend_mojibake(("<p>" + "â€“ " * 30_000).encode()).decode()
     assert (found.count("–"), found.count("â€“")) == (20_000, 10_000)
 
 
@@ -93,7 +93,7 @@ def test_a_page_of_tags_takes_no_memory_for_each() -> None:
     page = as_read(TEXT, "cp1252").encode() + b"<aa" * 500_000
     tracemalloc.start()
     try:
-        mend(page)
+        mend_mojibake(page)
         assert tracemalloc.get_traced_memory()[1] < 3 * len(page)
     finally:
         tracemalloc.stop()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.chrome.judge import model
-from crawler.chrome.judge.features import describe, named
+from crawler.chrome.judge.features import describe_blocks, describe_names
 from crawler.chrome.page import document, signs
 
 WORDS = {"post": 2.0, "menu": -3.0, "box": 0.5}
@@ -18,7 +18,7 @@ scores = signs.look_up(WORDS)
 
 
 def score(name: str) -> float:
-    return float(scores.means([name])[0])
+    return float(scores.mean_values([name])[0])
 
 
 def test_a_class_says_what_its_words_say_on_average() -> None:
@@ -41,7 +41,7 @@ def test_elements_know_the_classes_around_them(rows: list[tuple[str, int]]) -> N
         depth += 1
     flat = document.parse(html).flat
     names = [flat.names[kind] for kind in flat.kinds]
-    for element, found in enumerate(named(flat, scores)):
+    for element, found in enumerate(describe_names(flat, scores)):
         chain, at = [element], element
         while at:
             at = int(flat.outer[at])
@@ -67,11 +67,11 @@ def test_tags_of_a_site_are_named_for_what_they_hold() -> None:
 def test_classes_decide_where_nothing_else_does() -> None:
     """Of two blocks alike in all else, that in a class known from main texts is likelier."""
     page = document.parse("<div class=alpha>Tea is a drink.</div><div class=beta>Tea is hot.</div>")
-    shipped = model.load()
+    shipped = model.load_model()
     words = {"alpha": 3.0, "beta": -3.0}
     for said in (words, {name: -score for name, score in words.items()}):
         fitted = shipped._replace(names=signs.look_up(said))
-        first, second = fitted.probabilities(describe(page.flat, "", fitted.names))
+        first, second = fitted.probabilities(describe_blocks(page.flat, "", fitted.names))
         assert (first > second) == (said["alpha"] > 0)
 
 
@@ -81,4 +81,4 @@ def test_compiled_words(parts: list[str]) -> None:
     names, values = "".join(parts), {"post": 5, "nav": 8, "html": 2, "x": 1}
     plain, compiled = signs.Words(values), signs.look_up(values)
     assert compiled.bits(names) == plain.bits(names)
-    assert compiled.means([names, ""]) == pytest.approx(plain.means([names, ""]))
+    assert compiled.mean_values([names, ""]) == pytest.approx(plain.mean_values([names, ""]))

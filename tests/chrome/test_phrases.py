@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawler.chrome import extract
 from crawler.chrome.judge import features, model, phrases
-from crawler.chrome.judge.phrases import KINDS, MOST_WORDS, PHRASES, READ, said, words
+from crawler.chrome.judge.phrases import KINDS, MOST_WORDS, PHRASES, READ, first_words, phrase_kinds
 from crawler.chrome.page.blocks import flat_lines
 from crawler.chrome.page.reader import COMPILED
 from tests.pure import load_pure
@@ -53,7 +53,7 @@ def names(bits: int) -> set[str]:
 )
 def test_a_phrase(text: str, kind: str) -> None:
     """Case, numbers and signs around and between its words do not count."""
-    whole, begins = said(text)
+    whole, begins = phrase_kinds(text)
     assert kind in names(whole) & names(begins)
 
 
@@ -69,7 +69,7 @@ def test_a_phrase(text: str, kind: str) -> None:
 )  # fmt: skip
 def test_what_a_text_begins_with(text: str, kind: str) -> None:
     """The longest phrase counts; in a script without spaces, the longest of its first letters."""
-    whole, begins = said(text)
+    whole, begins = phrase_kinds(text)
     assert names(begins) == {kind}
     assert not whole
 
@@ -77,7 +77,7 @@ def test_what_a_text_begins_with(text: str, kind: str) -> None:
 def test_other_texts() -> None:
     """A word within another is none, nor is a phrase in the middle."""
     for text in ("Homeward bound", "The comments were kind", "", "12", "茶是世界上", "xrelated"):
-        assert said(text) == (0, 0)
+        assert phrase_kinds(text) == (0, 0)
 
 
 def test_the_list() -> None:
@@ -88,7 +88,7 @@ def test_the_list() -> None:
         if line.startswith("["):
             found = listed.setdefault(line, [])
         else:
-            found += [" ".join(words(phrase)) for phrase in line.split("|")]
+            found += [" ".join(first_words(phrase)) for phrase in line.split("|")]
     assert [kind.strip("[]") for kind in listed] == list(KINDS)
     for kind, known in listed.items():
         assert len(known) == len(set(known)), kind
@@ -107,7 +107,7 @@ def test_the_nearest() -> None:
         "Comments of readers, of which there are many " * 2,
     ]
     kind = KINDS.index("comments")
-    whole, begins, before, after = (part[:, kind] for part in phrases.columns(texts))
+    whole, begins, before, after = (part[:, kind] for part in phrases.describe_phrases(texts))
     assert whole.tolist() == [0, 1, 0, 0, 0]
     assert begins.tolist() == [0, 1, 0, 0, 1]
     none = phrases.FAR
@@ -130,7 +130,8 @@ def test_the_nearest() -> None:
 def test_compiled(texts: list[str]) -> None:
     """The compiled module finds the same, in upper case, too."""
     texts += [text.upper() for text in texts]
-    arguments = flat_lines(texts), "", model.load().names
+    arguments = flat_lines(texts), "", model.load_model().names
     assert np.array_equal(
-        extract.describe(*arguments), load_pure(features.__name__).describe(*arguments)
+        extract.describe_blocks(*arguments),
+        load_pure(features.__name__).describe_blocks(*arguments),
     )

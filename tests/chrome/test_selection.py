@@ -61,7 +61,7 @@ def test_no_other_threshold_is_better(rows: list[tuple[float, int, bool, int]]) 
     likely = np.array([max(row[0], 1e-6) for row in rows], np.float64)
     sizes = np.array([row[1] for row in rows], np.float64)
     for one in WAYS.values():
-        kept = one.choose(likely, sizes)
+        kept = one.choose_blocks(likely, sizes)
         assert kept.dtype == bool
         assert kept.any()
         assert likely[kept].min() > max(likely[~kept], default=-1)
@@ -73,8 +73,8 @@ def test_blocks_in_doubt_are_kept_or_cut_together(way: Any) -> None:
     """Many comments that may be main text bury no article; a page of nothing else keeps them."""
     likely = np.array([0.99] * 2 + [0.3] * 20)
     sizes = np.full(22, 400.0)
-    assert way.choose(likely, sizes).tolist() == [True] * 2 + [False] * 20
-    assert way.choose(likely[2:], sizes[2:]).all()
+    assert way.choose_blocks(likely, sizes).tolist() == [True] * 2 + [False] * 20
+    assert way.choose_blocks(likely[2:], sizes[2:]).all()
     alone = sizes * likely  # if each were right or wrong by itself, all would be best
     assert 2 * alone.sum() / (sizes + alone).sum() > 2 * alone[:2].sum() / (800 + alone.sum())
 
@@ -83,16 +83,16 @@ def test_no_block_is_right_in_part(way: Any) -> None:
     """Words for search engines bury no article, however many; a long text beside a menu stays."""
     likely = np.array([0.95] * 10 + [0.13])
     sizes = np.array([200.0] * 10 + [170_000.0])
-    assert way.choose(likely, sizes).tolist() == [True] * 10 + [False]
+    assert way.choose_blocks(likely, sizes).tolist() == [True] * 10 + [False]
     likely[:10] = 0.02
-    assert way.choose(likely, sizes).tolist() == [False] * 10 + [True]
+    assert way.choose_blocks(likely, sizes).tolist() == [False] * 10 + [True]
 
 
 def test_a_menu_does_not_come_with_a_few_lines(way: Any) -> None:
     """Hundreds of links, each hardly likely, are not kept for what they come to together."""
     likely = np.array([0.8] + [0.1] * 400)
     sizes = np.array([120.0] + [20.0] * 400)
-    assert way.choose(likely, sizes).tolist() == [True] + [False] * 400
+    assert way.choose_blocks(likely, sizes).tolist() == [True] + [False] * 400
 
 
 @settings(deadline=None)
@@ -102,11 +102,11 @@ def test_siblings_are_settled_together(html: str, random: Any) -> None:
     flat = document.parse(f"<p>a<ul><li>b<li>c</ul>{html}").flat
     likely = np.array([random.random() for _ in flat.texts], np.float32)
     likely[:2] = 0, 1
-    sizes = features.lengths(flat.texts)
-    wanted = selection.settle(likely, flat, sizes)
-    kin = selection.siblings(flat)
+    sizes = features.text_lengths(flat.texts)
+    wanted = selection.settle_probabilities(likely, flat, sizes)
+    kin = selection.group_siblings(flat)
     for one in WAYS.values():
-        settled = one.settle(likely, flat, sizes)
+        settled = one.settle_probabilities(likely, flat, sizes)
         np.testing.assert_allclose(settled, wanted, rtol=1e-4)
         assert np.array_equal(settled, settled[kin])
 
@@ -121,11 +121,12 @@ def test_siblings_are_settled_together(html: str, random: Any) -> None:
 def test_a_label_is_not_kept_without_what_it_names(way: Any, html: str) -> None:
     """Labels are the same on all pages of a shop; what stands beside them tells these apart."""
     flat = document.parse(f"{html}<hr>").flat
-    settled = way.settle(np.array([0.9, 0.4, 0.2, 0.1], np.float32), flat, np.full(4, 6.0))
+    likely = np.array([0.9, 0.4, 0.2, 0.1], np.float32)
+    settled = way.settle_probabilities(likely, flat, np.full(4, 6.0))
     assert settled[0] == settled[1] > settled[2] == settled[3]
     apart = "<table><tr><th class=menu>Tea<td class=text>A drink</table>"
     flat = document.parse(apart).flat
-    settled = way.settle(np.array([0.1, 0.9], np.float32), flat, np.full(2, 6.0))
+    settled = way.settle_probabilities(np.array([0.1, 0.9], np.float32), flat, np.full(2, 6.0))
     assert settled == pytest.approx([0.1, 0.9])
 
 
@@ -134,7 +135,7 @@ def test_blocks_alike_are_settled_together_in_part(way: Any) -> None:
     comment = "<div class=comment><p>a<p>b</div>"
     flat = document.parse(f"<main><p>a<p>b</main>{comment}<hr>{comment}{comment}").flat
     likely = np.array([0.9, 0.9, 0.8, 0.8, *[0.1] * 4], np.float32)
-    settled = way.settle(likely, flat, np.full(8, 300.0))
+    settled = way.settle_probabilities(likely, flat, np.full(8, 300.0))
     assert settled[:2] == pytest.approx(0.9)
     odds = np.log(np.array([0.8, 0.1]) / [0.2, 0.9])
     shared = (odds[0] + 2 * odds[1]) / 3
@@ -148,7 +149,7 @@ def test_far_down_a_long_page_blocks_are_like_the_first_of_their_kind(way: Any) 
     later = "<main><p class=post>a<p class=other>b</main>"
     flat = document.parse(posts + "<hr>" + later).flat
     likely = np.append(np.full(JUDGED, 0.9), [0.2, 0.2]).astype(np.float32)
-    settled = way.settle(likely, flat, np.full(JUDGED + 2, 300.0))
+    settled = way.settle_probabilities(likely, flat, np.full(JUDGED + 2, 300.0))
     assert settled[JUDGED:] == pytest.approx([0.9, 0.2], rel=1e-4)
 
 
@@ -159,12 +160,12 @@ def test_lines_inside_the_main_container_get_likelier(way: Any) -> None:
     settled, sizes = np.full(6, 0.3), np.array([6, 4, 30, 900, 6, 4.0])
     kept = np.array([False, False, True, True, False, False])
     likelier = 1 / (1 + 0.7 / 0.3 * np.exp(-selection.INSIDE))
-    judged = way.inside(settled, kept, flat, sizes)
+    judged = way.raise_inside(settled, kept, flat, sizes)
     assert judged == pytest.approx([0.3] * 2 + [likelier] * 4)
     kept[0] = True  # six characters of 936
-    assert way.inside(settled, kept, flat, sizes) == pytest.approx(judged)
+    assert way.raise_inside(settled, kept, flat, sizes) == pytest.approx(judged)
     sizes[0] = 200  # of 1,130: no container but the page holds enough
-    assert way.inside(settled, kept, flat, sizes) is settled
+    assert way.raise_inside(settled, kept, flat, sizes) is settled
 
 
 def test_a_wrapper_around_nearly_all_says_nothing(way: Any) -> None:
@@ -172,7 +173,7 @@ def test_a_wrapper_around_nearly_all_says_nothing(way: Any) -> None:
     menu = "<li><a href=/x>Tea</a>" * 400
     flat = document.parse(f"<p>Skip<div><ul>{menu}</ul><p>A drink.<p>Green.</div>").flat
     settled, kept = np.full(403, 0.3), np.arange(403) > 400
-    judged = way.inside(settled, kept, flat, np.full(403, 9.0))
+    judged = way.raise_inside(settled, kept, flat, np.full(403, 9.0))
     assert judged == pytest.approx(settled, abs=0.005)
     assert judged[1] > settled[0] == judged[0]
 
@@ -182,7 +183,7 @@ def test_what_follows_the_blocks_that_are_looked_at_is_inside_as_well(way: Any) 
     line = "<p>Tea, and cake with it, and bread."
     before, many = LIMIT // 2, LIMIT // 2 + LIMIT
     flat = document.parse(f"{line * before}<main>{line * LIMIT}</main>").flat
-    judged = way.inside(np.full(many, 0.3), np.arange(many) >= before, flat, np.ones(many))
+    judged = way.raise_inside(np.full(many, 0.3), np.arange(many) >= before, flat, np.ones(many))
     assert judged[:before] == pytest.approx(0.3)
     assert len(set(judged[before:].tolist())) == 1
     assert judged[before] > 0.3
@@ -194,11 +195,11 @@ def test_inside_the_main_container(html: str, random: Any) -> None:
     """Some blocks get likelier or none does, whoever computes it."""
     flat = document.parse(f"<p>a<ul><li>b<li>c</ul>{html}").flat
     settled = np.array([random.random() for _ in flat.texts])
-    sizes = features.lengths(flat.texts)
-    wanted = selection.inside(settled, settled > 0.5, flat, sizes)
+    sizes = features.text_lengths(flat.texts)
+    wanted = selection.raise_inside(settled, settled > 0.5, flat, sizes)
     assert (wanted >= settled).all()
     for one in WAYS.values():
-        judged = one.inside(settled, settled > 0.5, flat, sizes)
+        judged = one.raise_inside(settled, settled > 0.5, flat, sizes)
         np.testing.assert_allclose(judged, wanted, rtol=1e-9)
 
 
@@ -212,7 +213,7 @@ def below_heading(html: str, kept: str, title: str = "", likely: float = 0.1) ->
     chosen = np.array([kept in text for text in texts])
     titled = np.array([text == title for text in texts])
     judged = np.where(chosen, 0.9, likely)
-    found = selection.below_heading(chosen, judged, flat, features.lengths(texts), titled)
+    found = selection.below_heading(chosen, judged, flat, features.text_lengths(texts), titled)
     return [text for text, one in zip(texts, found, strict=True) if one]
 
 
@@ -278,7 +279,7 @@ def test_below_the_heading(html: str, random: Any) -> None:
     flat = document.parse(f"<p>a<h1>b</h1><nav>c</nav>{html}<p hidden>d").flat
     judged, titled = (np.array([random.random() for _ in flat.texts]) for _ in range(2))
     kept = judged > 0.7
-    sizes = features.lengths(flat.texts)
+    sizes = features.text_lengths(flat.texts)
     found = selection.below_heading(kept, judged, flat, sizes, titled > 0.8)
     assert found[kept].all()
     hidden = (flat.signs[flat.around] & selection.BIT["hidden"]) > 0

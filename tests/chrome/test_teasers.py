@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from crawler.chrome import SiteTemplate, block_hash, parse, strip_chrome
-from crawler.chrome.judge.features import lengths
-from crawler.chrome.template.teasers import teasers
+from crawler.chrome.judge.features import text_lengths
+from crawler.chrome.template.teasers import find_teasers
 
 NAMES = (
     "Owls",
@@ -124,6 +124,6 @@ def test_thousands_of_such_headings_take_linear_time() -> None:
         known = np.array([text == "Related articles" for text in flat.texts])
         assert known.sum() == number
         start = time.process_time()
-        teasers(flat, known, lengths(flat.texts))
+        find_teasers(flat, known, text_lengths(flat.texts))
         seconds.append(time.process_time() - start)
     assert seconds[1] < 20 * seconds[0] + 0.05

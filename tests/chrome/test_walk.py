@@ -19,7 +19,7 @@ from tests.pure import load_pure
 
 if not reader.COMPILED:
     pytest.skip("not compiled here: python hatch_build.py", allow_module_level=True)
-from crawler.chrome.page._reader import walk
+from crawler.chrome.page._reader import walk_tree
 
 pure = load_pure(reader.__name__)
 
@@ -74,14 +74,14 @@ def columns(found: Any) -> dict[str, Any]:
 
 def both(html: bytes) -> tuple[Any, Any]:
     """What the walk and the reader make of a page: of none where no tree can, or may, be built."""
-    data, _, crowded = document._bounded(document._decoded(html, None)[2])
+    data, _, crowded = document._bound_page(document._decode_html(html, None)[2])
     heard = walked = listened(data)
     if not crowded:
         tree = None
         with suppress(etree.LxmlError):
             tree = etree.fromstring(data, etree.HTMLParser(encoding="utf-8", huge_tree=True))
         empty: Any = pure.Reader()
-        walked = empty.close() if tree is None else walk(tree)
+        walked = empty.close() if tree is None else walk_tree(tree)
     return columns(walked), columns(heard)
 
 
@@ -162,17 +162,17 @@ def test_trees_of_others(entities: bool) -> None:
     parser = etree.XMLParser(resolve_entities=entities)
     root = etree.fromstring(XHTML, parser)
     for element in (root, *root.iter(etree.Element)):
-        assert columns(walk(element)) == columns(pure.walk(element))
+        assert columns(walk_tree(element)) == columns(pure.walk_tree(element))
     for element in etree.HTML(PAGE).iter(etree.Element):
-        assert columns(walk(element)) == columns(pure.walk(element))
+        assert columns(walk_tree(element)) == columns(pure.walk_tree(element))
 
 
 def test_without_the_compiled_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page has the same main text where the walk is not compiled."""
     with_it = strip_chrome(PAGE)
-    assert document.walk is walk
+    assert document.walk_tree is walk_tree
     monkeypatch.setattr(document, "COMPILED", False)
-    monkeypatch.setattr(document, "walk", pure.walk)
+    monkeypatch.setattr(document, "walk_tree", pure.walk_tree)
     for html in (PAGE, PAGE.encode(), etree.HTML(PAGE)):
         found = strip_chrome(html)
         assert (found.text, found.title) == (with_it.text, with_it.title)
@@ -214,7 +214,7 @@ def test_frequent_characters_are_counted(page: bytes, times: int, one: int, othe
     page = page * times + b"<" * times
     first, last = sorted((one, other))
     found = sum(first <= char <= last for char in page)
-    assert encoding.count(page, first, last) == found
+    assert encoding.count_bytes(page, first, last) == found
 
 
 def test_so_many_are_left_out() -> None:
@@ -230,7 +230,7 @@ def test_an_anchor_of_very_many_attributes_is_none(attributes: int) -> None:
     """As the expression has it: the address is one of them."""
     page = b"<a " + b"x " * (attributes - 1) + b"href=/y>"
     expected = [("/y", None)] * (attributes <= unparsed.MOST_ATTRIBUTES)
-    assert unparsed.anchors(page, 9) == expected
+    assert unparsed.find_anchors(page, 9) == expected
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -240,9 +240,9 @@ def test_trees_have_few_attributes(name: str, monkeypatch: pytest.MonkeyPatch) -
 
     def noting(root: Any) -> Any:
         trees.append(root)
-        return walk(root)
+        return walk_tree(root)
 
-    monkeypatch.setattr(document, "walk", noting)
+    monkeypatch.setattr(document, "walk_tree", noting)
     document.parse(HOSTILE[name])
     elements = (element for tree in trees for element in tree.iter(etree.Element))
     assert sum(len(element.attrib) ** 2 for element in elements) < 1 << 29

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""What :func:`.features.describe` does, compiled: one row after another.
+"""What :func:`.features.describe_blocks` does, compiled: one row after another.
 
 Both give the same numbers, which a test compares; what they mean and why stands there.
 """
@@ -42,7 +42,7 @@ cdef int FEW = by_numpy.FEW, MANY = features.MANY, LONG_WORDS = features.LONG_WO
 cdef float MOSTLY_LINKED = features.MOSTLY_LINKED, LITTLE_LINKED = features.LITTLE_LINKED
 
 
-def describe(flat, str title not None, scores):
+def describe_blocks(flat, str title not None, scores):
     """Return features of the first `JUDGED` blocks, float32, one row for each."""
     cdef Py_ssize_t n = min(<Py_ssize_t>len(flat.texts), <Py_ssize_t>features.LIMIT), row, i, at
     cdef Py_ssize_t judged = min(n, <Py_ssize_t>features.JUDGED)
@@ -125,7 +125,7 @@ def describe(flat, str title not None, scores):
     return found[:judged]
 
 
-def lengths(list texts not None):
+def text_lengths(list texts not None):
     """Return how many characters each text has."""
     cdef Py_ssize_t i
     found = np.empty(len(texts))
@@ -228,7 +228,7 @@ cdef double[:, ::1] of_names(flat, scores):
     cdef int64_t[::1] outer = flat.outer.copy(), further = flat.outer.copy()
     cdef Py_ssize_t n = outer.shape[0], i
     cdef list names = flat.names
-    cdef double[::1] score = scores.means(names)
+    cdef double[::1] score = scores.mean_values(names)
     cdef double[::1] total = np.empty(n), sums = np.empty(n)
     cdef double[:, ::1] found = np.empty((n, NAMED))
     cdef int64_t deepest = 0, parent

@@ -17,7 +17,7 @@ cdef enum:
 cdef double DOUBT = by_numpy.DOUBT, MOST = by_numpy.MOST
 
 
-def likelihoods(model, const float[:, ::1] units, features):
+def score_units(model, const float[:, ::1] units, features):
     """Return the probabilities of main text, float32."""
     cdef const float[::1] bias = model.hidden_bias, output = model.output
     cdef double last = model.output_bias
@@ -34,7 +34,7 @@ def likelihoods(model, const float[:, ::1] units, features):
         if fabs(logits[row]) < DOUBT:
             rows[doubtful] = row
             doubtful += 1
-    cdef const double[::1] asked = votes(model.forest, features, rows[:doubtful])
+    cdef const double[::1] asked = sum_votes(model.forest, features, rows[:doubtful])
     for row in range(doubtful):
         logits[rows[row]] = (logits[rows[row]] + asked[row]) / 2
     found = np.empty(n, np.float32)
@@ -44,7 +44,7 @@ def likelihoods(model, const float[:, ::1] units, features):
     return found
 
 
-def votes(forest, const float[:, ::1] features, const int64_t[::1] rows):
+def sum_votes(forest, const float[:, ::1] features, const int64_t[::1] rows):
     """Return the log-odds of some rows of `features`, float64."""
     cdef const uint16_t[:, ::1] columns = forest.columns
     cdef const float[:, ::1] limits = forest.limits, answers = forest.answers

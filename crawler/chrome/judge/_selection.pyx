@@ -23,10 +23,10 @@ cdef double SURER = selection.SURER
 cdef double[::1] WORLDS = np.exp(np.multiply(selection.WORLDS, selection.SURER))
 
 
-def settle(const float[::1] likely, flat, const double[::1] sizes):
+def settle_probabilities(const float[::1] likely, flat, const double[::1] sizes):
     cdef Py_ssize_t n = likely.shape[0], i
     cdef const int64_t[::1] within = flat.within, around = flat.around, kinds = flat.kinds
-    cdef const int64_t[::1] outer = flat.outer, labelled = selection.labelled(flat)
+    cdef const int64_t[::1] outer = flat.outer, labelled = selection.group_labels(flat)
     cdef int64_t many = len(flat.names), above
     cdef int64_t[::1] alike = np.empty(n, np.int64), kin = np.empty(n, np.int64)
     cdef double[::1] odds = np.empty(n), weights = np.empty(n), ones = np.ones(n), shared
@@ -61,7 +61,7 @@ cdef double[::1] mean(
     return found
 
 
-def choose(likely, const double[::1] sizes):
+def choose_blocks(likely, const double[::1] sizes):
     cdef const double[::1] chance = likely
     cdef const int64_t[::1] order = np.argsort(-likely, kind="stable")
     cdef Py_ssize_t n = chance.shape[0], world, i, longest = 0
@@ -112,7 +112,7 @@ cdef void expect(
         expected[i] += weight * right / (taken + wanted)
 
 
-def inside(settled, kept, flat, const double[::1] sizes):
+def raise_inside(settled, kept, flat, const double[::1] sizes):
     cdef const unsigned char[::1] is_kept = kept.view(np.uint8)
     cdef const int64_t[::1] firsts = flat.firsts, ends = flat.ends
     cdef Py_ssize_t n = sizes.shape[0], i, end, first = 0, last = n

@@ -20,7 +20,7 @@ FEW: Final = 2  # siblings of one tag and class; of more it is a list
 TINY: Final = 1e-9
 
 
-def columns(
+def describe_containers(
     upto: Wide,
     starts: Ints,
     stops: Ints,
@@ -34,7 +34,7 @@ def columns(
     size = stops - starts
     words = inside[:, WORDS]
     table = np.empty((len(starts), 13), np.float32)
-    table[:, :5] = ratios(inside)
+    table[:, :5] = divide_sums(inside)
     table[:, 5:8] = inside[:, :3] / np.maximum(inside[0, :3], TINY)
     table[:, 8] = np.log1p(size)
     table[:, 9] = starts / n
@@ -43,7 +43,7 @@ def columns(
     several = twins > FEW
     table[:, 12] = np.log1p(words * several)
     fits = np.concatenate((size >= SIZES, words >= SHARES * words[0], several[None]))
-    levels = _smallest(fits, parents)[:, within]
+    levels = _smallest_containers(fits, parents)[:, within]
     looked_up = table[levels]
     parts: list[NDArray[Any]] = [*looked_up]
     row = np.arange(n)
@@ -58,7 +58,7 @@ def columns(
     return parts
 
 
-def _smallest(fits: NDArray[np.bool_], parents: Ints) -> Ints:
+def _smallest_containers(fits: NDArray[np.bool_], parents: Ints) -> Ints:
     """Return for each row of `fits` and each container the smallest around it that fits.
 
     That is the container itself or the nearest one above it; the page fits always.
@@ -75,7 +75,7 @@ def _smallest(fits: NDArray[np.bool_], parents: Ints) -> Ints:
         near = further
 
 
-def ratios(sums: Wide) -> Floats:
+def divide_sums(sums: Wide) -> Floats:
     """Return prose and links per word; length, links and headings per block."""
     result = np.empty((*sums.shape[:-1], 5), np.float32)
     result[..., :2] = sums[..., 1:3] / np.maximum(sums[..., :1], 1)

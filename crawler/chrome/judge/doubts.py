@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..page.blocks import TAG_CODES, Flat, Wide
 from ..page.signs import BIT
 from . import extras
-from .features import counted
+from .features import count_words
 
 SENTENCE: Final = 8  # words
 _MAIN: Final = BIT["main"] | BIT["article"]
@@ -30,18 +30,18 @@ _COOKIES: Final = re.compile(r"cookie|consent|クッキー|쿠키|süti|eväste"
 _LICENCE: Final = re.compile(r"licen[cs]e|copyright|legal", re.IGNORECASE)
 
 
-def places(flat: Flat, sizes: Wide) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def find_text_places(flat: Flat, sizes: Wide) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which blocks may be text, and which of these stand where a page says its text is."""
     signs = flat.signs[flat.around]
     plain = (2 * flat.linked < sizes) & (signs & (_AROUND | BIT["asked"] | BIT["paged"]) == 0)
     return plain, plain & (signs & _MAIN > 0) & (signs & _BESIDE == 0)
 
 
-def beside(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
+def find_doubtful(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks stand beside the main text by what their page says of them."""
     signs = flat.signs[flat.around]
     heading = (flat.codes[flat.around] == TAG_CODES["h1"]) & (signs & BIT["hidden"] == 0)
-    plain, inner = places(flat, sizes)
+    plain, inner = find_text_places(flat, sizes)
     plain &= (signs & BIT["header"] == 0) | (signs & _MAIN > 0)
     found = np.zeros(len(signs), bool)
     for mark in ("unshown", "paged", "asked", "modal"):
@@ -52,7 +52,7 @@ def beside(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
         if (heading & inside).any() and not (heading & ~inside).any():
             continue
         # Shops put whole parts of a product's page into dialogs.
-        if mark != "modal" or _is_short(flat, inside, others) or _asks(flat, inside):
+        if mark != "modal" or _is_short(flat, inside, others) or _asks_about_cookies(flat, inside):
             found |= inside
     inside = (signs & BIT["thread"] > 0) & (signs & BIT["definitions"] > 0)
     if inside.any():
@@ -63,9 +63,9 @@ def beside(flat: Flat, title: str, sizes: Wide) -> NDArray[np.bool_]:
     if (inner & ~found & (flat.words >= 3)).any():
         found |= (signs & BIT["footer"] > 0) & (signs & _MAIN == 0)
     if not _LICENCE.search(title):
-        found |= _law(flat, plain & ~found)
+        found |= _find_owner_notices(flat, plain & ~found)
     found |= extras.articles(flat, title)
-    text = plain & ~found & (counted(flat.words, sizes) >= SENTENCE)
+    text = plain & ~found & (count_words(flat.words, sizes) >= SENTENCE)
     if text.any():
         for rule in (extras.comments, extras.rows, extras.teasers):
             found |= rule(flat, text, sizes)
@@ -78,14 +78,14 @@ def _is_short(flat: Flat, inside: NDArray[np.bool_], others: NDArray[np.bool_]) 
     return bool(flat.words[inside].sum() <= flat.words[others].sum())
 
 
-def _asks(flat: Flat, inside: NDArray[np.bool_]) -> bool:
+def _asks_about_cookies(flat: Flat, inside: NDArray[np.bool_]) -> bool:
     """Whether a fifth of some blocks' words are about cookies, as nearly all languages say."""
     numbers = np.flatnonzero(inside)
     asking = [at for at in numbers.tolist() if _COOKIES.search(flat.texts[at])]
     return bool(5 * flat.words[asking].sum() >= flat.words[numbers].sum())
 
 
-def _law(flat: Flat, plain: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _find_owner_notices(flat: Flat, plain: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which of the last blocks say who owns the page, if others are before them."""
     found = np.zeros(len(plain), bool)
     numbers = np.flatnonzero(plain).tolist()

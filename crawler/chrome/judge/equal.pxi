@@ -1,4 +1,4 @@
-"""What is equal among many numbers; part of `_features.pyx` and `_choice.pyx`."""
+"""What is equal among many numbers; part of `_features.pyx` and `_selection.pyx`."""
 
 
 cdef int64_t[::1] first_equal(const int64_t[::1] numbers):

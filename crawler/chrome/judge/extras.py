@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..page.blocks import LIMIT, TAG_CODES, Flat, Wide
 from ..page.signs import BIT
-from .phrases import KINDS, READ, said
+from .phrases import KINDS, READ, phrase_kinds
 
 _ARTICLE: Final = BIT["article"]
 _HEADER: Final = BIT["c_header"] | BIT["header"]
@@ -34,7 +34,7 @@ def comments(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.boo
     for at in np.flatnonzero(headings[first:]).tolist():
         heading = first + at
         title = flat.texts[heading]
-        if len(title) > READ or not (said(title)[0] & _COMMENTS):
+        if len(title) > READ or not (phrase_kinds(title)[0] & _COMMENTS):
             continue
         signed = [
             number
@@ -68,7 +68,7 @@ def teasers(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool
     is_line = (flat.links == 1) & (flat.linked < sizes) & (2 * flat.linked >= sizes) & ~text
     for at in np.flatnonzero(is_line).tolist():
         head, colon, rest = flat.texts[at][:READ].partition(":")
-        if colon and rest and said(head)[1] & _RELATED:
+        if colon and rest and phrase_kinds(head)[1] & _RELATED:
             found[at] = text[:at].any() and text[at:].any()
     return found
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..page.blocks import JUDGED, LIMIT, TAGS, Flat, Floats, Ints, Wide
 from ..page.signs import SIGNS, AnyWords
 from . import containers, phrases
-from .containers import BLOCKS, HEADS, LENGTH, LINKED, LINKS, PROSE, TINY, WORDS, ratios
+from .containers import BLOCKS, HEADS, LENGTH, LINKED, LINKS, PROSE, TINY, WORDS, divide_sums
 
 # What a sentence or a quotation ends in, and what parts a text into such: also in Arabic, Urdu,
 # Hindi, Burmese, Khmer, Ethiopic, Armenian and Tibetan. Thai and Lao have spaces there.
@@ -38,7 +38,7 @@ LITTLE_LINKED: Final = 0.3
 TITLED: Final = 7  # the column that tells whether the page's title repeats a block
 
 
-def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
+def describe_blocks(flat: Flat, title: str, scores: AnyWords) -> Floats:
     """Return features of the first `JUDGED` blocks, float32, one row for each, among `LIMIT`.
 
     `title` is that of the page, `scores` tell how much words of classes speak for main text.
@@ -50,7 +50,7 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
     texts = flat.texts[:LIMIT]
     n = len(texts)
     around = flat.around[:n]
-    own, words, prose = _own(texts, flat.words[:n], flat.linked[:n], title)
+    own, words, prose = _describe_texts(texts, flat.words[:n], flat.linked[:n], title)
     own[:, 5] = np.log1p(flat.links[:n])
     own[:, 8] = flat.depths[around]
     length, linked = own[:, 0], own[:, 1]
@@ -76,33 +76,33 @@ def describe(flat: Flat, title: str, scores: AnyWords) -> Floats:
     padded = np.zeros((n + 4, 4), np.float32)
     padded[2:-2, :3] = own[:, :3]
     padded[2:-2, 3] = tags
-    of_kinds, shared = _kin(flat.kinds[around], words, prose, linked)
-    page = _page(total, of_kinds, tags, words, linked, own[:, 8])
+    of_kinds, shared = _sum_kinds(flat.kinds[around], words, prose, linked)
+    page = _describe_page(total, of_kinds, tags, words, linked, own[:, 8])
     signs = flat.signs[around].astype("<i8").view(np.uint8).reshape(n, 8)
     parts: list[NDArray[Any]] = [
         own,
-        _places(flat, upto[_REACH : _REACH + n], total, tags, heading),
+        _describe_places(flat, upto[_REACH : _REACH + n], total, tags, heading),
         tags[:, None] == _TAG_CODES,
         np.unpackbits(signs, axis=1, count=len(SIGNS), bitorder="little"),
-        ratios(windows).reshape(n, -1),
+        divide_sums(windows).reshape(n, -1),
         *(padded[2 + shift : 2 + shift + n] for shift in NEIGHBOURS),
         shared[flat.kinds[around]],
-        named(flat, scores)[around],
-        *containers.columns(
+        describe_names(flat, scores)[around],
+        *containers.describe_containers(
             upto[_REACH : _REACH + n + 1],
             starts,
             stops,
             flat.parents,
-            twins(flat),
+            count_siblings(flat),
             flat.within[:n],
         ),
-        *phrases.columns(texts[:JUDGED]),
+        *phrases.describe_phrases(texts[:JUDGED]),
         np.broadcast_to(page, (n, len(page))),
     ]
     return np.concatenate([part[:JUDGED] for part in parts], 1, dtype=np.float32)
 
 
-def _places(
+def _describe_places(
     flat: Flat, before: Wide, total: Wide, tags: Ints, heading: NDArray[np.bool_]
 ) -> Floats:
     """Return where each block stands: among words and blocks, headings and containers."""
@@ -123,17 +123,17 @@ def _places(
     return place
 
 
-def _own(
+def _describe_texts(
     texts: list[str], counts: Ints, linked_chars: Ints, title: str
 ) -> tuple[Floats, Wide, Wide]:
     """Return what each block is by itself; its words; its likeness to prose."""
     n = len(texts)
-    chars = lengths(texts)
+    chars = text_lengths(texts)
     spaces = counts.astype(np.float64)
-    words = counted(spaces, chars)
+    words = count_words(spaces, chars)
     stops = np.zeros(n)
     long = np.flatnonzero(chars > SHORT)
-    stops[long] = [_stops(texts[i]) for i in long.tolist()]
+    stops[long] = [_count_stops(texts[i]) for i in long.tolist()]
     ends = np.fromiter((t[-1] in ENDERS for t in texts), bool, n)
     linked = np.minimum(linked_chars / chars, 1)
     prose = np.minimum(words / 20, 1) * (1 - linked) * ((stops > 0) | ends)
@@ -148,7 +148,7 @@ def _own(
     return own, words, prose
 
 
-def counted(words: NDArray[Any], chars: Wide) -> Wide:
+def count_words(words: NDArray[Any], chars: Wide) -> Wide:
     """Return how many words texts have, by the parts between their spaces and their characters.
 
     Chinese and Japanese ones count as half of their characters.
@@ -156,7 +156,7 @@ def counted(words: NDArray[Any], chars: Wide) -> Wide:
     return np.where(chars > 12 * words, chars / 2, words)
 
 
-def twins(flat: Flat) -> Ints:
+def count_siblings(flat: Flat) -> Ints:
     """Return for each container how many siblings of one tag and class it is one of."""
     kinds = flat.kinds[flat.holders]
     alike = first_equal(flat.parents * (kinds.max() + 1) + kinds)
@@ -171,19 +171,19 @@ def first_equal(numbers: Ints) -> Ints:
     return np.fromiter(places, np.int64, len(numbers))
 
 
-def lengths(texts: list[str]) -> Wide:
+def text_lengths(texts: list[str]) -> Wide:
     """Return how many characters each text has."""
     return np.fromiter(map(len, texts), np.float64, len(texts))
 
 
-def _stops(text: str) -> int:
+def _count_stops(text: str) -> int:
     count = text.count(",") + text.count(". ")
     if not text.isascii():
         count += len(_STOP.findall(text))
     return count
 
 
-def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> tuple[Wide, Floats]:
+def _sum_kinds(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> tuple[Wide, Floats]:
     """Return the blocks and words of each tag and class, all over the page, and what they hold."""
     blocks, words_held = np.bincount(kin), np.bincount(kin, words)
     held = np.maximum(words_held, TINY)
@@ -195,7 +195,7 @@ def _kin(kin: Ints, words: Wide, prose: Wide, linked: Floats) -> tuple[Wide, Flo
     return np.stack((blocks, words_held)), table
 
 
-def _page(
+def _describe_page(
     total: Wide, of_kinds: Wide, tags: Ints, words: Wide, linked: Floats, depths: Floats
 ) -> Floats:
     """Return what tells an article from a forum, a shop or a list: the page as a whole."""
@@ -224,10 +224,10 @@ def _page(
     return np.array(numbers, np.float32)
 
 
-def named(flat: Flat, scores: AnyWords) -> Floats:
+def describe_names(flat: Flat, scores: AnyWords) -> Floats:
     """Return for each element what its class says, the nearest one and all those around it."""
     number = len(flat.names)
-    own = scores.means(flat.names)[flat.kinds]
+    own = scores.mean_values(flat.names)[flat.kinds]
     has_name = np.fromiter(map(bool, flat.names), bool, number)[flat.kinds]
     outer = flat.outer
     nearest = np.where(has_name, np.arange(len(outer)), outer)
@@ -245,4 +245,4 @@ def named(flat: Flat, scores: AnyWords) -> Floats:
 
 
 with suppress(ImportError):  # compiled, they do the same in less time
-    from ._features import describe, lengths  # noqa: F401
+    from ._features import describe_blocks, text_lengths  # noqa: F401

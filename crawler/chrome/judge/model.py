@@ -31,7 +31,7 @@ class Forest(NamedTuple):
     answers: Floats  # (trees, questions + 1)
 
 
-def votes(forest: Forest, features: Floats, rows: Ints) -> Wide:
+def sum_votes(forest: Forest, features: Floats, rows: Ints) -> Wide:
     """Return the log-odds of some rows of `features`, float64, shape (rows,)."""
     trees, answers = forest.answers.shape
     tree = np.arange(trees)
@@ -49,7 +49,7 @@ def votes(forest: Forest, features: Floats, rows: Ints) -> Wide:
     return found
 
 
-def likelihoods(model: Model, units: Floats, features: Floats) -> Floats:
+def score_units(model: Model, units: Floats, features: Floats) -> Floats:
     """Return the probabilities of main text, given the products of rows with the hidden weights.
 
     Layer and trees err on different blocks, so where the layer is in doubt, the log-odds of both
@@ -58,7 +58,7 @@ def likelihoods(model: Model, units: Floats, features: Floats) -> Floats:
     units = np.maximum(units + model.hidden_bias, 0)
     logits = units @ model.output + model.output_bias
     doubtful = np.flatnonzero(np.abs(logits) < DOUBT)
-    logits[doubtful] = (logits[doubtful] + votes(model.forest, features, doubtful)) / 2
+    logits[doubtful] = (logits[doubtful] + sum_votes(model.forest, features, doubtful)) / 2
     likely: Floats = 1 / (1 + np.exp(-np.minimum(np.maximum(logits, -MOST), MOST)))
     return likely
 
@@ -86,9 +86,9 @@ class Model(NamedTuple):
         rows = max(_PRODUCTS // self.hidden.size, 1)
         for at in range(0, len(features), rows):
             np.matmul(features[at : at + rows], self.hidden, out=units[at : at + rows])
-        return likelihoods(self, units, features)
+        return score_units(self, units, features)
 
-    def save(self) -> None:
+    def save_weights(self) -> None:
         """Write the weights where `load` reads them."""
         words = sorted(self.names.values)
         scores = np.array([self.names.values[word] for word in words], np.float32)
@@ -98,7 +98,7 @@ class Model(NamedTuple):
 
 
 @cache
-def load() -> Model:
+def load_model() -> Model:
     """Read the weights that stand beside this module."""
     with np.load(WEIGHTS, allow_pickle=False) as stored:
         arrays = dict(stored)
@@ -108,4 +108,4 @@ def load() -> Model:
 
 
 with suppress(ImportError):  # compiled, they do the same in less time
-    from ._model import likelihoods
+    from ._model import score_units

@@ -25,17 +25,17 @@ DISTANCES: Final = np.log1p(np.arange(FAR + 1)).astype(np.float32)
 _WORD: Final = re.compile(r"(?:[^\W\d_]|©)+")
 
 
-def words(text: str) -> list[str]:
+def first_words(text: str) -> list[str]:
     """Return the runs of letters in the beginning of a text, in lower case.
 
-    >>> words("12 Comments – don't miss them")
+    >>> first_words("12 Comments – don't miss them")
     ['comments', 'don', 't', 'miss', 'them']
     """
     # Letter by letter, as the compiled module does; a final sigma is as any.
     return _WORD.findall(text[:READ].replace("İ", "i").replace("Σ", "σ").lower())
 
 
-def _read() -> tuple[tuple[str, ...], dict[str, int]]:
+def _read_phrases() -> tuple[tuple[str, ...], dict[str, int]]:
     kinds: list[str] = []
     phrases: dict[str, int] = {}
     for line in Path(__file__).with_name("phrases.txt").read_text("utf-8").splitlines():
@@ -43,23 +43,24 @@ def _read() -> tuple[tuple[str, ...], dict[str, int]]:
             kinds.append(line.strip("[]"))
         elif line:
             for phrase in line.split("|"):
-                key = " ".join(words(phrase))
+                key = " ".join(first_words(phrase))
                 phrases[key] = phrases.get(key, 0) | 1 << len(kinds) - 1
     return tuple(kinds), phrases
 
 
-KINDS, PHRASES = _read()
+KINDS, PHRASES = _read_phrases()
 
 
-def said(text: str) -> tuple[int, int]:
+def phrase_kinds(text: str) -> tuple[int, int]:
     """Return which kinds of phrase a text is, and which it begins with, one bit for each of KINDS.
 
-    >>> [[KINDS[i] for i in range(len(KINDS)) if bits >> i & 1] for bits in said("Related posts")]
+    >>> found = phrase_kinds("Related posts")
+    >>> [[KINDS[i] for i in range(len(KINDS)) if bits >> i & 1] for bits in found]
     [['related'], ['related']]
-    >>> said("A recipe for tea")
+    >>> phrase_kinds("A recipe for tea")
     (0, 0)
     """
-    found = words(text)
+    found = first_words(text)
     if not found:
         return 0, 0
     whole = PHRASES.get(" ".join(found), 0) if len(text) <= READ else 0
@@ -72,23 +73,23 @@ def said(text: str) -> tuple[int, int]:
     return whole, begins
 
 
-def columns(texts: list[str]) -> list[Floats]:
+def describe_phrases(texts: list[str]) -> list[Floats]:
     """Return what phrases tell of each block: its own, and how far away the nearest ones are."""
     n = len(texts)
-    own = np.array([said(text) for text in texts], np.int64)
+    own = np.array([phrase_kinds(text) for text in texts], np.int64)
     short = np.fromiter((len(text) <= READ for text in texts), bool, n)
-    hit = _bits(np.where(short, own[:, 0] | own[:, 1], own[:, 0])) > 0
+    hit = _bit_columns(np.where(short, own[:, 0] | own[:, 1], own[:, 0])) > 0
     row = np.arange(n)[:, None]
     before = np.maximum.accumulate(np.where(hit, row, -FAR), 0)
     after = np.minimum.accumulate(np.where(hit, row, n + FAR)[::-1], 0)[::-1]
     return [
-        _bits(own[:, 0]),
-        _bits(own[:, 1]),
+        _bit_columns(own[:, 0]),
+        _bit_columns(own[:, 1]),
         DISTANCES[np.minimum(row - before, FAR)],
         DISTANCES[np.minimum(after - row, FAR)],
     ]
 
 
-def _bits(sets: NDArray[np.int64]) -> Floats:
+def _bit_columns(sets: NDArray[np.int64]) -> Floats:
     """Return a column for each kind."""
     return (sets[:, None] >> np.arange(len(KINDS)) & 1).astype(np.float32)

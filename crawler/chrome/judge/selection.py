@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..page.blocks import JUDGED, TAG_CODES, TAGS, Flat, Floats, Ints, Wide
 from ..page.signs import BIT
-from .features import counted, first_equal
+from .features import count_words, first_equal
 
 HELD: Final = 0.9  # of the text to keep, by the main container
 INSIDE: Final = 1.0  # of log-odds, for what stands in it
@@ -37,18 +37,18 @@ HIDDEN: Final = 0.2  # of the text that is likely and seen
 DOUBTED: Final = 0.01  # likelihood, at most
 
 
-def siblings(flat: Flat) -> Ints:
+def group_siblings(flat: Flat) -> Ints:
     """Return for each block the first of its group: siblings of one tag and class.
 
     A label in a table is a sibling of the cell it names.  Not siblings are those that stand alone
     in an element between, as the line of a banner.
     """
-    kinds, above = labelled(flat)[flat.kinds[flat.around]], flat.kinds[flat.outer[flat.around]]
+    kinds, above = group_labels(flat)[flat.kinds[flat.around]], flat.kinds[flat.outer[flat.around]]
     many = flat.kinds.max() + 1
     return first_equal((flat.within * many + kinds) * many + above)
 
 
-def labelled(flat: Flat) -> Ints:
+def group_labels(flat: Flat) -> Ints:
     """Return for each kind the one it is a sibling of: for `th` and `td` of one class the same.
 
     Else a table may keep its labels alone, which are the same on all pages.
@@ -62,7 +62,7 @@ def labelled(flat: Flat) -> Ints:
     return found
 
 
-def likes(flat: Flat) -> Ints:
+def group_kinds(flat: Flat) -> Ints:
     """Return for each block the first of its group: those in elements of one tag and class.
 
     So are the two elements around these, as for the paragraphs of all comments.
@@ -95,18 +95,18 @@ def doubt_menus(likely: Floats, flat: Flat, sizes: Wide) -> Floats:
     return np.where(linked, np.minimum(likely, np.float32(DOUBTED)), likely)
 
 
-def settle(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
+def settle_probabilities(likely: Floats, flat: Flat, sizes: Wide) -> Wide:
     """Return what to make of the likelihoods of a page's blocks, all of them seen together.
 
     Blocks that are alike share their log-odds in part, the longer ones telling more; `sizes` are
     their characters.  Those behind the first `JUDGED` take them from these, where any is like them.
     Siblings share them wholly, so that no threshold runs through the middle of a list.
     """
-    odds, is_later = _odds(likely), np.arange(len(likely)) >= JUDGED
+    odds, is_later = _log_odds(likely), np.arange(len(likely)) >= JUDGED
     weights = np.sqrt(np.minimum(sizes + SHORT, LONG)) * np.where(is_later, LATER, 1)
-    shared = _mean(odds, likes(flat), weights)
+    shared = _group_means(odds, group_kinds(flat), weights)
     odds += np.where(is_later, 1, ALIKE) * (shared - odds)
-    settled: Wide = 1 / (1 + np.exp(-_mean(odds, siblings(flat), np.ones(len(odds)))))
+    settled: Wide = 1 / (1 + np.exp(-_group_means(odds, group_siblings(flat), np.ones(len(odds)))))
     return settled
 
 
@@ -115,11 +115,11 @@ def of_both(rest: Floats, alone: Floats) -> Floats:
 
     The rest is what a page has besides its site's template.
     """
-    odds = REST * _odds(rest) + (1 - REST) * _odds(alone)
+    odds = REST * _log_odds(rest) + (1 - REST) * _log_odds(alone)
     return (1 / (1 + np.exp(-odds))).astype(np.float32)
 
 
-def _odds(likely: Floats) -> Wide:
+def _log_odds(likely: Floats) -> Wide:
     exact = likely.astype(np.float64)
     # `np.clip` would take as long as all the rest for a page's few numbers.
     right = np.minimum(np.maximum(exact, TINY), 1 - TINY)
@@ -145,14 +145,14 @@ def doubt_hidden(settled: Wide, flat: Flat, sizes: Wide) -> Wide:
     return np.where(hidden, np.minimum(settled, DOUBTED), settled)
 
 
-def _mean(values: Wide, groups: Ints, weights: Wide) -> Wide:
+def _group_means(values: Wide, groups: Ints, weights: Wide) -> Wide:
     """Return for each value the mean of its group."""
     counts = np.bincount(groups, weights)
     mean: Wide = np.bincount(groups, values * weights)[groups] / counts[groups]
     return mean
 
 
-def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
+def choose_blocks(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks to keep so that the expected F1 of the page's text is highest.
 
     `sizes` are the blocks' characters.  Keeping the blocks above a threshold is optimal; the
@@ -185,7 +185,7 @@ def choose(likely: Wide, sizes: Wide) -> NDArray[np.bool_]:
     return kept
 
 
-def inside(settled: Wide, kept: NDArray[np.bool_], flat: Flat, sizes: Wide) -> Wide:
+def raise_inside(settled: Wide, kept: NDArray[np.bool_], flat: Flat, sizes: Wide) -> Wide:
     """Return the likelihoods of a page's blocks, higher ones inside its main container.
 
     That is the smallest which holds nearly all that would be kept.  A line there, as a fact about a
@@ -224,7 +224,7 @@ def below_heading(
     enough among these and after them, as far as the smallest container of both goes.  `titled` says
     which blocks the page's title repeats.
     """
-    if counted(flat.words, sizes)[kept].sum() > THIN:
+    if count_words(flat.words, sizes)[kept].sum() > THIN:
         return kept
     signs = flat.signs[flat.around]
     plain = (2 * flat.linked < sizes) & ((signs & _NEVER) == 0)
@@ -247,4 +247,4 @@ def below_heading(
 
 
 with suppress(ImportError):  # compiled, they do the same in less time
-    from ._selection import choose, inside, settle  # noqa: F401
+    from ._selection import choose_blocks, raise_inside, settle_probabilities  # noqa: F401

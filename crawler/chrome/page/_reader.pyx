@@ -22,10 +22,10 @@ import numpy as np
 from . import elements
 from .blocks import (LIMIT, LINE_BREAK, OTHER, TAG_CODES, Flat, part_lines)
 from .elements import (
-    DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, class_signs, hides, is_hidden
+    DEEPEST, MOST_KINDS, NAME_READ, OPEN, PHRASES, class_signs, hides_element, is_hidden
 )
 from .head import (RECORD, Head, is_data)
-from .hidden import (BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, numbers)
+from .hidden import (BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, is_line_number)
 from .hidden import UNQUOTED as UNQUOTED_NAME
 from .signs import (HIDDEN, NAMES, ROLE_BITS, TAG_BITS)
 
@@ -48,7 +48,7 @@ cdef int64_t GUTTER_BITS = BESIDE
 cdef Py_ssize_t READ = NAME_READ
 cdef bint[16] is_phrase = [code in PHRASES for code in range(16)]  # a tag of that code
 
-def walk(_Element root not None):
+def walk_tree(_Element root not None):
     """Return the blocks and the head of a page that is a tree, or of one of its elements."""
     cdef xmlNode* node = root._c_node
     cdef xmlNode* top = node

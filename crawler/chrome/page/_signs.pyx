@@ -95,7 +95,7 @@ cdef class Words:
             found |= <uint64_t>self.value(word, size)
         return found
 
-    def means(self, list attributes not None):
+    def mean_values(self, list attributes not None):
         found = np.empty(len(attributes))
         cdef double[::1] mean_of = found
         cdef Py_ssize_t at

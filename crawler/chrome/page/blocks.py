@@ -75,14 +75,14 @@ class Flat:
 def flat_lines(texts: list[str]) -> Flat:
     """Return blocks of which nothing but their texts is known."""
     none, page = np.zeros(len(texts), np.int64), np.zeros(1, np.int64)
-    words = ints([text.count(" ") + 1 for text in texts])
+    words = make_ints([text.count(" ") + 1 for text in texts])
     ends = page + min(len(texts), LIMIT)
     blocks = (none, none, none, none)
     elements = (page + OTHER, page, page, page, page)
     return Flat(texts, words, *blocks, *elements, page, ends, page, page, [""])
 
 
-def without(flat: Flat, cut: NDArray[np.bool_]) -> Flat:
+def leave_out_blocks(flat: Flat, cut: NDArray[np.bool_]) -> Flat:
     """Return the page as it would be if it had never had some of its blocks, `LIMIT` at most."""
     left = ~cut
     before = np.concatenate(([0], np.cumsum(left)))
@@ -110,7 +110,7 @@ def without(flat: Flat, cut: NDArray[np.bool_]) -> Flat:
     )
 
 
-def ints(values: Sequence[int]) -> Ints:
+def make_ints(values: Sequence[int]) -> Ints:
     """Return numbers as an array; numpy's own way looks twice at each."""
     return np.fromiter(values, np.int64, len(values))
 
@@ -127,7 +127,7 @@ def part_lines(text: str) -> str:
     return "\n".join(line for part in parts if (line := " ".join(part.split())))
 
 
-def squeeze(text: str, piece: int = CHUNK) -> str:
+def squeeze_spaces(text: str, piece: int = CHUNK) -> str:
     """Return the text with every run of white space as one space, none at its ends.
 
     Long texts go piece by piece: a list of all words of 50 MB takes a gigabyte.

@@ -12,11 +12,11 @@ import numpy as np
 from lxml import etree
 
 from . import unparsed
-from .blocks import Flat, flat_lines, squeeze
-from .encoding import as_builtin, count, decode, is_binary
-from .head import Head, directives, words
-from .mojibake import mend
-from .reader import COMPILED, Reader, walk
+from .blocks import Flat, flat_lines, squeeze_spaces
+from .encoding import as_builtin, count_bytes, decode_body, is_binary
+from .head import Head, directives, split_words
+from .mojibake import mend_mojibake
+from .reader import COMPILED, Reader, walk_tree
 
 # libxml2 compares every attribute of a tag with all earlier ones: a tag of a million attributes
 # takes hours.  Such tags lose their attributes before they are parsed.
@@ -94,10 +94,10 @@ def parse(
     'Tea & cake'
     """
     html = as_builtin(html)
-    encoding, text, whole = _decoded(html, content_type, text)
-    data, rest, crowded = _bounded(whole)
+    encoding, text, whole = _decode_html(html, content_type, text)
+    data, rest, crowded = _bound_page(whole)
     if tree is not None and COMPILED and data is whole and (root := tree(text)) is not None:
-        return Document(*_whole(root, None, data, rest), encoding, url)
+        return Document(*_read_whole(root, None, data, rest), encoding, url)
     reader, parser = _new_parser(crowded)
     read: Any
     try:
@@ -105,8 +105,8 @@ def parse(
     except etree.LxmlError:
         read = None
     except UnicodeDecodeError:
-        read = _untagged(data)
-    return _document(read, reader, data, rest, encoding, url)
+        read = _read_untagged(data)
+    return _make_document(read, reader, data, rest, encoding, url)
 
 
 def parse_in_steps(
@@ -116,8 +116,8 @@ def parse_in_steps(
 
     The document is what the generator returns.
     """
-    encoding, _, whole = _decoded(as_builtin(html), content_type)
-    data, rest, crowded = _bounded(whole)
+    encoding, _, whole = _decode_html(as_builtin(html), content_type)
+    data, rest, crowded = _bound_page(whole)
     reader, parser = _new_parser(crowded)
     read: Any
     try:
@@ -129,18 +129,18 @@ def parse_in_steps(
     except etree.LxmlError:
         read = None
     except UnicodeDecodeError:
-        read = _untagged(data)
-    return _document(read, reader, data, rest, encoding, url)
+        read = _read_untagged(data)
+    return _make_document(read, reader, data, rest, encoding, url)
 
 
-def _document(
+def _make_document(
     read: Any, reader: Any, data: bytes, rest: bytes, encoding: str, url: str | None
 ) -> Document:
     is_binary = not data and rest != b""  # of which nothing is parsed
-    return Document(*_whole(read, reader, data, rest), encoding, url, is_binary)
+    return Document(*_read_whole(read, reader, data, rest), encoding, url, is_binary)
 
 
-def _decoded(
+def _decode_html(
     html: str | bytes, content_type: str | None, known: str | None = None
 ) -> tuple[str, str, bytes]:
     """Return the encoding of a page, its text, and that in UTF-8; `known` if bytes are that."""
@@ -150,14 +150,14 @@ def _decoded(
     elif known is not None:
         text, whole = known, html
     else:
-        encoding, text = decode(html, content_type)
+        encoding, text = decode_body(html, content_type)
         plain = encoding == "utf-8" and html[:3] != b"\xef\xbb\xbf"
         whole = html if plain else text.encode()
-    mended = mend(whole)
+    mended = mend_mojibake(whole)
     return encoding, text if mended is whole else mended.decode("utf-8", "replace"), mended
 
 
-def _bounded(data: bytes) -> tuple[bytes, bytes, bool]:
+def _bound_page(data: bytes) -> tuple[bytes, bytes, bool]:
     """Return the part of a page that is parsed, and what follows it.
 
     And whether a tag of that part may have very many attributes.
@@ -167,12 +167,12 @@ def _bounded(data: bytes) -> tuple[bytes, bytes, bool]:
     if is_binary(data):
         return b"", data.translate(None, _UNREADABLE), False
     whole = data
-    if (tags := count(data, _LESS, _LESS)) > _FREE_TAGS:
+    if (tags := count_bytes(data, _LESS, _LESS)) > _FREE_TAGS:
         data = data[: _too_dense(data, min(tags, MOST_TAGS))]
-        if tags > MOST_TAGS and count(data, _LESS, _LESS) > MOST_TAGS:
-            data = data[: _place(data, b"<", MOST_TAGS)]
-    if len(data) > 3 * MOST_ENTITIES and count(data, _AND, _AND) > MOST_ENTITIES:
-        data = data[: _place(data, b"&", MOST_ENTITIES)]
+        if tags > MOST_TAGS and count_bytes(data, _LESS, _LESS) > MOST_TAGS:
+            data = data[: _find_mark(data, b"<", MOST_TAGS)]
+    if len(data) > 3 * MOST_ENTITIES and count_bytes(data, _AND, _AND) > MOST_ENTITIES:
+        data = data[: _find_mark(data, b"&", MOST_ENTITIES)]
     rest = whole[len(data) :]
     # In a longer page there can be more such tags, so each must have fewer.
     most = _HARMLESS * _SMALL // max(len(data), _SMALL)
@@ -191,37 +191,37 @@ def _new_parser(crowded: bool) -> tuple[Any, etree.HTMLParser]:
     )
 
 
-def _whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head]:
+def _read_whole(read: Any, reader: Any, data: bytes, rest: bytes) -> tuple[Flat, Head]:
     """Return what was read of `data`, and the text of the `rest` that was not.
 
     `read` is a tree, what the reader gave, or None where the parser has given up.
     """
-    flat, head = walk(read) if isinstance(read, etree._Element) else read or reader.close()
+    flat, head = walk_tree(read) if isinstance(read, etree._Element) else read or reader.close()
     if flat.too_deep:
-        flat, beyond = _untagged(data)
+        flat, beyond = _read_untagged(data)
         head.add_links(beyond)  # which has none of those with "<" in an attribute
     if rest:
-        seen = unparsed.seen(rest, data)
+        seen = unparsed.visible_part(rest, data)
         # One block, for blocks by the hundred thousand cost more than they tell.
-        if text := unparsed.whole(seen):
+        if text := unparsed.text_in_one_piece(seen):
             flat.append(text)
         if data:  # what is no text, so that nothing of it is parsed, leads nowhere
             _add_links(head, seen)
     return flat, head
 
 
-def _untagged(data: bytes) -> tuple[Flat, Head]:
+def _read_untagged(data: bytes) -> tuple[Flat, Head]:
     """Return lines and links of a page that is too deep, or whose reader lxml has closed already.
 
     It does so where it cannot decode a piece, in which an older libxml2 has cut a character.
     """
-    head, seen = Head(), unparsed.seen(data)
+    head, seen = Head(), unparsed.visible_part(data)
     _add_links(head, seen)
-    return flat_lines(list(unparsed.lines(seen))), head
+    return flat_lines(list(unparsed.split_lines(seen))), head
 
 
 def _add_links(head: Head, seen: bytes) -> None:
-    for href, rel in unparsed.links(seen, MOST_LINKS):
+    for href, rel in unparsed.find_links(seen, MOST_LINKS):
         head.hrefs.append(href)
         head.rels.append(rel)
 
@@ -238,14 +238,14 @@ def _too_dense(data: bytes, number: int) -> int:
     return int(tags[beyond[0]]) if len(beyond) else len(data)
 
 
-def _place(data: bytes, mark: bytes, number: int) -> int:
+def _find_mark(data: bytes, mark: bytes, number: int) -> int:
     """Return where the mark stands that has so many before it."""
     return len(data) - len(data.split(mark, number)[-1]) - 1
 
 
 def _may_be_crowded(data: bytes) -> bool:
     """Whether a tag could have too many attributes: cheap, and mostly answered with no."""
-    if len(data) > _SMALL and count(data, _EQUALS, _EQUALS) > _HARMLESS:
+    if len(data) > _SMALL and count_bytes(data, _EQUALS, _EQUALS) > _HARMLESS:
         return True
     return any(
         data.find(b">", at, at + _WINDOW) < 0 for at in range(0, len(data) - _WINDOW, _WINDOW)
@@ -274,7 +274,7 @@ def read_tree(root: Any, url: str | None = None) -> Document:
         root = root.getroot()
     if root is None or not isinstance(root.tag, str):  # an empty tree, or a comment
         return parse("", url=url)
-    flat, head = walk(root)
+    flat, head = walk_tree(root)
     return Document(flat, head, "utf-8", url)
 
 
@@ -286,7 +286,7 @@ def is_soup(value: Any) -> bool:
 
 def title(document: Document) -> str:
     """Return the text of the page's title element, which a title in a drawing is not."""
-    return squeeze("".join(document.head.titles))
+    return squeeze_spaces("".join(document.head.titles))
 
 
 def base(document: Document) -> str | None:
@@ -304,7 +304,7 @@ def links(document: Document) -> Iterator[Link]:
     for href, rel in zip(head.hrefs, head.rels, strict=True):
         if href := href.strip():
             # Search engines take commas between the words, too.
-            yield Link(href, rel is not None and "nofollow" in words(rel.replace(",", " ")))
+            yield Link(href, rel is not None and "nofollow" in split_words(rel.replace(",", " ")))
 
 
 def robots(document: Document, agent: str = "robots") -> Robots:

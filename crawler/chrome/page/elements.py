@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from .blocks import LIMIT, OTHER, TAG_CODES, Flat, Ints, ints
+from .blocks import LIMIT, OTHER, TAG_CODES, Flat, Ints, make_ints
 from .signs import BIT, HIDDEN, NAMES, ROLE_BITS, TAG_BITS
 
 DEEPEST: Final = 2000  # libxml2 drops what lies deeper than 2,048 elements
@@ -99,7 +99,7 @@ class Elements:
         self._said = [0]
         self._labels: dict[str, int] = {}
 
-    def add(self, parent: int, tag: str, attributes: Mapping[str, str], first: int) -> int:
+    def add_element(self, parent: int, tag: str, attributes: Mapping[str, str], first: int) -> int:
         """Add an element that begins in element `parent`, before block `first`; give its number."""
         bits = self.signs[parent]
         label, names = tag, None
@@ -133,7 +133,7 @@ class Elements:
         self._said.append(TAG_BITS.get(tag, 0) | class_signs(names))
         return len(self._said) - 1
 
-    def flat(
+    def flatten_page(
         self,
         texts: list[str],
         words: Ints,
@@ -156,23 +156,23 @@ class Elements:
                 holders.append(len(within))
             depths.append(depths[parent] + 1)
             within.append(container)
-        kinds = ints(self.kinds)
+        kinds = make_ints(self.kinds)
         return Flat(
             texts,
             words=words,
             linked=linked,
             links=links,
             around=around,
-            within=ints(within)[around],
-            codes=ints(self._codes)[kinds],
-            signs=ints(self.signs),
-            depths=ints(depths),
+            within=make_ints(within)[around],
+            codes=make_ints(self._codes)[kinds],
+            signs=make_ints(self.signs),
+            depths=make_ints(depths),
             kinds=kinds,
-            outer=ints(self.parents),
-            firsts=ints(firsts),
-            ends=np.minimum(ints(ends), min(len(texts), LIMIT)),
-            parents=ints(parents),
-            holders=ints(holders),
+            outer=make_ints(self.parents),
+            firsts=make_ints(firsts),
+            ends=np.minimum(make_ints(ends), min(len(texts), LIMIT)),
+            parents=make_ints(parents),
+            holders=make_ints(holders),
             names=self._names,
             too_deep=too_deep,
         )
@@ -195,7 +195,7 @@ def other_signs(attributes: Mapping[str, str]) -> int:
         bits |= HIDDEN
     if "popover" in attributes or attributes.get("aria-hidden") == "true":
         bits |= HIDDEN
-    if hides(attributes.get("style", "")):
+    if hides_element(attributes.get("style", "")):
         bits |= HIDDEN
     return bits
 
@@ -212,10 +212,10 @@ def is_hidden(value: str, name: str) -> bool:
     return value != "until-found" and not name.startswith("S:")
 
 
-def hides(style: str) -> bool:
+def hides_element(style: str) -> bool:
     """Whether a style attribute hides its element.
 
-    >>> hides("color: red; Display: none"), hides("backface-visibility: hidden")
+    >>> hides_element("color: red; Display: none"), hides_element("backface-visibility: hidden")
     (True, False)
     """
     style = style[:STYLE_READ].lower()

@@ -59,7 +59,7 @@ class Head:
                         if key == "name":
                             self.metas.append((name, content))
         elif tag == "link":
-            if self.canonical is None and "canonical" in words(attributes.get("rel", "")):
+            if self.canonical is None and "canonical" in split_words(attributes.get("rel", "")):
                 self.canonical = attributes.get("href", "").strip() or None
         elif tag == "base":
             if self.base is None and "href" in attributes:
@@ -75,7 +75,9 @@ class Head:
 
     def time(self, attributes: Mapping[str, str]) -> None:
         """Take note of a time element if it says that the page was published then."""
-        if "pubdate" in attributes or "datepublished" in words(attributes.get("itemprop", "")):
+        if "pubdate" in attributes or "datepublished" in split_words(
+            attributes.get("itemprop", "")
+        ):
             self._date("time", attributes.get("datetime", ""))
 
     def _date(self, name: str, value: str) -> None:
@@ -92,10 +94,10 @@ def is_data(kind: str | None) -> bool:
     return kind is not None and kind[:_NAME_READ].strip().lower().startswith("application/ld+json")
 
 
-def words(value: str) -> list[str]:
+def split_words(value: str) -> list[str]:
     """Return the words of an attribute that is a list of them, in lower case.
 
-    >>> words("NoFollow ugc")
+    >>> split_words("NoFollow ugc")
     ['nofollow', 'ugc']
     """
     return value[:_WORDS_READ].lower().split()
@@ -109,4 +111,4 @@ def directives(value: str) -> list[str]:
     """
     # Of a run of blanks only one is left: from each, all behind it would be looked through.
     spaced = " ".join(value[:_WORDS_READ].split())
-    return words(_COLON.sub(":", spaced).replace(",", " "))
+    return split_words(_COLON.sub(":", spaced).replace(",", " "))

@@ -17,7 +17,7 @@ cdef int look(Walk found, xmlNode* node, bint link=False) except -1:
             apart |= text_of(attribute.children) == "true"
         elif strcmp(name, b"class") == 0:
             if may_hold(attribute, b"ln", b"ine"):
-                number |= numbers(text_of(attribute.children), found.pre > 0)
+                number |= is_line_number(text_of(attribute.children), found.pre > 0)
         elif found.pre and strcmp(name, UNQUOTED) == 0:
             number = True
         attribute = attribute.next

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from .blocks import CHUNK
-from .elements import NAME_READ, STYLE_READ, hides
+from .elements import NAME_READ, STYLE_READ, hides_element
 from .signs import BIT, HIDDEN
 
 MOST_UNSEEN: Final = 200  # characters; more may be what a "read more" shows
@@ -19,7 +19,7 @@ _OF_CODE: Final = re.compile(r"(?<![a-z])linenos?(?![a-z])")  # the others may b
 _DIGITS: Final = 9  # no code has more lines
 
 
-def instead(attributes: Mapping[str, str], code: bool = False) -> str | None:
+def replacement_text(attributes: Mapping[str, str], code: bool = False) -> str | None:
     """Return what is read for an element within text that is hidden; None if it is read itself.
 
     What assistive technology is not to read are icons whose names are letters, and copies of a
@@ -28,27 +28,30 @@ def instead(attributes: Mapping[str, str], code: bool = False) -> str | None:
     text: they choose one of several such to show.  Elements that number lines of code are `NUMBER`,
     if a number is all that they hold.
 
-    >>> instead({"style": "display:none"}), instead({"aria-hidden": "true"}), instead({})
+    >>> hidden, unspoken = {"style": "display:none"}, {"aria-hidden": "true"}
+    >>> replacement_text(hidden), replacement_text(unspoken), replacement_text({})
     ('', ' ', None)
     """
     if attributes.get("aria-hidden") == "true":
         return " "
     style = attributes.get("style", "")
-    if hides(style):
+    if hides_element(style):
         return ""
-    if numbers(attributes.get("class", ""), code):
+    if is_line_number(attributes.get("class", ""), code):
         return NUMBER
     if code and (is_unselected(style) or UNQUOTED in attributes):
         return NUMBER
     return None
 
 
-def numbers(names: str, code: bool = True) -> bool:
+def is_line_number(names: str, code: bool = True) -> bool:
     """Whether a class is that of a line's number; where nothing says that this is code, if sure.
 
-    >>> numbers("linenos"), numbers("hljs ln"), numbers("language-css line-numbers")
-    (True, True, False)
-    >>> numbers("lineno", code=False), numbers("line-number", code=False)
+    >>> is_line_number("linenos"), is_line_number("hljs ln")
+    (True, True)
+    >>> is_line_number("language-css line-numbers")
+    False
+    >>> is_line_number("lineno", code=False), is_line_number("line-number", code=False)
     (True, False)
     """
     return (_NUMBERS if code else _OF_CODE).search(names[:NAME_READ]) is not None

@@ -34,7 +34,7 @@ def published(document: Document) -> str | None:
     said = document.head.dates
     named = (said[name] for name in (*DATES, "time") if name in said)
     others = (said[name] for name in OTHER_DATES if name in said)
-    for value in chain(named, values(document.head.data, "datePublished"), others):
+    for value in chain(named, find_values(document.head.data, "datePublished"), others):
         if _YEAR.search(value):
             return value
     return None
@@ -52,7 +52,7 @@ _WORD: Final = re.compile(r"\w+")
 _NEVER: Final = sum(BIT[sign] for sign in ("nav", "footer", "c_footer", "c_consent"))
 
 
-def values(data: list[str], name: str) -> Iterator[str]:
+def find_values(data: list[str], name: str) -> Iterator[str]:
     """Yield what JSON-LD gives the page as `name`: not comments, reviews or others inside of it."""
     for script in "".join(data)[:_LONGEST].split(RECORD):
         try:
@@ -74,11 +74,13 @@ def in_body(flat: Flat, data: list[str]) -> NDArray[np.bool_]:
     Only if most of that text stands on the page: it may be an old one, or that of another page.
     """
     inside = np.zeros(len(flat.texts), bool)
-    said = islice(values(data, "articleBody"), MOST_BODIES)
-    bodies = [_words(unparsed.whole(text.encode("utf-8", "replace"))) for text in said]
+    said = islice(find_values(data, "articleBody"), MOST_BODIES)
+    bodies = [
+        _split_words(unparsed.text_in_one_piece(text.encode("utf-8", "replace"))) for text in said
+    ]
     if not bodies or sum(map(len, flat.texts)) > MOST_READ:
         return inside
-    blocks = list(map(_words, flat.texts))
+    blocks = list(map(_split_words, flat.texts))
     may_be = (flat.signs[flat.around] & _NEVER) == 0
     for body in bodies:
         runs = set(zip(*(body[at:MOST_WORDS] for at in range(RUN)), strict=False))
@@ -102,7 +104,7 @@ def with_body(likely: Floats, inside: NDArray[np.bool_]) -> Floats:
     return likelier
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 

@@ -34,15 +34,15 @@ _NEARLY_ALL: Final = 0.9
 _MOST: Final = 20_000  # characters that are looked at; no page for people has more
 
 
-def mend(page: bytes) -> bytes:
+def mend_mojibake(page: bytes) -> bytes:
     """Return a page in UTF-8 in which characters that were encoded twice are themselves again.
 
     Only where nearly all letters that could come of it have.  What stands within tags is left, for
     links may work as they are.
 
-    >>> mend("<p title=cafÃ©>He doesnâ€™t know a cafÃ© â€“ or two".encode()).decode()
+    >>> mend_mojibake("<p title=cafÃ©>He doesnâ€™t know a cafÃ© â€“ or two".encode()).decode()
     '<p title=cafÃ©>He doesn’t know a café – or two'
-    >>> mend("«CAFÉ» and «DÉJÀ» Ã©".encode()).decode()
+    >>> mend_mojibake("«CAFÉ» and «DÉJÀ» Ã©".encode()).decode()
     '«CAFÉ» and «DÉJÀ» Ã©'
     """
     # One byte is found in a tenth of the time.
@@ -63,18 +63,18 @@ def mend(page: bytes) -> bytes:
             in_tag = opened > closed and _TAG.match(page, opened) is not None
         at = found.end()
         if not in_tag:
-            pieces += page[done : found.start()], _once(found)
+            pieces += page[done : found.start()], _decode_once(found)
             done = at
     return b"".join((*pieces, page[done:]))
 
 
 def _is_double(sample: bytes) -> bool:
     told = [one for one in _CHARACTER.finditer(sample) if one[0] != _LOST]
-    found = sum(_once(one) != one[0] for one in told)
+    found = sum(_decode_once(one) != one[0] for one in told)
     return found >= max(_FEW, _NEARLY_ALL * len(_LEAD.findall(sample)))
 
 
-def _once(twice: re.Match[bytes]) -> bytes:
+def _decode_once(twice: re.Match[bytes]) -> bytes:
     """Return the character, or what stands there if that is none."""
     if twice[0] == _LOST:
         return "à".encode()

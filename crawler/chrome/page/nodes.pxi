@@ -33,7 +33,7 @@ cdef bint hidden_by(xmlAttr* style) except -1:
             if text[0] == 0:
                 return False
             text += 1
-    return hides(text_of(style.children))
+    return hides_element(text_of(style.children))
 
 
 cdef inline bint may_hold(xmlAttr* attribute, const char* one, const char* other) noexcept:

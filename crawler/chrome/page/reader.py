@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
-from .blocks import CHUNK, LINE_BREAK, Flat, ints, part_lines, squeeze
+from .blocks import CHUNK, LINE_BREAK, Flat, make_ints, part_lines, squeeze_spaces
 from .elements import (
     BASE,
     BLOCK,
@@ -24,7 +24,7 @@ from .elements import (
     kind_of,
 )
 from .head import RECORD, Head, is_data
-from .hidden import MOST_UNSEEN, NUMBER, instead, is_gutter, is_number
+from .hidden import MOST_UNSEEN, NUMBER, is_gutter, is_number, replacement_text
 
 
 def is_word(char: str) -> bool:
@@ -81,7 +81,7 @@ class Reader:
             self._part_date()
         self._depth += 1
         self._deepest = max(self._deepest, self._depth)
-        kind = self._kind(tag)
+        kind = self._kind_of(tag)
         if self._reading:
             if kind == INLINE and tag != BASE:
                 self._reading += 1
@@ -92,7 +92,7 @@ class Reader:
             self._start_block(tag, attributes, kind)
         elif kind == INLINE:
             if attributes and not self._hidden:
-                self._hide(instead(attributes, self._pre > 0))
+                self._begin_hidden(replacement_text(attributes, self._pre > 0))
         elif kind == READING:
             self._reading, self._reading_from = 1, len(self._pieces)
         elif kind == LINK:
@@ -107,7 +107,7 @@ class Reader:
             if self._ends_in_word():
                 self._pieces.append(" ")
         elif tag != "template" or "shadowrootmode" not in attributes:  # which browsers show
-            self._skip(tag, attributes, kind)
+            self._begin_sink(tag, attributes, kind)
 
     def end(self, tag: str) -> None:
         """End an element."""
@@ -125,7 +125,7 @@ class Reader:
             if not self._reading:
                 del self._pieces[self._reading_from :]
             return
-        kind = self._kind(tag)
+        kind = self._kind_of(tag)
         if kind >= PRE:
             self._end_block(kind)
         elif kind == LINK and self._link_depth:
@@ -146,10 +146,10 @@ class Reader:
         if self._hidden:
             self._end_hidden(self._hidden)
         if self._pieces:
-            self._flush()
-        counts, linked = ints(self._counts), ints(self._linked)
-        links, around = ints(self._links), ints(self._around)
-        flat = self._elements.flat(
+            self._flush_block()
+        counts, linked = make_ints(self._counts), make_ints(self._linked)
+        links, around = make_ints(self._links), make_ints(self._around)
+        flat = self._elements.flatten_page(
             self._texts, counts, linked, links, around, self._deepest > DEEPEST
         )
         flat.lines = self._lines
@@ -160,7 +160,7 @@ class Reader:
             delattr(self, name)
         return found
 
-    def _kind(self, tag: str) -> int:
+    def _kind_of(self, tag: str) -> int:
         kind = kind_of(tag)
         if kind == CUSTOM:
             return INLINE if self._elements.is_phrase(self._element) else BLOCK
@@ -170,7 +170,7 @@ class Reader:
         if self._hidden:
             self._end_hidden(self._hidden)
         self._end_text()
-        self._element = self._elements.add(self._element, tag, attributes, len(self._texts))
+        self._element = self._elements.add_element(self._element, tag, attributes, len(self._texts))
         if kind == PRE:
             self._pre += 1
 
@@ -183,8 +183,8 @@ class Reader:
                 self._pre -= 1
 
     def _start_link(self, attributes: Mapping[str, str]) -> None:
-        if self._pre and not self._hidden and instead(attributes, code=True) == NUMBER:
-            self._hide(NUMBER)
+        if self._pre and not self._hidden and replacement_text(attributes, code=True) == NUMBER:
+            self._begin_hidden(NUMBER)
         if not self._link_depth:
             # So do lists of links with the space between these.
             if self._link_end and self._link_end == len(self._pieces) and not self._pre:
@@ -207,7 +207,7 @@ class Reader:
         chars = len(" ".join("".join(self._pieces[self._linked_from :]).split()))
         self._now = self._now._replace(chars=self._now.chars + chars)
 
-    def _skip(self, tag: str, attributes: Mapping[str, str], kind: int) -> None:
+    def _begin_sink(self, tag: str, attributes: Mapping[str, str], kind: int) -> None:
         """Begin what is no text; some of it tells of the page, and goes into a sink."""
         self._skipped, self._skipped_from = 1, len(self._pieces)
         if kind == HEAD:
@@ -222,7 +222,7 @@ class Reader:
             self._sink = None
         del self._pieces[self._skipped_from :]
 
-    def _hide(self, place: str | None) -> None:
+    def _begin_hidden(self, place: str | None) -> None:
         """Begin a hidden element within text, in whose place something is read, if anything."""
         if place is not None:
             self._hidden = _Hidden(self._depth, len(self._pieces), place, self._now)
@@ -268,16 +268,16 @@ class Reader:
             pieces.clear()
             self._linked_from = self._link_end = 0
         elif pieces:
-            self._flush()
+            self._flush_block()
 
-    def _flush(self) -> None:
+    def _flush_block(self) -> None:
         self._dated = self._link_end = 0
         if self._link_depth:
             self._count_linked()
             self._linked_from = 0
         joined = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
         self._pieces.clear()
-        text = self._squeezed(joined)
+        text = self._squeezed_text(joined)
         if text and not self._pre and (self._is_broken or "-\n" in joined):
             lines = part_lines(joined)
             if "\n" in lines:
@@ -285,7 +285,7 @@ class Reader:
         self._is_broken = False
         if self._spare:
             if not text:
-                text = squeeze("".join(self._spare))
+                text = squeeze_spaces("".join(self._spare))
                 now, spared = self._now, self._spared
                 self._now = _Links(now.chars + spared.chars, now.number + spared.number)
             self._spare.clear()
@@ -300,10 +300,10 @@ class Reader:
             self._around.append(self._element)
         self._now = _Links(0, 0)
 
-    def _squeezed(self, joined: str) -> str:
+    def _squeezed_text(self, joined: str) -> str:
         if self._pre:
             return joined.strip("\n").rstrip()
-        return squeeze(joined) if len(joined) > CHUNK else " ".join(joined.split())
+        return squeeze_spaces(joined) if len(joined) > CHUNK else " ".join(joined.split())
 
 
 class _Links(NamedTuple):
@@ -322,7 +322,7 @@ class _Hidden(NamedTuple):
     links: _Links  # before it
 
 
-def walk(root: Any) -> tuple[Flat, Head]:
+def walk_tree(root: Any) -> tuple[Flat, Head]:
     """Read a tree that is there already, or one of its elements."""
     reader: Any = Reader()
     start, data, end = reader.start, reader.data, reader.end
@@ -332,25 +332,25 @@ def walk(root: Any) -> tuple[Flat, Head]:
             named = isinstance(element.tag, str)  # an entity that was left as it stands is not
             if event == "start":
                 if named:
-                    start(_local(element.tag), element.attrib)
+                    start(_local_name(element.tag), element.attrib)
                     if element.text:
                         data(element.text)
                 continue
             if event == "end" and named:
-                end(_local(element.tag))
+                end(_local_name(element.tag))
             if element.tail and element is not page:
                 data(element.tail)
     found: tuple[Flat, Head] = reader.close()
     return found
 
 
-def _local(tag: str) -> str:
+def _local_name(tag: str) -> str:
     """Return a tag without its namespace, which XHTML read as XML has."""
     return tag.rpartition("}")[2] if tag[0] == "{" else tag
 
 
 try:
-    from ._reader import walk  # noqa: F401
+    from ._reader import walk_tree  # noqa: F401
 
     COMPILED: Final = True
 except ImportError:  # nothing is compiled here: pages take several times as long

@@ -158,23 +158,23 @@ class Words:
     True
     >>> words.bits("gradient")
     0
-    >>> Words({"post": 2.0, "menu": -3.0}).means(["post", "postMenu gradient"]).tolist()
+    >>> Words({"post": 2.0, "menu": -3.0}).mean_values(["post", "postMenu gradient"]).tolist()
     [2.0, -0.3333333333333333]
     """
 
     def __init__(self, values: Mapping[str, float]) -> None:
         self.values = values
-        self.bits = lru_cache(_MOST_NAMES)(self._bits)
+        self.bits = lru_cache(_MOST_NAMES)(self._join_bits)
         self._mean = lru_cache(_MOST_NAMES)(self._mean_of)
 
-    def _bits(self, names: str) -> int:
+    def _join_bits(self, names: str) -> int:
         """Return the values of the whole words in an attribute, each a set of bits, together."""
         bits = 0
         for word in words_of(names):
             bits |= int(self.values.get(word, 0))
         return bits
 
-    def means(self, attributes: list[str]) -> NDArray[np.float64]:
+    def mean_values(self, attributes: list[str]) -> NDArray[np.float64]:
         """Return for each attribute the mean value of its words; those without a value have 0."""
         return np.fromiter(map(self._mean, attributes), np.float64, len(attributes))
 

@@ -92,28 +92,28 @@ _NONE: Final = log(1e-5)
 _RANDOM: Final = -log(128)  # of a byte beyond ASCII, if all are alike
 
 
-def sniff(sample: bytes) -> str:
+def sniff_encoding(sample: bytes) -> str:
     """Return the likeliest encoding of text that declares none.
 
-    >>> sniff("Чай, напиток из листа чайного куста".encode("koi8-r"))
+    >>> sniff_encoding("Чай, напиток из листа чайного куста".encode("koi8-r"))
     'koi8-r'
     """
-    likely = likelihoods(sample, latin=not is_foreign(sample, few=0))
+    likely = score_encodings(sample, latin=not is_foreign(sample, few=0))
     best = max(likely, key=likely.__getitem__)
-    if likely[best] < _RANDOM * np.count_nonzero(_beyond(sample)):
-        guess = _guesser()(sample[:_GUESSED], is_html=True).original_encoding
+    if likely[best] < _RANDOM * np.count_nonzero(_pairs_beyond_ascii(sample)):
+        guess = _import_guesser()(sample[:_GUESSED], is_html=True).original_encoding
         return resolve_encoding(guess or "") or "cp1252"
     return best
 
 
-def likelihoods(sample: bytes, latin: bool | None = None) -> dict[str, float]:
+def score_encodings(sample: bytes, latin: bool | None = None) -> dict[str, float]:
     """Return logarithms of how likely the bytes are in each encoding, of Latin letters or others'.
 
     Those with a character for each byte come first.
     """
     counts = np.bincount(np.frombuffer(sample, np.uint8), minlength=256)
     likely: dict[str, float] = {}
-    names, logs = _alphabets()
+    names, logs = _list_alphabets()
     for (name, of_latin, prior), value in zip(names, (logs @ counts[128:]).tolist(), strict=True):
         if latin in (None, of_latin):
             likely[name] = max(value + prior, likely.get(name, -np.inf))
@@ -121,7 +121,7 @@ def likelihoods(sample: bytes, latin: bool | None = None) -> dict[str, float]:
         text = sample.decode(name, "replace")
         beyond, wrong = count_beyond(text), text.count("\ufffd")
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        found = int(np.count_nonzero(_table(common)[np.minimum(codes, _LAST)]))
+        found = int(np.count_nonzero(_mark_characters(common)[np.minimum(codes, _LAST)]))
         swallowed = int(counts[:128].sum()) - (len(text) - beyond)  # ASCII in two-byte characters
         likely[name] = (
             found * log(usual / len(common))
@@ -133,7 +133,7 @@ def likelihoods(sample: bytes, latin: bool | None = None) -> dict[str, float]:
 
 
 @cache
-def _table(common: str) -> NDArray[np.bool_]:
+def _mark_characters(common: str) -> NDArray[np.bool_]:
     """Whether each character of the basic plane is one of these, by its code."""
     table = np.zeros(_LAST + 1, np.bool_)
     table[[ord(character) for character in common]] = True
@@ -142,12 +142,12 @@ def _table(common: str) -> NDArray[np.bool_]:
 
 def is_foreign(sample: bytes, few: int = FEW) -> bool:
     """Whether a text is in no Western encoding: its letters beyond ASCII stand side by side."""
-    beyond = _beyond(sample)
+    beyond = _pairs_beyond_ascii(sample)
     begins = int(np.count_nonzero(beyond[1:] > beyond[:-1]) + np.count_nonzero(beyond[:1]))
     return int(np.count_nonzero(beyond)) > max(_LATIN_RUN * begins, few)
 
 
-def _beyond(sample: bytes) -> NDArray[np.bool_]:
+def _pairs_beyond_ascii(sample: bytes) -> NDArray[np.bool_]:
     found: NDArray[np.bool_] = np.frombuffer(sample, np.uint8) >= 128
     return found
 
@@ -158,7 +158,7 @@ def count_beyond(text: str) -> int:
 
 
 @cache
-def _alphabets() -> tuple[list[tuple[str, bool, float]], NDArray[np.float64]]:
+def _list_alphabets() -> tuple[list[tuple[str, bool, float]], NDArray[np.float64]]:
     """Return name, whether of Latin letters, and prior of each alphabet in each encoding.
 
     Then the logarithms of how frequent bytes beyond ASCII are in it, 128 in each row.  A letter's
@@ -176,15 +176,15 @@ def _alphabets() -> tuple[list[tuple[str, bool, float]], NDArray[np.float64]]:
             western = _WESTERN if name == "cp1252" else 0.0
             for prior, shares in ((0.0, (small, large)), (_CAPITALS, (large, small))):
                 row = np.full(128, (1 - small - large - marks) / 128)
-                _add(row, name, known, [marks / len(_MARKS)] * len(known))
+                _add_shares(row, name, known, [marks / len(_MARKS)] * len(known))
                 for text, share in zip((letters, capitals), shares, strict=True):
-                    _add(row, name, text, share * weights / weights.sum())
+                    _add_shares(row, name, text, share * weights / weights.sum())
                 names.append((name, latin, prior + western))
                 rows.append(np.log(row))
     return names, np.array(rows)
 
 
-def _add(
+def _add_shares(
     row: NDArray[np.float64],
     name: str,
     characters: Sequence[str],
@@ -198,7 +198,7 @@ def _add(
 
 
 @cache
-def _guesser() -> type[UnicodeDammit]:
+def _import_guesser() -> type[UnicodeDammit]:
     from bs4.dammit import UnicodeDammit  # its own imports take as long as all of this room's
 
     class Guesser(UnicodeDammit):

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import squeeze
+from .blocks import squeeze_spaces
 from .elements import INLINE, LINK, READING, TAGS, TIME
 
 MOST_ATTRIBUTES: Final = 99  # a link with more is none for people
@@ -29,21 +29,21 @@ _HREF, _REL = (
 )
 
 
-def anchors(data: bytes, most: int) -> list[tuple[str, str | None]]:
+def find_anchors(data: bytes, most: int) -> list[tuple[str, str | None]]:
     """Return address and `rel` of those that have one, among so many anchors.
 
-    >>> anchors(b"<a href=/tea>Tea</a> <a class=x rel='nofollow' href='/?a&amp;b'>", 10)
+    >>> find_anchors(b"<a href=/tea>Tea</a> <a class=x rel='nofollow' href='/?a&amp;b'>", 10)
     [('/tea', None), ('/?a&amp;b', 'nofollow')]
     """
     found = []
     for tag in islice(_ANCHOR.finditer(data), most):
         if (href := _HREF.match(tag[1])) is not None:
             rel = _REL.match(tag[1])
-            found.append((_value(href), rel and _value(rel)))
+            found.append((_attribute_value(href), rel and _attribute_value(rel)))
     return found
 
 
-def _value(attribute: re.Match[bytes]) -> str:
+def _attribute_value(attribute: re.Match[bytes]) -> str:
     quoted, single, bare = attribute.groups(b"")
     return (quoted or single or bare).decode("utf-8", "replace")
 
@@ -86,16 +86,16 @@ def _seen_since(data: bytes, since: int) -> Iterator[bytes]:
     yield data[max(at, since) :]
 
 
-def outside(data: bytes) -> str:
+def text_outside_tags(data: bytes) -> str:
     """Return the text outside of tags, squeezed; a tag parts words.
 
-    >>> outside(b"<p>1 < 2, <b>tea</b>time")
+    >>> text_outside_tags(b"<p>1 < 2, <b>tea</b>time")
     '1 < 2, tea time'
     """
-    return squeeze(b"".join(_outside(data)).decode("utf-8", "replace"))
+    return squeeze_spaces(b"".join(_parts_outside_tags(data)).decode("utf-8", "replace"))
 
 
-def _outside(data: bytes) -> Iterator[bytes]:
+def _parts_outside_tags(data: bytes) -> Iterator[bytes]:
     page = np.frombuffer(data, np.uint8)
     inside = False
     for at in range(0, len(page), PIECE):
@@ -134,64 +134,68 @@ _REFERENCE: Final = re.compile(r"&(#?\w{1,31};)", re.ASCII)
 _INLINE: Final = re.compile(rf"</?(?:{_WITHIN}|\w+:\w+)(?:[\s/][^<>]*)?>", re.I)
 
 
-def lines(data: bytes) -> Iterator[str]:
+def split_lines(data: bytes) -> Iterator[str]:
     """Yield the texts between block tags; inline ones part nothing.
 
-    >>> list(lines(b"<div>un<b>break</b>able<div>H<sub>2</sub>O"))
+    >>> list(split_lines(b"<div>un<b>break</b>able<div>H<sub>2</sub>O"))
     ['unbreakable', 'H2O']
     """
     text = data.decode("utf-8", "replace")
     for piece in filter(str.strip, _TAG.split(_INLINE.sub("", text))):
-        line = squeeze(_unescaped(piece))
+        line = squeeze_spaces(_unescape_text(piece))
         if line:
             yield line
 
 
-def seen(data: bytes, before: bytes = b"") -> bytes:
+def visible_part(data: bytes, before: bytes = b"") -> bytes:
     """Return what of `data` stands outside of scripts, styles, comments and textareas.
 
     `before` is what the page has before it: there a script may have begun, or only a string in one
     that looks like the beginning of a style.
 
-    >>> seen(b"x</script><p>tea", b"<script>var a; ")
+    >>> visible_part(b"x</script><p>tea", b"<script>var a; ")
     b' </script><p>tea'
     """
     return seen_since(before + data, len(before))
 
 
-def whole(data: bytes) -> str:
+def text_in_one_piece(data: bytes) -> str:
     """Return all text between tags in one piece, in linear time.
 
-    >>> whole(b"<p>1 < 2, <b>tea</b>")
+    >>> text_in_one_piece(b"<p>1 < 2, <b>tea</b>")
     '1 < 2, tea'
     """
-    text = outside(data)
+    text = text_outside_tags(data)
     if "&" not in text:
         return text
     pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
-    return squeeze("".join(map(_unescaped, pieces)))
+    return squeeze_spaces("".join(map(_unescape_text, pieces)))
 
 
-def links(data: bytes, most: int) -> Iterator[tuple[str, str | None]]:
+def find_links(data: bytes, most: int) -> Iterator[tuple[str, str | None]]:
     """Yield the address and the `rel` of each link among so many anchors, in linear time.
 
-    >>> list(links(b"<a href=/tea>Tea</a> <a class=x rel='nofollow' href='/?a&amp;b'>", 10))
+    >>> list(find_links(b"<a href=/tea>Tea</a> <a class=x rel='nofollow' href='/?a&amp;b'>", 10))
     [('/tea', None), ('/?a&b', 'nofollow')]
     """
-    for href, rel in anchors(data, most):
-        yield _unreferenced(href), rel and _unreferenced(rel)
+    for href, rel in find_anchors(data, most):
+        yield _resolve_references(href), rel and _resolve_references(rel)
 
 
-def _unreferenced(value: str) -> str:
-    return _REFERENCE.sub(_character, value) if 0 < value.count("&") <= _MOST_ENTITIES else value
+def _resolve_references(value: str) -> str:
+    return (
+        _REFERENCE.sub(_referenced_character, value)
+        if 0 < value.count("&") <= _MOST_ENTITIES
+        else value
+    )
 
 
-def _character(reference: re.Match[str]) -> str:
+def _referenced_character(reference: re.Match[str]) -> str:
     text, name = reference[0], reference[1]
     return unescape(text) if name[0] == "#" else html5.get(name, text)
 
 
-def _unescaped(text: str) -> str:
+def _unescape_text(text: str) -> str:
     if text.count("&") > _MOST_ENTITIES:
         return text
     return unescape(_NO_CHARACTER.sub("\ufffd", text))

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..judge.phrases import KINDS, READ, said
+from ..judge.phrases import KINDS, READ, phrase_kinds
 from ..page.blocks import LIMIT, TAG_CODES, TAGS, Flat, Ints, Wide
 from .pairs import PROSE
 
@@ -18,7 +18,7 @@ _LEVELS[[TAG_CODES[f"h{level}"] for level in range(1, 5)]] = range(1, 5)
 _LEAST_LINKED: Final = 1 / 3  # of a section's text: forums have "Recommended posts" above all posts
 
 
-def teasers(flat: Flat, known: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
+def find_teasers(flat: Flat, known: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks stand below such a heading, `known` being the blocks of the template.
 
     They are others on each page and at each visit, so that no pair of them comes back, while
@@ -31,15 +31,19 @@ def teasers(flat: Flat, known: NDArray[np.bool_], sizes: Wide) -> NDArray[np.boo
     near = known[:LIMIT]  # of the blocks behind no container is known
     for at in np.flatnonzero(near[:-1] & ~near[1:]).tolist():
         text = flat.texts[at]
-        if len(text) > READ or 2 * flat.linked[at] >= len(text) or not said(text)[0] & _RELATED:
+        if (
+            len(text) > READ
+            or 2 * flat.linked[at] >= len(text)
+            or not phrase_kinds(text)[0] & _RELATED
+        ):
             continue
-        section = slice(at + 1, _end(flat, at, levels, prose))
+        section = slice(at + 1, _section_end(flat, at, levels, prose))
         if flat.linked[section].sum() > _LEAST_LINKED * sizes[section].sum():
             found[section] = True
     return found
 
 
-def _end(flat: Flat, at: int, levels: Ints, prose: NDArray[np.bool_]) -> int:
+def _section_end(flat: Flat, at: int, levels: Ints, prose: NDArray[np.bool_]) -> int:
     """Return the number of the block after the section whose heading is block `at`."""
     container = int(flat.within[at])
     while container and flat.ends[container] <= at + 1:  # which the heading ends
