@@ -232,7 +232,9 @@ async def _probe(store: RedisIndex, config: DedupConfig, kept: int) -> dict[str,
             continue
         probes += 1
         keys = (page.bands[at : at + 4] for at in range(0, 4 * bands, 4))
-        lists = await store.under([Entry(0, f"band{n}", "band", k, 0) for n, k in enumerate(keys)])
+        lists = await store.pages_under(
+            [Entry(0, f"band{n}", "band", k, 0) for n, k in enumerate(keys)]
+        )
         others = await read_pages(
             store, {number for one in lists for number in one}, odd_bytes=odd_bytes
         )

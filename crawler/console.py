@@ -17,7 +17,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from .dedup.store.server.address import mask
+from .dedup.store.server.address import mask_url
 from .dedup.verdict import Kind
 from .scrapy_versions import create_looping_call
 from .spiders.site import SiteSpider
@@ -233,7 +233,7 @@ def _index_options(settings: BaseSettings) -> str:
         if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
     }
     if "DEDUP_REDIS_URL" in said:
-        said["DEDUP_REDIS_URL"] = mask(said["DEDUP_REDIS_URL"])
+        said["DEDUP_REDIS_URL"] = mask_url(said["DEDUP_REDIS_URL"])
     return "".join(f" -s {name}={shlex.quote(value)}" for name, value in said.items())
 
 

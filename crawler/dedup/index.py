@@ -21,7 +21,7 @@ from .exchange.spool import Spool, Waiting
 from .fingerprint import Fingerprint, Fingerprinter, make_corrector
 from .identity import host
 from .sketches.odd import OddSketch
-from .store.audit import Audit, audit
+from .store.audit import Audit, audit_index
 from .store.cluster.index import SpreadIndex
 from .store.keys import AGAIN
 from .store.messages import CheckRequest, Crawl, Forget, Gone, Original, TemplateNews
@@ -389,8 +389,8 @@ class DuplicateIndex:
     async def verify(self) -> Audit:
         """Read the whole index and tell whether records, tables and counters agree."""
         if await self._is_there():
-            await self.store.mend()
-        return await audit(self.store, odd_bytes=self.config.sketch_bits // 8)
+            await self.store.finish_dead()
+        return await audit_index(self.store, odd_bytes=self.config.sketch_bits // 8)
 
     async def _noted(self, reports: list[Gone]) -> list[bool]:
         if not await self._is_there():

@@ -160,7 +160,7 @@ class DuplicatePipeline:
             reason = SERVER_UNAVAILABLE if unavailable else "dedup_not_opened"
             raise start_failure(error, reason) from None
         with suppress(ServerError):  # the first page will say so, and pass
-            kept = sum(state.get("kept", 0) for state in await self._index.store.states())
+            kept = sum(state.get("kept", 0) for state in await self._index.store.read_states())
             place = server_name(self.config)
             logger.info("Index %r, %s: %s", self.config.namespace, place, counted(kept, "page"))
         self.gone.open(self._index)

@@ -394,7 +394,7 @@ def test_an_index_that_changes_is_not_copied(redis_url, server, monkeypatch):
     """A copy made during a crawl would not be sound: it is deleted, with a word why."""
     config = DedupConfig(redis_url=redis_url)
     checked(redis_url, PAGES)
-    transfer = namespaces._transfer
+    transfer = namespaces._transfer_keys
 
     async def slow(*arguments):
         thread = threading.Thread(target=checked, args=(redis_url, [("http://c/", "a b c d e f")]))
@@ -402,7 +402,7 @@ def test_an_index_that_changes_is_not_copied(redis_url, server, monkeypatch):
         await asyncio.to_thread(thread.join)
         return await transfer(*arguments)
 
-    monkeypatch.setattr(namespaces, "_transfer", slow)
+    monkeypatch.setattr(namespaces, "_transfer_keys", slow)
     with pytest.raises(InputError, match="was changed meanwhile"):
         asyncio.run(copy_index(config, "dedup", "other"))
     assert not any(key.startswith("{other}") for key in keys(server))
@@ -422,7 +422,7 @@ def test_killed_on_its_way(redis_url, monkeypatch, step):
     with monkeypatch.context() as patch:
         patch.setattr(namespaces, step, die)
         if step == "_transfer":
-            patch.setattr(namespaces, "_clear", die)
+            patch.setattr(namespaces, "_clear_index", die)
         work = copy_index(config, "dedup", "other") if step == "_transfer" else clear_index(config)
         with pytest.raises(asyncio.CancelledError):
             asyncio.run(work)

@@ -103,7 +103,7 @@ def test_a_rename_that_was_killed_goes_on(kind, redis_url, cluster_url, monkeypa
     url = {"server": redis_url, "cluster": cluster_url}[kind]
     config = DedupConfig(redis_url=url, shards=5)
     checked(url, PAGES, shards=5)
-    mark = namespaces._mark
+    mark = namespaces._mark_index
 
     async def die(*arguments):
         if arguments[1] == "dedup" and arguments[2]:
@@ -111,7 +111,7 @@ def test_a_rename_that_was_killed_goes_on(kind, redis_url, cluster_url, monkeypa
         raise asyncio.CancelledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(namespaces, "_mark", die)
+        patch.setattr(namespaces, "_mark_index", die)
         with pytest.raises(asyncio.CancelledError):
             asyncio.run(copy_index(config, "dedup", "other", is_moved=True))
     # Who did as he is told of each of both, and was told to clear both, would lose all.

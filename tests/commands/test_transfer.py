@@ -245,7 +245,7 @@ def test_a_killed_import_goes_on(kind, redis_url, cluster_url, tmp_path, monkeyp
         with monkeypatch.context() as patch:
             patch.setattr(Restorer, "write", die)
             if step == 3 and kind == "cluster":  # pages are there and their entries are not
-                patch.setattr(SpreadIndex, "enlist", stop)
+                patch.setattr(SpreadIndex, "make_entries", stop)
             with pytest.raises(asyncio.CancelledError):
                 asyncio.run(import_index(new, path))
         with pytest.raises(ParameterMismatch, match=r"not whole.*unfinished"):

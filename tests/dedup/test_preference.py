@@ -333,7 +333,7 @@ async def test_what_was_taken_back_is_decided_anew_by_whoever_gets_to_it(
         assert (await index.check(COPY, SECOND)).kind is Kind.UNIQUE
         await index.override(COPY, None)
         with monkeypatch.context() as patch:
-            patch.setattr(index.store, "_settle", lost)
+            patch.setattr(index.store, "_settle_attempt", lost)
             with pytest.raises(ServerError):
                 await index.check(COPY, SECOND)
         for _ in range(2):
@@ -409,7 +409,7 @@ async def test_an_answer_that_got_lost_leaves_one_page_in_the_place(
 
         await index.check(COPY, FIRST, date=NEWS)
         with monkeypatch.context() as patch:
-            patch.setattr(index.store, "_depose", lost)
+            patch.setattr(index.store, "_depose_page", lost)
             with pytest.raises(ServerError):
                 await index.check(ORIGINAL, SECOND, date=NEWS - timedelta(days=1))
         assert (await index.stats()).kept == 2

@@ -121,7 +121,7 @@ async def test_a_copy_stays_unchanged_while_its_template_is_learnt(index_url: st
 def log_of(worker: Worker) -> str:
     """The key under which the server has what workers know of the site."""
     store = worker.index.store
-    return store.shards[store.home("site.example")].prefix + "templates"
+    return store.shards[store.shard_of("site.example")].prefix + "templates"
 
 
 async def test_a_server_that_forgot_a_template_is_told_again(index_url: str) -> None:

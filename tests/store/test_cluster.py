@@ -79,7 +79,7 @@ async def test_a_worker_may_die_after_any_call(cluster_url: str) -> None:
     config = configured(cluster_url, timeout=0.6)
     for last in range(12):
         async with DuplicateIndex.open(config) as doomed:
-            await doomed.store.rest()
+            await doomed.store.finish_background()
             made = itertools.count()
             ask = doomed.store._shards.ask
 
@@ -89,7 +89,7 @@ async def test_a_worker_may_die_after_any_call(cluster_url: str) -> None:
                 return await ask(calls, patience)
 
             await doomed.check(f"http://old/{last}", text(article(last)))
-            await doomed.store.rest()
+            await doomed.store.finish_background()
             doomed.store._shards.ask = mortal
             words = changed(article(last), 1, seed=9)
             pages = [(f"http://old/{last}", text(article(last + 100))),
@@ -154,7 +154,7 @@ async def test_a_drop_that_cannot_be_obeyed_changes_nothing_at_whatever_call(
         await index.override(pages[0][0], "drop")
         for dies, last in itertools.product((False, True), range(6)):
             async with DuplicateIndex.open(config) as doomed:
-                await doomed.store.rest()
+                await doomed.store.finish_background()
                 made, ask = itertools.count(), doomed.store._shards.ask
 
                 async def disturbed(calls, patience, ask=ask, made=made, dies=dies, last=last):
@@ -266,7 +266,7 @@ async def test_a_late_answer_takes_no_page_out(cluster_url: str) -> None:
 
         slow.store._shards.ask = late
         assert (await slow.check("http://a/1", page)).duplicate_of is None
-        await slow.store.rest()
+        await slow.store.finish_background()
         copy = await index.check("http://b/1", text(changed(article(1), 1)))
         assert copy.duplicate_of == "http://a/1"
         assert (await index.verify()).faults == []
@@ -311,7 +311,7 @@ async def test_a_claim_that_comes_late_leaves_no_entry(cluster_url: str) -> None
         index.store._shards.ask = haunted
         for n in range(3):
             await index.check(f"http://{n}/", text(changed(article(1), 1, seed=n)))
-            await index.store.rest()
+            await index.store.finish_background()
         index.store._shards.ask = ask
         assert (await index.verify()).faults == []
         assert (await index.stats()).kept == 1

@@ -28,7 +28,7 @@ from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import ConfigError, DedupError, ServerError
 from crawler.dedup.index import DuplicateIndex
 from crawler.dedup.store.server.connect import CONNECTIONS, Client, open_server
-from crawler.dedup.store.server.faults import explain, is_passing
+from crawler.dedup.store.server.faults import explain_fault, is_passing
 from crawler.dedup.store.server.private import server_binary
 from crawler.dedup.verdict import Kind
 from tests.conftest import Server, free_port, join_cluster, other_programs, wait_until
@@ -55,7 +55,7 @@ async def failure(url: str, kind: type[DedupError] = ServerError, **settings: An
 async def explained(asking: Any) -> str:
     with pytest.raises((redis_errors.RedisError, redis_errors.RedisClusterException)) as caught:
         await asking
-    return explain(caught.value)
+    return explain_fault(caught.value)
 
 
 @asynccontextmanager
@@ -234,7 +234,7 @@ async def test_a_failover_under_sentinels(sentinel):
             except redis_errors.RedisError as error:
                 errors.append(error)
                 await asyncio.sleep(0.1)
-        assert all(map(is_passing, errors)), [*map(explain, errors)]
+        assert all(map(is_passing, errors)), [*map(explain_fault, errors)]
         assert (await client.info("server"))["tcp_port"] == replica.port
 
 
@@ -585,6 +585,6 @@ async def test_a_cluster_that_is_down(start_server):
     ],
 )
 def test_failures_that_servers_here_do_not_show(error, said, passing):
-    assert said in explain(error)
-    assert SECRET not in explain(error)
+    assert said in explain_fault(error)
+    assert SECRET not in explain_fault(error)
     assert is_passing(error) is passing

@@ -56,7 +56,7 @@ async def test_tables_grow_by_splitting_one_bucket_at_a_time(redis_url: str) -> 
             some = requests[start : start + 100]
             for answer in await store.check(some):
                 assert answer.kind == "unique"
-        state = (await store.counters())["state"]
+        state = (await store.read_counters())["state"]
         assert int(state["band.size"]) > 256 + 100
         assert (await index.verify()).faults == []
         again = [page._replace(token=b"anew") for page in requests[::50]]
@@ -103,7 +103,7 @@ async def test_a_list_of_records_ends_before_eight_kilobytes(redis_url: str) -> 
     async with DuplicateIndex.open(config) as index:
         await index.store.check(requests)
         store: RedisIndex = index.store
-        count = int((await store.counters())["state"]["next"]) // PAGES_IN_BLOCK
+        count = int((await store.read_counters())["state"]["next"]) // PAGES_IN_BLOCK
         packed = await store.packed_blocks([(0, block) for block in range(count)])
         blocks = [dict(split_block(block)) for block in packed]
         sizes = [sum(len(record) + 4 for record in block.values()) for block in blocks]
@@ -131,7 +131,9 @@ async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
     async with DuplicateIndex.open(config) as index:
         await index.store.check(requests)
         assert (await index.verify()).faults == []
-        (found,) = await index.store.under(index.store.entries(0, 0, bytes(12), 1, shared)[1:])
+        (found,) = await index.store.pages_under(
+            index.store.list_entries(0, 0, bytes(12), 1, shared)[1:]
+        )
         assert len(set(found)) == 16
         if len(index.store.shards) == 1:
             assert sorted(found) == list(range(max(found) - 15, max(found) + 1))
@@ -175,7 +177,7 @@ async def test_a_page_is_no_copy_of_itself(index_url: str) -> None:
     requests = pages(40, bands=8)
     async with DuplicateIndex.open(config) as index:
         await index.store.check(requests)
-        lost = [key async for batch in index.store.scan() for key in batch if "}:url:" in key]
+        lost = [key async for batch in index.store.scan_keys() for key in batch if "}:url:" in key]
         for key in lost:
             await index.store._client.delete(key)
         changed = [
@@ -281,7 +283,7 @@ async def test_a_bucket_that_was_cut_stops_no_check(index_url: str, kept: int) -
     async with DuplicateIndex.open(config) as index:
         await index.store.check(requests[:200])
         store, cut = index.store, []
-        for family, _ in store.tables(8):
+        for family, _ in store.list_tables(8):
             for number in range(8):
                 key = store.shards[0].numbered(family, number)
                 (bucket,) = await store.read_buckets([key])
@@ -476,7 +478,7 @@ async def test_memory_is_given_back(index_url: str) -> None:
         assert not await index.forget("http://host/0")
         audit = await index.verify()
         assert (audit.faults, audit.urls, audit.kept, audit.entries) == ([], 0, 0, {})
-        left = {key async for batch in index.store.scan() for key in batch}
+        left = {key async for batch in index.store.scan_keys() for key in batch}
         every = index.store.shards
         own = {name for keys in every for name in (keys.params, keys.state, keys.stats, keys.hosts)}
         assert left == {index.store.head.params} | own

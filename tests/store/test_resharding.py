@@ -172,7 +172,7 @@ async def test_a_slot_moves_among_checks_that_need_it(slots: Slots, url: str) ->
     """Each copy is found though its original is on the way, and lies elsewhere afterwards."""
     async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=SHARDS)) as index:
         await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
-        home = index.store.shards[Spread(SHARDS).home("http://a/1")]
+        home = index.store.shards[Spread(SHARDS).shard_of("http://a/1")]
         slot = slots.slot(home.params)
 
         async def crawl() -> int:
@@ -232,7 +232,7 @@ async def test_an_import_writes_into_no_half_of_a_slot(
     async with DuplicateIndex.open(config) as index:
         await index.check_many([(f"http://a/{n}", text(article(n, 400))) for n in range(300)])
         await export_index(index, file := tmp_path / "index.jsonl.gz")
-        home = index.store.shards[Spread(SHARDS).home("http://a/1")]
+        home = index.store.shards[Spread(SHARDS).shard_of("http://a/1")]
     await namespaces.clear_index(config)
     slots.begin(slot := slots.slot(home.params), [])
     with pytest.raises(ServerError, match="are moving to other nodes; wait"):
@@ -261,7 +261,7 @@ async def test_a_slot_that_moves_past_a_scan(
         monkeypatch.setattr(client, "scan_iter", moving_scan)
         with pytest.raises(ServerError, match="are moving to other nodes; wait"):
             await index.verify()
-    transfer, unlink = namespaces._transfer, namespaces._unlink
+    transfer, unlink = namespaces._transfer_keys, namespaces._unlink_keys
     moved = itertools.cycle(slots.owners)
 
     async def moving_transfer(*words: Any) -> int:
@@ -272,13 +272,13 @@ async def test_a_slot_that_moves_past_a_scan(
         await asyncio.to_thread(slots.move, next(moved), "by key")
         return await unlink(*words)
 
-    monkeypatch.setattr(namespaces, "_transfer", moving_transfer)
+    monkeypatch.setattr(namespaces, "_transfer_keys", moving_transfer)
     for is_moved in (False, True):
         with pytest.raises(ServerError, match="are moving to other nodes; wait"):
             await namespaces.copy_index(config, "dedup", "copy", is_moved=is_moved)
-    monkeypatch.setattr(namespaces, "_unlink", moving_unlink)
+    monkeypatch.setattr(namespaces, "_unlink_keys", moving_unlink)
     with pytest.raises(ServerError, match="are moving to other nodes; wait"):
         await namespaces.clear_index(config)
-    monkeypatch.setattr(namespaces, "_unlink", unlink)
+    monkeypatch.setattr(namespaces, "_unlink_keys", unlink)
     await namespaces.clear_index(config)
     assert not any(node.ask("DBSIZE") for node in slots.nodes)

@@ -138,7 +138,7 @@ def nothing_yet(namespace: str) -> Exit:
 
 async def has_pages(index: DuplicateIndex) -> bool:
     """Whether anything was ever checked with an index."""
-    return bool((await index.store.counters())["stats"])
+    return bool((await index.store.read_counters())["stats"])
 
 
 def nothing_found(settings: Mapping[str, Any], message: str) -> Exit:
@@ -171,7 +171,7 @@ async def known_host(index: DuplicateIndex, host: str) -> None:
     from ...dedup.store.keys import OTHER_HOSTS
     from ..strict_arguments import suggest_word
 
-    hosts = (await index.store.counters())["hosts"]
+    hosts = (await index.store.read_counters())["hosts"]
     names = sorted({name.rpartition(" ")[0] for name in hosts} - {""})
     if names and host not in names and OTHER_HOSTS not in names:
         raise InputError(f"the index knows no host {host!r}; {suggest_word(host, names)}")

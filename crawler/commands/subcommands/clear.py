@@ -31,10 +31,10 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.archive.database import archive_path, clear_archive, list_archives
     from ...dedup.errors import InputError
     from ...dedup.store.namespaces import clear_index
-    from ...dedup.store.server.address import mask
+    from ...dedup.store.server.address import mask_url
 
     config = index_config(settings)
-    server = mask(config.redis_url) if config.redis_url else str(config.data_dir)
+    server = mask_url(config.redis_url) if config.redis_url else str(config.data_dir)
     if not options.yes:
         if not sys.stdin.isatty():
             raise InputError(f"add --yes to delete the index {config.namespace!r} of {server}")

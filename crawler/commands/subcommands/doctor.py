@@ -133,7 +133,7 @@ def _of_index(settings: Mapping[str, Any], config: DedupConfig) -> Finding:
     place = server_name(config)
 
     async def kept(index: Any) -> int:
-        return sum(state.get("kept", 0) for state in await index.store.states())
+        return sum(state.get("kept", 0) for state in await index.store.read_states())
 
     try:
         pages = ask_index(settings, kept)

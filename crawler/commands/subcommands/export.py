@@ -34,7 +34,9 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.export.transfer import export_index
 
     async def export(index: DuplicateIndex) -> int | None:
-        if not (await index.store.counters())["params"]:  # a file of no index could not be read
+        if not (await index.store.read_counters())[
+            "params"
+        ]:  # a file of no index could not be read
             return None
         return await export_index(index, options.file, progress=progress_reporter())
 

@@ -48,11 +48,11 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _mask_value(value: str | int | None) -> str:
-    from ...dedup.store.server.address import mask
+    from ...dedup.store.server.address import mask_url
 
     if value is None:
         return ""
-    return mask(value) if isinstance(value, str) else "***"
+    return mask_url(value) if isinstance(value, str) else "***"
 
 
 def _plain_value(value: Any) -> Any:

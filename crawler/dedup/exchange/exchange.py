@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from ..errors import ServerError
 from ..store.messages import Answer, CheckRequest, Forget, Gone
-from ..store.server.faults import explained, is_connection_lost
+from ..store.server.faults import explain_faults, is_connection_lost
 from .batch import Batcher
 from .spool import Kept, Spool
 
@@ -100,7 +100,7 @@ class Exchange:
 
     async def ask(self, question: Callable[[], Awaitable[Reply]]) -> Reply:
         """What the server says to anything else, of which nothing is kept."""
-        with self._patience.asking(), explained():
+        with self._patience.asking(), explain_faults():
             # A cluster's client would try again and again.
             async with asyncio.timeout(self._timeout):
                 return await question()

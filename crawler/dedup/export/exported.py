@@ -50,7 +50,7 @@ def settle_parameters(path: Path, header: dict[str, Any], parameters: Parameters
     if parameters.digest != found["digest"]:
         raise ParameterMismatch(
             f"the index in {str(path)!r} was made with other parameters "
-            f"({parameters.differences(found)}): set them as they were"
+            f"({parameters.describe_differences(found)}): set them as they were"
         )
 
 

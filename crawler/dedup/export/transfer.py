@@ -81,10 +81,10 @@ async def _write_export(
     index: DuplicateIndex, part: Path, writer: Writer, progress: Progress | None
 ) -> int:
     store, odd_bytes = index.store, index.config.sketch_bits // 8
-    await store.mend()
+    await store.finish_dead()
     before = await _state_of(index)
-    states = await store.states()
-    counters = await store.counters()
+    states = await store.read_states()
+    counters = await store.read_counters()
     header: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -127,8 +127,8 @@ def _same_header(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 async def _state_of(index: DuplicateIndex) -> str:
     """What changes with every check of a page."""
-    counters = await index.store.counters()
-    parts = [counters["stats"], await index.store.states(), await index.store.overrides()]
+    counters = await index.store.read_counters()
+    parts = [counters["stats"], await index.store.read_states(), await index.store.overrides()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -193,7 +193,7 @@ async def _restore_pages(
                 records = [_renumber_record(record, numbers) for record in records]
             restored = await restorer.write(records)
             came = (record.url for record, one in zip(records, restored, strict=True) if one.is_new)
-            await restorer.wish({url: overrides[url] for url in came if url in overrides})
+            await restorer.take_overrides({url: overrides[url] for url in came if url in overrides})
             pages += len(records)
             new += sum(is_new for _, is_new in restored)
             if kept and not restorer.keeps:

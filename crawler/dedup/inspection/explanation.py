@@ -95,9 +95,9 @@ async def find_nearest(
 ) -> list[Neighbour]:
     """The kept pages that are most like a page and share its text or a band with it."""
     store = index.store
-    entries = store.entries(0, 0, fingerprint.exact, fingerprint.words, fingerprint.bands)
+    entries = store.list_entries(0, 0, fingerprint.exact, fingerprint.words, fingerprint.bands)
     hits: Counter[int] = Counter()
-    for numbers in await store.under(entries):
+    for numbers in await store.pages_under(entries):
         hits.update(set(numbers))
     ranked = sorted(hits, key=lambda number: (-hits[number], number))[:_MOST_COMPARED]
     records = await records_of(index, ranked)

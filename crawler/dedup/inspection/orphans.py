@@ -95,10 +95,10 @@ async def _originals_of(index: DuplicateIndex, copies: list[PageRecord]) -> dict
 async def _kept_texts(index: DuplicateIndex, copies: dict[bytes, PageRecord]) -> set[bytes]:
     """The exact hashes that a kept page has which is not gone: one that was decided anew."""
     entries = [
-        index.store.entries(0, 0, exact, copy.words, b"")[0]
+        index.store.list_entries(0, 0, exact, copy.words, b"")[0]
         for exact, copy in copies.items()
         if copy.words
     ]
-    numbers = {number for under in await index.store.under(entries) for number in under}
+    numbers = {number for under in await index.store.pages_under(entries) for number in under}
     records = await records_of(index, numbers)
     return {one.exact for one in records.values() if one.is_kept and not one.gone}

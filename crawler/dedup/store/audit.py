@@ -36,18 +36,18 @@ class Audit:
     unsettled: int = 0
 
 
-async def audit(store: Store, *, odd_bytes: int) -> Audit:
+async def audit_index(store: Store, *, odd_bytes: int) -> Audit:
     """Hold records, tables and counters of an index against each other.
 
     Pages that are checked, or expire, meanwhile show as faults. So it looks again until nothing is
     written meanwhile, a few times at most, and tells of the faults that were the same each time.
     """
     lasting: Mapping[str, int | None]
-    found, lasting, is_still = await _look(store, odd_bytes)
+    found, lasting, is_still = await _audit_once(store, odd_bytes)
     for _ in range(_LOOKS - 1):
         if is_still or not lasting:
             break
-        found, now, is_still = await _look(store, odd_bytes)
+        found, now, is_still = await _audit_once(store, odd_bytes)
         if is_still:
             lasting = now
         else:
@@ -62,17 +62,19 @@ async def audit(store: Store, *, odd_bytes: int) -> Audit:
     return found
 
 
-async def _look(store: Store, odd_bytes: int) -> tuple[Audit, dict[str, int], bool]:
+async def _audit_once(store: Store, odd_bytes: int) -> tuple[Audit, dict[str, int], bool]:
     """Look once; was nothing written meanwhile?"""
-    claimed = await store.claimed()
-    states = await store.states()
-    found, faults, miscounted = await _audit(store, odd_bytes, claimed, states)
-    is_still = states == await store.states() and set(claimed) == set(await store.claimed())
+    claimed = await store.claimed_entries()
+    states = await store.read_states()
+    found, faults, miscounted = await _read_all(store, odd_bytes, claimed, states)
+    is_still = states == await store.read_states() and set(claimed) == set(
+        await store.claimed_entries()
+    )
     # Counters of a moment say nothing of what was read in more than one.
     return found, faults | miscounted if is_still else faults, is_still
 
 
-async def _audit(
+async def _read_all(
     store: Store, odd_bytes: int, claimed: list[Entry], states: list[dict[str, int]]
 ) -> tuple[Audit, dict[str, int], dict[str, int]]:
     """Read all of it once; tell of faults, with the difference of a bucket's sums, and of counters.
@@ -91,12 +93,12 @@ async def _audit(
 
     def want(entry: Entry) -> None:
         bucket, tag = place_of(entry.key, size_of(states[entry.shard], entry.group))
-        sums[entry.shard, entry.table, bucket] += _entry(entry.table, tag, entry.page)
+        sums[entry.shard, entry.table, bucket] += _pack_entry(entry.table, tag, entry.page)
 
     for entry in claimed:
         want(entry)
-    async for names in store.scan():
-        places = _places(store, names, faults)
+    async for names in store.scan_keys():
+        places = _find_tables(store, names, faults)
         blocks = [(shard, number) for shard, family, number in places if family == "page"]
         for (shard, number), packed in zip(blocks, await store.packed_blocks(blocks), strict=True):
             for slot, stored in split_block(packed):
@@ -111,7 +113,9 @@ async def _audit(
                 wanted = [Entry(shard, "url", "url", record.url_key, page)]
                 if record.standing not in COPIES:
                     kept[shard] += 1
-                    wanted += store.entries(shard, page, record.exact, record.words, record.bands)
+                    wanted += store.list_entries(
+                        shard, page, record.exact, record.words, record.bands
+                    )
                 for entry in wanted:
                     want(entry)
         places = [place for place in places if place[1] != "page"]
@@ -122,7 +126,7 @@ async def _audit(
                 if page == MORE:
                     crowded |= {(shard, family), place}
                     continue
-                sums[place] -= _entry(family, tag, page)
+                sums[place] -= _pack_entry(family, tag, page)
                 entries[shard, family] += 1
     for (shard, table, bucket), rest in sums.items():
         if rest and (shard, table, bucket) not in crowded:
@@ -132,28 +136,28 @@ async def _audit(
         found.entries[table] += number
         if (shard, table) in crowded:
             continue
-        _compare(
+        _compare_counters(
             miscounted, states[shard], table.rstrip("0123456789") + ".n", number, f"table {table}"
         )
     for shard, state in enumerate(states):
-        _compare(miscounted, state, "kept", kept[shard], "kept pages")
-        _compare(miscounted, state, "url.n", urls[shard], "records")
+        _compare_counters(miscounted, state, "kept", kept[shard], "kept pages")
+        _compare_counters(miscounted, state, "url.n", urls[shard], "records")
     found.kept, found.urls = kept.total(), urls.total()
     return found, faults, miscounted
 
 
-def _compare(
+def _compare_counters(
     faults: dict[str, int], state: dict[str, int], name: str, number: int, what: str
 ) -> None:
     if state.get(name, 0) != number:
         faults[f"{what}: {number} found, but {name} is {state.get(name, 0)}"] = 0
 
 
-def _entry(table: str, tag: bytes, page: int) -> int:
+def _pack_entry(table: str, tag: bytes, page: int) -> int:
     return xxhash.xxh3_64_intdigest(b"%s %s %d" % (table.encode(), tag, page))
 
 
-def _places(
+def _find_tables(
     store: Store, names: Iterable[str], faults: dict[str, int]
 ) -> list[tuple[int, str, int]]:
     """Shards, families and numbers of those of these keys that are numbered."""

@@ -13,7 +13,7 @@ from .parameters import Parameters
 from .reading import Reader, parse_rules
 from .scripts import load_script
 from .server.connect import Client
-from .server.faults import explained
+from .server.faults import explain_faults
 
 _MET: Final = 4  # bytes that say when a host was met, before the log of its template
 
@@ -37,7 +37,7 @@ class Store(Reader, ABC):
 
     async def is_replaced(self) -> bool:
         """Whether there is another index under this name than the one that was opened, or none."""
-        with explained():
+        with explain_faults():
             client: Any = self._client
             digest = await client.hget(self.head.params, "digest")
         return bool(digest != self.parameters.digest.encode())
@@ -47,25 +47,27 @@ class Store(Reader, ABC):
         return table_key(url, self.parameters.seed)
 
     @abstractmethod
-    def home(self, url: str) -> int:
+    def shard_of(self, url: str) -> int:
         """The shard where the record of a URL lies."""
 
     @abstractmethod
-    def tables(self, bands: int) -> list[tuple[str, str]]:
+    def list_tables(self, bands: int) -> list[tuple[str, str]]:
         """The tables of a shard, each with the group that its size is counted in."""
 
     @abstractmethod
-    def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
+    def list_entries(
+        self, shard: int, page: int, exact: bytes, words: int, bands: bytes
+    ) -> list[Entry]:
         """The entries of a kept page, beside that of its URL."""
 
-    async def claimed(self) -> list[Entry]:
+    async def claimed_entries(self) -> list[Entry]:
         """The entries of pages that are being checked and have no records yet."""
         return []
 
     async def override(self, url: str, decision: str | None) -> None:
         """Keep what somebody wants of a URL: that it is kept or dropped; None: nothing more."""
-        keys = self.shards[self.home(url)]
-        with explained():
+        keys = self.shards[self.shard_of(url)]
+        with explain_faults():
             client: Any = self._client
             # What was decided by a wish that is taken back has to be decided anew, once.
             if decision is not None or await client.hexists(keys.overrides, url):
@@ -73,8 +75,8 @@ class Store(Reader, ABC):
 
     async def template(self, host: str) -> bytes:
         """The log of a host's template, 4 bytes an entry: see lua/pages.lua."""
-        keys = self.shards[self.home(host)]
-        with explained():
+        keys = self.shards[self.shard_of(host)]
+        with explain_faults():
             client: Any = self._client
             packed = await client.hget(keys.templates, host)
         log = (packed or b"")[_MET:]
@@ -82,15 +84,15 @@ class Store(Reader, ABC):
 
     async def url_rules(self, site: str, *change: Any) -> dict[str, dict[str, Any]]:
         """What is known of a site's URLs, by feature; a `change` is noted by lua/url_rules.lua."""
-        script, keys = load_script("url_rules"), self.shards[self.home(site)]
+        script, keys = load_script("url_rules"), self.shards[self.shard_of(site)]
         arguments = self.parameters.digest, int(time.time()), site, *change
-        with explained():
+        with explain_faults():
             client: Any = self._client
             found = await client.eval(script.text, 1, keys.params, *arguments)
         return parse_rules(found)
 
     @abstractmethod
-    async def mend(self) -> None:
+    async def finish_dead(self) -> None:
         """Finish what workers that died have left behind."""
 
     @abstractmethod

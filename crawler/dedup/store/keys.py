@@ -107,10 +107,10 @@ class Keys:
         return f"{self.prefix}{family}:{number}"
 
 
-def literal(text: str) -> str:
+def literal_pattern(text: str) -> str:
     r"""A pattern of names of keys that `text` alone fits.
 
-    >>> print(literal(r"{a\b}"))
+    >>> print(literal_pattern(r"{a\b}"))
     {a\\b}
     """
     return re.sub(r"([\\*?\[\]])", r"\\\1", text)

@@ -20,11 +20,11 @@ from redis.exceptions import TryAgainError
 from ..config import DedupConfig
 from ..errors import InputError
 from .cluster.shards import shard_tags
-from .keys import Keys, literal
+from .keys import Keys, literal_pattern
 from .parameters import UNFINISHED, not_whole
 from .scripts import load_script
 from .server.connect import Client, open_server
-from .server.faults import explained
+from .server.faults import explain_faults
 
 _BATCH = 200  # keys in one exchange
 _RENAMED = b"rename"  # as in lua/unfinished.lua
@@ -39,12 +39,12 @@ async def clear_index(
     deleted that: done again, it goes on from there. Raises :class:`ServerError`.
     """
     async with open_server(config) as client:
-        with explained():
+        with explain_faults():
             commands: Any = client
-            found = await commands.hget(_head(client, config.namespace), "digest") or b""
+            found = await commands.hget(_head_key(client, config.namespace), "digest") or b""
             if digest := found.decode().removeprefix("-"):
                 told(digest)
-            return await _clear(client, config.namespace)
+            return await _clear_index(client, config.namespace)
 
 
 async def copy_index(
@@ -68,34 +68,34 @@ async def copy_index(
     if source == target:  # of which nobody shall be told to clear the target first
         raise InputError(f"{source!r} is the index itself: choose another name")
     async with open_server(config) as client:
-        with explained():
-            return await _copy(client, source, target, along, is_moved=is_moved)
+        with explain_faults():
+            return await _copy_index(client, source, target, along, is_moved=is_moved)
 
 
-async def _clear(client: Client, namespace: str) -> int:
-    head = _head(client, namespace)
+async def _clear_index(client: Client, namespace: str) -> int:
+    head = _head_key(client, namespace)
     async with slots_at_rest(client):
-        params = await _mark(client, namespace, "clear")
+        params = await _mark_index(client, namespace, "clear")
         deleted = 0
-        async for batch in _keys(client, namespace, "*"):
-            deleted += await _unlink(client, [key for key in batch if key not in params])
-        deleted += await _unlink(client, [key for key in params if key != head])
-    return deleted + await _unlink(client, [head])
+        async for batch in _scan_keys(client, namespace, "*"):
+            deleted += await _unlink_keys(client, [key for key in batch if key not in params])
+        deleted += await _unlink_keys(client, [key for key in params if key != head])
+    return deleted + await _unlink_keys(client, [head])
 
 
-async def _unlink(client: Client, keys: list[str]) -> int:
+async def _unlink_keys(client: Client, keys: list[str]) -> int:
     pipe: Any = client.pipeline(transaction=False)
     for key in keys:
         pipe.execute_command("UNLINK", key)  # a cluster's pipeline has a method for many keys only
     return sum(await pipe.execute()) if keys else 0
 
 
-async def _mark(client: Client, namespace: str, doing: str | bytes) -> list[str]:
+async def _mark_index(client: Client, namespace: str, doing: str | bytes) -> list[str]:
     """Say in all parts of an index what is being done with it; '': it is renamed no more.
 
     Returns the keys in which that stands.
     """
-    params = [key async for batch in _keys(client, namespace, "params") for key in batch]
+    params = [key async for batch in _scan_keys(client, namespace, "params") for key in batch]
     pipe: Any = client.pipeline(transaction=False)
     for key in params:
         pipe.eval(load_script("unfinished").text, 1, key, doing)
@@ -103,7 +103,7 @@ async def _mark(client: Client, namespace: str, doing: str | bytes) -> list[str]
     return params
 
 
-async def _copy(
+async def _copy_index(
     client: Client,
     source: str,
     target: str,
@@ -111,8 +111,8 @@ async def _copy(
     *,
     is_moved: bool,
 ) -> int:
-    await _slots(client)  # before anything is changed
-    head, new_head = _head(client, source), _head(client, target)
+    await _read_slots(client)  # before anything is changed
+    head, new_head = _head_key(client, source), _head_key(client, target)
     commands: Any = client
     parameters = await commands.hgetall(head)
     if not parameters:
@@ -129,34 +129,34 @@ async def _copy(
         raise InputError(f"there is an index {target!r} already: clear it first")
     try:
         tags = _new_tags(source, target, int(parameters.get(b"shards", 0)))
-        before = await _states(client, source)
+        before = await _read_states(client, source)
         copied = 1
         async with slots_at_rest(client):
-            async for batch in _keys(client, source, "*"):
+            async for batch in _scan_keys(client, source, "*"):
                 # Not the parts that were left of an index with another number of shards.
-                keys = [key for key in batch if key != head and _tag(key) in tags]
-                copied += await _transfer(client, keys, tags)
+                keys = [key for key in batch if key != head and _hash_tag(key) in tags]
+                copied += await _transfer_keys(client, keys, tags)
         if doing is not None:
-            await _mark(client, target, "")
+            await _mark_index(client, target, "")
         with along(parameters[b"digest"].decode()):
             await _see_the_same(client, source, before)
             if is_moved:
-                await _mark(client, source, _RENAMED)
+                await _mark_index(client, source, _RENAMED)
                 # What was checked before that is seen; what comes now passes unchecked.
                 await _see_the_same(client, source, before)
             listing = [part for pair in parameters.items() for part in pair]
             await commands.eval(load_script("finish").text, 1, new_head, *listing)
     except BaseException:
         if is_moved:
-            await _mark(client, source, "")
-        await _clear(client, target)
+            await _mark_index(client, source, "")
+        await _clear_index(client, target)
         raise
     if is_moved:
-        await _clear(client, source)
+        await _clear_index(client, source)
     return copied
 
 
-async def _transfer(client: Client, keys: list[str], tags: dict[str, str]) -> int:
+async def _transfer_keys(client: Client, keys: list[str], tags: dict[str, str]) -> int:
     pipe: Any = client.pipeline(transaction=False)
     for key in keys:
         pipe.dump(key)
@@ -165,7 +165,7 @@ async def _transfer(client: Client, keys: list[str], tags: dict[str, str]) -> in
     count = 0
     for key, dump in zip(keys, dumps, strict=True):
         if dump is not None:
-            tag = _tag(key)
+            tag = _hash_tag(key)
             pipe.restore(f"{{{tags[tag]}}}{key[len(tag) + 2 :]}", 0, dump, replace=True)
             count += 1
     if count:
@@ -174,17 +174,17 @@ async def _transfer(client: Client, keys: list[str], tags: dict[str, str]) -> in
 
 
 async def _see_the_same(client: Client, namespace: str, before: dict[str, Any]) -> None:
-    if before != await _states(client, namespace):
+    if before != await _read_states(client, namespace):
         raise InputError(f"the index {namespace!r} was changed meanwhile: stop its crawls first")
 
 
-async def _states(client: Client, namespace: str) -> dict[str, Any]:
+async def _read_states(client: Client, namespace: str) -> dict[str, Any]:
     """All counters, which change with every check, and what people decided."""
     commands: Any = client
     return {
         key: await commands.hgetall(key)
         for name in ("state", "stats", "overrides")
-        async for batch in _keys(client, namespace, name)
+        async for batch in _scan_keys(client, namespace, name)
         for key in batch
     }
 
@@ -192,13 +192,13 @@ async def _states(client: Client, namespace: str) -> dict[str, Any]:
 @asynccontextmanager
 async def slots_at_rest(client: Client) -> AsyncIterator[None]:
     """Fails if slots of a cluster move: their keys may go past a scan, and none must be missed."""
-    before = await _slots(client)
+    before = await _read_slots(client)
     yield
-    if await _slots(client) != before:
+    if await _read_slots(client) != before:
         raise TryAgainError
 
 
-async def _slots(client: Client) -> dict[str, list[list[str]]]:
+async def _read_slots(client: Client) -> dict[str, list[list[str]]]:
     """The slots of each node of a cluster, as it says itself; fails if some are on their way."""
     found = {}
     for node in client.get_primaries() if isinstance(client, RedisCluster) else ():
@@ -210,7 +210,7 @@ async def _slots(client: Client) -> dict[str, list[list[str]]]:
     return found
 
 
-def _head(client: Client, namespace: str) -> str:
+def _head_key(client: Client, namespace: str) -> str:
     """The key of the parameters that decide whether there is an index."""
     return Keys(f"{namespace}/" if isinstance(client, RedisCluster) else namespace).params
 
@@ -221,13 +221,13 @@ def _new_tags(source: str, target: str, shards: int) -> dict[str, str]:
     return {source: target, f"{source}/": f"{target}/", **dict(parts)}
 
 
-def _tag(key: str) -> str:
+def _hash_tag(key: str) -> str:
     return key[1:].partition("}:")[0]
 
 
-async def _keys(client: Client, namespace: str, name: str) -> AsyncIterator[list[str]]:
+async def _scan_keys(client: Client, namespace: str, name: str) -> AsyncIterator[list[str]]:
     """The keys of an index that end as `name` says, some hundreds at a time."""
-    glob, tag = literal(namespace), re.escape(namespace)
+    glob, tag = literal_pattern(namespace), re.escape(namespace)
     if isinstance(client, RedisCluster):
         glob, tag = f"{glob}/*", rf"{tag}/(\d+\.\d+)?"  # not another index whose name has a slash
     prefix = re.compile(rf"\{{{tag}\}}:")

@@ -39,9 +39,9 @@ class Parameters:
         self._values = {name: str(value) for name, value in values.items()}
         self._values["format"] = str(FORMAT)
         self.agreed = False
-        self._sign()
+        self._compute_digest()
 
-    def _sign(self) -> None:
+    def _compute_digest(self) -> None:
         named = sorted(item for item in self._values.items() if item[0] != "digest")
         self._values["digest"] = hashlib.sha256(repr(named).encode()).hexdigest()[:16]
 
@@ -70,7 +70,7 @@ class Parameters:
         """The arguments of lua/take_over.lua."""
         return [_TAKEN_OVER, *self.flat]
 
-    def agree(self, listing: Sequence[bytes]) -> dict[str, str]:
+    def adopt_parameters(self, listing: Sequence[bytes]) -> dict[str, str]:
         """See that an index that has the parameters `listing`, names and values in turn, fits.
 
         None are those of no index: then one that was made would have those asked for.
@@ -95,7 +95,8 @@ class Parameters:
             )
         raise ParameterMismatch(
             f"the index {self._namespace!r} was made with other parameters "
-            f"({self.differences(found)}): set them as they were, or choose another DEDUP_NAMESPACE"
+            f"({self.describe_differences(found)}): set them as they were, or choose another "
+            "DEDUP_NAMESPACE"
         )
 
     def takes_over(self, listing: Sequence[bytes]) -> bool:
@@ -108,20 +109,21 @@ class Parameters:
             return False
         if not self.agreed:
             self.adopt_seed(found)
-        return not self.differences({**found, "format": str(FORMAT)})
+        return not self.describe_differences({**found, "format": str(FORMAT)})
 
     def adopt_seed(self, found: Mapping[str, str]) -> None:
         """Take the seed of an index with the parameters `found`, unless one of the two is set."""
         drawn = found.get("seed", SECRET)
         if not drawn.startswith(SECRET) and not self._values["seed"].startswith(SECRET):
             self._values["seed"] = drawn
-            self._sign()
+            self._compute_digest()
 
-    def differences(self, found: Mapping[str, str]) -> str:
+    def describe_differences(self, found: Mapping[str, str]) -> str:
         """In which parameters an index with those `found` differs, in words; '' if in none."""
         names = (found.keys() | self._values.keys()) - {"digest"}
         return "; ".join(
-            f"{name}: index {_told(name, found)}, settings {_told(name, self._values)}"
+            f"{name}: index {_describe_value(name, found)}, "
+            f"settings {_describe_value(name, self._values)}"
             for name in sorted(names, key=lambda name: (name in _FOLLOWING, name))
             if found.get(name) != self._values.get(name)
         )
@@ -137,7 +139,7 @@ def seed_digest(seed: int) -> str:
     return hashlib.sha256(b"scrapy-neardup seed %d" % seed).hexdigest()[:16]
 
 
-def _told(name: str, values: Mapping[str, str]) -> str:
+def _describe_value(name: str, values: Mapping[str, str]) -> str:
     """A parameter as errors tell it, which stand in logs: of a seed that was drawn its digest."""
     value = values.get(name, "–")
     return f"drawn:{seed_digest(int(value))}" if name == "seed" and value.isdecimal() else value

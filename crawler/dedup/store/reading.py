@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 from redis.exceptions import ResponseError
 
 from ..errors import ServerError
-from .keys import Keys, literal
+from .keys import Keys, literal_pattern
 from .layout import LEAST_BUCKETS, MORE, Entry, entries_in, place_of, size_of
 from .scripts import load_script
-from .server.connect import Client, infos
-from .server.faults import FOREIGN, NO_STATE, explained
+from .server.connect import Client, read_infos
+from .server.faults import FOREIGN, NO_STATE, explain_faults
 
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
 _NUMBER: Final = re.compile(rb"-?[0-9]{1,18}")
@@ -48,29 +48,29 @@ class Reader:
     async def overrides(self) -> dict[str, str]:
         """What somebody wants of URLs, or took back: see :attr:`Keys.overrides`."""
         found: dict[str, str] = {}
-        with explained():
+        with explain_faults():
             for keys in self.shards:
                 listing: Any = await self._client.hgetall(keys.overrides)
-                found |= {_text(url): _text(wish) for url, wish in listing.items()}
+                found |= {_decode_text(url): _decode_text(wish) for url, wish in listing.items()}
         return found
 
     async def all_url_rules(self) -> dict[str, dict[str, dict[str, Any]]]:
         """What is known of the URLs of each site, by feature."""
         found: dict[str, dict[str, dict[str, Any]]] = {}
-        with explained():
+        with explain_faults():
             for keys in self.shards:
                 listing: Any = await self._client.hgetall(keys.rules)
-                found |= {_text(site): parse_rules(rules) for site, rules in listing.items()}
+                found |= {_decode_text(site): parse_rules(rules) for site, rules in listing.items()}
         return found
 
-    async def states(self) -> list[dict[str, int]]:
+    async def read_states(self) -> list[dict[str, int]]:
         """The hash ``state`` of each shard; :class:`ServerError` if one with pages has lost it."""
         pipe: Any = self._client.pipeline(transaction=False)  # which a full Redis would refuse
         for keys in self.shards:
             pipe.hgetall(keys.state)
-        with explained():
+        with explain_faults():
             replies = await pipe.execute()
-        found = [{_text(k): _number(v) for k, v in reply.items()} for reply in replies]
+        found = [{_decode_text(k): _read_number(v) for k, v in reply.items()} for reply in replies]
         for keys, state in zip(self.shards, found, strict=True):
             if "next" not in state:  # of a new index, or what reads on would miss most pages
                 await self._see_that_it_is_new(keys)
@@ -81,12 +81,12 @@ class Reader:
         names = [keys.numbered("url", bucket) for bucket in range(LEAST_BUCKETS)]
         if any(await self.read_buckets(names)):
             client: Any = self._client
-            with explained():
+            with explain_faults():
                 is_new = await client.hexists(keys.state, "next")  # since a moment ago
             if not is_new:
                 raise ServerError(NO_STATE.sentence)
 
-    async def counters(self) -> dict[str, dict[str, str]]:
+    async def read_counters(self) -> dict[str, dict[str, str]]:
         """The hashes ``params``, ``state``, ``stats``, ``hosts`` and ``histogram``; numbers are
         those of all shards together.
         """
@@ -95,13 +95,13 @@ class Reader:
         for keys in self.shards:
             for name in _COUNTS:
                 pipe.hgetall(getattr(keys, name))
-        with explained():
+        with explain_faults():
             params, *replies = await pipe.execute()
-        found = {"params": {_text(k): _text(v) for k, v in params.items()}}
+        found = {"params": {_decode_text(k): _decode_text(v) for k, v in params.items()}}
         for place, name in enumerate(_COUNTS):
             total: Counter[str] = Counter()
             for reply in replies[place :: len(_COUNTS)]:
-                total.update({_text(k): _number(v) for k, v in reply.items()})
+                total.update({_decode_text(k): _read_number(v) for k, v in reply.items()})
             found[name] = {k: str(v) for k, v in total.items() if v}
         return found
 
@@ -110,20 +110,20 @@ class Reader:
         pipe: Any = self._client.pipeline(transaction=False)
         for key in keys:
             pipe.memory_usage(key, samples=0)
-        with explained():
+        with explain_faults():
             try:
                 sizes: list[int | None] = await pipe.execute()
             except ResponseError:  # managed servers may not know the command, or forbid it
                 return None
         return sizes
 
-    async def scan(self) -> AsyncIterator[list[str]]:
+    async def scan_keys(self) -> AsyncIterator[list[str]]:
         """The names of all keys of the index, some hundreds at a time; one may come twice."""
         prefixes = {self.head.prefix, *(keys.prefix for keys in self.shards)}
-        pattern = literal(commonprefix(list(prefixes))) + "*"  # noqa: RUF071 (no paths)
+        pattern = literal_pattern(commonprefix(list(prefixes))) + "*"  # noqa: RUF071 (no paths)
         seen: set[int] = set()
         batch: list[str] = []
-        with explained():
+        with explain_faults():
             async for key in self._names(pattern):
                 if hash(key) in seen or key[: key.find("}:") + 2] not in prefixes:
                     continue
@@ -136,14 +136,14 @@ class Reader:
 
     async def _names(self, pattern: str) -> AsyncIterator[str]:
         async for name in self._client.scan_iter(match=pattern, count=500):
-            yield _text(name)
+            yield _decode_text(name)
 
     async def read_buckets(self, keys: Sequence[str]) -> list[bytes]:
         """The bucket at each key, empty where there is none."""
         pipe: Any = self._client.pipeline(transaction=False)
         for key in keys:
             pipe.get(key)
-        with explained():
+        with explain_faults():
             found: list[Any] = await pipe.execute(raise_on_error=False) if keys else []
             for bucket in found:
                 if isinstance(bucket, Exception):  # in the server's words, which redis-py 6 loses
@@ -159,13 +159,13 @@ class Reader:
             for start in range(0, len(numbers), _BLOCKS_IN_RUN):
                 some = numbers[start : start + _BLOCKS_IN_RUN]
                 pipe.eval(text, 2, keys.params, keys.guard, *some)
-        with explained():
+        with explain_faults():
             replies: list[list[bytes]] = await pipe.execute()
         return [packed for reply in replies for packed in reply]
 
-    async def under(self, entries: Sequence[Entry]) -> list[list[int]]:
+    async def pages_under(self, entries: Sequence[Entry]) -> list[list[int]]:
         """The pages that stand under the keys of `entries`, whatever their own pages."""
-        states = await self.states()
+        states = await self.read_states()
         names, tags = [], []
         for entry in entries:
             bucket, tag = place_of(entry.key, size_of(states[entry.shard], entry.group))
@@ -179,18 +179,18 @@ class Reader:
     async def server_memory(self) -> list[ServerMemory] | None:
         """The memory of each server that holds a part of the index; None if they do not tell."""
         try:
-            with explained():
-                found = await infos(self._client, "memory")
+            with explain_faults():
+                found = await read_infos(self._client, "memory")
         except ServerError:  # managed servers and permissions may forbid it
             return None
         return [ServerMemory(info["used_memory"], info.get("maxmemory", 0)) for info in found]
 
 
-def _text(value: bytes) -> str:
+def _decode_text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-def _number(value: bytes) -> int:
+def _read_number(value: bytes) -> int:
     if not _NUMBER.fullmatch(value):
         raise ServerError(FOREIGN.sentence)
     return int(value)

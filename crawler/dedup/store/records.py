@@ -183,7 +183,7 @@ async def read_records(
     Each is what it is at the moment when it is read: crawls may go on. Records that are not whole
     are passed over. `progress` is told from time to time how far the reading is.
     """
-    numbers = [state.get("next", 0) for state in await store.states()]
+    numbers = [state.get("next", 0) for state in await store.read_states()]
     count, done = sum(number // PAGES_IN_BLOCK + 1 for number in numbers), 0
     places = all_blocks(numbers)
     while some := list(islice(places, _BLOCKS)):

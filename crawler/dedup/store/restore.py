@@ -20,7 +20,7 @@ from .parameters import UNFINISHED, Parameters, not_whole
 from .records import PageRecord
 from .scripts import load_script
 from .server.connect import Client
-from .server.faults import explained
+from .server.faults import explain_faults
 
 _PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHII4sI4sHH")  # as in lua/restore.lua
 _LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}
@@ -73,7 +73,7 @@ class Restorer:
         """
         commands: Any = self._client
         head = self._params[0]
-        with explained():
+        with explain_faults():
             listing = await commands.eval(load_script("reserve").text, 1, head, self._mark)
             words = [part.decode() for part in listing] or [UNFINISHED, self._mark]
             found = dict(zip(words[::2], words[1::2], strict=True))
@@ -84,7 +84,7 @@ class Restorer:
                     raise ParameterMismatch(
                         f"the index {self._store.namespace!r} has other parameters than that in "
                         f"the file, which are called the settings here: "
-                        f"{self._parameters.differences(found)}; import it under another "
+                        f"{self._parameters.describe_differences(found)}; import it under another "
                         "DEDUP_NAMESPACE"
                     )
                 return
@@ -103,18 +103,18 @@ class Restorer:
         count = len(self._store.shards)
         groups: defaultdict[int, list[int]] = defaultdict(list)
         for place, page in enumerate(pages):
-            groups[self._store.home(page.url)].append(place)
+            groups[self._store.shard_of(page.url)].append(place)
         text = load_script("restore").text
         pipe: Any = self._client.pipeline(transaction=False)
         runs = []
         for shard, places in groups.items():
             for start in range(0, len(places), _RUN):
                 some = places[start : start + _RUN]
-                packed = [self._packed(pages[place]) for place in some]
+                packed = [self._pack_page(pages[place]) for place in some]
                 keys, mode = self._store.shards[shard], "shard" if self._is_spread else "all"
                 pipe.eval(text, 2, keys.params, keys.guard, self._digest, mode, *packed)
                 runs.append((shard, some))
-        with explained():
+        with explain_faults():
             replies = await pipe.execute() if runs else []
         found: dict[int, Restored] = {}
         for (shard, places), answers in zip(runs, replies, strict=True):
@@ -122,10 +122,10 @@ class Restorer:
                 found[place] = Restored(local and local * count + shard, bool(is_new))
         restored = [found[place] for place in range(len(pages))]
         if isinstance(self._store, SpreadIndex):
-            await self._enlist(self._store, pages, restored)
+            await self._make_entries(self._store, pages, restored)
         return restored
 
-    async def _enlist(
+    async def _make_entries(
         self, store: SpreadIndex, pages: Sequence[PageRecord], restored: Sequence[Restored]
     ) -> None:
         """Make the entries of kept pages in the shards where they lie.
@@ -136,18 +136,18 @@ class Restorer:
         places = []
         for page, (number, is_new) in zip(pages, restored, strict=True):
             if page.is_kept and (is_new or self.is_new):
-                entries = store.entries(0, 0, page.exact, page.words, page.bands)
+                entries = store.list_entries(0, 0, page.exact, page.words, page.bands)
                 found = [Place(one.shard, _TABLES[one.table] + one.key) for one in entries]
                 places.append((number, found))
-        await store.enlist(places, self._digest)
+        await store.make_entries(places, self._digest)
 
-    async def wish(self, wishes: Mapping[str, str]) -> None:
+    async def take_overrides(self, wishes: Mapping[str, str]) -> None:
         """Take along what people said of pages that came in; a new index gets it at the end."""
         commands: Any = self._client
-        with explained():
-            for url, wish in wishes.items() if not self.is_new else ():
-                home = self._store.shards[self._store.home(url)]
-                await commands.hsetnx(home.overrides, url, wish)
+        with explain_faults():
+            for url, take_overrides in wishes.items() if not self.is_new else ():
+                home = self._store.shards[self._store.shard_of(url)]
+                await commands.hsetnx(home.overrides, url, take_overrides)
 
     async def finish(self, counters: Mapping[str, Mapping[str, str]]) -> None:
         """Give a new index its counters, and then its parameters: now it can be opened."""
@@ -155,18 +155,18 @@ class Restorer:
             return
         commands: Any = self._client
         keys = self._store.shards[0]
-        with explained():
+        with explain_faults():
             for name in ("stats", "hosts", "histogram"):
                 if counters.get(name):
                     await commands.hset(getattr(keys, name), mapping=dict(counters[name]))
             for url, wish in counters.get("overrides", {}).items():
-                home = self._store.shards[self._store.home(url)]
+                home = self._store.shards[self._store.shard_of(url)]
                 await commands.hset(home.overrides, url, wish)
             text, values = load_script("finish").text, self._parameters.flat
             for key in reversed(self._params):
                 await commands.eval(text, 1, key, *values)
 
-    def _packed(self, page: PageRecord) -> bytes:
+    def _pack_page(self, page: PageRecord) -> bytes:
         url = page.url.encode()
         number = page.number // len(self._store.shards) if self.keeps else 0
         head = _PAGE.pack(

@@ -22,7 +22,7 @@ async def drawn_pages(
     They are found by their URLs, for of the blocks of an old index most may be empty: numbers are
     never given twice.
     """
-    states = await store.states()
+    states = await store.read_states()
     places = [(shard, n) for shard in shards for n in range(size_of(states[shard], "url"))]
     draws.shuffle(places)
     for start in range(0, len(places), _BUCKETS):

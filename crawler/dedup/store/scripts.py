@@ -42,10 +42,10 @@ class Script(NamedTuple):
 @cache
 def load_script(name: str) -> Script:
     """Return a script of ``lua/`` or ``lua/cluster/``, the parts that it shares in front."""
-    text = "".join(map(_read, (*_PARTS.get(name, ()), name)))
+    text = "".join(map(_read_part, (*_PARTS.get(name, ()), name)))
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
-def _read(part: str) -> str:
+def _read_part(part: str) -> str:
     folder = files(__package__) / "lua"
     return (folder / ("cluster" if part in _IN_CLUSTER else "") / f"{part}.lua").read_text("utf-8")

@@ -30,7 +30,7 @@ from .messages import (
 from .parameters import Parameters
 from .scripts import load_script
 from .server.connect import Client
-from .server.faults import explained
+from .server.faults import explain_faults
 
 
 class RedisIndex(Store):
@@ -65,10 +65,10 @@ class RedisIndex(Store):
         Unless one is to be made, where there is none it is read as one without pages. Raises
         :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
         """
-        listing = await self._run("open", self.parameters.flat if make else [])
+        listing = await self._run_script("open", self.parameters.flat if make else [])
         if self.parameters.takes_over(listing):
-            listing = await self._run("take_over", self.parameters.taking_over)
-        return self.parameters.agree(listing)
+            listing = await self._run_script("take_over", self.parameters.taking_over)
+        return self.parameters.adopt_parameters(listing)
 
     async def check(self, requests: Sequence[CheckRequest]) -> list[Answer]:
         """Check pages in order, all in one atomic step and one exchange."""
@@ -79,7 +79,7 @@ class RedisIndex(Store):
         arguments: list[Any] = [self.parameters.digest, now, *terms, *rule]
         seed = self.parameters.seed
         arguments += [pack_request(request, seed) for request in requests]
-        return [unpack_check(reply) for reply in await self._run("check", arguments)]
+        return [unpack_check(reply) for reply in await self._run_script("check", arguments)]
 
     async def start(self, requests: Sequence[CheckRequest]) -> list[Answer]:
         """The same: no page's answer is still to come."""
@@ -87,7 +87,7 @@ class RedisIndex(Store):
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
-        reply = await self._run("show", [url, self.url_key(url)])
+        reply = await self._run_script("show", [url, self.url_key(url)])
         if reply is None:
             return None
         answer, *rest = reply
@@ -99,52 +99,56 @@ class RedisIndex(Store):
         Of a page that was checked later than it was found gone nothing is noted: False, too.
         """
         items = [pack_gone(report, self.url_key(report.url)) for report in reports]
-        replies = await self._run("gone", [self.parameters.digest, *items])
+        replies = await self._run_script("gone", [self.parameters.digest, *items])
         return [bool(known) for known in replies]
 
     async def begin_crawl(self, name: str = "") -> Crawl:
         """Begin a crawl, or go on with the one that has this name."""
         begin = [self.parameters.digest, int(time.time()), "begin", 0, name]
-        return Crawl(*await self._run("crawl", begin))
+        return Crawl(*await self._run_script("crawl", begin))
 
     async def end_crawl(self, crawl: Crawl) -> None:
         """Note that a crawl has ended."""
-        await self._run("crawl", [self.parameters.digest, int(time.time()), "end", crawl.number])
+        await self._run_script(
+            "crawl", [self.parameters.digest, int(time.time()), "end", crawl.number]
+        )
 
     async def originals(self, urls: Sequence[str], start: int) -> list[Original]:
         """What has become of the pages that stand for these, since `start`."""
         items = [self.url_key(url) + url.encode() for url in urls]
-        replies = await self._run("originals", [self.parameters.digest, start, *items])
+        replies = await self._run_script("originals", [self.parameters.digest, start, *items])
         return [unpack_original(reply) for reply in replies]
 
     async def forget(self, requests: Sequence[Forget]) -> list[bool]:
         """Take URLs out of the index; False for those that were not there, or not as asked for."""
         items = [pack_forget(request, self.url_key(request.url)) for request in requests]
-        replies = await self._run("forget", [self.parameters.digest, self._bits, *items])
+        replies = await self._run_script("forget", [self.parameters.digest, self._bits, *items])
         return [bool(was_there) for was_there in replies]
 
-    def home(self, url: str) -> int:
+    def shard_of(self, url: str) -> int:
         return 0
 
-    def tables(self, bands: int) -> list[tuple[str, str]]:
+    def list_tables(self, bands: int) -> list[tuple[str, str]]:
         return [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]
 
-    def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
+    def list_entries(
+        self, shard: int, page: int, exact: bytes, words: int, bands: bytes
+    ) -> list[Entry]:
         found = [Entry(shard, "exact", "exact", exact[:4], page)] if words else []
         for band in range(len(bands) // 4):
             key = bands[band * 4 : band * 4 + 4]
             found.append(Entry(shard, f"band{band % self._tables}", "band", key, page))
         return found
 
-    async def mend(self) -> None:
+    async def finish_dead(self) -> None:
         """Nothing: a check is one step and leaves nothing half done."""
 
     async def close(self) -> None:
         """Nothing: a check is one step and all is done when it returns."""
 
-    async def _run(self, name: str, arguments: Sequence[Any]) -> Any:
+    async def _run_script(self, name: str, arguments: Sequence[Any]) -> Any:
         script = load_script(name)
-        with explained():
+        with explain_faults():
             try:
                 return await self._client.evalsha(script.digest, 1, self.keys.params, *arguments)
             except NoScriptError:  # a new server, or one that was restarted

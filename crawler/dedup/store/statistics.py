@@ -45,14 +45,14 @@ class IndexStats:
 
 async def read_statistics(store: Store, *, bands: int) -> IndexStats:
     """Read the counters of an index and weigh a sample of its keys."""
-    counters = await store.counters()
+    counters = await store.read_counters()
     state = {name: int(value) for name, value in counters["state"].items()}
     hosts: dict[str, dict[str, int]] = {}
     for name, number in counters["hosts"].items():
         host, _, kind = name.rpartition(" ")
         hosts.setdefault(host, {})[kind] = int(number)
-    besides = await _besides(store)
-    pages = 0 if besides is None else await _pages(store, bands)
+    besides = await _weigh_others(store)
+    pages = 0 if besides is None else await _weigh_pages(store, bands)
     kept = state.get("kept", 0)
     return IndexStats(
         namespace=store.namespace,
@@ -67,22 +67,24 @@ async def read_statistics(store: Store, *, bands: int) -> IndexStats:
     )
 
 
-async def _besides(store: Store) -> int | None:
+async def _weigh_others(store: Store) -> int | None:
     """Bytes of memory of the keys that hold no pages, None if the server forbids to weigh them."""
     names = {store.head.params, *(name for keys in store.shards for name in keys.fixed)}
     sizes = await store.memory_usage(list(names))
     return None if sizes is None else sum(size or 0 for size in sizes)
 
 
-async def _pages(store: Store, bands: int) -> int:
+async def _weigh_pages(store: Store, bands: int) -> int:
     """Bytes of memory of all records and of the entries that find them."""
-    states = await store.states()
+    states = await store.read_states()
     chosen = random.sample(range(len(states)), min(_SHARD_SAMPLE, len(states)))
     total = 0.0
     for shard in chosen:
         keys, state = store.shards[shard], states[shard]
-        total += await _records(store, shard) * state.get("url.n", 0)
-        families = [(table, state.get(f"{group}.size", 0)) for table, group in store.tables(bands)]
+        total += await _weigh_records(store, shard) * state.get("url.n", 0)
+        families = [
+            (table, state.get(f"{group}.size", 0)) for table, group in store.list_tables(bands)
+        ]
         for family, count in families:
             numbers = random.sample(range(count), min(_SAMPLE, count))
             sample = [keys.numbered(family, number) for number in numbers]
@@ -91,7 +93,7 @@ async def _pages(store: Store, bands: int) -> int:
     return round(total * len(states) / len(chosen))
 
 
-async def _records(store: Store, shard: int) -> float:
+async def _weigh_records(store: Store, shard: int) -> float:
     """Bytes of memory for each record of a shard: those of its block, shared among those in it."""
     pages: list[tuple[int, int]] = []
     async for some in drawn_pages(store, [shard], random.Random()):

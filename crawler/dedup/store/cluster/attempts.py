@@ -102,7 +102,7 @@ class Begun:
         others = Counter(chain.from_iterable((*self.hits.values(), *self.before.values())))
         return {self.places[index] for index, count in others.items() if count >= MAX_PAGES}
 
-    def candidates(self) -> tuple[list[int], list[int]]:
+    def rank_candidates(self) -> tuple[list[int], list[int]]:
         """Pages to look at: all that are under way or have the page's exact hash; of the other kept
         ones those that may be compared with it, the likeliest first, as in lua/check.lua.
         """
@@ -124,7 +124,7 @@ class Begun:
 
     def is_seen_by(self, number: int, view: View, spread: Spread) -> bool:
         """Whether a pending page meets this one's claims, or met them."""
-        theirs = set(spread.places(view.page.exact, view.page.words, view.page.bands))
+        theirs = set(spread.find_places(view.page.exact, view.page.words, view.page.bands))
         shared = {index for index, place in enumerate(self.places) if place in theirs}
         return not shared <= self.found_at(number)
 
@@ -146,6 +146,6 @@ class Attempt:
     canonical_known: bool = False
     news: TemplateNews | None = None
 
-    def complete(self, answer: Answer) -> Answer:
+    def complete_answer(self, answer: Answer) -> Answer:
         """The answer, with what the check has found besides."""
         return answer._replace(canonical_known=self.canonical_known, template=self.news)

@@ -13,7 +13,7 @@ from ..messages import pack_request, unpack_news
 from ..parameters import Parameters
 from .attempts import Attempt, Begun
 from .care import SpreadCare
-from .claims import Batch, claims_of
+from .claims import Batch, make_claims
 from .pages import Spread
 from .shards import Call, Shards, Terms
 
@@ -35,7 +35,7 @@ class SpreadBeginning(SpreadCare):
         super().__init__(shards, terms, spread, timeout=timeout)
         self.parameters = parameters
 
-    async def _begin(self, attempts: list[Attempt]) -> None:
+    async def _begin_attempts(self, attempts: list[Attempt]) -> None:
         """Make attempts at pages, in order, and claim their keys; leaves in each what it found."""
         calls, seed = [], self.parameters.seed
         for attempt in attempts:
@@ -53,41 +53,43 @@ class SpreadBeginning(SpreadCare):
                 attempt.state = reply[1:]
             elif reply[:1] == b"n":
                 attempt.lost = 0  # what was counted for it is counted no more
-                attempt.state = self._begun(attempt, reply[1:])
+                attempt.state = self._read_begun(attempt, reply[1:])
         await asyncio.gather(
-            self._claim(attempts), self._find_canonical(attempts), self._share_templates(attempts)
+            self._claim_keys(attempts),
+            self._find_canonical(attempts),
+            self._share_templates(attempts),
         )
 
-    def _begun(self, attempt: Attempt, reply: bytes) -> Begun:
+    def _read_begun(self, attempt: Attempt, reply: bytes) -> Begun:
         asked = attempt.asked
         local, old, is_kept = _BEGUN.unpack_from(reply)
         page = asked.request.fingerprint
         return Begun(
             asked,
             local,
-            self.number(asked.shard, local),
-            replaces=self.number(asked.shard, old) if old else 0,
+            self.global_number(asked.shard, local),
+            replaces=self.global_number(asked.shard, old) if old else 0,
             is_kept=is_kept,
             override=reply[_BEGUN.size :].decode(),
-            places=self._spread.places(page.exact, page.words, page.bands),
+            places=self._spread.find_places(page.exact, page.words, page.bands),
         )
 
-    async def _claim(self, attempts: Sequence[Attempt]) -> None:
+    async def _claim_keys(self, attempts: Sequence[Attempt]) -> None:
         """Claim the keys of those that have begun."""
         begun = [(one, one.state) for one in attempts if isinstance(one.state, Begun)]
-        claims = claims_of((state.number, state.places) for _, state in begun)
+        claims = make_claims((state.number, state.places) for _, state in begun)
         batch = Batch(claims, undecided=len(begun))
         for _, state in begun:
             state.batch = batch
         if not claims:
             return
-        replies = await self._ask([one.call() for one in claims], attempts[0].asked.deadline)
+        replies = await self._ask([one.claim_call() for one in claims], attempts[0].asked.deadline)
         for one, reply in zip(claims, replies, strict=True):
             if isinstance(reply, Exception):
                 for page, _ in one.owners:
                     begun[page][0].error = reply
             else:
-                for page, index, kept, others in one.met(reply):
+                for page, index, kept, others in one.read_reply(reply):
                     begun[page][1].note_others(index, kept, others)
 
     async def _find_canonical(self, attempts: Sequence[Attempt]) -> None:
@@ -97,12 +99,12 @@ class SpreadBeginning(SpreadCare):
         for attempt in named:
             url = attempt.asked.request.canonical
             key = table_key(url, self.parameters.seed)
-            calls.append(Call("find", self._spread.home(url), key + url.encode()))
+            calls.append(Call("find", self._spread.shard_of(url), key + url.encode()))
         replies = await self._ask(calls, attempts[0].asked.deadline) if calls else []
         for attempt, reply in zip(named, replies, strict=True):
             if reply and not isinstance(reply, Exception):
                 last_seen = int.from_bytes(reply[8:12])  # as in lua/find.lua
-                attempt.canonical_known = last_seen >= self._terms.oldest(int(time.time()))
+                attempt.canonical_known = last_seen >= self._terms.oldest_time(int(time.time()))
 
     async def _share_templates(self, attempts: Sequence[Attempt]) -> None:
         """Exchange what is known of the templates of the pages' hosts."""
@@ -112,7 +114,7 @@ class SpreadBeginning(SpreadCare):
             known, host = request.template, request.host.encode()
             if known is not None:
                 head = known.length.to_bytes(2) + len(host).to_bytes(2)
-                shard = self._spread.home(request.host)
+                shard = self._spread.shard_of(request.host)
                 calls.append(Call("template", shard, head + host + known.pairs))
                 asking.append(attempt)
         replies = await self._ask(calls, attempts[0].asked.deadline) if calls else []

@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import ServerError
 from ...fingerprint import EXACT_BYTES
 from .attempts import Begun
-from .claims import MAX_PAGES, Batch, Place, claims_of, forgotten, places_claimed
+from .claims import MAX_PAGES, Batch, Place, forget_claims, make_claims, places_claimed
 from .pages import Spread, View, read_view
 from .shards import Call, Shards, Terms
 
@@ -39,11 +39,11 @@ class SpreadCare:
         self._next_mend = 0.0
         self._next_sweep = itertools.cycle(random.sample(range(self._count), self._count))
 
-    def number(self, shard: int, local: int) -> int:
+    def global_number(self, shard: int, local: int) -> int:
         """The global number of a page."""
         return local * self._count + shard
 
-    async def rest(self) -> None:
+    async def finish_background(self) -> None:
         """Return when all that was begun in the background is done."""
         while self._tasks:
             # Not gather: of tasks that are all done it is done at once from Python 3.12 on, and
@@ -58,34 +58,34 @@ class SpreadCare:
             task.cancel()
         await self._shards.close()
 
-    async def mend(self) -> None:
+    async def finish_dead(self) -> None:
         """Finish what workers that died, or are slow, have left behind."""
-        await self.rest()
+        await self.finish_background()
         if self._shards.digest:  # else there is no index
-            await self._mend()
+            await self._finish_dead()
 
-    async def _mend(self) -> list[tuple[int, Place]]:
+    async def _finish_dead(self) -> list[tuple[int, Place]]:
         """Also tells who is still being checked, by their numbers, and where they are found."""
         calls = [Call("sweep", shard, bytes(2)) for shard in range(self._count)]
         found: list[tuple[int, bytes, dict[int, list[Place]]]] = []
-        for shard, (buried, claims) in enumerate(await self._all(calls)):
-            await self._unearth_all(shard, buried)
+        for shard, (buried, claims) in enumerate(await self._ask_all(calls)):
+            await self._drop_all_buried(shard, buried)
             found += [(shard, packed, places_claimed(shard, packed)) for packed in claims[1::2]]
-        views = await self._look(list({number for _, _, own in found for number in own}))
+        views = await self._view_pages(list({number for _, _, own in found for number in own}))
         pending = {number for number, view in views.items() if view.state == b"p"}
         out = {number for number, view in views.items() if view.state in b"gc"}
         dropped, done = [], []
         for shard, packed, own in found:
             if pending.isdisjoint(own):
-                done.append(forgotten(shard, packed, out))
+                done.append(forget_claims(shard, packed, out))
             else:
                 dropped += [one for one in own.items() if one[0] in out]
-        await self._drop(dropped)
-        await self._all(done)
+        await self._drop_entries(dropped)
+        await self._ask_all(done)
         claimed = [one for _, _, own in found for one in own.items() if one[0] in pending]
         return [(number, place) for number, places in claimed for place in places]
 
-    async def _room(self) -> None:
+    async def _wait_for_room(self) -> None:
         """Return when so little is left to do in the background that more may be begun."""
         while len(self._tasks) > _BACKLOG:
             await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -98,18 +98,18 @@ class SpreadCare:
         patience = self._timeout if deadline is None else max(0.0, deadline - now)
         return await self._shards.ask(calls, patience)
 
-    async def _all(self, calls: Sequence[Call], deadline: float | None = None) -> list[Any]:
+    async def _ask_all(self, calls: Sequence[Call], deadline: float | None = None) -> list[Any]:
         replies = await self._ask(calls, deadline) if calls else []
         for reply in replies:
             if isinstance(reply, Exception):
                 raise reply
         return replies
 
-    async def _only(self, call: Call, deadline: float | None = None) -> Any:
-        (reply,) = await self._all([call], deadline)
+    async def _ask_one(self, call: Call, deadline: float | None = None) -> Any:
+        (reply,) = await self._ask_all([call], deadline)
         return reply
 
-    async def _look(
+    async def _view_pages(
         self, numbers: Sequence[int], deadline: float | None = None, *, give_up: bool = False
     ) -> dict[int, View]:
         """What pages are; with `give_up` their attempts, or those to replace them, are ended."""
@@ -119,57 +119,59 @@ class SpreadCare:
             )
             for number in numbers
         ]
-        replies = await self._all(calls, deadline)
+        replies = await self._ask_all(calls, deadline)
         return {
             number: read_view(reply, self._terms.odd_bytes)
             for number, reply in zip(numbers, replies, strict=True)
         }
 
-    async def _drop(self, pages: Iterable[tuple[int, Sequence[Place]]]) -> None:
+    async def _drop_entries(self, pages: Iterable[tuple[int, Sequence[Place]]]) -> None:
         """Take pages out of the tables, given by their numbers and places."""
-        await self._all([claims.drop() for claims in claims_of(pages)])
+        await self._ask_all([claims.drop_call() for claims in make_claims(pages)])
 
-    async def _finish(self, batch: Batch) -> None:
+    async def _finish_batch(self, batch: Batch) -> None:
         """Do what is left to do when all pages of a batch are decided."""
         # One that is kept is another page, which was given the number anew after a failover.
-        views = await self._look(list(batch.ended))
+        views = await self._view_pages(list(batch.ended))
         out = batch.copies | {number for number in views if views[number].state != b"k"}
-        await self._all([forgotten(one.shard, bytes(one.packed), out) for one in batch.claims])
-        await self._all([Call("bound", place.shard, place.key) for place in batch.crowded])
+        await self._ask_all(
+            [forget_claims(one.shard, bytes(one.packed), out) for one in batch.claims]
+        )
+        await self._ask_all([Call("bound", place.shard, place.key) for place in batch.crowded])
 
-    async def enlist(self, pages: Sequence[tuple[int, Sequence[Place]]], digest: str) -> None:
+    async def make_entries(self, pages: Sequence[tuple[int, Sequence[Place]]], digest: str) -> None:
         """Make entries of kept pages, given by their numbers and places, where there are none.
 
         `digest` is what the parameters of the index have at that time.
         """
         self._shards.digest = digest
-        batch = Batch(claims_of(pages))
-        replies = await self._all([one.call() for one in batch.claims])
+        batch = Batch(make_claims(pages))
+        replies = await self._ask_all([one.claim_call() for one in batch.claims])
         for one, reply in zip(batch.claims, replies, strict=True):
-            for page, index, *others in one.met(reply):
+            for page, index, *others in one.read_reply(reply):
                 if len(others[0]) + len(others[1]) >= MAX_PAGES:
                     batch.crowded.add(pages[page][1][index])
-        await self._finish(batch)
+        await self._finish_batch(batch)
 
-    async def _unearth(self, shard: int, buried: bytes) -> None:
+    async def _drop_buried(self, shard: int, buried: bytes) -> None:
         """Take the entries of a page out whose record is gone: local number, hash, band keys."""
         local, exact, bands = buried[:4], buried[4 : 4 + EXACT_BYTES], buried[4 + EXACT_BYTES :]
         if exact:
-            number = self.number(shard, int.from_bytes(local))
-            await self._drop([(number, self._spread.places(exact, 1, bands))])
-            await self._all([Call("done", shard, b"b" + local)])
+            number = self.global_number(shard, int.from_bytes(local))
+            await self._drop_entries([(number, self._spread.find_places(exact, 1, bands))])
+            await self._ask_all([Call("done", shard, b"b" + local)])
 
-    async def _unearth_all(self, shard: int, buried: Sequence[bytes]) -> None:
+    async def _drop_all_buried(self, shard: int, buried: Sequence[bytes]) -> None:
         await asyncio.gather(
             *(
-                self._unearth(shard, int(local).to_bytes(4) + rest)
+                self._drop_buried(shard, int(local).to_bytes(4) + rest)
                 for local, rest in zip(buried[::2], buried[1::2], strict=True)
             )
         )
 
     # in the background -------------------------------------------------------------------------
 
-    def _later(self, work: Coroutine[Any, Any, object]) -> None:
+    def _do_later(self, work: Coroutine[Any, Any, object]) -> None:
         async def quietly() -> None:
             try:
                 await work
@@ -180,19 +182,19 @@ class SpreadCare:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _tend(self, pages: int) -> None:
+    def _begin_care(self, pages: int) -> None:
         """Begin what is due now that so many pages are being checked."""
         now = asyncio.get_running_loop().time()
         if now >= self._next_mend:
             self._next_mend = now + _MEND_EVERY * random.uniform(0.5, 1.5)
-            self._later(self._mend())
+            self._do_later(self._finish_dead())
         if self._terms.ttl is not None:
             for _ in range(_SWEPT):
-                self._later(self._sweep(next(self._next_sweep), math.ceil(pages / 4)))
+                self._do_later(self._sweep_shard(next(self._next_sweep), math.ceil(pages / 4)))
 
-    async def _sweep(self, shard: int, steps: int) -> None:
-        buried, _ = await self._only(Call("sweep", shard, steps.to_bytes(2)))
-        await self._unearth_all(shard, buried)
+    async def _sweep_shard(self, shard: int, steps: int) -> None:
+        buried, _ = await self._ask_one(Call("sweep", shard, steps.to_bytes(2)))
+        await self._drop_all_buried(shard, buried)
 
     def _drop_dangling(self, begun: Begun, views: Mapping[int, View]) -> None:
         """Clean up where a page was found that is gone, as after writes that a failover lost."""
@@ -200,4 +202,4 @@ class SpreadCare:
             found = begun.found_at(number)
             if view.state == b"g" and found:
                 places = [begun.places[index] for index in found]
-                self._later(self._drop([(number, places)]))
+                self._do_later(self._drop_entries([(number, places)]))

@@ -41,7 +41,7 @@ class SpreadCheck(SpreadSettlement):
         super().__init__(shards, terms, spread, parameters, timeout=timeout)
         self._threshold, self._rule = threshold, rule
 
-    async def _conclude(self, attempt: Attempt) -> Answer:
+    async def _conclude_attempt(self, attempt: Attempt) -> Answer:
         pause = _FIRST_PAUSE
         while True:
             if attempt.error is not None:
@@ -49,36 +49,38 @@ class SpreadCheck(SpreadSettlement):
             answer = None
             state = attempt.state
             if isinstance(state, bytes):
-                answer = self._unchanged(attempt) or await self._confirm(attempt, state)
+                answer = self._answer_unchanged(attempt) or await self._confirm_unchanged(
+                    attempt, state
+                )
             elif state is not None:
-                answer = await self._decide(state)
+                answer = await self._decide_attempt(state)
             else:  # another worker, or another page of this one, is checking the same URL
-                pause = await self._pause(attempt.asked, pause)
+                pause = await self._pause_attempt(attempt.asked, pause)
             if answer is not None:
-                return attempt.complete(answer)
-            await self._begin([attempt])
+                return attempt.complete_answer(answer)
+            await self._begin_attempts([attempt])
 
-    def _unchanged(self, attempt: Attempt) -> Answer | None:
+    def _answer_unchanged(self, attempt: Attempt) -> Answer | None:
         """The answer to an unchanged page; None if others have to be looked at first."""
         state = attempt.state
         if not isinstance(state, bytes) or len(state) > _UNCHANGED_BYTES:
             return None
-        answer = self._answer(attempt.asked.shard, state[4:])
-        return None if answer.standing in COPIES else attempt.complete(answer)
+        answer = self._read_answer(attempt.asked.shard, state[4:])
+        return None if answer.standing in COPIES else attempt.complete_answer(answer)
 
-    async def _confirm(self, attempt: Attempt, state: bytes) -> Answer | None:
+    async def _confirm_unchanged(self, attempt: Attempt, state: bytes) -> Answer | None:
         """The answer to an unchanged page; None if it is the copy of one that is gone."""
         asked, packed = attempt.asked, state[4:]
-        answer = self._answer(asked.shard, packed)
+        answer = self._read_answer(asked.shard, packed)
         if answer.standing not in COPIES:
             other = int.from_bytes(packed[ANSWER_BYTES:])
-            view = (await self._look([other], asked.deadline))[other]
-            found = self._compare(asked.request.fingerprint, view, self._threshold)
+            view = (await self._view_pages([other], asked.deadline))[other]
+            found = self._compare_page(asked.request.fingerprint, view, self._threshold)
             if view.state == b"k" and found:  # the other is no copy yet: an answer was lost then
-                await self._depose(other, found, view, answer.page, asked.deadline)
+                await self._depose_page(other, found, view, answer.page, asked.deadline)
             return answer._replace(replaces=view.url or None)
         original = answer.page
-        view = (await self._look([original], asked.deadline))[original]
+        view = (await self._view_pages([original], asked.deadline))[original]
         # A number that was given twice, as after a failover, may mean quite another page.
         stands = view.state == b"k" and not view.gone and not asked.displaces(view)
         if stands and await self._is_still_copy(asked, view):
@@ -96,24 +98,24 @@ class SpreadCheck(SpreadSettlement):
         knows_less = page.own[3] < LEARNT <= known.own[3]
         if not knows_less and is_distinct(page, known, one_host=one_host):
             return False
-        if self._compare(page, view, self._threshold - SLACK):
+        if self._compare_page(page, view, self._threshold - SLACK):
             return True
         is_told = page.own != NO_OWN and not knows_less
         if is_told and (one_host or known.own[3] >= LEARNT):
             return False
         whole = asked.request.whole
-        return whole is not None and bool(self._compare(await whole(), view, self._threshold))
+        return whole is not None and bool(self._compare_page(await whole(), view, self._threshold))
 
-    async def _decide(self, begun: Begun) -> Answer | None:
+    async def _decide_attempt(self, begun: Begun) -> Answer | None:
         """Settle an attempt; None if somebody else has ended it."""
         asked = begun.asked
         if begun.override == "keep" and not asked.request.preferred:
-            return await self._settle(begun)
-        views = await self._look_at_candidates(begun)
+            return await self._settle_attempt(begun)
+        views = await self._view_candidates(begun)
         self._drop_dangling(begun, views)
         pause = _FIRST_PAUSE
         while True:
-            similar = self._similar(begun, views)
+            similar = self._find_similar(begun, views)
             free = [n for n in similar if views[n].state == b"k" and not views[n].other]
             # One that is confirmed, an exact copy, else the most similar; the first of equals.
             free.sort(key=lambda n: (
@@ -127,14 +129,14 @@ class SpreadCheck(SpreadSettlement):
             originals = [n for n in free if n not in won and n not in displaced]
             if originals:
                 first = originals[0]
-                return await self._settle(begun, (first, similar[first], views[first]))
+                return await self._settle_attempt(begun, (first, similar[first], views[first]))
             # Who is kept, or will be, goes by the rivals: others may be about to win as well.
             settled = {*free, *displaced}
-            rivals = {n: self._age(n, views[n]) for n in similar if n not in settled}
+            rivals = {n: self._age_of(n, views[n]) for n in similar if n not in settled}
             older = [n for n, age in rivals.items() if age < begun.age]
             if older:
-                pause = await self._pause(asked, pause)
-                views |= await self._look([*older, *free], asked.deadline)
+                pause = await self._pause_attempt(asked, pause)
+                views |= await self._view_pages([*older, *free], asked.deadline)
                 continue
             # Those who come later and cannot know of this page, or are about to replace its
             # original, begin again; the others will find it and wait for it.
@@ -144,33 +146,33 @@ class SpreadCheck(SpreadSettlement):
                 if views[n].state == b"k" or not begun.is_seen_by(n, views[n], self._spread)
             ]
             if not blind:
-                seen = await self._contest(begun, displaced, views)
+                seen = await self._contest_pages(begun, displaced, views)
                 if not seen:
-                    return await self._take(begun, won, views)
-                views |= await self._look(seen, asked.deadline)
+                    return await self._take_places(begun, won, views)
+                views |= await self._view_pages(seen, asked.deadline)
                 continue
-            views |= await self._look(blind, asked.deadline, give_up=True)
+            views |= await self._view_pages(blind, asked.deadline, give_up=True)
 
-    async def _look_at_candidates(self, begun: Begun) -> dict[int, View]:
+    async def _view_candidates(self, begun: Begun) -> dict[int, View]:
         """What the candidates are, up to so many in a row that are not similar to the page."""
-        first, ranked = begun.candidates()
+        first, ranked = begun.rank_candidates()
         looked, end = 0, MAX_IN_VAIN
         views: dict[int, View] = {}
         while first or looked < min(end, len(ranked)):
-            views |= await self._look([*first, *ranked[looked:end]], begun.asked.deadline)
+            views |= await self._view_pages([*first, *ranked[looked:end]], begun.asked.deadline)
             first, looked = [], end
-            similar = self._similar(begun, views)
+            similar = self._find_similar(begun, views)
             last = max((at for at, number in enumerate(ranked, 1) if number in similar), default=0)
             end = last + MAX_IN_VAIN
         return views
 
-    def _similar(self, begun: Begun, views: Mapping[int, View]) -> dict[int, Resemblance]:
+    def _find_similar(self, begun: Begun, views: Mapping[int, View]) -> dict[int, Resemblance]:
         """Those of the pages that are so similar that only one of them and this one is kept."""
         request = begun.asked.request
         own = b"k", request.url  # if the entry of its URL was lost, or left out
         threshold = 0.0 if begun.is_to_be_dropped else self._threshold
         found = {
-            number: self._compare(request.fingerprint, view, threshold)
+            number: self._compare_page(request.fingerprint, view, threshold)
             for number, view in views.items()
             if (view.state, view.url) != own
             and (
@@ -182,16 +184,16 @@ class SpreadCheck(SpreadSettlement):
         }
         return {number: one for number, one in found.items() if one is not None}
 
-    def _compare(self, page: Fingerprint, view: View, threshold: float) -> Resemblance | None:
+    def _compare_page(self, page: Fingerprint, view: View, threshold: float) -> Resemblance | None:
         return compare_page(page, view, threshold, self._rule, 8 * self._terms.odd_bytes)
 
-    def _age(self, number: int, view: View) -> tuple[bytes, int]:
+    def _age_of(self, number: int, view: View) -> tuple[bytes, int]:
         """The age of the attempt that a page is, or that is about to replace it."""
         if view.other:
-            number = self.number(number % self._count, view.other)
+            number = self.global_number(number % self._count, view.other)
         return view.born, number
 
-    async def _pause(self, asked: Asked, pause: float) -> float:
+    async def _pause_attempt(self, asked: Asked, pause: float) -> float:
         if asyncio.get_running_loop().time() + pause > asked.deadline:
             raise ServerError(
                 "another worker that checks the same page gives no answer; see whether it hangs"

@@ -32,23 +32,23 @@ class Claims(NamedTuple):
     packed: bytearray
     owners: list[tuple[int, int]]
 
-    def call(self) -> Call:
+    def claim_call(self) -> Call:
         """The call that makes them."""
         return Call("claim", self.shard, bytes(self.packed), len(self.owners) / _CLAIMS_PER_PAGE)
 
-    def drop(self, name: bytes = bytes(4)) -> Call:
+    def drop_call(self, name: bytes = bytes(4)) -> Call:
         """The call that takes the entries out, and forgets the claims that have this name."""
         return Call("drop", self.shard, name + self.packed, len(self.owners) / _CLAIMS_PER_PAGE)
 
-    def met(self, reply: bytes) -> Iterator[tuple[int, int, list[int], list[int]]]:
+    def read_reply(self, reply: bytes) -> Iterator[tuple[int, int, list[int], list[int]]]:
         """Who stands at places already: page and index of the place; kept pages, and others."""
         for found in reply.split(b";") if reply else ():
             which, _, numbers = found.partition(b"=")
             kept, _, others = numbers.partition(b"|")
-            yield *self.owners[int(which)], _numbers(kept), _numbers(others)
+            yield *self.owners[int(which)], _split_numbers(kept), _split_numbers(others)
 
 
-def claims_of(pages: Iterable[tuple[int, Sequence[Place]]]) -> list[Claims]:
+def make_claims(pages: Iterable[tuple[int, Sequence[Place]]]) -> list[Claims]:
     """The claims of pages, given by their numbers and places."""
     found: list[Claims] = []
     last: dict[int, Claims] = {}
@@ -80,13 +80,13 @@ def places_claimed(shard: int, packed: bytes) -> dict[int, list[Place]]:
     return found
 
 
-def forgotten(shard: int, packed: bytes, out: Container[int]) -> Call:
+def forget_claims(shard: int, packed: bytes, out: Container[int]) -> Call:
     """The call that forgets claims whose pages are all decided; those that are `out` leave their
     places with them.
     """
     left = [one for one in places_claimed(shard, packed).items() if one[0] in out]
     name = packed[:4]  # by which the shard knows them
-    return claims_of(left)[0].drop(name) if left else Call("done", shard, b"c" + name)
+    return make_claims(left)[0].drop_call(name) if left else Call("done", shard, b"c" + name)
 
 
 @dataclass(slots=True, eq=False)
@@ -104,5 +104,5 @@ class Batch:
     crowded: set[Place] = field(default_factory=set)
 
 
-def _numbers(text: bytes) -> list[int]:
+def _split_numbers(text: bytes) -> list[int]:
     return [int(number) for number in text.split(b",")] if text else []

@@ -30,7 +30,7 @@ from ..namespaces import slots_at_rest
 from ..parameters import Parameters
 from ..records import COPIES
 from ..scripts import load_script
-from ..server.faults import explained
+from ..server.faults import explain_faults
 from .attempts import Asked, Attempt
 from .check import SpreadCheck
 from .claims import Place
@@ -82,12 +82,12 @@ class SpreadIndex(SpreadCheck, Store):
         :class:`ParameterMismatch` naming those that differ, and :class:`ServerError`.
         """
         text = load_script("open").text
-        with explained():
+        with explain_faults():
             asked = self.parameters.flat if make else []
             listing = await self._client.eval(text, 1, self.head.params, *asked)
             if self.parameters.takes_over(listing):
                 listing = await self._take_over()
-            found = self.parameters.agree(listing)
+            found = self.parameters.adopt_parameters(listing)
             if not listing:
                 return found
             pipe: Any = self._client.pipeline()
@@ -96,7 +96,7 @@ class SpreadIndex(SpreadCheck, Store):
             async with asyncio.timeout(self._timeout):  # the client would try again and again
                 listings = await pipe.execute()
             for listing in listings:
-                self.parameters.agree(listing)
+                self.parameters.adopt_parameters(listing)
         self._shards.digest = self.parameters.digest
         return found
 
@@ -114,10 +114,10 @@ class SpreadIndex(SpreadCheck, Store):
 
         Raises :class:`ServerError` if not one of them could be begun.
         """
-        await self._room()
-        self._tend(len(requests))
+        await self._wait_for_room()
+        self._begin_care(len(requests))
         deadline = asyncio.get_running_loop().time() + self._timeout
-        born, home = time.time_ns() // 1000, self._spread.home
+        born, home = time.time_ns() // 1000, self._spread.shard_of
         attempts = [
             Attempt(
                 Asked(
@@ -130,15 +130,15 @@ class SpreadIndex(SpreadCheck, Store):
             )
             for n, request in enumerate(requests)
         ]
-        await self._begin(attempts)
+        await self._begin_attempts(attempts)
         errors = [attempt.error for attempt in attempts if attempt.error is not None]
         if errors and len(errors) == len(attempts):
             raise errors[0]
         await self._settle_alone(attempts)
         return [
             attempt.answer
-            or self._unchanged(attempt)
-            or asyncio.ensure_future(self._conclude(attempt))
+            or self._answer_unchanged(attempt)
+            or asyncio.ensure_future(self._conclude_attempt(attempt))
             for attempt in attempts
         ]
 
@@ -152,14 +152,14 @@ class SpreadIndex(SpreadCheck, Store):
         """What the index holds of a URL, or None if it never saw it."""
         if not self._shards.digest:
             return None
-        shard = self._spread.home(url)
-        reply = await self._only(Call("find", shard, self.url_key(url) + url.encode()))
+        shard = self._spread.shard_of(url)
+        reply = await self._ask_one(Call("find", shard, self.url_key(url) + url.encode()))
         if not reply:
             return None
         _, *rest = _FOUND.unpack_from(reply)
-        answer = self._answer(shard, reply[_FOUND.size :])
+        answer = self._read_answer(shard, reply[_FOUND.size :])
         if answer.standing in ("exact", "near"):
-            view = (await self._look([answer.page]))[answer.page]
+            view = (await self._view_pages([answer.page]))[answer.page]
             stands = view.state == b"k"
             answer = answer._replace(duplicate_of=view.url if stands else None)
         return StoredPage(answer, *rest)
@@ -171,35 +171,35 @@ class SpreadIndex(SpreadCheck, Store):
         calls = [
             Call(
                 "vanish",
-                self._spread.home(report.url),
+                self._spread.shard_of(report.url),
                 pack_gone(report, self.url_key(report.url)),
             )
             for report in reports
         ]
-        return [bool(known) for known in await self._all(calls)]
+        return [bool(known) for known in await self._ask_all(calls)]
 
     async def forget(self, requests: Sequence[Forget]) -> list[bool]:
         """See :meth:`RedisIndex.forget`."""
         if not self._shards.digest:
             return [False] * len(requests)
-        shards = [self._spread.home(request.url) for request in requests]
+        shards = [self._spread.shard_of(request.url) for request in requests]
         calls = [
             Call("bury", shard, pack_forget(request, self.url_key(request.url)))
             for shard, request in zip(shards, requests, strict=True)
         ]
-        replies = await self._all(calls)
-        await asyncio.gather(*map(self._unearth, shards, replies))
+        replies = await self._ask_all(calls)
+        await asyncio.gather(*map(self._drop_buried, shards, replies))
         return [bool(reply) for reply in replies]
 
     async def begin_crawl(self, name: str = "") -> Crawl:
         """See :meth:`RedisIndex.begin_crawl`: it begins later than the clocks of all shards."""
-        latest = max(await self._clocks(0))
+        latest = max(await self._read_clocks(0))
         reply = await self._eval_crawl(0, "begin", latest, name)
         crawl = Crawl(*reply)
-        await self._clocks(crawl.start)
+        await self._read_clocks(crawl.start)
         return crawl
 
-    async def _clocks(self, least: int) -> list[int]:
+    async def _read_clocks(self, least: int) -> list[int]:
         """When a crawl can begin, by each shard; with `least` none of them is earlier then."""
         shards = range(len(self._shards.keys))
         asked = (self._eval_crawl(n, "clock", least) for n in shards)
@@ -209,7 +209,7 @@ class SpreadIndex(SpreadCheck, Store):
     async def _eval_crawl(self, shard: int, *arguments: Any) -> Any:
         text, keys = load_script("crawl").text, self._shards.keys[shard]
         common = self.parameters.digest, int(time.time())
-        with explained():
+        with explain_faults():
             return await self._client.eval(text, 1, keys.params, *common, *arguments)
 
     async def end_crawl(self, crawl: Crawl) -> None:
@@ -218,49 +218,53 @@ class SpreadIndex(SpreadCheck, Store):
 
     async def originals(self, urls: Sequence[str], start: int) -> list[Original]:
         """See :meth:`RedisIndex.originals`."""
-        homes = [self._spread.home(url) for url in urls]
+        homes = [self._spread.shard_of(url) for url in urls]
         calls = [
             Call("find", home, self.url_key(url) + url.encode())
             for home, url in zip(homes, urls, strict=True)
         ]
         pages: list[int] = []  # that stand for them; 0: not known, -1: they are kept
-        for reply in await self._all(calls):
+        for reply in await self._ask_all(calls):
             answer = unpack_answer(reply[_FOUND.size :]) if reply else None
             is_copy = answer is not None and answer.standing in COPIES
             pages.append(answer.page if answer and is_copy else -bool(answer))
-        views = await self._look(sorted({page for page in pages if page > 0}))
-        return [_original(page, views.get(page), start) for page in pages]
+        views = await self._view_pages(sorted({page for page in pages if page > 0}))
+        return [_read_original(page, views.get(page), start) for page in pages]
 
-    def home(self, url: str) -> int:
-        return self._spread.home(url)
+    def shard_of(self, url: str) -> int:
+        return self._spread.shard_of(url)
 
-    def tables(self, bands: int) -> list[tuple[str, str]]:
+    def list_tables(self, bands: int) -> list[tuple[str, str]]:
         return [("url", "url"), ("exact", "exact"), ("band", "band")]
 
-    def entries(self, shard: int, page: int, exact: bytes, words: int, bands: bytes) -> list[Entry]:
-        number = self.number(shard, page)
-        return [_entry(place, number) for place in self._spread.places(exact, words, bands)]
+    def list_entries(
+        self, shard: int, page: int, exact: bytes, words: int, bands: bytes
+    ) -> list[Entry]:
+        number = self.global_number(shard, page)
+        return [
+            _make_entry(place, number) for place in self._spread.find_places(exact, words, bands)
+        ]
 
-    async def claimed(self) -> list[Entry]:
+    async def claimed_entries(self) -> list[Entry]:
         if not self._shards.digest:
             return []
-        return [_entry(place, number) for number, place in await self._mend()]
+        return [_make_entry(place, number) for number, place in await self._finish_dead()]
 
-    async def states(self) -> list[dict[str, int]]:
-        await self.rest()
-        return await super().states()
+    async def read_states(self) -> list[dict[str, int]]:
+        await self.finish_background()
+        return await super().read_states()
 
     async def _names(self, pattern: str) -> AsyncIterator[str]:
         async with slots_at_rest(self._client):
             async for name in super()._names(pattern):
                 yield name
 
-    async def counters(self) -> dict[str, dict[str, str]]:
-        await self.rest()
-        return await super().counters()
+    async def read_counters(self) -> dict[str, dict[str, str]]:
+        await self.finish_background()
+        return await super().read_counters()
 
 
-def _original(page: int, view: View | None, start: int) -> Original:
+def _read_original(page: int, view: View | None, start: int) -> Original:
     """What has become of a page that stands for another; 0: that is not known, -1: it is kept."""
     if view is None:
         return Original("confirmed" if page else "lost")
@@ -271,6 +275,6 @@ def _original(page: int, view: View | None, start: int) -> Original:
     return Original("confirmed")
 
 
-def _entry(place: Place, number: int) -> Entry:
+def _make_entry(place: Place, number: int) -> Entry:
     name = _TABLES[place.key[:1]]
     return Entry(place.shard, name, name, place.key[1:], number)

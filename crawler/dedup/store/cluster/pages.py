@@ -25,11 +25,11 @@ class Spread:
     shards: int
     one_table: bool = False  # see Rule
 
-    def home(self, url: str) -> int:
+    def shard_of(self, url: str) -> int:
         """The shard of a URL and of its page's record."""
         return xxhash.xxh3_64_intdigest(url.encode()) % self.shards
 
-    def places(self, exact: bytes, words: int, bands: bytes) -> list[Place]:
+    def find_places(self, exact: bytes, words: int, bands: bytes) -> list[Place]:
         """The places of a page with this exact hash and these band keys, that of the hash first;
         none if it has no words.
         """

@@ -32,19 +32,19 @@ class SpreadSettlement(SpreadBeginning):
         ]
         if not alone:
             return
-        calls = [self._decision(begun) for _, begun in alone]
+        calls = [self._pack_decision(begun) for _, begun in alone]
         replies = await self._ask(calls, alone[0][1].asked.deadline)
         for (attempt, begun), reply in zip(alone, replies, strict=True):
             if isinstance(reply, Exception):
                 attempt.error = reply
                 continue
-            answer = self._settled(begun, reply)
+            answer = self._read_settled(begun, reply)
             if answer is None:
                 attempt.state = None
             else:
-                attempt.answer = attempt.complete(answer)
+                attempt.answer = attempt.complete_answer(answer)
 
-    async def _settle(
+    async def _settle_attempt(
         self,
         begun: Begun,
         copy_of: tuple[int, Resemblance, View] | None = None,
@@ -57,15 +57,15 @@ class SpreadSettlement(SpreadBeginning):
         if somebody else has ended the attempt.
         """
         number, resemblance, view = copy_of or (0, None, None)
-        decision = self._decision(begun, resemblance, number, deposed)
-        reply = await self._only(decision, begun.asked.deadline)
-        answer = self._settled(begun, reply, is_kept=view is None)
+        decision = self._pack_decision(begun, resemblance, number, deposed)
+        reply = await self._ask_one(decision, begun.asked.deadline)
+        answer = self._read_settled(begun, reply, is_kept=view is None)
         if answer is None or view is None:
             return answer
         unconfirmed = not begun.is_to_be_dropped and begun.asked.is_unconfirmed(view)
         return answer._replace(duplicate_of=view.url or None, unconfirmed=unconfirmed)
 
-    def _decision(
+    def _pack_decision(
         self,
         begun: Begun,
         resemblance: Resemblance | None = None,
@@ -84,10 +84,10 @@ class SpreadSettlement(SpreadBeginning):
         )  # fmt: skip
         return Call("settle", asked.shard, decision)
 
-    def _settled(self, begun: Begun, reply: bytes, *, is_kept: bool = True) -> Answer | None:
+    def _read_settled(self, begun: Begun, reply: bytes, *, is_kept: bool = True) -> Answer | None:
         """The answer to an attempt; None if somebody has ended it."""
         batch, shard = begun.batch, begun.asked.shard
-        answer = self._answer(shard, reply[:ANSWER_BYTES]) if reply else None
+        answer = self._read_answer(shard, reply[:ANSWER_BYTES]) if reply else None
         if answer is None:
             batch.ended.add(begun.number)
         elif is_kept and answer.page == begun.number:
@@ -96,12 +96,12 @@ class SpreadSettlement(SpreadBeginning):
             batch.copies.add(begun.number)
         batch.undecided -= 1
         if batch.undecided == 0:
-            self._later(self._finish(batch))
+            self._do_later(self._finish_batch(batch))
         if len(reply) > ANSWER_BYTES:
-            self._later(self._unearth(shard, reply[ANSWER_BYTES:]))
+            self._do_later(self._drop_buried(shard, reply[ANSWER_BYTES:]))
         return answer
 
-    async def _take(
+    async def _take_places(
         self, begun: Begun, won: Mapping[int, Resemblance], views: Mapping[int, View]
     ) -> Answer | None:
         """Settle an attempt as kept, then make the kept pages whose places it `won` its copies.
@@ -109,18 +109,20 @@ class SpreadSettlement(SpreadBeginning):
         They are two for a moment, never none. The first of `won` is the one that it replaces.
         """
         first = next(iter(won), 0)
-        answer = await self._settle(begun, deposed=first)
+        answer = await self._settle_attempt(begun, deposed=first)
         if answer is None or not first:
             return answer
         await asyncio.gather(
             *(
-                self._depose(number, resemblance, views[number], begun.number, begun.asked.deadline)
+                self._depose_page(
+                    number, resemblance, views[number], begun.number, begun.asked.deadline
+                )
                 for number, resemblance in won.items()
             )
         )
         return answer._replace(replaces=views[first].url or None)
 
-    async def _contest(
+    async def _contest_pages(
         self, begun: Begun, numbers: Sequence[int], views: Mapping[int, View]
     ) -> list[int]:
         """Have kept pages decided anew when they come again; those that came meanwhile.
@@ -137,10 +139,10 @@ class SpreadSettlement(SpreadBeginning):
             )
             for number in numbers
         ]
-        replies = await self._all(calls, begun.asked.deadline)
+        replies = await self._ask_all(calls, begun.asked.deadline)
         return [number for number, reply in zip(numbers, replies, strict=True) if not reply]
 
-    async def _depose(
+    async def _depose_page(
         self, number: int, resemblance: Resemblance, view: View, winner: int, deadline: float
     ) -> None:
         """Make a kept page a copy of the `winner`."""
@@ -150,12 +152,12 @@ class SpreadSettlement(SpreadBeginning):
             number // self._count, view.page.exact, standing, winner, odd_bits, level, own, sampled
         )
         home = number % self._count
-        taken = await self._only(Call("depose", home, loss), deadline)
-        self._later(self._unearth(home, taken))
+        taken = await self._ask_one(Call("depose", home, loss), deadline)
+        self._do_later(self._drop_buried(home, taken))
 
-    def _answer(self, shard: int, packed: bytes) -> Answer:
+    def _read_answer(self, shard: int, packed: bytes) -> Answer:
         """What a shard says of a page; the number of a kept one is made global."""
         answer = unpack_answer(packed)
         if answer.standing in COPIES:
             return answer
-        return answer._replace(page=self.number(shard, answer.page))
+        return answer._replace(page=self.global_number(shard, answer.page))

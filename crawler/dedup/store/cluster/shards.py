@@ -20,7 +20,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from ...errors import ServerError
 from ..keys import Keys
 from ..scripts import load_script
-from ..server.faults import explain, is_passing
+from ..server.faults import explain_fault, is_passing
 
 _SLOTS = 16_384
 _EXCHANGE = 512  # calls in one exchange with a node
@@ -46,7 +46,7 @@ class Terms(NamedTuple):
     lease: float
     odd_bytes: int
 
-    def oldest(self, now: int) -> int:
+    def oldest_time(self, now: int) -> int:
         """Pages that were last seen before this time, in seconds since 1970, have expired."""
         return 0 if self.ttl is None else now - int(self.ttl)
 
@@ -59,7 +59,7 @@ class _Waiter:
         self.missing = size
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def take(self, place: int, reply: Any) -> None:
+    def take_reply(self, place: int, reply: Any) -> None:
         self.replies[place] = reply
         self.missing -= 1
         if self.missing == 0 and not self.done.done():  # its caller may have been cancelled
@@ -99,7 +99,7 @@ class Shards:
                 return [ServerError("the index was closed meanwhile")] * len(calls)
             waiter = _Waiter(len(places))
             for number, place in enumerate(places):
-                self._enqueue(calls[place], waiter, number)
+                self._enqueue_call(calls[place], waiter, number)
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(max(deadline, loop.time() + _LEAST)):
                     await waiter.done
@@ -112,7 +112,7 @@ class Shards:
                     if is_passing(reply) and loop.time() + pause < deadline:
                         failed.append(place)
                     else:
-                        replies[place] = ServerError(explain(reply))
+                        replies[place] = ServerError(explain_fault(reply))
             places = failed
             if places:
                 await asyncio.sleep(pause)
@@ -127,13 +127,13 @@ class Shards:
             sender.cancel()
         await asyncio.gather(*senders, return_exceptions=True)
 
-    def _enqueue(self, call: Call, waiter: _Waiter, number: int) -> None:
-        node = self._node(call.shard)
+    def _enqueue_call(self, call: Call, waiter: _Waiter, number: int) -> None:
+        node = self._node_of(call.shard)
         self._queues[node].append((call, waiter, number))
         if node not in self._senders:
-            self._senders[node] = asyncio.create_task(self._send(node))
+            self._senders[node] = asyncio.create_task(self._send_queue(node))
 
-    def _node(self, shard: int) -> str:
+    def _node_of(self, shard: int) -> str:
         # Only what shares an exchange depends on this; the client finds the way by itself.
         try:
             node = self._client.get_node_from_key(self.keys[shard].params)
@@ -141,7 +141,7 @@ class Shards:
             return ""
         return node.name if node is not None else ""
 
-    async def _send(self, node: str) -> None:
+    async def _send_queue(self, node: str) -> None:
         queue = self._queues[node]
         try:
             while queue:
@@ -150,19 +150,19 @@ class Shards:
                 batch = [one for one in batch if not one[1].done.done()]
                 if not batch:
                     continue
-                replies = await self._answers(node, [call for call, _, _ in batch])
+                replies = await self._ask_node(node, [call for call, _, _ in batch])
                 for (_, waiter, number), reply in zip(batch, replies, strict=True):
-                    waiter.take(number, reply)
+                    waiter.take_reply(number, reply)
         finally:
             del self._senders[node]
 
-    async def _answers(self, node: str, calls: list[Call]) -> list[Any]:
+    async def _ask_node(self, node: str, calls: list[Call]) -> list[Any]:
         replies: list[Any]
         try:
             if node in self._silent:  # by now another one may have its slots
                 await self._client.nodes_manager.initialize()
             async with asyncio.timeout(self._timeout):  # the client would try again and again
-                replies = await self._exchange(calls)
+                replies = await self._exchange_calls(calls)
         except Exception as error:  # whoever waits for a reply has to hear of it
             replies = [error] * len(calls)
         if any(isinstance(reply, _TIMEOUTS) for reply in replies):
@@ -171,7 +171,7 @@ class Shards:
             self._silent.discard(node)
         return replies
 
-    async def _exchange(self, calls: list[Call]) -> list[Any]:
+    async def _exchange_calls(self, calls: list[Call]) -> list[Any]:
         runs: list[tuple[str, int, list[int]]] = []
         open_runs: dict[tuple[str, int], tuple[list[int], float]] = {}
         for place, (script, shard, _, weight) in enumerate(calls):
@@ -182,15 +182,17 @@ class Shards:
             places.append(place)
             open_runs[script, shard] = places, sum_ + weight
         replies: list[Any] = [None] * len(calls)
-        for (_, _, places), reply in zip(runs, await self._run(runs, calls), strict=True):
+        for (_, _, places), reply in zip(runs, await self._run_scripts(runs, calls), strict=True):
             failed = isinstance(reply, BaseException)
             for number, place in enumerate(places):
                 replies[place] = reply if failed else reply[number]
         return replies
 
-    async def _run(self, runs: list[tuple[str, int, list[int]]], calls: list[Call]) -> list[Any]:
+    async def _run_scripts(
+        self, runs: list[tuple[str, int, list[int]]], calls: list[Call]
+    ) -> list[Any]:
         terms, now = self._terms, int(time.time())
-        oldest = terms.oldest(now)
+        oldest = terms.oldest_time(now)
         common = (self.digest, now, oldest, math.ceil(terms.lease * 1000), terms.odd_bytes)
         replies: list[Any] = [NoScriptError()] * len(runs)
         for command, part in (("EVALSHA", "digest"), ("EVAL", "text")):

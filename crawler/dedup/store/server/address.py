@@ -67,7 +67,7 @@ def parse_address(url: str) -> Address:
     [('a.example', 26379), ('b.example', 26380)]
     """
     try:
-        return _parse(url)
+        return _parse_url(url)
     except ValueError as error:
         # A text of our own says what is wrong; others might repeat parts of a password.
         reason = str(error) if type(error) is _Malformed else "is malformed"
@@ -75,17 +75,17 @@ def parse_address(url: str) -> Address:
         form = _FORMS.get(url.partition("://")[0] if "://" in url else "redis")
         hint = f"the form is {form}" if form else f"it begins with one of {', '.join(_FORMS)}"
         raise ConfigError(
-            f"DEDUP_REDIS_URL {mask(url)} {reason}; {hint}, with the special characters of "
+            f"DEDUP_REDIS_URL {mask_url(url)} {reason}; {hint}, with the special characters of "
             "passwords percent-encoded"
         ) from None
 
 
-def mask(url: str) -> str:
+def mask_url(url: str) -> str:
     """The address without user, password and options, even if it is malformed.
 
-    >>> mask("rediss://crawl:pa/ss@cache.example:6380/0?ssl_password=x")
+    >>> mask_url("rediss://crawl:pa/ss@cache.example:6380/0?ssl_password=x")
     'rediss://***@cache.example:6380/0'
-    >>> mask("redis://crawl:password")
+    >>> mask_url("redis://crawl:password")
     'redis://crawl:***'
     """
     shown = re.sub(r"(?s)^(\w[\w+.-]*://)?.*@", r"\1***@", url).split("?")[0]
@@ -96,7 +96,7 @@ class _Malformed(ValueError):
     pass
 
 
-def _parse(url: str) -> Address:
+def _parse_url(url: str) -> Address:
     if "://" not in url:
         raise _Malformed("has no scheme")
     parts = urlsplit(url)
@@ -118,7 +118,7 @@ def _parse(url: str) -> Address:
             raise _Malformed("lacks the path of a socket, which has three slashes before it")
     else:
         if places or kind != "server":
-            hosts = [_host(place, _DEFAULT_PORTS[kind]) for place in places.split(",")]
+            hosts = [_split_host(place, _DEFAULT_PORTS[kind]) for place in places.split(",")]
         if kind == "sentinel":
             _, service, *db = path.split("/", 2) if path.count("/") else ("", "")
             if not service:
@@ -162,7 +162,7 @@ def _check_options(query: str, *, tls: bool, kind: str) -> None:
             raise _Malformed(f"names a file in {name} that does not exist")
 
 
-def _host(place: str, default_port: int) -> tuple[str, int]:
+def _split_host(place: str, default_port: int) -> tuple[str, int]:
     match = _HOST.fullmatch(place)
     if match is None or not 0 < int(match[2] or default_port) < 65536:
         raise _Malformed("has a host or port that cannot be read")

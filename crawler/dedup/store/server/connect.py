@@ -19,8 +19,8 @@ from redis.backoff import EqualJitterBackoff, NoBackoff
 
 from ...config import DedupConfig
 from ...errors import ServerError
-from .address import Address, mask, parse_address
-from .faults import explain
+from .address import Address, mask_url, parse_address
+from .faults import explain_fault
 from .private import PrivateServer, private_server
 
 Cluster: TypeAlias = RedisCluster
@@ -43,12 +43,12 @@ async def open_server(config: DedupConfig) -> AsyncIterator[Client]:
     """
     async with AsyncExitStack() as stack:
         try:
-            client = await _client(config, stack)
-            await _greet(client, config.timeout)
+            client = await _make_client(config, stack)
+            await _await_answer(client, config.timeout)
             if config.redis_url is not None:
-                await _inspect(client, config.redis_url, config.ttl)
+                await _inspect_server(client, config.redis_url, config.ttl)
         except (redis_errors.RedisError, redis_errors.RedisClusterException, OSError) as error:
-            text = f"{server_name(config)}: {explain(error)}"
+            text = f"{server_name(config)}: {explain_fault(error)}"
             if (config.redis_url or "").startswith("rediss") and isinstance(error, _TIMEOUTS):
                 # A server without TLS waits for the end of what it takes for a command.
                 text += ", or use redis:// if it does not speak TLS"
@@ -60,10 +60,10 @@ def server_name(config: DedupConfig) -> str:
     """The setting by which a server was chosen, and its value without secrets."""
     if config.redis_url is None:
         return f"the private server in DEDUP_DATA_DIR {config.data_dir}"
-    return f"DEDUP_REDIS_URL {mask(config.redis_url)}"
+    return f"DEDUP_REDIS_URL {mask_url(config.redis_url)}"
 
 
-async def infos(client: Client, *sections: str) -> list[dict[str, Any]]:
+async def read_infos(client: Client, *sections: str) -> list[dict[str, Any]]:
     """What the server, or each primary of a cluster, tells about itself."""
     if not isinstance(client, RedisCluster):
         return [await client.info(*sections)]
@@ -72,7 +72,7 @@ async def infos(client: Client, *sections: str) -> list[dict[str, Any]]:
     return list(answers.values()) if by_node else [answers]
 
 
-async def _client(config: DedupConfig, stack: AsyncExitStack) -> Client:
+async def _make_client(config: DedupConfig, stack: AsyncExitStack) -> Client:
     options: dict[str, Any] = {
         "decode_responses": False,
         # The same replies from redis-py 6 to 8, and no HELLO, which proxies and ACLs may refuse.
@@ -139,7 +139,7 @@ def _sentinel_client(
     return client
 
 
-async def _greet(client: Client, patience: float) -> None:
+async def _await_answer(client: Client, patience: float) -> None:
     """Return when the server answers; one that loads its data may take up to `patience`."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + patience
@@ -157,12 +157,12 @@ async def _greet(client: Client, patience: float) -> None:
             return
 
 
-async def _inspect(client: Client, url: str, ttl: float | None) -> None:
+async def _inspect_server(client: Client, url: str, ttl: float | None) -> None:
     """Refuse or warn of a server that cannot keep the index, as far as it tells about itself."""
     try:
-        found = await infos(client)
+        found = await read_infos(client)
     except redis_errors.ResponseError as error:
-        logger.debug("The server does not tell about itself: %s", explain(error))
+        logger.debug("The server does not tell about itself: %s", explain_fault(error))
         return
     for info in found:
         if info.get("role") == "slave" and info.get("slave_read_only"):
@@ -176,7 +176,7 @@ async def _inspect(client: Client, url: str, ttl: float | None) -> None:
             "DEDUP_REDIS_URL %s: the clocks of that server and of this machine differ by %.0f "
             "seconds. Whether a page was seen after it was gone, and when it expires (DEDUP_TTL), "
             "is told by the machines' clocks, wrongly then: set them right.",
-            mask(url),
+            mask_url(url),
             apart,
         )
     for info in found:
@@ -185,7 +185,7 @@ async def _inspect(client: Client, url: str, ttl: float | None) -> None:
             logger.warning(
                 "DEDUP_REDIS_URL %s: when this server is full it evicts keys (maxmemory-policy "
                 "%s), and the index silently loses pages. Set the policy to noeviction.",
-                mask(url),
+                mask_url(url),
                 policy,
             )
             return
@@ -212,7 +212,7 @@ class _EmbeddedConnection(_SocketConnection):
         try:
             await super()._connect()
         except (ConnectionRefusedError, FileNotFoundError):
-            await self._server.ensure()
+            await self._server.ensure_running()
             await super()._connect()
 
 

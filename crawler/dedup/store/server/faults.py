@@ -227,27 +227,28 @@ _CLASSES: tuple[tuple[type[BaseException], Fault], ...] = (
 )
 
 
-def explain(error: BaseException) -> str:
+def explain_fault(error: BaseException) -> str:
     """One sentence about a failure of the server: what it is and what to do; never a secret.
 
-    >>> explain(redis_errors.ReadOnlyError("You can't write against a read only replica."))[:33]
+    >>> error = redis_errors.ReadOnlyError("You can't write against a read only replica.")
+    >>> explain_fault(error)[:33]
     'the server is a read-only replica'
     """
-    return _diagnose(error).sentence
+    return _find_fault(error).sentence
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explain_faults() -> Iterator[None]:
     """Turns what the client library raises into a :class:`ServerError` that says what to do."""
     try:
         yield
     except (redis_errors.RedisError, redis_errors.RedisClusterException, OSError) as error:
-        raise ServerError(explain(error)) from error
+        raise ServerError(explain_fault(error)) from error
 
 
 def is_passing(error: BaseException) -> bool:
     """Whether the failure may end by itself, so that the page is worth another check."""
-    return _diagnose(error).passing
+    return _find_fault(error).passing
 
 
 def is_connection_lost(error: BaseException | None) -> bool:
@@ -255,8 +256,8 @@ def is_connection_lost(error: BaseException | None) -> bool:
     return isinstance(error, redis_errors.ConnectionError)
 
 
-def _diagnose(error: BaseException) -> Fault:
-    chain = list(_chain(error))
+def _find_fault(error: BaseException) -> Fault:
+    chain = list(_list_causes(error))
     for link in chain:
         if isinstance(link, DedupError):
             return Fault(str(link), False)
@@ -284,7 +285,7 @@ def _by_text(text: str) -> Fault | None:
     return next((fault for part, fault in _TEXTS.items() if part in text), None)
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
     """An error and those it came from, the last one first."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:

@@ -110,13 +110,13 @@ class PrivateServer:
                         break
                     await asyncio.sleep(_POLL)  # The supervisor is shutting the server down.
         except TimeoutError:
-            raise self._error("is going down and does not come to an end") from None
+            raise self._make_error("is going down and does not come to an end") from None
         except OSError as error:
             raise ServerError(
                 f"DEDUP_DATA_DIR {self.folder} cannot hold the index ({error.strerror or error}): "
                 "choose a local folder that can be written, or set DEDUP_REDIS_URL to a server"
             ) from error
-        await self.ensure(loaded=True)
+        await self.ensure_running(loaded=True)
         self._joined = True
 
     async def leave(self) -> None:
@@ -129,8 +129,8 @@ class PrivateServer:
                     self.folder,
                 )
             # Somebody may have killed the supervisor, and a server without one would never stop.
-            elif self._joined and (supervisor := self._vacancy()) is not None:
-                await asyncio.to_thread(self._start, supervisor)
+            elif self._joined and (supervisor := self._take_vacancy()) is not None:
+                await asyncio.to_thread(self._start_supervisor, supervisor)
         except (OSError, ServerError) as error:
             logger.debug("The private server has no supervisor: %s", error)
         finally:
@@ -140,7 +140,7 @@ class PrivateServer:
             if self._alias is not None:
                 shutil.rmtree(self._alias, ignore_errors=True)
 
-    async def ensure(self, *, loaded: bool = False) -> None:
+    async def ensure_running(self, *, loaded: bool = False) -> None:
         """Start the server where none runs; returns when it answers, if only that it is loading.
 
         With `loaded`, waits until it has loaded its data too. Raises :class:`ServerError` when it
@@ -151,25 +151,25 @@ class PrivateServer:
         deadline = loop.time() + PATIENCE
         while True:
             try:
-                supervisor = self._vacancy()
+                supervisor = self._take_vacancy()
             except OSError as error:
-                raise self._error(f"lost its folder ({error.strerror})") from error
+                raise self._make_error(f"lost its folder ({error.strerror})") from error
             if supervisor is not None:
                 if starts == _STARTS:
                     os.close(supervisor)
-                    raise self._error(f"does not start: {self._reason(offset)}")
+                    raise self._make_error(f"does not start: {self._find_reason(offset)}")
                 if self._lacks_manifest():
                     os.close(supervisor)
-                    raise self._error(f"does not start: {self._damaged()}")
+                    raise self._make_error(f"does not start: {self._damaged_sentence()}")
                 starts += 1
-                offset = await asyncio.to_thread(self._start, supervisor)
-            answer = await self._ping()
+                offset = await asyncio.to_thread(self._start_supervisor, supervisor)
+            answer = await self._ping_server()
             if answer.startswith(b"+") or (answer.startswith(b"-LOADING") and not loaded):
                 return
             if answer.startswith(b"-LOADING"):
                 deadline = loop.time() + PATIENCE
             elif loop.time() > deadline:
-                raise self._error(f"gives no answer within {PATIENCE:g} seconds")
+                raise self._make_error(f"gives no answer within {PATIENCE:g} seconds")
             await asyncio.sleep(_POLL)
 
     def _is_there(self) -> bool:
@@ -180,7 +180,7 @@ class PrivateServer:
             return os.path.samestat(lock, os.fstat(self._user)) and self._has_manifest()
         return False
 
-    def _vacancy(self) -> int | None:
+    def _take_vacancy(self) -> int | None:
         """The supervisor's lock, if nobody holds it."""
         lock = _open_lock(self.folder / "supervisor.lock")
         if _try_lock(lock, fcntl.LOCK_EX):
@@ -188,7 +188,7 @@ class PrivateServer:
         os.close(lock)
         return None
 
-    def _start(self, supervisor: int) -> int:
+    def _start_supervisor(self, supervisor: int) -> int:
         """Start a supervisor that inherits the lock `supervisor`; returns the log's size before."""
         try:
             binary = server_binary()
@@ -210,11 +210,11 @@ class PrivateServer:
                 )
             return offset
         except (OSError, subprocess.SubprocessError) as error:
-            raise self._error(f"cannot be started: {error}") from error
+            raise self._make_error(f"cannot be started: {error}") from error
         finally:
             os.close(supervisor)
 
-    async def _ping(self) -> bytes:
+    async def _ping_server(self) -> bytes:
         """The first line that the server answers to a PING; empty without one."""
         try:
             async with asyncio.timeout(1):
@@ -228,7 +228,7 @@ class PrivateServer:
         except OSError:
             return b""
 
-    def _reason(self, offset: int) -> str:
+    def _find_reason(self, offset: int) -> str:
         """Why the server that logged from `offset` on ended."""
         with self._log.open("rb") as log:
             log.seek(offset)
@@ -238,10 +238,10 @@ class PrivateServer:
         if shutil.disk_usage(self.folder).free < 1 << 20 or "No space left" in text:
             return "no space is left on the disk; make room, nothing is lost"
         if _DAMAGED.search(text):
-            return self._damaged()
+            return self._damaged_sentence()
         return (faults or lines or ["it ended without a word"])[-1]
 
-    def _damaged(self) -> str:
+    def _damaged_sentence(self) -> str:
         return (
             f"its data in {self._data} are damaged; restore or repair them (docs/server.md says "
             "how), or move them away to begin with an empty index"
@@ -262,7 +262,7 @@ class PrivateServer:
                 return any(file.stat().st_size > _EMPTY[file.suffix] for file in files)
         return False
 
-    def _error(self, what: str) -> ServerError:
+    def _make_error(self, what: str) -> ServerError:
         return ServerError(
             f"the private server {what}. Its log is {self._log}; DEDUP_DATA_DIR chooses another "
             "folder, DEDUP_REDIS_URL another server"

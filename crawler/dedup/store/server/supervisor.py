@@ -101,7 +101,7 @@ def _stop_when_alone(users: int, child: subprocess.Popen[bytes] | None) -> None:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(1)
                 connection.connect("server.sock")
-                pid = pid or _listener(connection)
+                pid = pid or _listening_process(connection)
                 # The append-only file is flushed all the same; there is no snapshot to save.
                 connection.sendall(b"SHUTDOWN NOSAVE FORCE\r\n")
                 connection.recv(1024)
@@ -116,7 +116,7 @@ def _stop_when_alone(users: int, child: subprocess.Popen[bytes] | None) -> None:
         time.sleep(0.05)
 
 
-def _listener(connection: socket.socket) -> int:
+def _listening_process(connection: socket.socket) -> int:
     """The process that listens at the other end; 0 where the system does not tell."""
     if not hasattr(socket, "SO_PEERCRED"):
         return 0
