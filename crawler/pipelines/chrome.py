@@ -19,7 +19,7 @@ from ..start_errors import speak_plainly
 from .failures import Failures
 from .notices import Notices
 from .page import ItemPage, PageReader, is_blank
-from .reading import LONG_PAGE, PagesRead, parse
+from .reading import LONG_PAGE, PagesRead, parse_in_turns
 from .writing import ItemWriter
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class ChromePipeline:
         """Read the settings; raises :class:`ConfigError` for one that cannot be used."""
         speak_plainly()
         config = project_config(crawler.settings)
-        return cls(config, crawler.stats.inc_value, PagesRead.of(crawler))
+        return cls(config, crawler.stats.inc_value, PagesRead.of_crawl(crawler))
 
     async def process_item(self, item: Any, spider: Any = None) -> Any:
         """Fill in the main text; whatever goes wrong with a page, its item passes."""
@@ -83,9 +83,9 @@ class MainTexts:
 
     async def fill_in(self, item: Any) -> None:
         """Fill the main text into an item that has HTML; its URL is of no interest."""
-        await self.take(item, self.reader.read_fields(item))
+        await self.take_text(item, self.reader.read_fields(item))
 
-    async def take(
+    async def take_text(
         self, item: Any, page: ItemPage, template: AbstractSet[int] = frozenset()
     ) -> MainText | str | None:
         """The main text of an item's page, taken out of its HTML and filled in if it has none yet.
@@ -107,7 +107,7 @@ class MainTexts:
                 LONG_PAGE if self.extract is extract_main_text else _LONG_FOR_OTHERS
             )
             if self.extract is extract_main_text:
-                html = self._pages.take(html) or await parse(
+                html = self._pages.take_document(html) or await parse_in_turns(
                     html, url=page.url or None, content_type=page.content_type
                 )
         if isinstance(html, Document):
@@ -121,5 +121,5 @@ class MainTexts:
             found = await run_in_thread(self.extract, html, template)
         if not page.of_response:
             text, title = (found, "") if isinstance(found, str) else (found.text, found.title)
-            self.writer.fill(item, text=text, title=title)
+            self.writer.fill_fields(item, text=text, title=title)
         return found

@@ -18,7 +18,7 @@ class DroppedPage(DropItem):
 
     def __init__(self, verdict: Verdict, kind: Kind) -> None:
         # Scrapy logs the whole item with the reason: at DEBUG, for there may be many.
-        super().__init__(describe(verdict, kind), log_level="DEBUG")
+        super().__init__(describe_verdict(verdict, kind), log_level="DEBUG")
         self.verdict = verdict
         self.kind = kind
 
@@ -53,7 +53,7 @@ def drop_reason(verdict: Verdict, drop: AbstractSet[Kind]) -> DroppedPage | None
     return None
 
 
-def describe(verdict: Verdict, kind: Kind | None) -> str:
+def describe_verdict(verdict: Verdict, kind: Kind | None) -> str:
     """One line on a page: what it is, what it repeats and how closely."""
     # repr: an address with a line break in it must not begin a line of the log.
     line = f"{kind}: {verdict.url!r}"

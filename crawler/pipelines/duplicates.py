@@ -103,7 +103,7 @@ class DuplicatePipeline:
         self.gone = GoneAddresses(config.identity, count)
         self.left_out = LeftOut(count)
         self.course = Course(
-            config, count, template, self.texts.reader.urls, self.left_out.note_now
+            config, count, template, self.texts.reader.checked_urls, self.left_out.note_now
         )
         self.sparing: Sparing | None = None
         self.ending: Ending | None = None
@@ -125,28 +125,28 @@ class DuplicatePipeline:
             stop=Stopper(crawler),
             fail=partial(fail_at_start, crawler),
             template=partial(site_template, crawler),
-            pages=PagesRead.of(crawler),
+            pages=PagesRead.of_crawl(crawler),
         )
-        pipeline.origins = Origins.of(crawler, pipeline.texts.reader.needs_response)
-        pipeline.outcome.watch(crawler)
-        pipeline.gone.watch(crawler)
-        pipeline.left_out.watch(crawler)
-        pipeline.course.watch(crawler)
+        pipeline.origins = Origins.of_crawl(crawler, pipeline.texts.reader.needs_response)
+        pipeline.outcome.connect_signals(crawler)
+        pipeline.gone.connect_signals(crawler)
+        pipeline.left_out.connect_signals(crawler)
+        pipeline.course.connect_signals(crawler)
         pipeline.sparing = Sparing.of(crawler)
         pipeline.ending = Ending(crawler)
-        pipeline.ending.watch()
+        pipeline.ending.connect_signals()
         adapt_pipeline(pipeline)
         # Scrapy closes no pipeline whose neighbour fails to close.
         crawler.signals.connect(pipeline.close_spider, signal=signals.spider_closed)
-        ask_of_templates(crawler, pipeline.meet)
+        ask_of_templates(crawler, pipeline.meet_template)
         return pipeline
 
     async def open_spider(self, spider: Any = None) -> None:
         """Open the index; without it the crawl ends before it began, with what to do in the log."""
-        with self._working():
-            await self._open()
+        with self._note_work():
+            await self._open_index()
 
-    async def _open(self) -> None:
+    async def _open_index(self) -> None:
         try:
             await reset_if_asked(self.config)
             opening = DuplicateIndex.open(self.config, spool=True)
@@ -163,20 +163,20 @@ class DuplicatePipeline:
             kept = sum(state.get("kept", 0) for state in await self._index.store.read_states())
             place = server_name(self.config)
             logger.info("Index %r, %s: %s", self.config.namespace, place, counted(kept, "page"))
-        self.gone.open(self._index)
-        self.left_out.open(self._index)
+        self.gone.report_to(self._index)
+        self.left_out.report_to(self._index)
         # Now, for an earlier crawl's texts do not come after this one's.
-        await self._unchecked.replay(self._index)
-        await self.course.open(self._index, self._report)
+        await self._unchecked.replay_unchecked(self._index)
+        await self.course.use_index(self._index, self._report_found)
         if self.sparing is not None:
             self.sparing.open(self._index)
 
-    async def _report(self, is_all: bool) -> None:
+    async def _report_found(self, is_all: bool) -> None:
         """Tell the index what the crawl has found, and whether all responses have come."""
-        await (self.gone.report_all() if is_all else self.gone.report())
-        await self.left_out.report()
+        await (self.gone.report_all() if is_all else self.gone.report_found())
+        await self.left_out.report_found()
 
-    async def meet(self, url: str, template: SharedTemplate) -> None:
+    async def meet_template(self, url: str, template: SharedTemplate) -> None:
         """Take in what the index knows of the template of a page's site."""
         if self._index is None:
             return
@@ -189,45 +189,45 @@ class DuplicatePipeline:
     async def close_spider(self, spider: Any = None) -> None:
         """Close the index and log what became of the pages, once however often this is called."""
         if self._closing is None:
-            self._closing = asyncio.ensure_future(self._close())
+            self._closing = asyncio.ensure_future(self._close_index())
         await asyncio.shield(self._closing)
 
-    async def _close(self) -> None:
+    async def _close_index(self) -> None:
         # `scrapy parse` does not wait for its items, nor does a crawl that ends as another pipeline
         # fails to open wait for this one.
         await self._idle.wait()
         if self._index is None:
             return
-        await self.left_out.report()
-        await self.gone.close()
-        await self.course.close()
+        await self.left_out.report_found()
+        await self.gone.report_rest()
+        await self.course.end_crawl()
         if self.sparing is not None:
             await self.sparing.close()
-        await self._unchecked.replay(self._index)
+        await self._unchecked.replay_unchecked(self._index)
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
         try:
             await self._resources.aclose()
         except Exception:
             logger.warning("The index could not be closed properly", exc_info=True)
-        self.outcome.tell()
+        self.outcome.log_outcome()
 
     async def process_item(self, item: Any, spider: Any = None) -> Any:
         """Drop the item for a reason that ``DEDUP_DROP`` names, or tag it and let it pass."""
         if not ItemAdapter.is_item(item):
             self._count("dedup/unknown_item_type")
             return item
-        origin = self.origins.find(item)
+        origin = self.origins.find_origin(item)
         if origin is not None and origin.is_off:
             self._count("dedup/switched_off")
             return item
         page = self.texts.reader.read(item, origin)
-        with self._working():
-            verdict = await self._verdict(item, page, origin)
+        with self._note_work():
+            verdict = await self._decide_page(item, page, origin)
         self._count(f"dedup/{verdict.kind}")
         if page.missing is not None:
             self._count(f"dedup/no_page/{page.missing}")
-        self.outcome.add(verdict, page.missing)
+        self.outcome.count_item(verdict, page.missing)
         if verdict.replaces is not None:
             self._count("dedup/replaced")
             logger.info("%r takes the place of %r", verdict.url, verdict.replaces)
@@ -237,11 +237,11 @@ class DuplicatePipeline:
             self._count(f"dedup/dropped/{reason.kind}")
             raise reason
         if page.missing is None:
-            self.texts.writer.tag(item, verdict)
+            self.texts.writer.tag_item(item, verdict)
         return item
 
     @contextmanager
-    def _working(self) -> Iterator[None]:
+    def _note_work(self) -> Iterator[None]:
         """Take note that something is under way, for whoever waits for all that is."""
         self._under_way += 1
         self._idle.clear()
@@ -252,22 +252,22 @@ class DuplicatePipeline:
             if not self._under_way:
                 self._idle.set()
 
-    async def _verdict(self, item: Any, page: ItemPage, origin: Origin | None) -> Verdict:
+    async def _decide_page(self, item: Any, page: ItemPage, origin: Origin | None) -> Verdict:
         url = page.url
         request = origin.response.request if origin is not None else None
         try:
             template = await self._template(url) if url else None
             known = template.known if template is not None else frozenset()
-            found = await self.texts.take(item, page, known)
+            found = await self.texts.take_text(item, page, known)
             if url and found is not None and self._index is not None:
                 main = found if isinstance(found, MainText) else None
                 text = found if isinstance(found, str) else found.text
                 if template is not None and main is not None:
                     template.observe(main, url)
-                self._complete(page)
-                self.gone.came(url)
-                await self._report(is_all=False)
-                await self.course.begin()
+                self._complete_page(page)
+                self.gone.note_item(url)
+                await self._report_found(is_all=False)
+                await self.course.begin_crawl()
                 verdict = await self._index.check(
                     url,
                     text,
@@ -278,22 +278,22 @@ class DuplicatePipeline:
                     heading=main.heading if main else "",
                     own_words=main.own_words if main else None,
                     learnt=main.learnt if main else None,
-                    final=self.course.again.came(url, request),
+                    final=self.course.again.note_came(url, request),
                 )
                 alone, learnt = (main.whole, main.learnt) if main else (text, None)
-                self.course.note(verdict, request, alone, learnt)
+                self.course.note_verdict(verdict, request, alone, learnt)
                 if self.sparing is not None and origin is not None:
                     self.sparing.decided(origin.response, verdict, alone)
-                self._remember(page, found, text, verdict)
+                self._archive_page(page, found, text, verdict)
                 return verdict
         except DedupError as error:
-            self._unanswered(error)
+            self._pass_unchecked(error)
         except Exception as error:
             if self._failures.is_news(error):
                 logger.exception("The page %r passes unchecked, and others may, for the same", url)
         return Verdict(Kind.UNCHECKED, url)
 
-    def _complete(self, page: ItemPage) -> None:
+    def _complete_page(self, page: ItemPage) -> None:
         """Let a response say what an item would have: the page it names as canonical, its date."""
         if not page.of_response or page.document is None:
             return
@@ -302,7 +302,9 @@ class DuplicatePipeline:
             page.canonical = resolved(page.url, named)
         page.date = page.date or read_date(published(page.document))
 
-    def _remember(self, page: ItemPage, found: MainText | str, text: str, verdict: Verdict) -> None:
+    def _archive_page(
+        self, page: ItemPage, found: MainText | str, text: str, verdict: Verdict
+    ) -> None:
         """Let reports show the page."""
         if self._archive is None:
             return
@@ -314,7 +316,7 @@ class DuplicatePipeline:
         except Exception as error:  # the verdict stands, whatever a report will lack
             self._archive.warn(repr(error))
 
-    def _unanswered(self, error: DedupError) -> None:
+    def _pass_unchecked(self, error: DedupError) -> None:
         stopping = self.config.on_error == "stop"
         if self._failures.is_news(error):
             what = "the crawl stops" if stopping else "pages pass unchecked"

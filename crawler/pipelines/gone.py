@@ -76,31 +76,31 @@ class GoneAddresses(Telling[tuple[str, int]]):
         # Where redirects, for good or not, led to an address that was asked for before.
         self._leads: dict[str, str] = {}
 
-    def watch(self, crawler: Crawler) -> None:
+    def connect_signals(self, crawler: Crawler) -> None:
         """Note what the answers of a crawl show, whatever its spider does with them."""
-        crawler.signals.connect(self.redirected, signal=signals.response_downloaded)
-        crawler.signals.connect(self.follow, signal=signals.request_reached_downloader)
-        crawler.signals.connect(self.note, signal=signals.response_received)
-        crawler.signals.connect(self.dropped, signal=signals.request_dropped)
-        crawler.signals.connect(self.idle, signal=signals.spider_idle)
+        crawler.signals.connect(self.note_redirect, signal=signals.response_downloaded)
+        crawler.signals.connect(self.note_followed, signal=signals.request_reached_downloader)
+        crawler.signals.connect(self.note_response, signal=signals.response_received)
+        crawler.signals.connect(self.note_dropped, signal=signals.request_dropped)
+        crawler.signals.connect(self.end_waiting, signal=signals.spider_idle)
 
-    def open(self, index: DuplicateIndex) -> None:
+    def report_to(self, index: DuplicateIndex) -> None:
         """Report to *index* from now on, so that copies of what is gone can take its place."""
-        super().open(index)
-        atexit.register(self._keep)  # a forced stop of Scrapy's closes no spider
+        super().report_to(index)
+        atexit.register(self._keep_found)  # a forced stop of Scrapy's closes no spider
 
     async def report_all(self) -> None:
         """Report all that was found, for no more items come."""
         self._stop_waiting(lambda redirect: True)
-        await self.report()
+        await self.report_found()
 
-    async def close(self) -> None:
+    async def report_rest(self) -> None:
         """Report what is left; what has no answer waits in the spool."""
         await self.report_all()
-        self._keep()
-        atexit.unregister(self._keep)
+        self._keep_found()
+        atexit.unregister(self._keep_found)
 
-    def redirected(self, response: Response, request: Request) -> None:
+    def note_redirect(self, response: Response, request: Request) -> None:
         """Note an address that this answer leads away from for good."""
         to = response.headers.get("Location")
         if response.status not in MOVED or to is None or request.method != "GET":
@@ -119,36 +119,38 @@ class GoneAddresses(Telling[tuple[str, int]]):
         if len(self._open) > MOST_GONE:
             del self._open[next(iter(self._open))]
 
-    def follow(self, request: Request) -> None:
+    def note_followed(self, request: Request) -> None:
         """Note that redirects are followed to this request, so that their end will be known."""
         for redirect in self._open_before(request):
             redirect.leaves = False
 
-    def note(self, response: Response, request: Request) -> None:
+    def note_response(self, response: Response, request: Request) -> None:
         """Note the addresses that this response, the last of its redirects, shows to be gone."""
         if response.status < 300:
-            self._end(request, response.url, wait=_PATIENCE)
+            self._end_redirects(request, response.url, wait=_PATIENCE)
         elif response.status < 400 or response.status in GONE:
-            self._end(request, response.url, wait=0.0)
+            self._end_redirects(request, response.url, wait=0.0)
         else:
-            self._end(request, None)
+            self._end_redirects(request, None)
         if response.status in MOVED:  # and nobody follows
             redirect = self._open.pop(self._known(request.url), None)
             if redirect is not None:
-                self._note(redirect.url, redirect.since)
+                self._note_gone(redirect.url, redirect.since)
         elif response.status in GONE and request.method == "GET" and "cached" not in response.flags:
             # What Scrapy's HTTP cache says may be long past.
-            self._note(request.url, int(time.time()))
+            self._note_gone(request.url, int(time.time()))
 
-    def dropped(self, request: Request) -> None:
+    def note_dropped(self, request: Request) -> None:
         """Note what led to a request that is not made, for its address was asked for before."""
-        for passed in _passed(request):
+        for passed in _passed_urls(request):
             self._leads[self._known(passed)] = self._known(request.url)
             if len(self._leads) > MOST_GONE:
                 del self._leads[next(iter(self._leads))]
-        self._end(request, request.url, wait=math.inf)  # its item may have come already, or not
+        self._end_redirects(
+            request, request.url, wait=math.inf
+        )  # its item may have come already, or not
 
-    def idle(self) -> None:
+    def end_waiting(self) -> None:
         """Note what led to other hosts that nobody asked, now that no request waits.
 
         Scrapy says nothing of requests that are not for its spider. Those that wait when a crawl
@@ -156,9 +158,9 @@ class GoneAddresses(Telling[tuple[str, int]]):
         """
         for here in [here for here, redirect in self._open.items() if redirect.leaves]:
             redirect = self._open.pop(here)
-            self._note(redirect.url, redirect.since)
+            self._note_gone(redirect.url, redirect.since)
 
-    def came(self, url: str) -> None:
+    def note_item(self, url: str) -> None:
         """Take an item of this address for what its page is known by."""
         here, now = self._known(url), time.monotonic()
         self._ended.pop(here, None)
@@ -166,18 +168,18 @@ class GoneAddresses(Telling[tuple[str, int]]):
 
     def _open_before(self, request: Request) -> list[_Redirect]:
         """The redirects whose end is not known that led to a request."""
-        passed = map(self._known, _passed(request))
+        passed = map(self._known, _passed_urls(request))
         return [self._open[here] for here in passed if here in self._open]
 
-    def _end(self, request: Request, url: str | None, wait: float = 0.0) -> None:
+    def _end_redirects(self, request: Request, url: str | None, wait: float = 0.0) -> None:
         """Note where the redirects that led to a request end; None if at no answer."""
         end = self._known(url) if url is not None else None
-        for here in map(self._known, _passed(request)):
+        for here in map(self._known, _passed_urls(request)):
             redirect = self._open.pop(here, None)
             if redirect is None or end is None or here == end:
                 continue
             if not wait:
-                self._note(redirect.url, redirect.since)
+                self._note_gone(redirect.url, redirect.since)
                 continue
             redirect.end, redirect.until = end, time.monotonic() + wait
             self._ended[here] = redirect
@@ -192,7 +194,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
     def _note_ended(self, here: str) -> None:
         redirect = self._ended.pop(here)
         if not self._goes_round(redirect.end):
-            self._note(redirect.url, redirect.since)
+            self._note_gone(redirect.url, redirect.since)
 
     def _goes_round(self, here: str) -> bool:
         """Whether redirects from an address lead into a circle, so that nothing there is gone."""
@@ -202,18 +204,18 @@ class GoneAddresses(Telling[tuple[str, int]]):
             here = self._leads[here]
         return here in passed
 
-    def _note(self, url: str, since: int) -> None:
+    def _note_gone(self, url: str, since: int) -> None:
         if len(self.waiting) >= MOST_GONE and self._index is not None:  # a few, for it takes time
             self._index.keep_gone([self.waiting.popleft() for _ in range(MANY)])
-        self._add((url, since))
+        self._add_found((url, since))
 
-    async def _tell(self, index: DuplicateIndex, found: tuple[str, int]) -> bool:
+    async def _tell_index(self, index: DuplicateIndex, found: tuple[str, int]) -> bool:
         return await index.gone(*found)
 
-    def _url(self, found: tuple[str, int]) -> str:
+    def _url_of(self, found: tuple[str, int]) -> str:
         return found[0]
 
-    def _keep(self) -> None:
+    def _keep_found(self) -> None:
         if self._index is not None:
             ended = [
                 (redirect.url, redirect.since)
@@ -223,7 +225,7 @@ class GoneAddresses(Telling[tuple[str, int]]):
             self._index.keep_gone([*self._telling, *self.waiting, *ended])
 
 
-def _passed(request: Request) -> list[str]:
+def _passed_urls(request: Request) -> list[str]:
     """The addresses whose redirects led to a request."""
     urls: list[str] = request.meta.get("redirect_urls", [])
     return urls

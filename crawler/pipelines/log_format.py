@@ -19,18 +19,18 @@ class BriefLogFormatter(LogFormatter):
 
     def scraped(self, item: Any, *args: Any, **kwargs: Any) -> LogFormatterResult:
         """Tell of an item that passed all pipelines."""
-        return _brief(super().scraped(item, *args, **kwargs))
+        return _shorten_item(super().scraped(item, *args, **kwargs))
 
     def dropped(self, item: Any, *args: Any, **kwargs: Any) -> LogFormatterResult:
         """Tell of an item that a pipeline dropped."""
-        return _brief(super().dropped(item, *args, **kwargs))
+        return _shorten_item(super().dropped(item, *args, **kwargs))
 
     def item_error(self, item: Any, *args: Any, **kwargs: Any) -> LogFormatterResult:
         """Tell of an item that a pipeline failed with."""
-        return _brief(super().item_error(item, *args, **kwargs))
+        return _shorten_item(super().item_error(item, *args, **kwargs))
 
 
-def _brief(result: LogFormatterResult) -> LogFormatterResult:
+def _shorten_item(result: LogFormatterResult) -> LogFormatterResult:
     args = result["args"]
     if isinstance(args, dict) and ItemAdapter.is_item(args.get("item")):
         result["args"] = {**args, "item": _Brief(args["item"])}
@@ -45,20 +45,20 @@ class _Brief:
 
     def __str__(self) -> str:
         adapter = ItemAdapter(self._item)
-        if not any(_size(value) > _LONG for value in adapter.values()):
+        if not any(_size_of(value) > _LONG for value in adapter.values()):
             return str(self._item)
-        shown = ", ".join(f"{name!r}: {_shown(value)}" for name, value in adapter.items())
+        shown = ", ".join(f"{name!r}: {_show_value(value)}" for name, value in adapter.items())
         return f"{{{shown}}}"
 
 
-def _size(value: Any) -> int:
+def _size_of(value: Any) -> int:
     if isinstance(value, (list, tuple)):
-        return sum(map(_size, value))
+        return sum(map(_size_of, value))
     return len(value) if isinstance(value, (str, bytes)) else 0
 
 
-def _shown(value: Any) -> str:
-    size = _size(value)
+def _show_value(value: Any) -> str:
+    size = _size_of(value)
     if size <= _LONG:
         return repr(value)
     beginning = value[0] if isinstance(value, (list, tuple)) else value

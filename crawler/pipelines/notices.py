@@ -21,7 +21,7 @@ class Notices:
     def __init__(self) -> None:
         self._told: set[tuple[type, str]] = set()
 
-    def tell(self, item: Any, about: str, message: str, *values: str) -> None:
+    def warn_about(self, item: Any, about: str, message: str, *values: str) -> None:
         """Warn of an item, with the name of its type and `values` in the message."""
         if (type(item), about) not in self._told:
             self._told.add((type(item), about))

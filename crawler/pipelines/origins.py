@@ -45,7 +45,7 @@ class Origins:
         self._noted: dict[int, tuple[Any, ref[Response], bool]] = {}
 
     @classmethod
-    def of(cls, crawler: Crawler, needs_response: Callable[[Any], bool]) -> Self:
+    def of_crawl(cls, crawler: Crawler, needs_response: Callable[[Any], bool]) -> Self:
         """Those of a crawl; who asks for them has them noted.
 
         `needs_response` says of an item whether it has a page of its own, or needs its response's.
@@ -53,7 +53,7 @@ class Origins:
         _origins[crawler] = origins = cls()
         origins._asks = WeakMethod(needs_response)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
-            crawler.signals.connect(origins.forget, signal=signal)
+            crawler.signals.connect(origins.forget_item, signal=signal)
         return origins
 
     def needs_response(self, item: Any) -> bool:
@@ -61,20 +61,20 @@ class Origins:
         ask = self._asks() if self._asks is not None else None
         return ask is not None and ask(item)
 
-    def note(self, item: Any, response: Response, *, is_alone: bool) -> None:
+    def note_origin(self, item: Any, response: Response, *, is_alone: bool) -> None:
         """Note where an item came from."""
         key = id(item)
         # An item that a pipeline replaced by another leaves no signal: it goes with the response.
         of_response = ref(response, lambda _: self._noted.pop(key, None))
         self._noted[key] = item, of_response, is_alone
 
-    def find(self, item: Any) -> Origin | None:
+    def find_origin(self, item: Any) -> Origin | None:
         """Where an item came from; None if from no response, or if a pipeline has replaced it."""
         _, of_response, is_alone = self._noted.get(id(item), (None, None, False))
         response = of_response() if of_response is not None else None
         return Origin(response, is_alone) if response is not None else None
 
-    def forget(self, item: Any) -> None:
+    def forget_item(self, item: Any) -> None:
         """Forget an item that has passed all pipelines, or was dropped."""
         self._noted.pop(id(item), None)
 
@@ -142,11 +142,11 @@ class _Turn:
             self._held.append(found)
             return
         yield from self.end()
-        self._origins.note(found, self._response, is_alone=self._items == 1)
+        self._origins.note_origin(found, self._response, is_alone=self._items == 1)
         yield found
 
     def end(self) -> Iterator[Any]:
         while self._held and self._origins is not None:
             item = self._held.pop()
-            self._origins.note(item, self._response, is_alone=self._items == 1)
+            self._origins.note_origin(item, self._response, is_alone=self._items == 1)
             yield item

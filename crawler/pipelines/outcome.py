@@ -66,12 +66,12 @@ class Outcome:
         self._stop: Callable[[], None] = lambda: None
         self._fail: Callable[[], None] = lambda: None
 
-    def watch(self, crawler: Crawler) -> None:
+    def connect_signals(self, crawler: Crawler) -> None:
         """Be able to stop a crawl, and to let it fail."""
         self._stop = Stopper(crawler, NOTHING_CHECKED)
         self._fail = partial(fail_at_end, crawler)
 
-    def add(self, verdict: Verdict, missing: Missing | None) -> None:
+    def count_item(self, verdict: Verdict, missing: Missing | None) -> None:
         """Count an item."""
         self.verdicts[verdict.kind] += 1
         if verdict.kind is Kind.UNCHECKED:
@@ -85,7 +85,7 @@ class Outcome:
         """Whether items came and none of them was checked."""
         return self.verdicts.total() == self.verdicts[Kind.UNCHECKED] > 0
 
-    def tell(self) -> None:
+    def log_outcome(self) -> None:
         """Log what became of the pages."""
         counts = [f"{self.verdicts[kind]} {kind}" for kind in Kind if self.verdicts[kind]]
         logger.info(

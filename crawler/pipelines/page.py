@@ -83,12 +83,12 @@ class PageReader:
         """Whether the page of an item, or its URL, is to be taken from its response."""
         if self._config.page != "auto":
             return self._config.page == "response"
-        page, _ = self._own(item)
+        page, _ = self._read_own(item)
         return not (page.url and page.has_content) or self._is_field(page)
 
     def read(self, item: Any, origin: Origin | None = None) -> ItemPage:
         """Read the page of an item that came from there."""
-        page, wrong = self._own(item)
+        page, wrong = self._read_own(item)
         needs = self._config.page == "response" or not (page.url and page.has_content)
         needs = needs or self._is_field(page)
         if self._config.page != "item" and needs and origin is not None:
@@ -103,7 +103,7 @@ class PageReader:
         self._tell_of_missing(item, page)
         return page
 
-    def urls(self, item: Any, response: Response | None) -> list[str]:
+    def checked_urls(self, item: Any, response: Response | None) -> list[str]:
         """The URLs under which the page of an item may have been checked."""
         own = None
         if ItemAdapter.is_item(item):
@@ -117,13 +117,13 @@ class PageReader:
 
     def read_fields(self, item: Any) -> ItemPage:
         """Read what the item itself holds; what it has no URL for is a page all the same."""
-        page, wrong = self._own(item)
+        page, wrong = self._read_own(item)
         for name in wrong:
             self._count(f"dedup/wrong_type/{name}")
         self._tell_of_no_html(item, page)
         return page
 
-    def _own(self, item: Any) -> tuple[ItemPage, list[str]]:
+    def _read_own(self, item: Any) -> tuple[ItemPage, list[str]]:
         """The page that the item itself holds, and the fields whose values are of a wrong type."""
         config, wrong = self._config, []
 
@@ -140,7 +140,7 @@ class PageReader:
         text = read(config.text_field, text_of)
         html = read(config.html_field, self._html_of)
         main = getattr(item, "main", None)
-        title = single(value_of(item, config.title_field))
+        title = only_value(value_of(item, config.title_field))
         canonical = url_of(value_of(item, config.canonical_field))
         page = ItemPage(
             url=url if url and url.strip() else "",
@@ -148,7 +148,7 @@ class PageReader:
             html=html,
             main=main if isinstance(main, MainText) and main.text == text else None,
             title=title if isinstance(title, str) else "",
-            date=read_date(single(value_of(item, config.date_field))),
+            date=read_date(only_value(value_of(item, config.date_field))),
         )
         if isinstance(html, TextResponse):
             self._fill_from(page, html)
@@ -157,7 +157,7 @@ class PageReader:
         return page, wrong
 
     def _html_of(self, value: Any) -> Any:
-        value = single(value)
+        value = only_value(value)
         if isinstance(value, SelectorList):
             return "".join(value.getall()) or None
         if isinstance(value, Selector):
@@ -218,7 +218,7 @@ class PageReader:
             page.missing = Missing.URL
             self._count(f"dedup/missing_field/{config.url_field}")
             if not self._tell_of_no_page(item):
-                self._notices.tell(
+                self._notices.warn_about(
                     item,
                     config.url_field,
                     "%s has no page address (str) in the field %r%s: its items pass unchecked. "
@@ -236,7 +236,7 @@ class PageReader:
         self._count(f"dedup/missing_field/{config.html_field}")
         if page.html is None:
             page.missing = Missing.FIELDS
-            self._notices.tell(
+            self._notices.warn_about(
                 item,
                 config.html_field,
                 "%s has no HTML (str, bytes or an lxml tree) in the field %r%s and no text%s: "
@@ -253,7 +253,7 @@ class PageReader:
         names = config.url_field, config.html_field, config.text_field
         if any(value_of(item, name) is not None for name in names):
             return False
-        self._notices.tell(
+        self._notices.warn_about(
             item,
             "",
             "%s has nothing in the fields %r, %r and %r: its items pass unchecked. If they are "
@@ -270,7 +270,7 @@ class PageReader:
         """
         page.missing = Missing.FILE
         self._count(f"dedup/wrong_type/{self._config.html_field}")
-        self._notices.tell(
+        self._notices.warn_about(
             item,
             self._config.text_field,
             "%s has no text in the field %r, and in %r a binary file, as a PDF: such items pass "
@@ -286,10 +286,10 @@ def is_blank(html: Any) -> bool:
     return html is None or (isinstance(html, (str, bytes)) and (not html or html.isspace()))
 
 
-def single(value: Any) -> Any:
+def only_value(value: Any) -> Any:
     """The one value of a list of one, as an item loader without TakeFirst() makes them.
 
-    >>> single(["Tea"]), single(["Tea", "Cake"])
+    >>> only_value(["Tea"]), only_value(["Tea", "Cake"])
     ('Tea', ['Tea', 'Cake'])
     """
     return value[0] if type(value) in (list, tuple) and len(value) == 1 else value
@@ -297,7 +297,7 @@ def single(value: Any) -> Any:
 
 def text_of(value: Any) -> str | None:
     """A text, also that of a selector; None for what is none."""
-    value = single(value)
+    value = only_value(value)
     if isinstance(value, SelectorList):
         return "\n".join(text for one in value if (text := text_of(one)))
     if isinstance(value, Selector):
@@ -313,7 +313,7 @@ def url_of(value: Any) -> str | None:
     >>> url_of(["https://example.com/"]), url_of(urlsplit("https://example.com/a")), url_of(7)
     ('https://example.com/', 'https://example.com/a', None)
     """
-    value = single(value)
+    value = only_value(value)
     if hasattr(value, "geturl"):  # what urllib takes apart
         value = value.geturl()
     elif hasattr(value, "scheme") and hasattr(value, "host"):  # Pydantic, yarl, httpx

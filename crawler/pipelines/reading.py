@@ -43,7 +43,7 @@ _DOUBTFUL: Final = (b"\x1b", b"\0")  # of ISO 2022 and of UTF-16
 _pages: WeakKeyDictionary[Crawler, PagesRead] = WeakKeyDictionary()
 
 
-async def parse(
+async def parse_in_turns(
     html: str | bytes, *, url: str | None = None, content_type: str | None = None
 ) -> chrome.Document:
     """Parse as :func:`..chrome.parse` does; the event loop goes on every few milliseconds."""
@@ -71,17 +71,17 @@ class PagesRead:
         self._waiting: OrderedDict[int, tuple[str | bytes, Document]] = OrderedDict()
 
     @classmethod
-    def of(cls, crawler: Crawler) -> PagesRead:
+    def of_crawl(cls, crawler: Crawler) -> PagesRead:
         """Those of a crawl; who asks for them has pages read."""
         return _pages.setdefault(crawler, cls())
 
-    def put(self, html: str | bytes, document: Document) -> None:
+    def put_document(self, html: str | bytes, document: Document) -> None:
         """Keep what was read of *html*."""
         self._waiting[id(html)] = html, document
         if len(self._waiting) > _MOST_WAITING:
             self._waiting.popitem(last=False)
 
-    def take(self, html: str | bytes) -> Document | None:
+    def take_document(self, html: str | bytes) -> Document | None:
         """What was read of this very object, None if that was not done."""
         _, document = self._waiting.pop(id(html), (None, None))
         return document
@@ -109,12 +109,12 @@ class ResponseReader(BaseSpiderMiddleware):
         pages = _pages.get(self.crawler)
         if pages is not None and isinstance(response, HtmlResponse) and ItemAdapter.is_item(item):
             try:
-                self._read(item, response, pages)
+                self._read_response(item, response, pages)
             except Exception:
                 logger.debug("%r is not read with its response", response.url, exc_info=True)
         return item
 
-    def _read(self, item: Any, response: HtmlResponse, pages: PagesRead) -> None:
+    def _read_response(self, item: Any, response: HtmlResponse, pages: PagesRead) -> None:
         html = value_of(item, self._html_field)
         if not isinstance(html, (str, bytes)) or value_of(item, self._text_field):
             return
@@ -123,7 +123,9 @@ class ResponseReader(BaseSpiderMiddleware):
             return
         if html is (response.body if isinstance(html, bytes) else response.text):
             page, text = (response.body, response.text) if _is_plain(response) else (html, None)
-            pages.put(html, chrome.parse(page, text=text, tree=partial(_tree, response)))
+            pages.put_document(
+                html, chrome.parse(page, text=text, tree=partial(_parsed_tree, response))
+            )
 
 
 def _is_plain(response: HtmlResponse) -> bool:
@@ -135,7 +137,7 @@ def _is_plain(response: HtmlResponse) -> bool:
     return not any(sign in body for sign in _DOUBTFUL) and _WRONG not in response.text
 
 
-def _tree(response: HtmlResponse, text: str) -> Any:
+def _parsed_tree(response: HtmlResponse, text: str) -> Any:
     """The root of the response's tree, None if that is of another text."""
     bare = text.strip(_SPACE)
     if response.text != text or _WRONG in text or bare[:1].isspace() or bare[-1:].isspace():

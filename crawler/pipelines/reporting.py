@@ -46,28 +46,28 @@ class Telling(ABC, Generic[Found]):
         self._reporting = asyncio.Lock()
         self._report: asyncio.Future[None] | None = None
 
-    def open(self, index: DuplicateIndex) -> None:
+    def report_to(self, index: DuplicateIndex) -> None:
         """Report to *index* from now on."""
         self._index = index
 
     @abstractmethod
-    async def _tell(self, index: DuplicateIndex, found: Found) -> bool:
+    async def _tell_index(self, index: DuplicateIndex, found: Found) -> bool:
         """Tell the index; whether that changed something."""
 
     @abstractmethod
-    def _url(self, found: Found) -> str:
+    def _url_of(self, found: Found) -> str:
         """The address that was found so."""
 
-    def _add(self, found: Found) -> None:
+    def _add_found(self, found: Found) -> None:
         self.waiting.append(found)
         if len(self.waiting) % MANY == 0:
             self._report_soon()
 
     def _report_soon(self) -> None:
         if self._report is None or self._report.done():
-            self._report = asyncio.ensure_future(self.report())
+            self._report = asyncio.ensure_future(self.report_found())
 
-    async def report(self) -> None:
+    async def report_found(self) -> None:
         """Tell the index of what waits, as far as it answers.
 
         The page that this is done with is checked all the same.
@@ -79,7 +79,7 @@ class Telling(ABC, Generic[Found]):
                 # After no answer one of them asks for all: of thousands each page would have to.
                 count = 1 if self._unanswered else len(self.waiting)
                 told = self._telling = [self.waiting.popleft() for _ in range(count)]
-                asked = (self._tell(self._index, found) for found in told)
+                asked = (self._tell_index(self._index, found) for found in told)
                 try:
                     known = await asyncio.gather(*asked, return_exceptions=True)
                 except asyncio.CancelledError:  # to say it twice does no harm
@@ -89,18 +89,18 @@ class Telling(ABC, Generic[Found]):
                     self._telling = []
                 self._unanswered = False
                 for found, answer in zip(told, known, strict=True):
-                    self._take(found, answer)
+                    self._take_answer(found, answer)
                 if self._unanswered:
                     return
 
-    def _take(self, found: Found, answer: bool | BaseException) -> None:
+    def _take_answer(self, found: Found, answer: bool | BaseException) -> None:
         if isinstance(answer, ServerError):
             self.waiting.append(found)
             self._unanswered = True
         elif isinstance(answer, BaseException):
             # An address that does no good shall do no harm either.
             self._count(f"dedup/errors/{type(answer).__name__}")
-            url = self._url(found)
+            url = self._url_of(found)
             logger.error("That %r is %s could not be noted", url, self.what, exc_info=answer)
         elif answer:
             self._count(self.statistic)
@@ -121,14 +121,14 @@ class LeftOut(Telling[str]):
         super().__init__(count)
         self._has_warned = False
 
-    def watch(self, crawler: Crawler) -> None:
+    def connect_signals(self, crawler: Crawler) -> None:
         """Note what the spider of a crawl says."""
-        crawler.signals.connect(self.note, signal=LEFT_OUT)
+        crawler.signals.connect(self.note_url, signal=LEFT_OUT)
 
-    def note(self, url: str) -> None:
+    def note_url(self, url: str) -> None:
         """Note the address of a page that is left out."""
         if len(self.waiting) < MOST_LEFT_OUT:
-            self._add(url)
+            self._add_found(url)
         elif not self._has_warned:
             self._has_warned = True
             logger.warning(
@@ -139,11 +139,11 @@ class LeftOut(Telling[str]):
 
     def note_now(self, url: str) -> None:
         """The same, and tell the index at once: other crawlers may drop copies of the page."""
-        self.note(url)
+        self.note_url(url)
         self._report_soon()
 
-    async def _tell(self, index: DuplicateIndex, found: str) -> bool:
+    async def _tell_index(self, index: DuplicateIndex, found: str) -> bool:
         return await index.leave_out(found)
 
-    def _url(self, found: str) -> str:
+    def _url_of(self, found: str) -> str:
         return found

@@ -24,13 +24,15 @@ async def reset_if_asked(config: DedupConfig) -> None:
     if config.reset == "no":
         return
     if config.reset == "ask":
-        _ask(f"Delete the index {config.namespace!r}, {server_name(config)}, and begin anew?")
+        _ask_person(
+            f"Delete the index {config.namespace!r}, {server_name(config)}, and begin anew?"
+        )
     deleted = await clear_index(config)
     await asyncio.to_thread(clear_archive, archive_path(config))
     logger.info("The index %r is deleted (%s)", config.namespace, counted(deleted, "key"))
 
 
-def _ask(question: str) -> None:
+def _ask_person(question: str) -> None:
     if not sys.stdin.isatty():
         raise ConfigError(
             "DEDUP_RESET asks before it deletes an index, and nobody is here to answer: set "

@@ -25,10 +25,10 @@ def fail_at_end(crawler: Crawler) -> None:
     that ends the crawl, after all signals, statistics and feeds.
     """
 
-    def fail() -> None:
+    def fail_at_exit() -> None:
         crawler.spider = None
 
-    after_stop(crawler, fail)
+    after_stop(crawler, fail_at_exit)
 
 
 def fail_at_start(crawler: Crawler) -> None:
@@ -55,9 +55,9 @@ class Stopper:
         if self._task is None:
             fail_at_end(self._crawler)
             # Not awaited: closing waits for the very item whose pipeline asks for it.
-            self._task = asyncio.create_task(self._close())
+            self._task = asyncio.create_task(self._close_spider())
 
-    async def _close(self) -> None:
+    async def _close_spider(self) -> None:
         await close_spider(self._crawler.engine, self._reason)
 
 
@@ -74,14 +74,14 @@ class Ending:
         self._crawler = crawler
         self._looking: Any = None
 
-    def watch(self) -> None:
+    def connect_signals(self) -> None:
         """Look from when the spider is opened until it is closed."""
-        self._crawler.signals.connect(self._opened, signal=signals.spider_opened)
-        self._crawler.signals.connect(self._closed, signal=signals.spider_closed)
+        self._crawler.signals.connect(self._begin_looking, signal=signals.spider_opened)
+        self._crawler.signals.connect(self._end_looking, signal=signals.spider_closed)
 
-    def _opened(self) -> None:
+    def _begin_looking(self) -> None:
         before_close(self._crawler.engine, self._end_start)
-        self._looking = create_looping_call(self._look)
+        self._looking = create_looping_call(self._look_for_end)
         self._looking.start(_POLL, now=False)
 
     def _end_start(self, starting: Any) -> None:
@@ -91,11 +91,11 @@ class Ending:
         if not isinstance(starting, asyncio.Task) or not starting.cancelling():
             starting.cancel()
 
-    def _closed(self) -> None:
+    def _end_looking(self) -> None:
         if self._looking is not None and self._looking.running:
             self._looking.stop()
 
-    def _look(self) -> None:
+    def _look_for_end(self) -> None:
         slot, spider = self._crawler.engine.scraper.slot, self._crawler.spider
         if spider and slot and slot.closing and slot.is_idle() and not slot.closing.called:
             slot.closing.callback(spider)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..dedup.errors import ParameterMismatch
 from ..wording import counted, left_unchecked
-from .dropping import describe
+from .dropping import describe_verdict
 
 if TYPE_CHECKING:
     from ..dedup import DuplicateIndex
@@ -24,7 +24,7 @@ class Unchecked:
         self._count = count
         self._foreign = 0  # lines that are for another index, as far as said
 
-    async def replay(self, index: DuplicateIndex) -> None:
+    async def replay_unchecked(self, index: DuplicateIndex) -> None:
         """Check the pages that passed unchecked, if the server answers by now."""
         try:
             # In a thread, for there may be very many.
@@ -53,7 +53,9 @@ class Unchecked:
                 self._count(f"dedup/replayed/{verdict.kind}")
                 if verdict.duplicate_of is not None:
                     copies += 1
-                    logger.info("Passed unchecked, but %s", describe(verdict, verdict.standing))
+                    logger.info(
+                        "Passed unchecked, but %s", describe_verdict(verdict, verdict.standing)
+                    )
         except ParameterMismatch:
             logger.error(
                 "%s, and the index was replaced by another: crawl again and "

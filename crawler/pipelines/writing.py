@@ -47,7 +47,7 @@ class ItemWriter:
         self._count = count
         self._notices = notices or Notices()
 
-    def fill(self, item: Any, *, text: str, title: str) -> None:
+    def fill_fields(self, item: Any, *, text: str, title: str) -> None:
         """Put the main text and the title into those of their fields that the item has, unfilled.
 
         A dict takes the text as a new field, so that a feed has it; the title it must have asked
@@ -58,12 +58,12 @@ class ItemWriter:
         if name in adapter.field_names() or isinstance(item, dict):
             there = value_of(item, name)
             if there is None or isinstance(there, str):
-                _write(adapter, name, text)
+                _write_field(adapter, name, text)
         name = self._config.title_field
         if name in adapter.field_names() and not adapter.get(name):
-            _write(adapter, name, title)
+            _write_field(adapter, name, title)
 
-    def tag(self, item: Any, verdict: Verdict) -> None:
+    def tag_item(self, item: Any, verdict: Verdict) -> None:
         """Put the verdict into its field; an item that does not take it passes without.
 
         Only a dict takes a field that its type does not know.
@@ -75,14 +75,14 @@ class ItemWriter:
         if self._config.tag == "full":
             value = Tag(verdict)
         adapter = ItemAdapter(item)
-        refusal = _write(adapter, name, value)
+        refusal = _write_field(adapter, name, value)
         if refusal is None:
             return
         self._count("dedup/untagged")
         if name in adapter.field_names():
             self._tell_refusal(item, name, value, refusal)
             return
-        self._notices.tell(
+        self._notices.warn_about(
             item,
             name,
             "%s takes no field %r: its items pass without their verdict. Give the class that "
@@ -92,7 +92,7 @@ class ItemWriter:
 
     def _tell_refusal(self, item: Any, name: str, value: Any, refusal: Exception) -> None:
         said = " ".join(str(refusal).split())[:_LONGEST_REASON]
-        self._notices.tell(
+        self._notices.warn_about(
             item,
             name,
             "%s has the field %r but refuses the verdict (%s) in it, with %s: its items pass "
@@ -104,7 +104,7 @@ class ItemWriter:
         )
 
 
-def _write(adapter: ItemAdapter, name: str, value: Any) -> Exception | None:
+def _write_field(adapter: ItemAdapter, name: str, value: Any) -> Exception | None:
     """Why an item does not take a value: its type may lack the field, be frozen, check values."""
     try:
         adapter[name] = value

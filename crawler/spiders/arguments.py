@@ -37,7 +37,7 @@ class Arguments:
     find_sitemaps: bool = False
 
     @classmethod
-    def parse(cls, given: dict[str, Any]) -> Arguments:
+    def parse_values(cls, given: dict[str, Any]) -> Arguments:
         """Read the values given with ``-a``; an unknown name is an error, for it is a misprint.
 
         >>> Arguments.parse({"url": "example.com, https://example.org/a"}).urls
@@ -60,15 +60,15 @@ class Arguments:
         wanted = sitemap.lower() in ("true", "1", "yes", "on")
         unwanted = sitemap.lower() in ("", "false", "0", "no", "off")
         return cls(
-            urls=tuple(_urls("url", given.get("url"))),
-            max_pages=_count(given.get("max_pages")),
-            allow=_pattern("allow", given.get("allow")),
-            deny=_pattern("deny", given.get("deny")),
-            sitemaps=() if wanted or unwanted else _sitemaps(sitemap),
+            urls=tuple(_parse_urls("url", given.get("url"))),
+            max_pages=_parse_count(given.get("max_pages")),
+            allow=_compile_pattern("allow", given.get("allow")),
+            deny=_compile_pattern("deny", given.get("deny")),
+            sitemaps=() if wanted or unwanted else _parse_sitemaps(sitemap),
             find_sitemaps=wanted,
         )
 
-    def wants(self, url: str) -> bool:
+    def wants_url(self, url: str) -> bool:
         """Whether ``allow`` and ``deny`` let a link pass; both are searched in the whole URL."""
         if self.allow and not self.allow.search(url):
             return False
@@ -84,11 +84,11 @@ def host_of(url: str) -> str:
     True
     """
     scheme, _, rest = url.partition("://")
-    return _host(scheme.lower(), _AUTHORITY_END.split(rest, maxsplit=1)[0])
+    return _normalise_host(scheme.lower(), _AUTHORITY_END.split(rest, maxsplit=1)[0])
 
 
 @lru_cache(maxsize=4096)
-def _host(scheme: str, authority: str) -> str:
+def _normalise_host(scheme: str, authority: str) -> str:
     try:
         parts = urlsplit(f"{scheme}://{authority}")
         host, port = (parts.hostname or "").rstrip("."), parts.port
@@ -101,23 +101,23 @@ def _host(scheme: str, authority: str) -> str:
     return host if port is None or port == _PORTS.get(scheme) else f"{host}:{port}"
 
 
-def _urls(name: str, value: Any) -> Iterable[str]:
+def _parse_urls(name: str, value: Any) -> Iterable[str]:
     words = str(value or "").replace(",", " ").split()
     if not words:
         raise ArgumentError(
             f"{name} is missing; say which site: scrapy crawl site -a {name}=https://example.com"
         )
-    return dict.fromkeys(_url(name, word) for word in words)
+    return dict.fromkeys(_parse_url(name, word) for word in words)
 
 
-def _sitemaps(value: str) -> tuple[str, ...]:
+def _parse_sitemaps(value: str) -> tuple[str, ...]:
     try:
-        return tuple(_urls("sitemap", value))
+        return tuple(_parse_urls("sitemap", value))
     except ArgumentError as error:
         raise ArgumentError(f"{error}; or true, for those that robots.txt names") from None
 
 
-def _url(name: str, word: str) -> str:
+def _parse_url(name: str, word: str) -> str:
     scheme = _SCHEME.match(word)
     # Whoever types a bare host means its web site, and nearly all of those are encrypted now.
     url = word if scheme else f"https://{word.removeprefix('//')}"
@@ -151,7 +151,7 @@ def _is_site(host: str, port: int | None) -> bool:
     return "." in host.strip(".") or ":" in host or host == "localhost" or port is not None
 
 
-def _count(value: Any) -> int | None:
+def _parse_count(value: Any) -> int | None:
     if value is None:
         return None
     try:
@@ -163,7 +163,7 @@ def _count(value: Any) -> int | None:
     return count
 
 
-def _pattern(name: str, value: Any) -> re.Pattern[str] | None:
+def _compile_pattern(name: str, value: Any) -> re.Pattern[str] | None:
     if not value:
         return None
     try:

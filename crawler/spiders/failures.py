@@ -46,25 +46,25 @@ class Failures:
         self._types: set[str] = set()
         self._was_known = False
         logging.getLogger(_TALKATIVE).addFilter(_one_line)
-        crawler.signals.connect(self.dropped, signal=signals.request_dropped)
-        crawler.signals.connect(self.closed, signal=signals.spider_closed)
+        crawler.signals.connect(self.note_dropped, signal=signals.request_dropped)
+        crawler.signals.connect(self.tell_at_end, signal=signals.spider_closed)
 
-    def failed(self, failure: Failure) -> None:
+    def note_failure(self, failure: Failure) -> None:
         """Count a page that could not be had. What robots.txt forbids Scrapy has counted."""
         error = failure.value
         request: Request = failure.request  # type: ignore[attr-defined]
         if isinstance(error, Spared):
             return
-        reason = plain(str(error)) or type(error).__name__
+        reason = plain_reason(str(error)) or type(error).__name__
         if isinstance(error, HttpError):
             reason = f"HTTP {error.response.status}"
-            self._count(f"site/http_errors/{error.response.status}")
+            self._count_failure(f"site/http_errors/{error.response.status}")
         elif isinstance(error, IgnoreRequest) and reason.startswith("max redirections"):
-            self._count("site/endless_redirects")
+            self._count_failure("site/endless_redirects")
         elif not is_forbidden(error):
-            self._count(f"site/download_errors/{type(error).__name__}")
+            self._count_failure(f"site/download_errors/{type(error).__name__}")
             logger.warning("Could not fetch %s: %s", request.url, reason)
-        self.remember(request, reason)
+        self.remember_reason(request, reason)
 
     def other_type(self, response: Response, kind: str) -> None:
         """Count what is no HTML, under its media type.
@@ -73,23 +73,23 @@ class Failures:
         another one each time.
         """
         kind = kind if _TYPE.fullmatch(kind) else "unknown"
-        self.remember(response, f"{kind}, not HTML")
+        self.remember_reason(response, f"{kind}, not HTML")
         if len(self._types) < _MOST_TYPES:
             self._types.add(kind)
-        self._count(f"site/other_content_types/{kind if kind in self._types else 'others'}")
+        self._count_failure(f"site/other_content_types/{kind if kind in self._types else 'others'}")
 
-    def dropped(self, request: Request) -> None:
+    def note_dropped(self, request: Request) -> None:
         """Count a redirect to an address that was asked for already; note a start that was."""
         came_from = request.meta.get("redirect_urls", [])
         if request.url in came_from:
-            self._count("site/endless_redirects")
-            self.remember(request, "redirects to itself")
+            self._count_failure("site/endless_redirects")
+            self.remember_reason(request, "redirects to itself")
         elif came_from:
-            self._count("site/known_redirects")
+            self._count_failure("site/known_redirects")
         elif request.url in self._starts:
             self._was_known = True
 
-    def closed(self, reason: str) -> None:
+    def tell_at_end(self, reason: str) -> None:
         """Say that no start page could be had, and let the process say so too, or why none was."""
         if reason != "finished" or self.answered:
             return
@@ -103,22 +103,23 @@ class Failures:
                 "name another one, to crawl again"
             )
 
-    def _count(self, key: str) -> None:
+    def _count_failure(self, key: str) -> None:
         self._crawler.stats.inc_value(key)
 
-    def remember(self, asked: Request | Response, reason: str) -> None:
+    def remember_reason(self, asked: Request | Response, reason: str) -> None:
         """Note why what was asked for, or came, is no page; told of start addresses alone."""
         url = asked.meta.get("redirect_urls", [asked.url])[0]
         if url in self._starts:
             self._reasons[url] = reason
 
 
-def plain(text: str) -> str:
+def plain_reason(text: str) -> str:
     """What a downloader says of a failure, without the wrapping that Twisted gives it.
 
-    >>> plain("[<twisted.python.failure.Failure twisted.web.X: The connection\\nwas closed.>]")
+    >>> lost = "[<twisted.python.failure.Failure twisted.web.X: The connection\\nwas closed.>]"
+    >>> plain_reason(lost)
     'The connection was closed.'
-    >>> plain("[('SSL routines', '', 'wrong version number')]")
+    >>> plain_reason("[('SSL routines', '', 'wrong version number')]")
     "[('SSL routines', '', 'wrong version number')]; does the address begin with http://?"
     """
     said = _WRAPPED.sub(r"\1", " ".join(text.split()))

@@ -41,7 +41,7 @@ class NewLinks:
         """Take those for new that were left out as they were met: more hosts are crawled now."""
         self._texts.clear()
 
-    def resolve(self, hrefs: Iterable[str], base: str) -> Iterator[str]:
+    def resolve_links(self, hrefs: Iterable[str], base: str) -> Iterator[str]:
         """Yield the new http and https addresses among ``hrefs``, without fragments.
 
         >>> new = NewLinks(lambda url: url.startswith("http://example.com/"))
@@ -87,17 +87,17 @@ class NewLinks:
                 yield url
 
 
-def encoded(href: str, encoding: str) -> str:
+def encode_link(href: str, encoding: str) -> str:
     """A link of a page in that encoding, in which browsers send what its query has beyond ASCII.
 
-    >>> encoded("/чай?q=чай", "cp1251")
+    >>> encode_link("/чай?q=чай", "cp1251")
     '/чай?q=%F7%E0%E9'
     """
     if href.isascii() or encoding.startswith("utf") or len(href) > LONGEST_URL:
         return href
 
-    def sent(found: re.Match[str]) -> str:  # what the encoding lacks, as a character reference
+    def sent_form(found: re.Match[str]) -> str:  # what the encoding lacks, as a character reference
         return quote(found[0].encode(encoding, "xmlcharrefreplace"))
 
     path, mark, query = href.partition("?")
-    return path + mark + _BEYOND.sub(sent, query)
+    return path + mark + _BEYOND.sub(sent_form, query)

@@ -12,7 +12,7 @@ from .. import chrome
 from ..dedup.identity import resolved
 from ..items import Page
 from .arguments import host_of
-from .links import encoded
+from .links import encode_link
 
 if TYPE_CHECKING:
     from scrapy.http import Headers, Response
@@ -44,7 +44,7 @@ def page_of(response: Response, document: chrome.Document, content: chrome.MainT
         fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
         status=response.status,
         title=chrome.title(document)[:LONGEST_TITLE],
-        canonical=_web_address(base, encoded(named, document.encoding)) if named else None,
+        canonical=_web_address(base, encode_link(named, document.encoding)) if named else None,
         date=chrome.published(document),
         text=content.text if content is not None else "",
         html=response.body.decode(document.encoding, "replace"),

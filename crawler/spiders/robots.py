@@ -59,10 +59,10 @@ def header_directives(values: Iterable[str], agent: str) -> set[str]:
     return found
 
 
-def product(user_agent: str) -> str:
+def product_token(user_agent: str) -> str:
     """The name under which a robots file or tag speaks to a crawler.
 
-    >>> product("scrapy-neardup/0.1 (+https://example.com)")
+    >>> product_token("scrapy-neardup/0.1 (+https://example.com)")
     'scrapy-neardup'
     """
     return re.split(r"[/\s(]", user_agent.strip(), maxsplit=1)[0]
@@ -83,7 +83,7 @@ class RobotsFiles:
     def __init__(self) -> None:
         self._errors: set[str] = set()  # hosts from which one came
 
-    def note(self, response: Response, request: Request) -> None:
+    def note_answer(self, response: Response, request: Request) -> None:
         """Note the answer to any request, redirects followed."""
         asked = urlsplit(request.meta.get("redirect_urls", [request.url])[0])
         if asked.path == "/robots.txt" and response.status >= 400:

@@ -19,7 +19,7 @@ from .. import chrome
 from ..dedup.identity import resolved
 from ..items import Page
 from ..pipelines.crawl.again import is_asked_again
-from ..pipelines.reading import LONG_PAGE, parse
+from ..pipelines.reading import LONG_PAGE, parse_in_turns
 from ..pipelines.reporting import LEFT_OUT
 from ..pipelines.templates import site_template
 from ..project import project_config
@@ -30,11 +30,11 @@ from .arguments import Arguments, host_of
 from .cookies import use_packaged_suffix_list
 from .failures import Failures
 from .job import JobLock
-from .links import NewLinks, encoded
+from .links import NewLinks, encode_link
 from .middlewares import added_to
 from .redirects import is_sibling, let_come_back
 from .responses import HTML_TYPES, base_of, header_of, is_html, media_type, page_of
-from .robots import RobotsFiles, first_lines, header_directives, product
+from .robots import RobotsFiles, first_lines, header_directives, product_token
 from .sitemaps import SitemapLimits, read_sitemap
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class SiteSpider(Spider):
 
     def __init__(self, name: str | None = None, **arguments: Any) -> None:
         super().__init__(name)
-        self.arguments = Arguments.parse(arguments)
+        self.arguments = Arguments.parse_values(arguments)
         self.hosts = {host_of(url) for url in self.arguments.urls}
         self.pages = 0
         self.robots = RobotsFiles()
@@ -108,14 +108,14 @@ class SiteSpider(Spider):
             most = min(most, crawler.settings.getint("CONCURRENT_REQUESTS"))
             crawler.settings.set("CONCURRENT_REQUESTS", most, "cmdline")
         agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
-        spider.agent = product(agent)
+        spider.agent = product_token(agent)
         # What DEDUP_EXTRACTOR names works in the pipeline, where a page that it fails with passes.
         spider.takes_text = project_config(crawler.settings).extractor is None
         spider.failures = Failures(crawler, spider.arguments.urls)
         spider.job = JobLock(crawler)
         crawler.signals.connect(spider.stay_on_hosts, signal=signals.request_scheduled)
         crawler.signals.connect(spider.stop_other_types, signal=signals.headers_received)
-        crawler.signals.connect(spider.robots.note, signal=signals.response_received)
+        crawler.signals.connect(spider.robots.note_answer, signal=signals.response_received)
         crawler.signals.connect(spider.item_failed, signal=signals.item_error)
         return spider
 
@@ -124,15 +124,15 @@ class SiteSpider(Spider):
         if hasattr(self, "state"):  # Scrapy keeps it in a JOBDIR
             self.hosts |= self.state.get("hosts", set())
             self.state["hosts"] = self.hosts
-        for url in self._links.resolve(self.arguments.urls, self.arguments.urls[0]):
-            yield self._page(url)
-        for url in self._limits.files(self.arguments.sitemaps):
-            yield self._sitemap(url)
+        for url in self._links.resolve_links(self.arguments.urls, self.arguments.urls[0]):
+            yield self._page_request(url)
+        for url in self._limits.new_files(self.arguments.sitemaps):
+            yield self._sitemap_request(url)
 
-    def _page(self, url: str) -> Request:
+    def _page_request(self, url: str) -> Request:
         return Request(url, self.parse, errback=self.not_fetched)
 
-    def _sitemap(self, url: str, level: int = 0) -> Request:
+    def _sitemap_request(self, url: str, level: int = 0) -> Request:
         # A page may link to it, and then it was asked for as a page.
         return Request(
             url,
@@ -153,11 +153,11 @@ class SiteSpider(Spider):
             )
             self.crawler.engine.crawl(request)  # it is no link of the page, one level deeper
 
-    async def parse(self, response: Response) -> AsyncIterator[Page | Request]:
+    async def parse_in_turns(self, response: Response) -> AsyncIterator[Page | Request]:
         """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
         self._find_sitemaps(response.url, response.meta.get("depth", 0))
         if self.pages == self.arguments.max_pages:
-            self._count("site/beyond_max_pages")
+            self._count_stat("site/beyond_max_pages")
             if response.request is not None:  # a JOBDIR keeps it for the next run
                 self.crawler.engine.crawl(response.request.replace(dont_filter=True))
             raise CloseSpider("max_pages")
@@ -167,12 +167,14 @@ class SiteSpider(Spider):
             return
         self.failures.answered = True
         self.pages += not is_asked_again(response.request)
-        self._count("site/pages")
-        self._count(f"site/hosts/{host_of(response.url)}")
-        document = await parse(response.body, url=response.url, content_type=header or None)
-        noindex, nofollow = self._forbidden(response, document)
+        self._count_stat("site/pages")
+        self._count_stat(f"site/hosts/{host_of(response.url)}")
+        document = await parse_in_turns(
+            response.body, url=response.url, content_type=header or None
+        )
+        noindex, nofollow = self._read_robots(response, document)
         if noindex:
-            self._count("site/noindex")
+            self._count_stat("site/noindex")
             self._leave_out(response.url)
         else:
             takes_text = self.takes_text and not document.is_binary  # which the filter tells of
@@ -180,7 +182,7 @@ class SiteSpider(Spider):
             yield page_of(response, document, content)
         if not nofollow and self._leads_on(response):
             for url in self._new_links(response, document):
-                yield self._page(url)
+                yield self._page_request(url)
         if self.pages == self.arguments.max_pages:
             raise CloseSpider("max_pages")
 
@@ -190,7 +192,7 @@ class SiteSpider(Spider):
         strip = partial(chrome.strip_chrome, document, template=known)
         return strip() if len(response.body) < LONG_PAGE else await run_in_thread(strip)
 
-    def _forbidden(self, response: Response, document: chrome.Document) -> tuple[bool, bool]:
+    def _read_robots(self, response: Response, document: chrome.Document) -> tuple[bool, bool]:
         """Whether the page may not become an item, and whether its links may not be followed."""
         if not self.obeys_tags:
             return False, False
@@ -204,12 +206,12 @@ class SiteSpider(Spider):
 
     def _new_links(self, response: Response, document: chrome.Document) -> Iterator[str]:
         hrefs = (
-            encoded(link.href, document.encoding)
+            encode_link(link.href, document.encoding)
             for link in chrome.links(document)
             if not (link.nofollow and self.obeys_tags)
         )
-        for url in self._links.resolve(hrefs, base_of(response, document)):
-            if self.arguments.wants(url):
+        for url in self._links.resolve_links(hrefs, base_of(response, document)):
+            if self.arguments.wants_url(url):
                 yield url
 
     def _leads_on(self, response: Response) -> bool:
@@ -231,7 +233,7 @@ class SiteSpider(Spider):
     def no_robots_file(self, failure: Failure) -> Iterator[Request]:
         """Try the usual place of a sitemap on a host that has no robots.txt."""
         url = urljoin(failure.request.url, "/sitemap.xml")  # type: ignore[attr-defined]
-        yield from map(self._sitemap, self._limits.files([url]))
+        yield from map(self._sitemap_request, self._limits.new_files([url]))
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
         """Yield the pages of a sitemap, or the sitemaps of an index of them."""
@@ -250,13 +252,13 @@ class SiteSpider(Spider):
             named = self._limits.of_index(urls, response.url, level)
             yield from self._named_sitemaps(named, response.url, level + 1)
             return
-        for url in self._limits.pages(self._links.resolve(urls, response.url)):
-            if self.arguments.wants(url):
-                yield self._page(url)
+        for url in self._limits.new_pages(self._links.resolve_links(urls, response.url)):
+            if self.arguments.wants_url(url):
+                yield self._page_request(url)
 
     def _named_sitemaps(self, urls: list[str], base: str, level: int) -> Iterator[Request]:
-        for url in self._limits.files(self._sitemaps.resolve(urls, base)):
-            yield self._sitemap(url, level)
+        for url in self._limits.new_files(self._sitemaps.resolve_links(urls, base)):
+            yield self._sitemap_request(url, level)
         whole = (resolved(base, url) for url in urls)
         others = (safe_url_string(url) for url in whole if url and not self._has_sitemaps(url))
         if other := next(filter(None, map(shell_word, others)), None):
@@ -271,13 +273,13 @@ class SiteSpider(Spider):
 
         A queue outside of this process holds callbacks by their names: they are the spider's own.
         """
-        self.failures.failed(failure)
+        self.failures.note_failure(failure)
         request: Request = failure.request  # type: ignore[attr-defined]
         if self.robots.forbid(failure):
             self._leave_out(request.url)
         self._find_sitemaps(request.url, request.meta.get("depth", 0))
 
-    def _count(self, key: str) -> None:
+    def _count_stat(self, key: str) -> None:
         self.crawler.stats.inc_value(key)
 
     def _leave_out(self, url: str) -> None:
@@ -285,7 +287,7 @@ class SiteSpider(Spider):
 
     def item_failed(self) -> None:
         """Count a page that was lost in a pipeline."""
-        self._count("site/item_errors")
+        self._count_stat("site/item_errors")
 
     def stay_on_hosts(self, request: Request) -> None:
         """Refuse a request that leads to another host, as redirects do.
@@ -306,14 +308,14 @@ class SiteSpider(Spider):
             self._sitemaps.look_again()
             return
         if came_from:
-            self._count("site/foreign_redirects")
+            self._count_stat("site/foreign_redirects")
             if came_from[0] in self.arguments.urls:
                 logger.warning(
                     "%s leads to another host; to crawl that one: -a url=%s",
                     came_from[0],
                     shell_word(request.url),
                 )
-                self.failures.remember(request, f"leads to {host}")
+                self.failures.remember_reason(request, f"leads to {host}")
         raise IgnoreRequest(f"{request.url} is not on {', '.join(sorted(self.hosts))}")
 
     def stop_other_types(self, headers: Headers, body_length: Any, request: Request) -> None:

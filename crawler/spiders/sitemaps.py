@@ -69,21 +69,21 @@ class SitemapLimits:
         self._urls = _MOST_URLS
         self._has_told = False
 
-    def files(self, urls: Iterable[str]) -> Iterator[str]:
+    def new_files(self, urls: Iterable[str]) -> Iterator[str]:
         """Those of the addresses of sitemaps that may still be asked for."""
         for url in urls:
             if self._files == 0:
                 name = "max_pages" if self._of_max_pages else "the most of a crawl"
-                self._tell(f"{url} and all others are beyond {name}")
+                self._tell_limit(f"{url} and all others are beyond {name}")
                 return
             self._files -= 1
             yield url
 
-    def pages(self, urls: Iterable[str]) -> Iterator[str]:
+    def new_pages(self, urls: Iterable[str]) -> Iterator[str]:
         """Those of the addresses of pages that may still be asked for."""
         for url in urls:
             if self._urls == 0:
-                self._tell(f"{_MOST_URLS:,} addresses were in them, {url} is one more")
+                self._tell_limit(f"{_MOST_URLS:,} addresses were in them, {url} is one more")
                 return
             self._urls -= 1
             yield url
@@ -92,15 +92,15 @@ class SitemapLimits:
         """The addresses in an index that `level` indexes led to, unless these are too many."""
         if level >= _MOST_LEVELS:
             led = counted(level, "index", "indexes")
-            self._tell(f"{source} is an index that {led} led to")
+            self._tell_limit(f"{source} is an index that {led} led to")
             return []
         if self._indexes == 0:
-            self._tell(f"{source} is an index, and {_MOST_INDEXES} were read")
+            self._tell_limit(f"{source} is an index, and {_MOST_INDEXES} were read")
             return []
         self._indexes -= 1
         return list(islice(urls, self._files + 1))
 
-    def _tell(self, reason: str) -> None:
+    def _tell_limit(self, reason: str) -> None:
         if not self._has_told:
             self._has_told = True
             logger.warning("Not all sitemaps are read: %s", reason)

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.commands.output import format_similarity, print_table
 from crawler.dedup import Kind, Record, Verdict
-from crawler.pipelines.dropping import describe
+from crawler.pipelines.dropping import describe_verdict
 from crawler.report.html_file import make_environment
 
 URL = "http://localhost:8901/archive/2026/the-keeper-of-the-lighthouse-and-the-wreck"
@@ -60,7 +60,7 @@ def test_what_is_below_a_threshold_is_not_shown_at_it(similarity: float) -> None
     filters = make_environment().filters
     assert str(record.to_dict()["similarity"]).startswith("0.799")
     assert str(format_similarity(similarity)).startswith("0.799")
-    assert "similarity 0.799 (0.700 to 0.900)" in describe(verdict, Kind.NEAR)
+    assert "similarity 0.799 (0.700 to 0.900)" in describe_verdict(verdict, Kind.NEAR)
     assert filters["similar"](similarity) == "79.9\N{NO-BREAK SPACE}%"
     assert filters["threshold"](0.80125) == "80.125\N{NO-BREAK SPACE}%"
     assert (format_similarity(0.8), filters["similar"](0.8)) == (

@@ -82,4 +82,6 @@ def test_an_endless_address_is_no_link() -> None:
     reader = PageReader(DedupConfig(), lambda name: None)
     item = {"url": "http://a/b", "text": "tea", "canonical": LONG}
     assert reader.read(item).canonical is None
-    assert list(NewLinks(lambda url: True).resolve([LONG, "c"], "http://a/b")) == ["http://a/c"]
+    assert list(NewLinks(lambda url: True).resolve_links([LONG, "c"], "http://a/b")) == [
+        "http://a/c"
+    ]

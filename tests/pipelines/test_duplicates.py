@@ -28,7 +28,7 @@ from crawler.chrome import SharedTemplate, SiteTemplates, strip_chrome
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
 from crawler.dedup.exchange.spool import Spool
 from crawler.pipelines import DroppedPage, ExactDuplicate, NearDuplicate, gone, reporting
-from crawler.pipelines.reading import LONG_PAGE, parse
+from crawler.pipelines.reading import LONG_PAGE, parse_in_turns
 from crawler.wording import similarity_in_words
 from tests.texts import article
 from tests.texts import text as text_of
@@ -201,7 +201,7 @@ async def test_pages_are_parsed_in_turns():
             turns += 1
 
     counter = asyncio.create_task(count())
-    document = await parse(html(f"<p>{ARTICLE}</p>" * (500_000 // len(ARTICLE))))
+    document = await parse_in_turns(html(f"<p>{ARTICLE}</p>" * (500_000 // len(ARTICLE))))
     counter.cancel()
     assert turns >= 6
     assert strip_chrome(document).text.startswith(ARTICLE)
@@ -495,7 +495,7 @@ async def keep_and_lose(bench) -> None:
     """A page is kept, and then its address is gone."""
     request = Request("http://a/gone")
     await bench.process({"url": request.url, "text": ARTICLE})
-    bench.pipeline.gone.note(Response(request.url, status=404), request)
+    bench.pipeline.gone.note_response(Response(request.url, status=404), request)
 
 
 async def test_addresses_gone_while_the_server_hangs(open_bench, start_server):
@@ -586,7 +586,7 @@ async def test_many_addresses_are_told_without_a_page(bench):
     await bench.process({"url": "http://a/gone", "text": ARTICLE})
     for number in range(1000):
         url = f"http://a/{number}" if number else "http://a/gone"
-        bench.pipeline.gone.note(Response(url, status=404), Request(url))
+        bench.pipeline.gone.note_response(Response(url, status=404), Request(url))
         await asyncio.sleep(0)
     await bench.pipeline.gone._report
     assert bench.stats["dedup/gone"] == 1
@@ -597,9 +597,9 @@ async def test_more_addresses_gone_than_are_remembered_are_kept(bench, monkeypat
     """Those that find no room, as the server gives no answer, go to the spool, and only those."""
     monkeypatch.setattr(gone, "MOST_GONE", 200)
     moved = Response("http://a/old", status=301, headers={"Location": "/set-cookie"})
-    bench.pipeline.gone.redirected(moved, Request(moved.url))
+    bench.pipeline.gone.note_redirect(moved, Request(moved.url))
     for number in range(250):
-        bench.pipeline.gone.note(
+        bench.pipeline.gone.note_response(
             Response(f"http://a/{number}", status=410), Request(f"http://a/{number}")
         )
     assert (len(bench.pipeline.gone.waiting), bench.pipeline._index.spooled()[0]) == (122, (0, 128))
@@ -614,7 +614,7 @@ async def test_more_left_out_than_is_remembered(bench, monkeypatch, caplog):
 
     monkeypatch.setattr(bench.pipeline._index, "leave_out", silent)
     for number in range(300):
-        bench.pipeline.left_out.note(f"http://a/{number}")
+        bench.pipeline.left_out.note_url(f"http://a/{number}")
         await asyncio.sleep(0)
     assert len(bench.pipeline.left_out.waiting) == 200
     assert caplog.text.count("200 addresses that are left out wait until the index answers") == 1
@@ -622,8 +622,8 @@ async def test_more_left_out_than_is_remembered(bench, monkeypatch, caplog):
 
 def redirected(gone, old: str, new: str) -> None:
     """A crawl asks for an address and is led to a page elsewhere."""
-    gone.redirected(Response(old, status=301, headers={"Location": new}), Request(old))
-    gone.note(Response(new), Request(new, meta={"redirect_urls": [old]}))
+    gone.note_redirect(Response(old, status=301, headers={"Location": new}), Request(old))
+    gone.note_response(Response(new), Request(new, meta={"redirect_urls": [old]}))
 
 
 async def test_a_page_that_is_known_by_the_address_before_redirects_is_not_gone(bench):
@@ -635,7 +635,7 @@ async def test_a_page_that_is_known_by_the_address_before_redirects_is_not_gone(
         await bench.process({"url": copy, "text": ARTICLE})
     with pytest.raises(DroppedPage, match=f"repeated: '{old}'$"):
         await bench.process({"url": old, "text": ARTICLE})
-    await bench.pipeline.gone.close()
+    await bench.pipeline.gone.report_rest()
     assert "dedup/gone" not in bench.stats
 
 
@@ -661,7 +661,7 @@ async def test_redirects_whose_items_are_waited_for_are_bounded(bench, monkeypat
     for number in range(5):
         redirected(bench.pipeline.gone, f"http://a/{number}", f"http://a/new/{number}")
     assert len(bench.pipeline.gone.waiting) == 3
-    await bench.pipeline.gone.close()
+    await bench.pipeline.gone.report_rest()
     assert bench.stats["dedup/gone"] == 5
 
 
@@ -674,14 +674,14 @@ async def test_a_detour_without_an_end(bench, end):
     await bench.process({"url": "http://a/", "text": ARTICLE})
     gone = bench.pipeline.gone
     there = Request("http://a/set", meta={"redirect_urls": ["http://a/"]})
-    gone.redirected(
+    gone.note_redirect(
         Response("http://a/", status=301, headers={"Location": "/set"}), Request("http://a/")
     )
-    gone.follow(there)
-    gone.redirected(Response(there.url, status=301, headers={"Location": "/"}), there)
+    gone.note_followed(there)
+    gone.note_redirect(Response(there.url, status=301, headers={"Location": "/"}), there)
     if end:
-        gone.note(Response(there.url, status=end), there)
-    await gone.close()
+        gone.note_response(Response(there.url, status=end), there)
+    await gone.report_rest()
     assert "dedup/gone" not in bench.stats
     assert bench.pipeline._index.spooled() == ((0, 0), (0, 0))
 
@@ -695,12 +695,12 @@ async def test_a_redirect_to_another_host(bench, is_followed, is_whole):
     await bench.process({"url": "http://a/", "text": ARTICLE})
     gone = bench.pipeline.gone
     moved = Response("http://a/", status=308, headers={"Location": "http://b/"})
-    gone.redirected(moved, Request("http://a/"))
+    gone.note_redirect(moved, Request("http://a/"))
     if is_followed:
-        gone.follow(Request("http://b/", meta={"redirect_urls": ["http://a/"]}))
+        gone.note_followed(Request("http://b/", meta={"redirect_urls": ["http://a/"]}))
     if is_whole:
-        gone.idle()
-    await gone.close()
+        gone.end_waiting()
+    await gone.report_rest()
     assert bench.stats.get("dedup/gone", 0) == (is_whole and not is_followed)
 
 
@@ -711,9 +711,9 @@ async def test_only_who_asks_for_a_page_learns_that_it_is_gone(bench, status):
     for method in ("POST", "HEAD"):
         request = Request("http://a/", method=method)
         answer = Response(request.url, status=status, headers={"Location": "/thanks"})
-        bench.pipeline.gone.redirected(answer, request)
-        bench.pipeline.gone.note(answer, request)
-    await bench.pipeline.gone.close()
+        bench.pipeline.gone.note_redirect(answer, request)
+        bench.pipeline.gone.note_response(answer, request)
+    await bench.pipeline.gone.report_rest()
     assert not bench.pipeline.gone.waiting
     assert "dedup/gone" not in bench.stats
 
@@ -721,7 +721,7 @@ async def test_only_who_asks_for_a_page_learns_that_it_is_gone(bench, status):
 async def test_an_answer_out_of_the_http_cache_tells_of_no_address_that_it_is_gone(bench):
     """The page may be there again for a long time."""
     cached = Response("http://a/back", status=404, flags=["cached"])
-    bench.pipeline.gone.note(cached, Request(cached.url))
+    bench.pipeline.gone.note_response(cached, Request(cached.url))
     assert not bench.pipeline.gone.waiting
 
 
@@ -747,7 +747,7 @@ async def test_addresses_gone_at_the_same_time(bench, server):
     for number, url in enumerate(urls):
         await bench.process({"url": url, "text": text_of(article(number))})
     for url in urls:
-        bench.pipeline.gone.note(Response(url, status=404), Request(url))
+        bench.pipeline.gone.note_response(Response(url, status=404), Request(url))
     before = server.ask("INFO", "commandstats")["cmdstat_evalsha"]["calls"]
     item = await bench.process({"url": "http://a/copy", "text": text_of(article(7))})
     assert item["dedup"]["replaces"] == urls[7]
@@ -894,8 +894,8 @@ async def test_an_address_that_leads_to_itself_is_not_gone(bench, old):
     await bench.process({"url": url, "text": ARTICLE})
     for way in ["http://a/login"], []:
         gone, to = bench.pipeline.gone, [*way, url][0]
-        gone.redirected(Response(old, status=301, headers={"Location": to}), Request(old))
-        gone.note(Response(url), Request(url, meta={"redirect_urls": [old, *way]}))
+        gone.note_redirect(Response(old, status=301, headers={"Location": to}), Request(old))
+        gone.note_response(Response(url), Request(url, meta={"redirect_urls": [old, *way]}))
     with pytest.raises(ExactDuplicate):
         await bench.process({"url": "http://a/copy", "text": ARTICLE})
     with pytest.raises(DroppedPage, match=f"repeated: '{url}'$"):

@@ -79,7 +79,7 @@ async def test_a_pipeline_parses_it_no_more(monkeypatch):
     item = {"url": URL, "html": page.body}
     assert output(middleware, page, [item]) == [item]
     with monkeypatch.context() as patch:
-        patch.delattr("crawler.pipelines.chrome.parse")
+        patch.delattr("crawler.pipelines.chrome.parse_in_turns")
         assert (await pipeline.process_item(item))["text"] == strip_chrome(PAGE).text
     again = await pipeline.process_item({"url": URL, "html": page.body})
     assert again["text"] == strip_chrome(PAGE).text

@@ -157,7 +157,7 @@ async def test_the_response_says_what_an_item_would(open_bench):
     head = f'<link rel="canonical" href="{URL}"><title>A'
     body = PAGE.replace("<title>A", head).encode()
     copy, item = HtmlResponse("https://a.example/print", body=body), {"title": 1}
-    bench.pipeline.origins.note(item, copy, is_alone=True)
+    bench.pipeline.origins.note_origin(item, copy, is_alone=True)
     tag = (await bench.process(item))["dedup"]
     assert (tag["kind"], item.keys()) == ("unique", {"title", "dedup"})
     tag = (await bench.process({"url": URL, "text": ARTICLE}))["dedup"]
@@ -167,13 +167,13 @@ async def test_the_response_says_what_an_item_would(open_bench):
 def test_no_response_is_held_longer_than_its_items_live():
     """Nor is an item that never came to an end, as one that another pipeline replaced."""
     crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
-    origins, tracker = Origins.of(crawler, reader.needs_response), OriginTracker(crawler)
+    origins, tracker = Origins.of_crawl(crawler, reader.needs_response), OriginTracker(crawler)
     page, item = response(), {"title": 1}
     assert list(tracker.process_spider_output(page, [Request(URL), item]))[1] is item
-    found = origins.find(item)
+    found = origins.find_origin(item)
     assert found is not None
     assert (found.response, found.is_alone) == (page, True)
-    assert origins.find(dict(item)) is None
+    assert origins.find_origin(dict(item)) is None
     is_gone = weakref.ref(page)
     del page, found
     gc.collect()
@@ -184,7 +184,7 @@ def test_no_response_is_held_longer_than_its_items_live():
 async def test_an_item_waits_for_the_next_one_only():
     """Requests pass at once, items in their order, and none is lost when a callback fails."""
     crawler, reader = get_crawler(), PageReader(DedupConfig(), lambda name: None)
-    origins, tracker = Origins.of(crawler, reader.needs_response), OriginTracker(crawler)
+    origins, tracker = Origins.of_crawl(crawler, reader.needs_response), OriginTracker(crawler)
     page, first, second, request = response(), {"n": 1}, {"n": 2}, Request(URL)
 
     async def callback(*results: Any) -> Any:
@@ -196,10 +196,10 @@ async def test_an_item_waits_for_the_next_one_only():
     assert [await anext(passed), await anext(passed)] == [request, first]
     with pytest.raises(ValueError, match="no price"):
         await anext(passed)
-    assert origins.find(first).is_alone
+    assert origins.find_origin(first).is_alone
     seen = list(tracker.process_spider_output(page, [first, request, second]))
     assert seen == [request, first, second]
-    assert not origins.find(first).is_alone
+    assert not origins.find_origin(first).is_alone
     # What has a page of its own need not wait.
     whole = {"url": URL, "text": ARTICLE}
     assert next(tracker.process_spider_output(page, iter([whole, second]))) is whole

@@ -29,7 +29,7 @@ from crawler.spiders.arguments import ArgumentError, Arguments, host_of
 )
 def test_addresses_are_completed(text: str, urls: list[str]) -> None:
     """One or several, with or without a scheme; a bare host means its encrypted site."""
-    assert list(Arguments.parse({"url": text}).urls) == urls
+    assert list(Arguments.parse_values({"url": text}).urls) == urls
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_addresses_are_completed(text: str, urls: list[str]) -> None:
 def test_a_wrong_argument_is_named(arguments: dict[str, str], words: str) -> None:
     """The error says which argument is wrong and what would do."""
     with pytest.raises(ArgumentError, match=words):
-        Arguments.parse(arguments)
+        Arguments.parse_values(arguments)
 
 
 def test_a_password_is_not_repeated() -> None:
     """What stands before the host may be a secret, and errors end up in logs."""
     with pytest.raises(ArgumentError) as error:
-        Arguments.parse({"url": "http://me:secret@example.com"})
+        Arguments.parse_values({"url": "http://me:secret@example.com"})
     assert "secret" not in str(error.value)
 
 
@@ -77,7 +77,7 @@ def test_a_password_is_not_repeated() -> None:
 def test_any_text_is_an_address_or_an_error(text: str) -> None:
     """Whatever is typed, it is an address with a host or the one error."""
     try:
-        arguments = Arguments.parse({"url": text})
+        arguments = Arguments.parse_values({"url": text})
     except ArgumentError:
         return
     assert arguments.urls
@@ -87,7 +87,7 @@ def test_any_text_is_an_address_or_an_error(text: str) -> None:
 @pytest.mark.parametrize(("value", "wanted"), [("true", True), ("1", True), ("no", False)])
 def test_sitemaps_are_looked_for_on_request(value: str, wanted: bool) -> None:
     """``sitemap`` is a switch, or else an address."""
-    arguments = Arguments.parse({"url": "x.example", "sitemap": value})
+    arguments = Arguments.parse_values({"url": "x.example", "sitemap": value})
     assert arguments.find_sitemaps is wanted
     assert arguments.sitemaps == ()
 
@@ -95,4 +95,4 @@ def test_sitemaps_are_looked_for_on_request(value: str, wanted: bool) -> None:
 def test_numbers_need_not_be_texts() -> None:
     """From a script the arguments come as Python values."""
     given: dict[str, Any] = {"url": "x.example", "max_pages": 5, "allow": None, "sitemap": False}
-    assert Arguments.parse(given).max_pages == 5
+    assert Arguments.parse_values(given).max_pages == 5

@@ -42,7 +42,7 @@ def test_no_link_is_lost_and_none_comes_twice(pairs: list[tuple[str, str]]) -> N
         if href.partition("#")[0] and url.startswith(("http://", "https://")):
             expected[with_path(url)] = None
     new = NewLinks(lambda url: True)
-    found = [url for base, href in pairs for url in new.resolve([href], base)]
+    found = [url for base, href in pairs for url in new.resolve_links([href], base)]
     assert found == list(expected)
 
 
@@ -60,7 +60,9 @@ def test_no_link_is_lost_and_none_comes_twice(pairs: list[tuple[str, str]]) -> N
 )
 def test_links_as_people_write_them(href: str, url: str) -> None:
     """A query right behind the host, and backslashes, mean what they do in a browser."""
-    assert list(NewLinks(lambda url: host_of(url) == "h").resolve([href], "http://h/a/b")) == [url]
+    assert list(
+        NewLinks(lambda url: host_of(url) == "h").resolve_links([href], "http://h/a/b")
+    ) == [url]
 
 
 def test_memory_does_not_grow_with_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +72,7 @@ def test_memory_does_not_grow_with_the_pages(monkeypatch: pytest.MonkeyPatch) ->
     found = []
     for page in range(100):
         hrefs = ["../about", "../", f"http://other/{page}"]
-        found += new.resolve(hrefs, f"http://h/{page}/")
+        found += new.resolve_links(hrefs, f"http://h/{page}/")
     assert found == ["http://h/about", "http://h/"]
     assert len(new._texts) <= 10
 

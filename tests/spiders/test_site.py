@@ -152,11 +152,11 @@ def test_links_to_a_host_that_is_crawled_later_are_not_lost() -> None:
     """Of two sites the first may link to the second by the name that it has not led to yet."""
     spider = SiteSpider(url="https://one.example https://two.example")
     link, base = "https://www.two.example/page", "https://one.example/"
-    assert list(spider._links.resolve([link], base)) == []
+    assert list(spider._links.resolve_links([link], base)) == []
     meta = {"redirect_urls": ["https://two.example/"]}
     spider.stay_on_hosts(Request("https://www.two.example/", meta=meta))
-    assert list(spider._links.resolve([link], "https://www.two.example/")) == [link]
-    assert list(spider._links.resolve([link], "https://www.two.example/")) == []
+    assert list(spider._links.resolve_links([link], "https://www.two.example/")) == [link]
+    assert list(spider._links.resolve_links([link], "https://www.two.example/")) == []
 
 
 async def test_a_resumed_crawl_knows_its_hosts() -> None:
@@ -175,7 +175,7 @@ def test_a_host_may_be_named_in_letters() -> None:
     spider = SiteSpider(url="https://münchen.example/")
     spider.stay_on_hosts(Request("https://MÜNCHEN.example/next"))
     hrefs = ["https://münchen.example/a", "//MÜNCHEN.example/b", "https://\u2488.example/"]
-    assert len(list(spider._links.resolve(hrefs, spider.arguments.urls[0]))) == 2
+    assert len(list(spider._links.resolve_links(hrefs, spider.arguments.urls[0]))) == 2
 
 
 async def test_a_redirect_gives_its_target(web: Web, crawl: Crawl) -> None:

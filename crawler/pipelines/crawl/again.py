@@ -88,37 +88,37 @@ class AskAgain:
         self._settling: asyncio.Future[None] | None = None
         self._is_unanswered = False
 
-    def watch(self, crawler: Crawler) -> None:
+    def connect_signals(self, crawler: Crawler) -> None:
         """Make requests of this crawl again."""
         self._crawler = crawler
-        crawler.signals.connect(self.idle, signal=signals.spider_idle)
-        crawler.signals.connect(self.answered, signal=signals.response_received)
+        crawler.signals.connect(self.ask_when_idle, signal=signals.spider_idle)
+        crawler.signals.connect(self.note_answer, signal=signals.response_received)
 
-    def open(self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]) -> None:
+    def use_index(self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]) -> None:
         """Ask *index* from now on, when `report` has told it what the crawl has found.
 
         That takes whether all responses have come.
         """
         self._index, self._report = index, report
 
-    def answered(self, response: Response, request: Request) -> None:
+    def note_answer(self, response: Response, request: Request) -> None:
         """Note that a page that was asked for again is gone: its text is, too."""
         if response.status in GONE:
             urls, _ = request.meta.get(ASKED_AGAIN, ((), ()))
             for url in urls:
                 self._awaited.pop(url, None)
 
-    def came(self, url: str, request: Request | None) -> tuple[str, ...]:
+    def note_came(self, url: str, request: Request | None) -> tuple[str, ...]:
         """Note that a page came; the hosts whose unconfirmed records are to give way to it."""
         known = self._known(url)
         self._awaited.pop(known, None)
-        hosts = self.dropped.visit(known)
+        hosts = self.dropped.note_visit(known)
         urls, final = request.meta.get(ASKED_AGAIN, ((), ())) if request else ((), ())
         if known not in urls or not final:
             return ()
         return tuple(dict.fromkeys([*final, *hosts]))[:_MOST_FINAL]
 
-    def decided(self, known: str, text: int, kept: str) -> None:
+    def note_decision(self, known: str, text: int, kept: str) -> None:
         """Note that a page came with this text, for which another is kept, or itself."""
         if known in self.asked and text in self._answers:
             self._answers[text] = kept
@@ -126,21 +126,21 @@ class AskAgain:
     def note_kept(self, url: str) -> None:
         """Note that a page is kept, or passed on as a copy."""
         known = self._known(url)
-        self.dropped.discard(known)
+        self.dropped.discard_page(known)
         self.kept += known in self.asked
 
-    def remember(self, url: str, page: Dropped) -> None:
+    def remember_page(self, url: str, page: Dropped) -> None:
         """Remember a dropped page, unless it was asked for when the spider was idle."""
         known, most = self._known(url), self.dropped.most
         if not most or self.asked.get(known):
             return
-        self.dropped.add(known, page)
+        self.dropped.add_page(known, page)
         self._since_settled += 1
         many = len(self.dropped) >= most * 3 // 4
         if many and self._since_settled >= max(most // 4, _FEW):
             self._settle_soon(is_idle=False)
 
-    def idle(self) -> None:
+    def ask_when_idle(self) -> None:
         """Ask for pages again before a spider closes."""
         settling = self._settling is not None and not self._settling.done()
         if not settling and (not self.dropped or self._is_unanswered or self._index is None):
@@ -151,12 +151,12 @@ class AskAgain:
     def _settle_soon(self, *, is_idle: bool) -> None:
         if self._settling is None or self._settling.done():
             self._since_settled = 0
-            self._settling = asyncio.ensure_future(self._settle(is_idle=is_idle))
+            self._settling = asyncio.ensure_future(self._settle_pages(is_idle=is_idle))
 
-    async def _settle(self, *, is_idle: bool) -> None:
-        pages = self.dropped.take()
+    async def _settle_pages(self, *, is_idle: bool) -> None:
+        pages = self.dropped.take_pages()
         try:
-            found = await self._originals(pages, is_idle=is_idle)
+            found = await self._find_originals(pages, is_idle=is_idle)
             await self._ask_for(pages, found, is_idle=is_idle)
         except Exception as error:  # whatever it is, the crawl ends
             self._is_unanswered = is_idle
@@ -170,7 +170,7 @@ class AskAgain:
             if self._crawler is not None:
                 look_for_requests(self._crawler.engine)
 
-    async def _originals(self, pages: Iterable[str], *, is_idle: bool) -> dict[str, Original]:
+    async def _find_originals(self, pages: Iterable[str], *, is_idle: bool) -> dict[str, Original]:
         assert self._index is not None and self._report is not None  # noqa: PT018
         await self._report(is_idle)
         return await self._index.originals(pages)
@@ -211,7 +211,7 @@ class AskAgain:
             self._answers[page.text] = ""
             asked[page.text] = 1
         for request, urls, hosts in requests.values():
-            self._ask(request, urls, sorted(hosts)[:_MOST_FINAL] if is_idle else [])
+            self._request_again(request, urls, sorted(hosts)[:_MOST_FINAL] if is_idle else [])
         self.dropped.put_back(waiting)
         self.dropped.put_back_some(confirmed)  # by others, and this crawl may find it changed
 
@@ -233,7 +233,7 @@ class AskAgain:
                 return True
         return original.state == "unconfirmed" and self.dropped.is_visited(original.url)
 
-    def _ask(self, request: Request, urls: list[str], final: list[str]) -> None:
+    def _request_again(self, request: Request, urls: list[str], final: list[str]) -> None:
         meta = {name: value for name, value in request.meta.items() if name != "retry_times"}
         meta[ASKED_AGAIN] = urls, final
         engine = self._crawler.engine if self._crawler is not None else None
@@ -244,7 +244,7 @@ class AskAgain:
             self._count("dedup/asked_again")
         engine.crawl(request.replace(meta=meta, dont_filter=True))
 
-    async def close(self, *, goes_on: bool) -> None:
+    async def log_end(self, *, goes_on: bool) -> None:
         """Log what was asked for again, and what could not be; all of it if no crawl goes on."""
         if self._settling is not None:
             await asyncio.wait([self._settling])
@@ -281,11 +281,11 @@ class AskAgain:
 
     async def _give_up(self) -> None:
         """Take note of the pages that are left without their text."""
-        pages = {**self._awaited, **self.dropped.take()}
+        pages = {**self._awaited, **self.dropped.take_pages()}
         if not pages:
             return
         try:
-            found = await self._originals(pages, is_idle=True)
+            found = await self._find_originals(pages, is_idle=True)
         except DedupError:
             self.missed |= pages.keys()
             return

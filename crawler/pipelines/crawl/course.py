@@ -68,25 +68,27 @@ class Course:
         self._has_begun = False
         self._next_try = 0.0
 
-    def watch(self, crawler: Crawler) -> None:
+    def connect_signals(self, crawler: Crawler) -> None:
         """Follow the course of a crawl."""
         self._crawler = crawler
-        self._job = Job.of(crawler, self._config)
-        self.again.watch(crawler)
-        self.later.watch(crawler)
+        self._job = Job.of_crawl(crawler, self._config)
+        self.again.connect_signals(crawler)
+        self.later.connect_signals(crawler)
 
-    async def open(self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]) -> None:
+    async def use_index(
+        self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]
+    ) -> None:
         """Begin in an index; `report` tells it what the crawl has found, all if so asked."""
         self._index = index
-        self.again.open(index, report)
+        self.again.use_index(index, report)
         if self._crawler is not None and self._crawler.spider is not None:
-            pages = self._job.pages(self._crawler.spider)
+            pages = self._job.read_pages(self._crawler.spider)
             self.again.dropped.put_back(pages)
             for known in pages:
-                self.again.dropped.visit(known)
-        await self.begin()
+                self.again.dropped.note_visit(known)
+        await self.begin_crawl()
 
-    async def begin(self) -> None:
+    async def begin_crawl(self) -> None:
         """Begin in the index, unless that is done; without an answer of it pages are checked as if
         there were no crawl.
         """
@@ -94,21 +96,21 @@ class Course:
             return
         self._next_try = time.monotonic() + _PAUSE
         try:
-            await self._job.begin(self._index)
+            await self._job.begin_crawl(self._index)
         except ServerError as error:
             logger.warning("The crawl could not be begun in the index yet: %s", error)
         else:
             self._has_begun = True
 
-    def note(
+    def note_verdict(
         self, verdict: Verdict, request: Request | None, text: str, learnt: int | None
     ) -> None:
         """Note what was decided about a page's text, with so many contents of its host known."""
         known, is_copy = self._config.identity(verdict.url), verdict.standing in _COPIES
         original, hashed = verdict.duplicate_of, hash_text(text)
-        self.again.decided(known, hashed, original if is_copy and original else known)
+        self.again.note_decision(known, hashed, original if is_copy and original else known)
         if not is_copy:
-            self.again.dropped.see(known)
+            self.again.dropped.note_kept(known)
         if drop_reason(verdict, self._config.drop) is None:
             self.again.note_kept(verdict.url)
             self.later.pass_on(verdict)
@@ -120,15 +122,15 @@ class Course:
         # Another crawl or worker may have confirmed the original, and it may have changed since.
         is_known = self.again.dropped.has_seen(original) and not self.later.is_doubtful(original)
         if verdict.unconfirmed or is_early or not is_known:
-            self.again.remember(verdict.url, Dropped(request, original, hashed, is_early))
+            self.again.remember_page(verdict.url, Dropped(request, original, hashed, is_early))
 
-    async def close(self) -> None:
+    async def end_crawl(self) -> None:
         """End the crawl in the index, or leave what it takes to go on with it."""
-        pages = self.again.dropped.pages()
+        pages = self.again.dropped.list_pages()
         goes_on = self._job.can_go_on and self._has_pending(bool(pages))
         if goes_on and self._crawler is not None and self._crawler.spider is not None:
-            self._job.pause(pages, self._crawler.spider)
-        await self.again.close(goes_on=goes_on)
+            self._job.save_pages(pages, self._crawler.spider)
+        await self.again.log_end(goes_on=goes_on)
         if self._index is not None:
             with suppress(DedupError):
                 await self._index.end_crawl()

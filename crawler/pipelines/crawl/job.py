@@ -56,17 +56,17 @@ class Job:
                 self._left = json.loads((folder / MARK).read_text("utf-8"))
 
     @classmethod
-    def of(cls, crawler: Crawler, config: DedupConfig) -> Self:
+    def of_crawl(cls, crawler: Crawler, config: DedupConfig) -> Self:
         """Look into the JOBDIR of a crawl, before Scrapy does."""
         folder = job_dir(crawler.settings)
         job = cls(Path(folder) if folder else None)
         if job.was_killed:
-            job._tell(config.on_interrupt == "again")
+            job._tell_course(config.on_interrupt == "again")
             if config.on_interrupt == "again":
                 job._forget_requests()
         if folder:
-            crawler.signals.connect(job.closed, signal=signals.spider_closed)
-            crawler.signals.connect(job.stopped, signal=signals.engine_stopped)
+            crawler.signals.connect(job.note_closed, signal=signals.spider_closed)
+            crawler.signals.connect(job.remove_mark, signal=signals.engine_stopped)
         return job
 
     @property
@@ -74,7 +74,7 @@ class Job:
         """Whether the process before has not come to its end."""
         return bool(self._left.get("running"))
 
-    def _tell(self, again: bool) -> None:
+    def _tell_course(self, again: bool) -> None:
         logger.warning(
             "The crawl in JOBDIR %s was interrupted: %s. Pages that it has checked, which may be "
             "in no feed, come as `updated`",
@@ -89,7 +89,7 @@ class Job:
         (self._folder / _SEEN).unlink(missing_ok=True)
         shutil.rmtree(self._folder / _WAITING, ignore_errors=True)
 
-    async def begin(self, index: DuplicateIndex) -> None:
+    async def begin_crawl(self, index: DuplicateIndex) -> None:
         """Begin a crawl in the index, or go on with the one that was paused.
 
         Raises :class:`DedupError` if the index gives no answer.
@@ -99,16 +99,16 @@ class Job:
         since = int(time.time())
         if self.was_killed:
             since = min(since, self._left.get("since", since))
-        self._write({"running": True, "crawl": (number, start), "since": since})
+        self._write_state({"running": True, "crawl": (number, start), "since": since})
         if self.was_killed and known is not None:
             index.crawl = known  # others that begin now are others
             await index.end_crawl()
         crawl = await index.begin_crawl(
             None if self.was_killed else known, doubtful=since if self.was_killed else 0
         )
-        self._write({"running": True, "crawl": crawl, "since": since})
+        self._write_state({"running": True, "crawl": crawl, "since": since})
 
-    def pages(self, spider: Spider) -> dict[str, Dropped]:
+    def read_pages(self, spider: Spider) -> dict[str, Dropped]:
         """The dropped pages that a paused crawl remembered."""
         found = {}
         for page in self._left.get("dropped", ()):
@@ -119,7 +119,7 @@ class Job:
                 found[known] = Dropped(request, *rest)
         return found
 
-    def pause(self, pages: Mapping[str, Dropped], spider: Spider) -> None:
+    def save_pages(self, pages: Mapping[str, Dropped], spider: Spider) -> None:
         """Leave what it takes to go on."""
         dropped = []
         for known, page in pages.items():
@@ -134,11 +134,11 @@ class Job:
         """Whether another process can go on with the crawl."""
         return self._folder is not None
 
-    def closed(self, reason: str) -> None:
+    def note_closed(self, reason: str) -> None:
         """Note why the spider was closed."""
         self._reason = reason
 
-    def stopped(self) -> None:
+    def remove_mark(self) -> None:
         """Take the mark away: all feeds are written."""
         if self._folder is None or not self._state:
             return
@@ -146,9 +146,9 @@ class Job:
             with suppress(OSError):
                 (self._folder / MARK).unlink()
         else:
-            self._write(self._paused)
+            self._write_state(self._paused)
 
-    def _write(self, state: dict[str, Any]) -> None:
+    def _write_state(self, state: dict[str, Any]) -> None:
         self._state = state
         if self._folder is None:
             return

@@ -49,11 +49,11 @@ class LaterPipelines:
         # Whether a page is still on its way; else it was forgotten.
         self._pages: OrderedDict[str, bool] = OrderedDict()
 
-    def watch(self, crawler: Crawler) -> None:
+    def connect_signals(self, crawler: Crawler) -> None:
         """Note what becomes of the items of a crawl."""
-        crawler.signals.connect(self.dropped, signal=signals.item_dropped)
-        crawler.signals.connect(self.failed, signal=signals.item_error)
-        crawler.signals.connect(self.passed, signal=signals.item_scraped)
+        crawler.signals.connect(self.note_dropped, signal=signals.item_dropped)
+        crawler.signals.connect(self.note_failed, signal=signals.item_error)
+        crawler.signals.connect(self.note_passed, signal=signals.item_scraped)
 
     def pass_on(self, verdict: Verdict) -> None:
         """Note that the item of a page goes on to the pipelines behind."""
@@ -66,21 +66,21 @@ class LaterPipelines:
         """Whether a page is on its way, or was forgotten: what is a copy of it may be needed."""
         return url is not None and url in self._pages
 
-    def dropped(self, item: Any, response: Response | None, exception: Exception) -> None:
+    def note_dropped(self, item: Any, response: Response | None, exception: Exception) -> None:
         """Forget a page that another pipeline has dropped."""
         if not isinstance(exception, DroppedPage):
-            self._lose(item, response)
+            self._lose_page(item, response)
 
-    def failed(self, item: Any, response: Response | None) -> None:
+    def note_failed(self, item: Any, response: Response | None) -> None:
         """Forget a page that another pipeline has failed with."""
-        self._lose(item, response)
+        self._lose_page(item, response)
 
-    def passed(self, item: Any, response: Response | None) -> None:
+    def note_passed(self, item: Any, response: Response | None) -> None:
         """Note that a page has passed all pipelines."""
         for url in self._urls(item, response):
             self._pages.pop(self._known(url), None)
 
-    def _lose(self, item: Any, response: Response | None) -> None:
+    def _lose_page(self, item: Any, response: Response | None) -> None:
         for url in self._urls(item, response):
             known = self._known(url)
             if self._pages.get(known):

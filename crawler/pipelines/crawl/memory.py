@@ -59,7 +59,7 @@ class DroppedPages:
     def __len__(self) -> int:
         return len(self._pages)
 
-    def visit(self, url: str) -> tuple[str, ...]:
+    def note_visit(self, url: str) -> tuple[str, ...]:
         """Note that a page of this address came; the hosts that were visited."""
         here = host(url)
         if len(self._hosts) < _MOST_HOSTS:
@@ -70,7 +70,7 @@ class DroppedPages:
         """Whether a page came of the host of an address."""
         return host(url) in self._hosts
 
-    def see(self, url: str) -> None:
+    def note_kept(self, url: str) -> None:
         """Note that this process itself has seen a kept page."""
         self._seen[hash(url)] = None
         if len(self._seen) > _MOST_SEEN:
@@ -80,7 +80,7 @@ class DroppedPages:
         """Whether this process itself has seen a kept page, as far as it remembers."""
         return hash(url) in self._seen
 
-    def add(self, url: str, page: Dropped) -> None:
+    def add_page(self, url: str, page: Dropped) -> None:
         """Remember a page if there is room for it."""
         has_room = url in self._pages or len(self._pages) < self.most
         is_elsewhere = not self.is_visited(page.original)
@@ -106,7 +106,7 @@ class DroppedPages:
         """How many pages were forgotten for want of room, of hosts visited by now."""
         return sum(count for name, count in self._forgotten.items() if name in self._hosts)
 
-    def discard(self, url: str) -> None:
+    def discard_page(self, url: str) -> None:
         """Forget a page."""
         self._pages.pop(url, None)
 
@@ -119,12 +119,12 @@ class DroppedPages:
         some = zip(range(self.most // 2 - len(self._pages)), pages.items(), strict=False)
         self.put_back(dict(page for _, page in some))
 
-    def take(self) -> dict[str, Dropped]:
+    def take_pages(self) -> dict[str, Dropped]:
         """Hand over all pages."""
         pages, self._pages = self._pages, {}
         self._has_elsewhere = True
         return pages
 
-    def pages(self) -> dict[str, Dropped]:
+    def list_pages(self) -> dict[str, Dropped]:
         """The pages that are remembered."""
         return dict(self._pages)
