@@ -52,9 +52,9 @@ def output(middleware: ResponseReader, page: Response, items: list[Any]) -> list
 def read(page: Response, item: Any) -> document.Document | None:
     """What was read of an item's page when it was yielded."""
     middleware = reader()
-    pages = PagesRead.of(middleware.crawler)
+    pages = PagesRead.of_crawl(middleware.crawler)
     assert output(middleware, page, [item]) == [item]
-    return pages.take(item["html"])
+    return pages.take_document(item["html"])
 
 
 @compiled
@@ -123,7 +123,7 @@ def test_what_goes_wrong_is_the_pipelines_matter():
     page = response(encoding="rot13")
     assert read(page, {"html": page.body}) is None
     middleware = reader()
-    PagesRead.of(middleware.crawler)
+    PagesRead.of_crawl(middleware.crawler)
     others = [7, Request(URL), "text"]
     assert output(middleware, page, others) == others
 
@@ -158,11 +158,11 @@ def test_pages_that_wait_are_few():
     pages, document = PagesRead(), parse("")
     htmls = [f"page {i}" for i in range(1000)]
     for html in htmls:
-        pages.put(html, document)
-    found = [pages.take(html) for html in htmls]
+        pages.put_document(html, document)
+    found = [pages.take_document(html) for html in htmls]
     assert 0 < len([one for one in found if one]) < 100
     assert found[-1] is document
-    assert pages.take(htmls[-1]) is None
+    assert pages.take_document(htmls[-1]) is None
 
 
 @compiled

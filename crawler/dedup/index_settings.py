@@ -1,0 +1,203 @@
+"""The settings that an index is made with: what of two pages is compared, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Literal
+
+from . import parsing
+from .errors import ConfigError
+from .parsing import PREFIX, function_name, setting
+from .sketches import METHODS, BandedMethod, Method, ModuloSample, TwoStage
+from .sketches.lsh import MOST_BANDS, Bands, fewest_bands
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexSettings:
+    """The settings that an index is made with, and what follows from them."""
+
+    threshold: float = setting(
+        0.8, parsing.number(0, 1), "Jaccard resemblance from which a page is a near-duplicate."
+    )
+    shingle_unit: Literal["word", "char"] = setting(
+        "word", parsing.one_of("word", "char"), "What a shingle is made of: `word` or `char`."
+    )
+    shingle_size: int = setting(5, parsing.integer(1, 100), "Units in a shingle.")
+    shingle_step: int = setting(
+        1, parsing.integer(1, 100), "Units from the start of one shingle to the start of the next."
+    )
+    shingle_repeats: bool = setting(
+        False, parsing.boolean, "Whether a shingle counts as often as it occurs in the text."
+    )
+    ignore: frozenset[str] = setting(
+        frozenset({"case", "marks", "typography"}),
+        parsing.some_of(
+            "accents", "case", "marks", "numbers", "punctuation", "reposts", "typography", "urls"
+        ),
+        "What makes no difference: out of `case`, `marks` (`[1]`, `[edit]`, numbers of notes and "
+        "verses, times of a transcript, hyphens at line ends), `typography` (punctuation, but no "
+        "signs that carry meaning: `+3`, `✓`, `★`, `€`), `punctuation` (all of it, and all signs), "
+        "`accents`, `numbers` (dates and counters too), `urls`, `reposts` (RT @name).",
+    )
+    segment: str | Callable[[str], Iterable[str]] | None = setting(
+        None,
+        parsing.optional(parsing.function),
+        "What cuts scripts without spaces (Chinese, Japanese, Thai, Khmer and others) into words: "
+        "`icu`, a function, or the path of one, as `rjieba.cut`. Unset: each letter is a word.",
+    )
+    correct: str | None = setting(
+        None,
+        parsing.optional(parsing.correction),
+        "How texts are corrected before they are compared: `typos`, `scans`, `bad-scans` or a "
+        "phonetic code, with a language or a file of words as `typos:de`. Unset: not at all.",
+    )
+    method: str = setting(
+        "fast",
+        parsing.one_of(*METHODS),
+        f"How pages are sketched, so that candidates are found: {', '.join(METHODS)}.",
+    )
+    method_options: Mapping[str, Any] | None = setting(
+        None,
+        parsing.optional(parsing.options),
+        "What else the method takes: a dict, or its JSON.",
+    )
+    num_hashes: int = setting(
+        0,
+        parsing.integer(0, 4096),
+        "Values in a page's sketch; 0: as many as the method has of itself, `fast` 256.",
+    )
+    bands: int = setting(
+        0,
+        parsing.integer(0, 64),
+        "Bands of the LSH index; 0: the fewest that find 95 % of the pairs at the threshold. "
+        "Methods other than `fast`, `minwise` and `one-permutation` have none.",
+    )
+    rows: int = setting(
+        0, parsing.integer(0, 32), "Sketch values in a band; 0: chosen as the bands."
+    )
+    verify_bits: int = setting(
+        1024,
+        parsing.integer(512, 4096),
+        "Bits of the sketch that candidates are verified with. `two-stage` verifies with its "
+        "simhash instead, of DEDUP_NUM_HASHES bits.",
+    )
+    shards: int = setting(
+        24,
+        parsing.integer(1, 1024),
+        "Parts that an index in a cluster consists of, spread over the nodes: as many nodes can "
+        "share it at most. One server knows no parts.",
+    )
+    seed: int | None = setting(
+        None,
+        parsing.optional(parsing.integer(0, 2**63 - 1)),
+        "Seed of all hash functions. Unset: each index draws its own and stores it. Set it to keep "
+        "it out of the index: only a digest is stored then.",
+        is_secret=True,
+    )
+
+    def _check_numbers(self) -> None:
+        if (self.bands == 0) != (self.rows == 0):
+            raise ConfigError("DEDUP_BANDS and DEDUP_ROWS expect to be set both, or none of them")
+        if self.has_bands and self.bands * self.rows > self.values:
+            raise ConfigError(
+                f"DEDUP_BANDS × DEDUP_ROWS is {self.bands * self.rows}, more than the "
+                f"{self.values} values of DEDUP_NUM_HASHES: lower the bands or the rows"
+            )
+        if self.verify_bits % 512:
+            # In steps of 64 bytes, as indexes of all formats have had them.
+            raise ConfigError("DEDUP_VERIFY_BITS expects a multiple of 512")
+
+    def _check_method(self) -> None:
+        said, own = set(self.method_options or {}), {"num_hashes", "seed"}
+        if self.has_bands:  # the rows of supershingles are others
+            own |= {"bands", "rows"}
+        if said & own:
+            names = ", ".join(PREFIX + name.upper() for name in sorted(said & own))
+            raise ConfigError(f"DEDUP_METHOD_OPTIONS is not for what has a setting: set {names}")
+        parameters = signature(METHODS[self.method]).parameters
+        options = parameters.keys() - own
+        if said - options:
+            raise ConfigError(
+                f"DEDUP_METHOD_OPTIONS expects options of {self.method}, which are "
+                f"{', '.join(sorted(options)) or 'none'}, not {', '.join(sorted(said - options))}"
+            )
+        for name, value in (self.method_options or {}).items():
+            if type(value) is not type(parameters[name].default):
+                kind = "word" if isinstance(parameters[name].default, str) else "whole number"
+                raise ConfigError(
+                    f"DEDUP_METHOD_OPTIONS expects {name} to be a {kind}, not {value!r:.200}"
+                )
+        try:
+            method = self.make_method()
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"DEDUP_METHOD {self.method}: {error}") from None
+        if method.most_keys > self._most_keys:
+            raise ConfigError(f"DEDUP_METHOD_OPTIONS expects fewer keys: at most {self._most_keys}")
+
+    @property
+    def values(self) -> int:
+        """Values in a page's sketch, in the method's own sense."""
+        default: int = signature(METHODS[self.method]).parameters["num_hashes"].default
+        return self.num_hashes or default
+
+    @property
+    def banding(self) -> Bands:
+        """Bands and rows: those that are set, else those that fit the threshold."""
+        if self.bands:
+            return Bands(self.bands, self.rows)
+        try:
+            return fewest_bands(self.threshold, self.values)
+        except ValueError as error:
+            remedy = "DEDUP_NUM_HASHES expects more"
+            if self.values >= MOST_BANDS:  # then more of them make no more bands
+                remedy = "DEDUP_THRESHOLD expects more, or DEDUP_BANDS and DEDUP_ROWS to be set"
+            raise ConfigError(f"{remedy}: {error}") from None
+
+    @property
+    def segment_name(self) -> str | None:
+        """What the index stores of :attr:`segment`."""
+        return function_name(self.segment) if callable(self.segment) else self.segment
+
+    @property
+    def correct_name(self) -> str | None:
+        """What the index stores of :attr:`correct`."""
+        if self.correct is None:
+            return None
+        from .spelling.correction import version_setting
+
+        return version_setting(self.correct)
+
+    @property
+    def sketch_options(self) -> dict[str, Any]:
+        """What the method of :attr:`method` is made with, but for the seed."""
+        options = {"num_hashes": self.values, **(self.method_options or {})}
+        if self.has_bands:
+            return options | self.banding._asdict()
+        if self.method == ModuloSample.name:  # of which every value is a key
+            options["num_hashes"] = min(options["num_hashes"], self._most_keys)
+        return options
+
+    def make_method(self, seed: int = 1) -> Method:
+        """The method that :attr:`method` names."""
+        return METHODS[self.method](seed=seed, **self.sketch_options)
+
+    @property
+    def sketch_bits(self) -> int:
+        """Bits of the sketch that an index stores to verify candidates with."""
+        if self.method == TwoStage.name:
+            bits: int = self.sketch_options["num_hashes"]
+            return bits
+        return self.verify_bits
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether the method finds candidates by bands."""
+        return issubclass(METHODS[self.method], BandedMethod)
+
+    @property
+    def _most_keys(self) -> int:
+        # The keys, of 4 bytes, and the odd sketch of a record are 896 bytes at most, which whoever
+        # reads an export counts on: see export/file.py.
+        return (896 - self.sketch_bits // 8) // 4
