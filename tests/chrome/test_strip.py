@@ -201,6 +201,29 @@ def test_lines_are_those_that_a_reader_sees(html: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("a mast<sup><a href=#fn1>1</a></sup> of", "a mast[1] of"),
+        (
+            "mast<a id=r2 href=/tea#n2><sup class=x>2</sup></a><sup><a href=#3>3</a></sup>",
+            "mast[2] [3]",
+        ),
+        ("10<sup>6</sup> or m<sup><a href=/power>2</a></sup>", "106 or m2"),
+        (
+            "see <a href=#fn1>1</a>, a<sup><a href=#y>1905</a></sup> b<sup><a href=#z> </a></sup>",
+            "see 1, a1905 b",
+        ),
+        ("<sup>a<p><a href=#1>1</a></sup>b", "a\n1\nb"),
+        ("<sup>2 </sup>And <sup class=versenum>3\u00a0</sup>so it was", "[2] And [3] so it was"),
+        ("it was <sup>4</sup>so<sup>5</sup>, <sup>th</sup><sup>6</sup>", "it was [4]so5, th6"),
+    ],
+)
+def test_numbers_of_notes_are_none_of_the_words(html: str, expected: str) -> None:
+    """Nor those of verses: they are raised, and lead to a place in a page, or stand apart."""
+    assert " ".join(strip_chrome(f"<p>{html}").text.split(" ")) == expected
+
+
+@pytest.mark.parametrize(
     ("behind", "expected"),
     [
         ("Updated", "3 May Updated"),

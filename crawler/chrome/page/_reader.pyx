@@ -38,6 +38,9 @@ cdef int BREAK = elements.BREAK, TIME = elements.TIME, HEAD = elements.HEAD
 cdef int PRE = elements.PRE, BLOCK = elements.BLOCK, CUSTOM = elements.CUSTOM
 cdef bytes BASE_TAG = elements.BASE.encode()
 cdef const char* BASE = BASE_TAG
+cdef bytes RAISED_TAG = elements.RAISED.encode()
+cdef const char* RAISED = RAISED_TAG
+cdef Py_ssize_t NOTE_SIZE = elements.LONGEST_NOTE
 cdef bytes UNQUOTED_BYTES = UNQUOTED_NAME.encode()
 cdef const char* UNQUOTED = UNQUOTED_BYTES
 cdef int64_t OPEN_END = OPEN, MOST_BLOCKS = LIMIT, MOST_DEEP = DEEPEST, KINDS = MOST_KINDS
@@ -103,6 +106,9 @@ cdef class Walk:
     cdef xmlNode* unseen
     cdef bint apart, number  # whether what is not seen parts words, or is one if it is a number
     cdef int link_depth, pre
+    cdef xmlNode* raised
+    cdef Py_ssize_t raised_from
+    cdef bint is_note, leads_to_place  # whether a link is raised, and has a fragment
     cdef bint broken  # whether the block has line breaks
     cdef dict lines
     cdef Tags tags
@@ -127,6 +133,10 @@ cdef class Walk:
         if self.reading != NULL and (action != INLINE or strcmp(<const char*>node.name, BASE) == 0):
             self.end_reading()
         if action == INLINE:
+            if self.reading == NULL and strcmp(<const char*>node.name, RAISED) == 0:
+                self.is_note = self.is_note or self.link_depth > 0
+                if self.raised == NULL:
+                    self.raised, self.raised_from = node, self.text.size
             if node.properties != NULL and self.unseen == NULL and self.reading == NULL:
                 look(self, node)
         elif action == BLOCK or action == PRE:
@@ -143,9 +153,12 @@ cdef class Walk:
                 if self.link_end and self.link_end == self.text.size and not self.pre:
                     self.text.add(b" ")
                 self.linked_from = self.text.size
+            href = value(node, b"href")
+            if not self.link_depth:
+                self.is_note = self.raised != NULL
+                self.leads_to_place = href is not None and "#" in href
             self.link_depth += 1
             self.link_count += 1
-            href = value(node, b"href")
             if href is not None:
                 self.hrefs.append(href)
                 self.rels.append(value(node, b"rel"))
@@ -183,11 +196,39 @@ cdef class Walk:
             self.link_depth -= 1
             if not self.link_depth:
                 self.link_chars += self.text.squeezed_from(self.linked_from)
+                if self.is_note and self.leads_to_place:
+                    self.mark_note(self.linked_from)
                 self.link_end = self.text.size if self.text.size > self.linked_from else 0
         elif action == TIME:
             self.dated = self.text.size if self.text.ends_in_word() else 0
+        if node == self.raised:
+            self.raised = NULL
+            if not self.raised_from or self.text.white_before(self.raised_from):
+                self.mark_note(self.raised_from)
         if node == self.unseen:
             end_unseen(self)
+        return 0
+
+    cdef int mark_note(self, Py_ssize_t start) except -1:
+        cdef Text text = self.text
+        cdef Py_ssize_t at, end = text.size
+        cdef int white = text.white_before(end) if end > start else 0
+        if self.pre or self.unseen != NULL:
+            return 0
+        while white and end > start:
+            end -= white
+            white = text.white_before(end) if end > start else 0
+        if not 0 < end - start <= NOTE_SIZE:
+            return 0
+        for at in range(start, end):
+            if not b"0" <= text.bytes[at] <= b"9":
+                return 0
+        white = end < text.size
+        text.size = end
+        text.add(b"]] " if white else b"]]")
+        for at in range(end, start, -1):
+            text.bytes[at] = text.bytes[at - 1]
+        text.bytes[start] = b"["
         return 0
 
     cdef inline int action(self, int place) noexcept:
@@ -283,6 +324,7 @@ cdef class Walk:
         cdef Text text = self.text
         cdef str found, lines = ""
         cdef int64_t words, signs
+        self.raised = NULL
         if not text.size:
             return 0
         if self.link_depth:

@@ -91,6 +91,13 @@ cdef class Text:
         self.size = length
         return words
 
+    cdef int white_before(self, Py_ssize_t end) noexcept:
+        """How many bytes the white space before a place has, of the kinds in `elements.WHITE`."""
+        cdef unsigned char last = self.bytes[end - 1]
+        if last == 0xA0 and end > 1:
+            return 2 * (<unsigned char>self.bytes[end - 2] == 0xC2)
+        return last == 32 or last == 9 or last == 10 or last == 12 or last == 13 or last == 31
+
     cdef bint has_hyphen_at_end(self) noexcept:
         """Whether a hyphen stands at the end of a line."""
         cdef const char* at = self.bytes

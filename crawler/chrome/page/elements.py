@@ -42,6 +42,9 @@ _INLINE_TAGS: Final = """
 # so one ends at whatever cannot be in it.
 _READING_TAGS: Final = "rt rtc"
 BASE: Final = "rb"
+RAISED: Final = "sup"
+LONGEST_NOTE: Final = 3  # digits of its number
+WHITE: Final = " \t\n\f\r\x1f\xa0"  # beside which it stands apart
 _HEAD_TAGS: Final = "title meta link base area"
 TAGS: Final[dict[str, int]] = {
     **dict.fromkeys(_SKIPPED_TAGS.split(), SKIPPED),

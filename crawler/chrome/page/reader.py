@@ -17,9 +17,12 @@ from .elements import (
     HEAD,
     INLINE,
     LINK,
+    LONGEST_NOTE,
     PRE,
+    RAISED,
     READING,
     TIME,
+    WHITE,
     Elements,
     kind_of,
 )
@@ -42,9 +45,10 @@ class Reader:
 
     __slots__ = (
         "_around", "_counts", "_dated", "_deepest", "_depth", "_element", "_elements", "_head",
-        "_hidden", "_is_broken", "_lines", "_link_depth", "_link_end", "_linked", "_linked_from",
-        "_links", "_now", "_pieces", "_pre", "_reading", "_reading_from", "_sink", "_skipped",
-        "_skipped_from", "_spare", "_spared", "_texts", "data",
+        "_hidden", "_is_broken", "_is_note", "_leads_to_place", "_lines", "_link_depth",
+        "_link_end", "_linked", "_linked_from", "_links", "_now", "_pieces", "_pre", "_raised",
+        "_raised_from", "_reading", "_reading_from", "_sink", "_skipped", "_skipped_from", "_spare",
+        "_spared", "_texts", "data",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -64,6 +68,9 @@ class Reader:
         self._element = self._depth = self._deepest = self._pre = 0
         self._link_depth = self._linked_from = 0
         self._link_end = 0  # where a link has ended that another may follow
+        # Depth and first piece of an element that is raised, as the numbers of notes are.
+        self._raised = self._raised_from = 0
+        self._is_note = self._leads_to_place = False  # whether a link is raised, and has a fragment
         self._dated = 0  # where a date has ended that a word may follow
         self._skipped = self._skipped_from = 0
         self._reading = self._reading_from = 0
@@ -91,6 +98,10 @@ class Reader:
         if kind >= PRE:
             self._start_block(tag, attributes, kind)
         elif kind == INLINE:
+            if tag == RAISED:
+                self._is_note = self._is_note or bool(self._link_depth)
+                if not self._raised:
+                    self._raised, self._raised_from = self._depth, len(self._pieces)
             if attributes and not self._hidden:
                 self._begin_hidden(replacement_text(attributes, self._pre > 0))
         elif kind == READING:
@@ -132,6 +143,8 @@ class Reader:
             self._end_link()
         elif kind == TIME:
             self._dated = len(self._pieces) if self._ends_in_word() else 0
+        if self._depth < self._raised:
+            self._end_raised()
         if self._hidden and self._depth < self._hidden.depth:
             self._end_hidden(self._hidden)
 
@@ -190,6 +203,8 @@ class Reader:
             if self._link_end and self._link_end == len(self._pieces) and not self._pre:
                 self._pieces.append(" ")
             self._linked_from = len(self._pieces)
+            self._is_note = self._raised > 0
+            self._leads_to_place = "#" in attributes.get("href", "")
         self._link_depth += 1
         self._now = self._now._replace(number=self._now.number + 1)
         if "href" in attributes:
@@ -200,8 +215,28 @@ class Reader:
         self._link_depth -= 1
         if not self._link_depth:
             self._count_linked()
+            if self._is_note and self._leads_to_place:
+                self._mark_note(self._linked_from)
             size = len(self._pieces)
             self._link_end = size if size > self._linked_from else 0
+
+    def _end_raised(self) -> None:
+        """End what is raised; a number that stands apart is a verse's, and no exponent."""
+        self._raised = 0
+        at = self._raised_from - 1
+        while at >= 0 and not self._pieces[at]:
+            at -= 1
+        if at < 0 or self._pieces[at][-1] in WHITE:
+            self._mark_note(self._raised_from)
+
+    def _mark_note(self, start: int) -> None:
+        """Put the number of a note or a verse, if that is all there is, into brackets."""
+        if self._pre or self._hidden:
+            return
+        text = "".join(self._pieces[start:])
+        number = text.rstrip(WHITE)
+        if number.isascii() and number.isdecimal() and len(number) <= LONGEST_NOTE:
+            self._pieces[start:] = [f"[{number}]" + " " * (number != text)]
 
     def _count_linked(self) -> None:
         chars = len(" ".join("".join(self._pieces[self._linked_from :]).split()))
@@ -264,9 +299,11 @@ class Reader:
     def _end_text(self) -> None:
         """End the block that is being read, if there is more than white space."""
         pieces = self._pieces
+        self._raised = 0
         if len(pieces) == 1 and not self._spare and pieces[0].isspace():
             pieces.clear()
             self._linked_from = self._link_end = 0
+            self._is_broken = False
         elif pieces:
             self._flush_block()
 
