@@ -178,5 +178,6 @@ class CrawlSettings:
         True,
         parsing.boolean,
         "Whether URLs that differ only in what servers ignore (order of the query's arguments, "
-        "fragment, case of escapes) are one page.",
+        "fragment, case of escapes) are one page. A fragment that begins with `/` or `!/` counts: "
+        "a browser shows another page for it.",
     )

@@ -17,6 +17,7 @@ _PLAIN = re.compile(
     r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?(?:/(?!\.)[\w.~-]*)+",
     re.ASCII,
 )
+_ROUTE = re.compile(r"#!?/")  # with what an application's addresses begin, which a browser renders
 _PATH_END = re.compile(r"[?#]")
 # To take apart a million characters takes half a second; browsers and servers take less by far.
 LONGEST_URL = 100_000
@@ -30,6 +31,8 @@ def identity(url: str, *, canonical: bool) -> str:
 
     >>> identity("https://example.com/?b=2&a=1#top", canonical=True)
     'https://example.com/?a=1&b=2'
+    >>> identity("https://example.com/#/tea", canonical=True)
+    'https://example.com/#/tea'
     """
     if len(url) <= _LONG_URL and (plain := _PLAIN.fullmatch(url)):
         return plain[0]  # a string of Python's own, whatever class the URL is of
@@ -38,7 +41,7 @@ def identity(url: str, *, canonical: bool) -> str:
         return url
     if canonical and len(url) <= LONGEST_URL:
         with suppress(ValueError):  # no URL at all, as "http://[": it is itself
-            url = canonicalize_url(url)
+            url = canonicalize_url(url, keep_fragments=_ROUTE.search(url) is not None)
     if len(url) > _LONG_URL:
         url = f"{url[:_LONG_URL]}~{xxhash.xxh3_128_hexdigest(url.encode())}"
     return url

@@ -45,6 +45,14 @@ def test_what_is_not_canonical_is_made_so(url: str) -> None:
     assert identity(url, canonical=True) == canonicalize_url(url) != url
 
 
+@pytest.mark.parametrize("route", ["#/", "#/tea?pot=1", "#!/tea"])
+def test_the_routes_of_an_application_are_pages(route: str) -> None:
+    """A browser renders another page for each; other fragments are places in one page."""
+    url = f"http://a.com/app{route}"
+    assert identity(url, canonical=True) == url
+    assert identity("http://a.com/app#a/b", canonical=True) == "http://a.com/app"
+
+
 def test_an_endless_address_is_a_name_as_it_stands() -> None:
     """It is cut and hashed, without being brought into canonical form first."""
     short, long = ("http://a/?b=2&a=1" + "x" * count for count in (9, LONGEST_URL))
