@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 OFF: Final = "dedup"
 """Key of a request's meta that, if False, lets the items of its response pass unread."""
 
+WITHOUT_ITEM: Final = object()
+"""Signal: the callback of the response of `url`, which is no error, has yielded no item."""
+
 _origins: WeakKeyDictionary[Crawler, Origins] = WeakKeyDictionary()
 
 
@@ -106,6 +109,7 @@ class OriginTracker:
             yield from turn.end()
             raise
         yield from turn.end()
+        self._tell_of_none(turn, response)
 
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any], spider: Any = None
@@ -122,6 +126,11 @@ class OriginTracker:
             raise
         for one in turn.end():
             yield one
+        self._tell_of_none(turn, response)
+
+    def _tell_of_none(self, turn: _Turn, response: Response) -> None:
+        if not turn.has_items and 200 <= response.status < 300:
+            self._crawler.signals.send_catch_log(WITHOUT_ITEM, url=response.url)
 
 
 class _Turn:
@@ -132,6 +141,10 @@ class _Turn:
         self._response = response
         self._held: list[Any] = []  # the first item, if it needs the response
         self._items = 0
+
+    @property
+    def has_items(self) -> bool:
+        return self._items > 0
 
     def take(self, found: Any) -> Iterator[Any]:
         if self._origins is None or not ItemAdapter.is_item(found):

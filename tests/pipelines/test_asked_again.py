@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
 
+from crawler.pipelines.crawl import memory
 from tests.pipelines.crawls import Feed, crawl, prose
 from tests.spiders.webserver import Answer, Web
 
@@ -144,6 +147,35 @@ async def test_what_another_crawl_has_confirmed_may_change(web: Web, run: Any) -
     ]
     assert (stats["dedup/asked_again"], stats["dedup/dropped/exact"]) == (1, 1)
     assert "dedup/asked_again" not in await run(spider=Other)
+
+
+@pytest.mark.parametrize("minutes", [1, -1])
+async def test_what_another_crawl_has_confirmed_may_be_no_page(
+    web: Web, run: Any, monkeypatch: pytest.MonkeyPatch, minutes: int
+) -> None:
+    """The spider makes no item of it any more, unless the other crawl came later and did."""
+    for path in Other.paths:
+        web.page(path, text=prose(1))
+
+    class Overlapped(Other):
+        paths = ("/old", "/new")
+
+        async def start(self) -> AsyncIterator[Request]:
+            await run(spider=type("Behind", (Other,), {"paths": self.paths}))
+            clock = SimpleNamespace(time=lambda: time.time() + 60 * minutes)
+            monkeypatch.setattr(memory, "time", clock)
+            async for request in super().start():
+                yield request
+
+        def parse_page(self, response: Any, at: str) -> Iterator[Any]:
+            if at != "/old":
+                yield from super().parse_page(response, at)
+
+    tags = Tags()
+    stats = await run(tags, spider=Overlapped)
+    kept = ["/new"] if minutes > 0 else []
+    assert [item["at"] for item in tags.items] == kept
+    assert stats.get("dedup/asked_again", 0) == len(kept)
 
 
 @pytest.mark.parametrize("most", [0, 1])

@@ -16,6 +16,7 @@ from ...dedup.identity import host
 from ...scrapy_versions import look_for_requests
 from ...wording import counted
 from ..gone import GONE
+from ..origins import WITHOUT_ITEM
 from .memory import Dropped, DroppedPages
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class AskAgain:
         Gives what is known of the template of the site of a URL.
     is_doubtful
         Whether a page that was kept is in no feed yet.
+    forget
+        Takes the URL of a page that the index is to forget.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class AskAgain:
         count: Callable[[str], None],
         template: Callable[[str], Awaitable[SharedTemplate | None]],
         is_doubtful: Callable[[str], bool],
+        forget: Callable[[str], None],
     ) -> None:
         self.asked: dict[str, bool] = {}  # pages, and whether that was when the spider was idle
         self.kept = 0  # of these, as far as they have come
@@ -77,6 +81,7 @@ class AskAgain:
         self._count = count
         self._template = template
         self._is_doubtful = is_doubtful
+        self._forget = forget
         # The pages that are kept for the texts that were asked for, "" until these come.
         self._answers: dict[int, str] = {}
         self.dropped = DroppedPages(most)
@@ -93,6 +98,7 @@ class AskAgain:
         self._crawler = crawler
         crawler.signals.connect(self.ask_when_idle, signal=signals.spider_idle)
         crawler.signals.connect(self.note_answer, signal=signals.response_received)
+        crawler.signals.connect(self.note_empty, signal=WITHOUT_ITEM)
 
     def use_index(self, index: DuplicateIndex, report: Callable[[bool], Awaitable[None]]) -> None:
         """Ask *index* from now on, when `report` has told it what the crawl has found.
@@ -107,6 +113,10 @@ class AskAgain:
             urls, _ = request.meta.get(ASKED_AGAIN, ((), ()))
             for url in urls:
                 self._awaited.pop(url, None)
+
+    def note_empty(self, url: str) -> None:
+        """Note that a response came of which the spider makes no item, as of one with noindex."""
+        self.dropped.note_empty(self._known(url))
 
     def note_came(self, url: str, request: Request | None) -> tuple[str, ...]:
         """Note that a page came; the hosts whose unconfirmed records are to give way to it."""
@@ -170,10 +180,23 @@ class AskAgain:
             if self._crawler is not None:
                 look_for_requests(self._crawler.engine)
 
-    async def _find_originals(self, pages: Iterable[str], *, is_idle: bool) -> dict[str, Original]:
+    async def _find_originals(
+        self, pages: Mapping[str, Dropped], *, is_idle: bool
+    ) -> dict[str, Original]:
         assert self._index is not None and self._report is not None  # noqa: PT018
+        if is_idle:
+            await self._forget_emptied(pages.values())
         await self._report(is_idle)
         return await self._index.originals(pages)
+
+    async def _forget_emptied(self, pages: Iterable[Dropped]) -> None:
+        """Forget originals that another crawl has confirmed before this one found no item there."""
+        assert self._index is not None
+        start = self._index.crawl.start if self._index.crawl is not None else 0
+        for url, since in self.dropped.find_emptied(pages).items():
+            record = await self._index.show(url)
+            if record is not None and start <= record.last_seen.timestamp() < since:
+                self._forget(url)
 
     async def _ask_for(
         self, pages: Mapping[str, Dropped], found: Mapping[str, Original], *, is_idle: bool

@@ -59,7 +59,7 @@ class Course:
     ) -> None:
         self.later = LaterPipelines(config.identity, urls, forget, count)
         self.again = AskAgain(
-            config.ask_again, config.identity, count, template, self.later.is_doubtful
+            config.ask_again, config.identity, count, template, self.later.is_doubtful, forget
         )
         self._config = config
         self._job = Job()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -55,6 +56,7 @@ class DroppedPages:
         self._forgotten: Counter[str] = Counter()
         self._hosts: dict[str, None] = {}
         self._seen: dict[int, None] = {}  # hashes of URLs, the latest last
+        self._empty: dict[int, int] = {}  # the same, of responses without an item, and when
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -79,6 +81,17 @@ class DroppedPages:
     def has_seen(self, url: str) -> bool:
         """Whether this process itself has seen a kept page, as far as it remembers."""
         return hash(url) in self._seen
+
+    def note_empty(self, url: str) -> None:
+        """Note that no item came of a response."""
+        self._empty[hash(url)] = int(time.time())
+        if len(self._empty) > _MOST_SEEN:
+            del self._empty[next(iter(self._empty))]
+
+    def find_emptied(self, pages: Iterable[Dropped]) -> dict[str, int]:
+        """The originals of pages of which this process has seen a response, but no item; when."""
+        originals = {page.original for page in pages if not self.has_seen(page.original)}
+        return {url: self._empty[hash(url)] for url in originals if hash(url) in self._empty}
 
     def add_page(self, url: str, page: Dropped) -> None:
         """Remember a page if there is room for it."""
