@@ -59,7 +59,8 @@ def read_sitemap(body: bytes) -> tuple[bool, Iterator[str]]:
 class SitemapLimits:
     """How much is read of the sitemaps of a crawl, which may have no end.
 
-    With `max_pages`, no more files than that.
+    With `max_pages`, no more files than that. They are counted apart from pages, for who asks for
+    five pages gets five, whatever led to them.
     """
 
     def __init__(self, max_pages: int | None = None) -> None:
