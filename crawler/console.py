@@ -33,6 +33,9 @@ _INTERVAL = 10.0
 _LIVE_INTERVAL = 0.5  # of a line that is written over in place
 
 
+_SPARED_FOR = {"copy_depth": "found on copies of copies", "fruitless": "nothing new for long"}
+
+
 class Row(NamedTuple):
     """A line of the table; an indented one is part of the row above it that is not."""
 
@@ -134,8 +137,9 @@ class Console:
         queued = len(scheduler) if hasattr(scheduler, "__len__") else 0
         stopping = "" if self.crawler.crawling else " · ending; Ctrl-C again does not wait"
         kept, dropped = (stats.get(f"item_{one}_count", 0) for one in ("scraped", "dropped"))
+        spared = f"{stats['dedup/spared']:,} spared · " if stats.get("dedup/spared") else ""
         line = (
-            f"{counted(pages, 'page')} · {kept:,} kept · {dropped:,} dropped · "
+            f"{counted(pages, 'page')} · {kept:,} kept · {dropped:,} dropped · {spared}"
             f"{queued:,} queued · {self._rate:.1f} pages/s{stopping}"
         )
         if self.is_live:
@@ -169,6 +173,8 @@ class Console:
         if again := stats.get("dedup/asked_again"):
             asked = counted(again, "dropped page was", "dropped pages were")
             self.terminal.print(f"{asked} asked for again: the original may have changed")
+        if spared := stats.get("dedup/spared"):
+            self.terminal.print(_describe_spared(stats, spared), soft_wrap=True)
         for uri, count in self.feeds:
             written = counted(count, "kept page is", "kept pages are")
             self.terminal.print(f"{written} in {uri}", soft_wrap=True)
@@ -214,6 +220,16 @@ def summary_rows(stats: Mapping[str, Any]) -> list[Row]:
         Row("not fetched as pages", sum(row.number for row in others)),
         *others,
     ]
+
+
+def _describe_spared(stats: Mapping[str, Any], spared: int) -> str:
+    """How many requests were not made, why, and what that has saved."""
+    counts = _counts_of(stats, "dedup/spared/")
+    named = {_SPARED_FOR.get(name, name): count for name, count in counts.items() if count}
+    megabytes = stats.get("dedup/spared_bytes", 0) / 1e6
+    saved = f"some {megabytes:,.1f} MB and {stats.get('dedup/spared_seconds', 0):,.0f} s of waiting"
+    requests = counted(spared, "request was", "requests were")
+    return f"{requests} spared, for copies ({_list_counts(named)}): {saved}"
 
 
 def _scrapy_command() -> str:

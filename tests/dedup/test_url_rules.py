@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.urls.evidence import Evidence
 from crawler.dedup.urls.parts import Parts, take_apart
 from crawler.dedup.urls.site_rules import Change, Judgement, SiteRules
@@ -240,3 +241,18 @@ def test_a_rule_is_told_in_few_bytes() -> None:
     for number in range(1000):
         evidence.note(number, f"section {number}", f"value {number}" * 10, "v", alone=True)
     assert len(str(evidence.to_dict())) < 1000
+
+
+async def test_rules_are_shared_through_the_index(index_url: str) -> None:
+    """On one server and on a cluster: bounded, and what a person says no crawl changes."""
+    async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=4)) as index:
+        await index.note_url_rule("a", "?sid", {"state": "forbidden"}, by_person=True)
+        await index.note_url_rule("a", "?sid", {"state": "learnt"})
+        for number in range(100):
+            await index.note_url_rule("b", f"?x{number}", {"state": "learnt", "pages": 3})
+        await index.note_url_rule("b", "?x0", None)
+        assert await index.url_rules("a") == {"?sid": {"state": "forbidden"}}
+        found = await index.store.all_url_rules()
+        assert set(found) == {"a", "b"}
+        assert len(found["b"]) == 63
+        assert (await index.verify()).faults == []

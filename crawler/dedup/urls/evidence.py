@@ -78,8 +78,8 @@ class Evidence:
             "examples": short[:_MOST_STORED],
         }
 
-    @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> Evidence:
-        """What another crawl tells of it: one page has to confirm that here."""
-        values = told.get("values")
-        return cls(told=values if isinstance(values, int) and values > 0 else 1)
+
+def values_told(told: Mapping[str, Any]) -> int:
+    """With how many values another crawl has seen a rule hold, 1 if it does not say."""
+    values = told.get("values")
+    return values if isinstance(values, int) and values > 0 else 1

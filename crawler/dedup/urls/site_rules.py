@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from .evidence import Evidence
+from .evidence import Evidence, values_told
 from .parts import PREFIX, Parts
 
 _MOST_URLS: Final = 10_000  # of a site that are remembered; beyond them less is spared
@@ -239,13 +239,14 @@ class SiteRules:
         """Take in what other crawls have learnt, and what people have said: by feature."""
         for name, what in list(told.items())[:_MOST_NAMES]:
             state = what.get("state")
-            if state == "forbidden":
+            if state == "forbidden" and name not in self.forbidden:
                 self.rules.pop(name, None)
                 self.forbidden.add(name)
                 self._note_that_matters(name)
-            elif state == "added":
+            elif state == "added" and not (name in self.rules and self.rules[name].added):
                 self.matters.discard(name)
                 self.rules[name] = Evidence(added=True)
                 self._index()
             elif state == "learnt" and name not in self.rules and name not in self.matters:
-                self._open.setdefault(name, Evidence.from_dict(what))
+                evidence = self._open.setdefault(name, Evidence())
+                evidence.told = max(evidence.told, values_told(what))

@@ -7,6 +7,8 @@ from collections import deque
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import xxhash
+
 from ...dedup.urls.parts import Parts
 from ...dedup.urls.site_rules import Change, Judgement, SiteRules
 
@@ -21,8 +23,13 @@ _EXPLORED: Final = 20  # one page is fetched in spite of the rules for so many t
 _LEAST_FRUITLESS: Final = 10
 _MOST_LEFT: Final = 10_000  # requests that are remembered, to be made after all
 _MOST_CONTENTS: Final = 1 << 19
-_MOST_COPIES: Final = 100_000
+_MOST_PAGES: Final = 1 << 18
 _LONGEST_FLIGHT: Final = 60.0  # seconds after which nobody waits for a request any more
+
+
+def page_number(url: str) -> int:
+    """A number of a page that is the same in all processes."""
+    return xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace"))
 
 
 class Why(StrEnum):
@@ -30,6 +37,16 @@ class Why(StrEnum):
 
     COPY_DEPTH = "copy_depth"  # only copies of copies lead there
     FRUITLESS = "fruitless"  # the site has brought nothing new for long
+
+
+class Found(NamedTuple):
+    """The page that a request was found on, and its depth as far as that was known then."""
+
+    page: int
+    depth: int
+
+
+NOWHERE: Final = Found(0, 0)
 
 
 class Decision(NamedTuple):
@@ -44,7 +61,7 @@ class Left(NamedTuple):
 
     request: Request
     reasons: tuple[str, ...]
-    found_on: int
+    found_on: Found
 
 
 class _Flight(NamedTuple):
@@ -81,9 +98,10 @@ class SiteCourse:
         self._checked = 0  # how many pages were new when rules were last checked
         self._flights: dict[str, _Flight] = {}
         self._contents: dict[int, None] = {}
-        self._copies: dict[int, int] = {}  # pages without anything new, and where they were found
+        # Pages, and where those were found that brought nothing new.
+        self._pages: dict[int, Found | None] = {}
 
-    def decide(self, url: str, parts: Parts, found_on: int, *, checks: bool = False) -> Decision:
+    def decide(self, url: str, parts: Parts, found_on: Found, *, checks: bool = False) -> Decision:
         """What to do with a request now; `checks` if it is made to see whether rules still hold."""
         if not checks and self.rules.sparing(parts) is not None:
             names = self.spares(parts)
@@ -126,11 +144,20 @@ class SiteCourse:
         for url in [url for url, one in self._flights.items() if one.started < oldest]:
             del self._flights[url]
 
-    def depth(self, page: int) -> int:
-        """How many pages in a row, up to this one, have brought nothing new."""
+    def depth(self, found_on: Found) -> int:
+        """How many pages in a row, up to this one, have brought nothing new.
+
+        Of a page that another crawler has fetched it is what that one knew.
+        """
         depth = 0
-        while page in self._copies and depth <= self._copy_depth:
-            page = self._copies[page]
+        while depth <= self._copy_depth:
+            page = found_on.page
+            if page not in self._pages:
+                return depth + found_on.depth
+            above = self._pages[page]
+            if above is None:
+                break
+            found_on = above
             depth += 1
         return depth
 
@@ -139,10 +166,10 @@ class SiteCourse:
         self._flights.pop(url, None)
 
     def observe(
-        self, url: str, parts: Parts, found_on: int, content: int, *, has_news: bool
+        self, url: str, parts: Parts, found_on: Found, content: int, *, has_news: bool
     ) -> list[Change]:
         """Note what came: the content of a page, and whether links of it had not been met."""
-        page, flight = hash(url), self._flights.get(url)
+        page, flight = page_number(url), self._flights.get(url)
         is_new_content = content not in self._contents
         if is_new_content and len(self._contents) < _MOST_CONTENTS:
             self._contents[content] = None
@@ -151,15 +178,19 @@ class SiteCourse:
             self.barren = 0
             if flight is not None and flight.is_trial:
                 self._trials = min(2 * self._trials, _MOST_TRIALS)
-            self._copies.pop(found_on, None)  # which has led to something new
+            for fruitful in page, found_on.page:
+                self._note_page(fruitful, None)
         else:
             self.barren += 1
             self._trials = _LEAST_TRIALS
-            if len(self._copies) < _MOST_COPIES and page != found_on:
-                self._copies[page] = found_on
+            self._note_page(page, found_on if page != found_on.page else None)
         return self.rules.observe(parts, content, is_new=is_new_content or has_news)
 
-    def leave(self, request: Request, reasons: tuple[str, ...], found_on: int) -> None:
+    def _note_page(self, page: int, found_on: Found | None) -> None:
+        if page in self._pages or len(self._pages) < _MOST_PAGES:
+            self._pages[page] = found_on
+
+    def leave(self, request: Request, reasons: tuple[str, ...], found_on: Found) -> None:
         """Remember a request that is not made."""
         self.left.append(Left(request, reasons, found_on))
         if len(self.left) > _MOST_LEFT:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import Counter, OrderedDict
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary
 
@@ -19,10 +20,12 @@ from ...project import project_config
 from ...scrapy_versions import is_asyncio_available
 from ...wording import counted
 from ..crawl.memory import hash_text
-from .site_course import Left, SiteCourse, Why
+from .site_course import NOWHERE, Found, Left, SiteCourse, Why, page_number
 from .visits import Visit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -42,6 +45,7 @@ CHECKS: Final = "dedup_checks"
 _LATER: Final = -1000  # added to the priority of what may be a copy
 _MOST_SITES: Final = 1000
 _MOST_REASONS: Final = 32  # that are counted one by one
+_ASK_EVERY: Final = 30.0  # seconds from one look at what others have learnt to the next
 _TURN: Final = 5.0  # seconds after which a request that waits looks again in any case
 
 _of: WeakKeyDictionary[Crawler, Sparing] = WeakKeyDictionary()
@@ -49,6 +53,24 @@ _of: WeakKeyDictionary[Crawler, Sparing] = WeakKeyDictionary()
 
 class Spared(IgnoreRequest):
     """A request that is not made, for its page would be a copy."""
+
+
+class _Failures:
+    """Lets a crawl go on if something fails here: then what may be a copy is fetched."""
+
+    def __init__(self) -> None:
+        self._is_told = False
+
+    @contextmanager
+    def passing(self, what: Request | Response) -> Iterator[None]:
+        try:
+            yield
+        except Spared:
+            raise
+        except Exception:
+            if not self._is_told:
+                self._is_told = True
+                logger.exception("Copies may be fetched, for %s could not be judged", what.url)
 
 
 class Sparing:
@@ -67,7 +89,9 @@ class Sparing:
         self._turns: set[asyncio.Future[None]] = set()
         self._index: DuplicateIndex | None = None
         self._told: dict[str, dict[str, Any]] = {}  # by site, what the index knows of its rules
+        self._ask_next: dict[str, float] = {}
         self._telling: set[asyncio.Future[None]] = set()
+        self._failures = _Failures()
         self._reasons: Counter[str] = Counter()
         self._bytes = self._seconds = self._responses = 0.0
 
@@ -112,11 +136,18 @@ class Sparing:
         """
         if request.method != "GET" or request.body or request.dont_filter:
             return request
+        with self._failures.passing(request):
+            return self._meet(request, response, visit)
+        return request
+
+    def _meet(self, request: Request, response: Response, visit: Visit) -> Request | None:
         parts = take_apart(request.url)
         if parts is None:
             return request
         site = self._site(request)
-        request.meta[FOUND_ON] = page = hash(response.url)
+        page = page_number(response.url)
+        depth = site.depth(Found(page, 0))
+        request.meta[FOUND_ON] = page, depth
         is_first = site.rules.meet(parts)
         visit.has_news |= is_first
         if not is_first:
@@ -124,7 +155,7 @@ class Sparing:
             if names is not None:
                 self._leave(site, parts.site, request, names)
                 return None
-        if not is_first or site.depth(page):
+        if not is_first or depth:
             request.priority += _LATER
         return request
 
@@ -132,12 +163,17 @@ class Sparing:
         """Note that a callback has come to its end."""
         visit = self.visit(response)
         visit.ended = True
-        self._look_at(response, visit)
+        with self._failures.passing(response):
+            self._look_at(response, visit)
 
     # What is downloaded
 
     async def admit(self, request: Request) -> None:
         """Let a request through when its turn comes, or raise :class:`Spared`."""
+        with self._failures.passing(request):
+            await self._admit(request)
+
+    async def _admit(self, request: Request) -> None:
         parts = take_apart(request.url)
         if parts is None:
             return
@@ -146,7 +182,7 @@ class Sparing:
             site.rules.ask(parts)
             return
         await self._ask_of(parts.site)
-        found_on = request.meta[FOUND_ON]
+        found_on = Found(*request.meta[FOUND_ON])
         checks = request.meta.pop(CHECKS, False)
         while True:
             decision = site.decide(request.url, parts, found_on, checks=checks)
@@ -176,7 +212,7 @@ class Sparing:
     def _leave(
         self, site: SiteCourse, name: str, request: Request, reasons: tuple[str, ...]
     ) -> None:
-        site.leave(request, reasons, request.meta[FOUND_ON])
+        site.leave(request, reasons, Found(*request.meta[FOUND_ON]))
         self._count(reasons, 1)
         if reasons == (Why.FRUITLESS,) and not site.is_told:
             site.is_told = True
@@ -209,7 +245,8 @@ class Sparing:
     def _item_ended(self, response: Response | None) -> None:
         if response is not None and (visit := self._visits.get(response)) is not None:
             visit.item_ended()
-            self._look_at(response, visit)
+            with self._failures.passing(response):
+                self._look_at(response, visit)
 
     def _look_at(self, response: Response, visit: Visit) -> None:
         """Learn from a response when all that comes of it has come."""
@@ -219,7 +256,7 @@ class Sparing:
         parts, site = take_apart(response.url), self._site(request)
         if visit.is_page and visit.content is not None and parts is not None:
             visit.is_seen = True
-            found_on = request.meta.get(FOUND_ON, 0)
+            found_on = Found(*request.meta.get(FOUND_ON, NOWHERE))
             content, news = visit.content, visit.has_news
             changes = site.observe(response.url, parts, found_on, content, has_news=news)
             for change in changes:
@@ -265,10 +302,10 @@ class Sparing:
         return site
 
     async def _ask_of(self, name: str) -> None:
-        """Ask the index for the rules of a site, once."""
-        if name in self._told or self._index is None:
+        """Ask the index for the rules of a site, now and then."""
+        if self._index is None or time.monotonic() < self._ask_next.get(name, 0):
             return
-        self._told[name] = {}
+        self._ask_next[name] = time.monotonic() + _ASK_EVERY
         try:
             self._told[name] = await self._index.url_rules(name)
         except DedupError as error:
