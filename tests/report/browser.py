@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = shutil.which("chromium")
 DESKTOP, PHONE = (1200, 900), (390, 844)
+SCHEMES: list[Any] = ["light", "dark"]
 
 # All texts that can be seen and contrast less than 4.5 : 1 with what is behind them (WCAG 2, AA).
 _PALE = """
@@ -80,6 +81,20 @@ class Visit:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("dialog", lambda dialog: (self.complaints.append("dialog"), dialog.dismiss()))
 
+    def flaws(self) -> list[str]:
+        """What does not fit, is pale or not reached by keyboard, in both sizes and both schemes."""
+        found = []
+        for size in (DESKTOP, PHONE):
+            self.page.set_viewport_size({"width": size[0], "height": size[1]})
+            found += [f"{size}: wider than the window"] if self.overflows() else []
+            found += [f"{size}: cut: {text}" for text in self.cut_texts()]
+            for scheme in SCHEMES:
+                self.page.emulate_media(color_scheme=scheme)
+                found += [f"{size}, {scheme}: {text}" for text in self.pale_texts()]
+            if missing := self.unreached_controls():
+                found.append(f"{size}: {missing} controls are not reached")
+        return found
+
     def pale_texts(self) -> list[str]:
         """Texts with too little contrast."""
         found: list[str] = self.page.evaluate(_PALE)
@@ -123,14 +138,10 @@ def open_browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def visit(
-    browser: Browser, size: tuple[int, int] = DESKTOP, scheme: Any = "light", **options: Any
-) -> Iterator[Visit]:
+def visit(browser: Browser, size: tuple[int, int] = DESKTOP, **options: Any) -> Iterator[Visit]:
     """A window without cookies."""
     width, height = size
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, **options
-    )
+    context = browser.new_context(viewport={"width": width, "height": height}, **options)
     context.set_default_timeout(10_000)
     try:
         yield Visit(context.new_page())

@@ -79,26 +79,15 @@ def test_hostile_pages_are_all_there(browser: Browser, hostile: str) -> None:
         assert seen.page.locator("#near del").count() >= len(ATTACKS)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("pages", [0, 3])
-def test_looks(
-    browser: Browser,
-    config: DedupConfig,
-    tmp_path: Path,
-    pages: int,
-    size: tuple[int, int],
-    scheme: str,
-) -> None:
+def test_looks(browser: Browser, config: DedupConfig, tmp_path: Path, pages: int) -> None:
     """Fits the window, every text has contrast, and the tabulator key reaches every control."""
     fill(config, THREE[:pages])
     address = write_report(config, tmp_path / "report.html")
-    with visit(browser, size, scheme) as seen:
+    with visit(browser) as seen:
         seen.page.goto(address)
         open_all(seen)
-        assert not seen.overflows()
-        assert seen.pale_texts() == []
-        assert seen.unreached_controls() == 0
+        assert seen.flaws() == []
         levels = seen.page.evaluate(
             "() => [...document.querySelectorAll('h1, h2, h3')].map((one) => +one.tagName[1])"
         )
@@ -204,13 +193,7 @@ class SyntheticIndex:
         return IndexStats("large", counts, {}, histogram, 100_000, 60_000, 10**8, 450.0, {})
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_100_000_pages(
-    browser: Browser,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    size: tuple[int, int],
-) -> None:
+def test_100_000_pages(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file stays small, says what it leaves out, and lays out only what is looked at."""
     survey = synthetic(40_000, 9_000)
     for number, similarity in enumerate(
@@ -236,7 +219,7 @@ def test_100_000_pages(
     path = tmp_path / "report.html"
     path.write_text(render_report(found, DedupConfig()), encoding="utf-8")
     assert path.stat().st_size < 10_000_000
-    with visit(browser, size) as seen:
+    with visit(browser) as seen:
         page = seen.page
         page.goto(path.as_uri())
         assert page.evaluate("() => document.querySelectorAll('*').length") < 3000
@@ -258,5 +241,7 @@ def test_100_000_pages(
         assert page.locator("#list .members > li").count() == 31
         page.fill("#filter", survey.near[0].url)
         assert page.inner_text("#count") == "1 of 5,000 clusters"
-        assert not seen.overflows()
+        for width, height in (DESKTOP, PHONE):
+            page.set_viewport_size({"width": width, "height": height})
+            assert not seen.overflows()
         assert seen.complaints == []

@@ -23,7 +23,7 @@ from crawler.report.survey import Survey
 from crawler.report.web import server, view
 from crawler.report.web.guard import form_token
 from tests.conftest import Server, wait_until
-from tests.report.browser import DESKTOP, PHONE, Visit, visit
+from tests.report.browser import PHONE, Visit, visit
 from tests.report.pages import ATTACKS, fill, hostile_pages, run, write_report
 from tests.report.serving import TOKEN, Served, served
 from tests.report.test_report import THREE, synthetic
@@ -239,21 +239,16 @@ def test_hostile_pages_do_nothing(browser: Browser, config: DedupConfig) -> None
         assert seen.complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_looks(browser: Browser, site: Served, size: tuple[int, int], scheme: str) -> None:
+def test_looks(browser: Browser, site: Served) -> None:
     """Every page fits the window, has contrast, and is reached by the tabulator key."""
-    with visit(browser, size, scheme) as seen:
+    with visit(browser) as seen:
         enter(seen, site)
         for path in PATHS[:-2]:
             seen.page.goto(site.root + path)
             seen.page.evaluate(
                 "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
             )
-            assert not seen.overflows(), path
-            assert seen.pale_texts() == [], path
-            assert seen.cut_texts() == [], path
-            assert seen.unreached_controls() == 0, path
+            assert seen.flaws() == [], path
             assert seen.page.locator("h1").count() == 1
         assert seen.complaints == []
 
