@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import fields, make_dataclass, replace
 
 import pytest
@@ -359,13 +359,21 @@ async def test_a_long_text_keeps_its_place(index: DuplicateIndex) -> None:
     assert [one.duplicate_of for one in verdicts] == [None, "http://a/1"]
 
 
-async def test_what_is_not_seen_expires(index_url: str) -> None:
+@pytest.fixture
+def pass_time(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Lets seconds pass for who checks pages, whose clock says when they were seen."""
+    clock, ahead = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: clock() + sum(ahead))
+    return ahead.append
+
+
+async def test_what_is_not_seen_expires(index_url: str, pass_time: Callable[[float], None]) -> None:
     """After DEDUP_TTL a page counts no more; one that is seen again and again stays."""
     config = DedupConfig(redis_url=index_url, shards=8, ttl=2)
     async with DuplicateIndex.open(config) as index:
         await index.check_many([(f"http://a/{n}", text(article(n))) for n in range(40)])
         for _ in range(3):
-            await asyncio.sleep(1.1)
+            pass_time(1.1)
             assert (await index.check("http://a/0", text(article(0)))).kind is Kind.UNCHANGED
         assert (await index.check("http://b/0", text(article(0)))).kind is Kind.EXACT
         assert (await index.check("http://b/1", text(article(1)))).kind is Kind.UNIQUE
@@ -374,13 +382,13 @@ async def test_what_is_not_seen_expires(index_url: str) -> None:
         assert (await index.verify()).faults == []
 
 
-async def test_the_shortest_time_holds(index_url: str) -> None:
+async def test_the_shortest_time_holds(index_url: str, pass_time: Callable[[float], None]) -> None:
     """What one crawl lets expire is gone for those that would keep it."""
     config = DedupConfig(redis_url=index_url, shards=8, seed=1)
     pages = [(f"http://a/{n}", text(article(n))) for n in range(40)]
     async with DuplicateIndex.open(config) as index:
         await index.check_many(pages)
-        await asyncio.sleep(2.1)
+        pass_time(2.1)
         assert (await index.check("http://b/1", pages[1][1])).kind is Kind.EXACT
         async with DuplicateIndex.open(replace(config, ttl=1)) as other:
             for n in range(40):
@@ -412,13 +420,15 @@ async def test_a_clock_that_is_behind_lets_nothing_expire(
         assert (await index.verify()).faults == []
 
 
-async def test_memory_of_what_expired_is_given_back(index_url: str) -> None:
+async def test_memory_of_what_expired_is_given_back(
+    index_url: str, pass_time: Callable[[float], None]
+) -> None:
     """An index whose pages come and go stays as large as what is alive."""
     async with DuplicateIndex.open(DedupConfig(redis_url=index_url, shards=8, ttl=1)) as index:
         for start in range(0, 2000, 500):
             pages = [(f"http://a/{n}", f"page {n} is short") for n in range(start, start + 500)]
             await index.check_many(pages)
-            await asyncio.sleep(2.1)
+            pass_time(2.1)
         for n in range(60):
             await index.check("http://b/", f"and is checked for the {n}th time")
         assert (await index.stats()).urls < 500

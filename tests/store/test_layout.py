@@ -213,6 +213,7 @@ async def test_an_audit_during_a_crawl(index_url: str, monkeypatch: pytest.Monke
         assert f"bucket {lost} and the records disagree" in (await index.verify()).faults
 
 
+@pytest.mark.parametrize("index_url", ["server", "cluster"], indirect=True)
 @pytest.mark.parametrize("same", [True, False])
 async def test_an_audit_during_a_crawl_without_a_pause(index_url: str, same: bool) -> None:
     """Buckets that change in each look are no faults; it says how many, if any are left.
@@ -220,7 +221,7 @@ async def test_an_audit_during_a_crawl_without_a_pause(index_url: str, same: boo
     Faults are told as soon as the index stands still.
     """
     config = DedupConfig(redis_url=index_url, verify_bits=BITS, shards=1)
-    requests = pages(6000, bands=8)
+    requests = pages(2000, bands=8)
     async with DuplicateIndex.open(config) as index, DuplicateIndex.open(config) as other:
         await index.store.check(requests[:200])
 
@@ -228,7 +229,7 @@ async def test_an_audit_during_a_crawl_without_a_pause(index_url: str, same: boo
             for start in itertools.count(200, 20):
                 if stop.is_set():
                     return
-                some = requests[start % 6000 : start % 6000 + 20]
+                some = requests[start % 2000 : start % 2000 + 20]
                 if same:  # a few pages, again and again with the texts of others
                     some = [
                         page._replace(url=f"http://host/{n}", token=start.to_bytes(4))
@@ -239,7 +240,7 @@ async def test_an_audit_during_a_crawl_without_a_pause(index_url: str, same: boo
 
         stop, task = asyncio.Event(), asyncio.create_task(crawl())
         try:
-            for _ in range(4):
+            for _ in range(2):
                 assert (await index.verify()).faults == []
             lost = index.store.shards[0].numbered("exact", 3)
             await index.store._client.delete(lost)
@@ -275,6 +276,7 @@ async def test_a_foreign_key_is_a_fault(index_url: str, name: str) -> None:
         assert audit.kept == 1
 
 
+@pytest.mark.parametrize("index_url", ["server", "cluster"], indirect=True)
 @pytest.mark.parametrize("kept", range(7))
 async def test_a_bucket_that_was_cut_stops_no_check(index_url: str, kept: int) -> None:
     """Of a cut bucket the whole entries count, new ones are found, and the audit names it."""
