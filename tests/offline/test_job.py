@@ -9,10 +9,12 @@ import html
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -192,43 +194,16 @@ def test_the_result_depends_neither_on_the_tasks_nor_on_the_file_system(
     assert {"CREATE", "RENAME"} <= asked
 
 
-def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done) -> None:
-    """With -9, all its processes at once: what was done is not done again, the rest is the same."""
-    out = done.folder / "killed"
-    options = {"spark.master": "local[1]", **QUIET}
-    words = [str(SUBMIT), *done.patterns, "-o", str(out), "-s", "DEDUP_SEED=7"]
-    words += [word for option in options.items() for word in ("--conf", "=".join(option))]
-    process = subprocess.Popen(
-        [sys.executable, *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    with process:
-        assert process.stderr is not None
-        ended = (line.startswith("pages:") for line in iter(process.stderr.readline, ""))
-        is_read = any(ended)
-        os.killpg(process.pid, signal.SIGKILL)
-    assert is_read
-    result = run(spark, done.patterns, out)
-    assert "pages" not in result.seconds
-    assert result._replace(seconds={}) == done.result._replace(seconds={})
-    assert duplicates(spark, out) == duplicates(spark, done.folder / "out")
-
-
 @pytest.mark.usefixtures("spark")  # without Java it is skipped
 @pytest.mark.parametrize("begun", [False, True])
 def test_ctrl_c_ends_all_of_it_without_a_word(tmp_path: Path, begun: bool) -> None:
     """While Java is being started, which would stay for ever, and in the middle of a job."""
-    with _job(tmp_path) as process:
+    path = corpora.write(tmp_path / "a.jsonl", corpora.pages(300))
+    with _job(tmp_path / "out", str(path)) as process:
         assert process.stderr is not None
-        if begun:
-            assert process.stderr.readline().startswith("pages:")
-        else:
-            while "java" not in _of_session(process.pid):
-                sleep(0.05)
+        sought = "pyspark.worker" if begun else "java"
+        while sought not in _of_session(process.pid):
+            sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
         said = process.stderr.read()
     assert (process.returncode, said) == (130, "")
@@ -238,17 +213,28 @@ def test_ctrl_c_ends_all_of_it_without_a_word(tmp_path: Path, begun: bool) -> No
     assert not left
 
 
-@pytest.mark.usefixtures("spark")
-def test_a_killed_java_is_one_error(tmp_path: Path) -> None:
-    """As when the memory of the machine is full: it says what to do."""
-    with _job(tmp_path) as process:
+def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done) -> None:
+    """With -9, Java and all that work for it at once, as when the memory of the machine is full.
+
+    It says what to do; then what was done is not done again, and the rest is the same.
+    """
+    out = done.folder / "killed"
+    with _job(out, *done.patterns, "-s", "DEDUP_SEED=7") as process:
         assert process.stderr is not None
-        assert process.stderr.readline().startswith("pages:")
-        number = next(line for line in _of_session(process.pid).splitlines() if "java" in line)
-        os.kill(int(number.split()[0]), signal.SIGKILL)
+        ended = (line.startswith("pages:") for line in iter(process.stderr.readline, ""))
+        is_read = any(ended)
+        for number in map(int, re.findall(r"^ *(\d+)", _of_session(process.pid), re.MULTILINE)):
+            if number != process.pid:
+                with suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
         said = process.stderr.read()
+    assert is_read
     assert process.returncode == 2
     assert said.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended, as if killed")
+    result = run(spark, done.patterns, out)
+    assert "pages" not in result.seconds
+    assert result._replace(seconds={}) == done.result._replace(seconds={})
+    assert duplicates(spark, out) == duplicates(spark, done.folder / "out")
 
 
 @pytest.mark.parametrize(("path", "is_told"), [(java_gateway.__file__, False), (__file__, True)])
@@ -275,12 +261,12 @@ def test_what_java_refuses(
         cli.run_job(words, CONFIG, submitted=True)
 
 
-def _job(folder: Path) -> subprocess.Popen[str]:
+def _job(out: Path, *words: str) -> subprocess.Popen[str]:
     """A job in a session of processes of its own."""
-    path = corpora.write(folder / "a.jsonl", corpora.pages(300))
-    words = ["corpus", str(path), "-o", str(folder / "out"), "--master", "local[1]"]
+    words += ("-o", str(out), "--master", "local[1]")
+    words += tuple(word for one in FOR_LITTLE.items() for word in ("--conf", "=".join(one)))
     return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "dedup", *words],
+        [sys.executable, "-m", "scrapy", "dedup", "corpus", *words],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -292,50 +278,58 @@ def _job(folder: Path) -> subprocess.Popen[str]:
 
 def _of_session(number: int) -> str:
     """The processes of a session."""
-    words = ["ps", "-s", str(number), "-o", "pid=,comm="]
+    words = ["ps", "-ww", "-s", str(number), "-o", "pid=,args="]
     found = subprocess.run(words, capture_output=True, text=True)
     return found.stdout
 
 
-def test_an_address_that_comes_again(spark: SparkSession, tmp_path: Path) -> None:
-    """With its text it is unchanged, with a similar one near; both versions are compared."""
-    words = corpora.article(1, 300)
-    near = corpora.text(corpora.changed(words, 2))
-    rows = [("https://e.example/", corpora.text(words))] * 2 + [("https://e.example/", near)]
-    path = corpora.write(tmp_path / "a.jsonl", rows)
+@pytest.fixture(scope="module")
+def odd(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """Of a file with an address that comes thrice and a broken line, and one that is no Parquet."""
+    folder = tmp_path_factory.mktemp("odd")
+    path, bad = folder / "a.jsonl", folder / "b.parquet"
+    corpora.write(path, ADDRESSES)
     path.write_bytes(path.read_bytes() + b'{"url": "https://e.example/broken"\n\n')
-    result = run(spark, [str(path)], tmp_path / "out")
+    bad.write_bytes(b"PAR1 a download that broke off")
+    patterns = [str(path), str(bad)]
+    return Done(folder, patterns, run(spark, patterns, folder / "out"))
+
+
+WORDS = corpora.article(1, 300)
+ADDRESSES = [("https://e.example/", corpora.text(WORDS))] * 2
+ADDRESSES += [("https://e.example/", corpora.text(corpora.changed(WORDS, 2)))]
+
+
+def test_an_address_that_comes_again(odd: Done) -> None:
+    """With its text it is unchanged, with a similar one near; both versions are compared."""
+    result = odd.result
     assert (result.kept, result.unchanged, result.near, result.unreadable) == (1, 1, 1, 1)
     assert (result.pages, result.binary, result.skipped) == (3, 0, 1)  # all five lines
-    (fault,) = result.faults
-    start = len(corpora.json_lines(rows))
-    assert fault.startswith(f"{str(path)!r}, byte {start + 1}: not JSON: Expecting ',' delimiter")
-    assert b"broken" in next((tmp_path / "out" / "kept").iterdir()).read_bytes()
+    (fault,) = (one for one in result.faults if odd.patterns[1] not in one)
+    start = len(corpora.json_lines(ADDRESSES))
+    name = odd.patterns[0]
+    assert fault.startswith(f"{name!r}, byte {start + 1}: not JSON: Expecting ',' delimiter")
+    assert b"broken" in next((odd.folder / "out" / "kept").iterdir()).read_bytes()
 
 
-def test_results_of_another_run_are_not_taken_up(spark: SparkSession, tmp_path: Path) -> None:
+def test_results_of_another_run_are_not_taken_up(spark: SparkSession, odd: Done) -> None:
     """Those of other files, after the work that they rest on was deleted, would drop any page."""
-    one = corpora.write(tmp_path / "a.jsonl", corpora.pages(3))
-    other = corpora.write(tmp_path / "b.jsonl", corpora.pages(6)[::-1])
-    out = tmp_path / "out"
-    run(spark, [str(one)], out)
+    other = corpora.write(odd.folder / "c.jsonl", corpora.pages(6)[::-1])
+    out = shutil.copytree(odd.folder / "out", odd.folder / "copy")
     with pytest.raises(InputError, match=r"other input files\): .* remove work, duplicates, "):
         run(spark, [str(other)], out)
     shutil.rmtree(out / "work")
-    with pytest.raises(InputError, match=r"out' holds the results of a run whose .*remove dupl"):
+    with pytest.raises(InputError, match=r"copy' holds the results of a run whose .*remove dupl"):
         run(spark, [str(other)], out)
 
 
-def test_a_damaged_file_stops_no_other(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_damaged_file_stops_no_other(odd: Done) -> None:
     """A Parquet file that is none is named, and nothing stands in its place; others are whole."""
-    good, bad = tmp_path / "a.jsonl", tmp_path / "b.parquet"
-    corpora.write(good, corpora.pages(1))
-    bad.write_bytes(b"PAR1 a download that broke off")
-    result = run(spark, [str(good), str(bad)], tmp_path / "out")
-    assert result.damaged == [str(bad)]
-    (fault,) = result.faults
+    bad = odd.patterns[1]
+    assert odd.result.damaged == [bad]
+    (fault,) = (one for one in odd.result.faults if bad in one)
     assert fault.startswith(f"cannot be read to its end: {bad}: Parquet magic bytes not found")
-    kept = [path.name for path in (tmp_path / "out" / "kept").glob("0*")]
+    kept = [path.name for path in (odd.folder / "out" / "kept").glob("0*")]
     assert kept == ["000000-a.jsonl"]
 
 
