@@ -216,7 +216,7 @@ def _used(client: Any) -> tuple[float, float, float]:
 async def _open(client: Any, config: DedupConfig) -> RedisIndex:
     from crawler.dedup.exchange.open_store import make_store
 
-    store = make_store(client, config)
+    store = await make_store(client, config)
     assert isinstance(store, RedisIndex)
     await store.open()
     return store

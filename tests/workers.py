@@ -37,8 +37,9 @@ import asyncio, json, sys, time
 from crawler.dedup import (DedupConfig, DuplicateIndex)
 from tests.texts import article, changed, text
 
-async def main(url, method, worker, workers, sets):
-    async with DuplicateIndex.open(DedupConfig(redis_url=url, method=method)) as index:
+async def main(url, method, worker, workers, sets, shards):
+    config = DedupConfig(redis_url=url, method=method, shards=shards)
+    async with DuplicateIndex.open(config) as index:
         pages = [text(changed(article(n, 400), 1, seed=worker)) for n in range(sets)]
         client = index.store._client
         kept = []
@@ -60,8 +61,9 @@ import asyncio, sys
 from crawler.dedup import (DedupConfig, DuplicateIndex)
 from tests.texts import article, changed, text
 
-async def main(url, data_dir, worker, timeout=10):
-    config = DedupConfig(redis_url=url or None, data_dir=data_dir, timeout=float(timeout))
+async def main(url, data_dir, worker, timeout=10, shards=1):
+    own = {"timeout": float(timeout), "shards": int(shards)}
+    config = DedupConfig(redis_url=url or None, data_dir=data_dir, **own)
     async with DuplicateIndex.open(config) as index:
         for n in range(1_000_000):
             pages = [(f"http://w{worker}/{n}-{s}", text(changed(article(n, 400), 1, seed=s)))
@@ -85,13 +87,13 @@ def start(program: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 def check_in_lock_step(
-    url: str, workers: int, sets: int, method: str = "fast"
+    url: str, workers: int, sets: int, method: str = "fast", *, shards: int = 1
 ) -> tuple[Counter[int], set[int]]:
     """Let processes check near-duplicates of one another at the same moment, set after set.
 
     How many pages of each set were kept, and the workers that kept any.
     """
-    processes = [start(LOCKSTEP, url, method, n, workers, sets) for n in range(workers)]
+    processes = [start(LOCKSTEP, url, method, n, workers, sets, shards) for n in range(workers)]
     kept: Counter[int] = Counter()
     winners = set()
     for number, process in enumerate(processes):

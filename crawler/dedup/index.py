@@ -18,7 +18,7 @@ from .exchange.open_store import make_store
 from .exchange.replay import replayed
 from .exchange.requests import gone_of, record_of, request_of, verdict_of
 from .exchange.spool import Spool, Waiting
-from .fingerprint import Fingerprint, Fingerprinter, make_corrector
+from .fingerprint import Fingerprint, Fingerprinter
 from .identity import host
 from .sketches.odd import OddSketch
 from .store.audit import Audit, audit_index
@@ -97,12 +97,8 @@ class DuplicateIndex:
         ``DEDUP_CORRECT`` needs and cannot have; then none is made.
         """
         async with open_server(config) as client:
-            try:  # before an index is made for a dictionary that is none
-                store = make_store(client, config)
-                make_corrector(config)
-            except InputError as error:
-                raise InputError(f"DEDUP_CORRECT: {error}") from error
             try:
+                store = await make_store(client, config)
                 found = await store.open(make=make)
             except ServerError as error:
                 raise ServerError(f"{server_name(config)}: {error}") from error

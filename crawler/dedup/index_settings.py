@@ -84,10 +84,10 @@ class IndexSettings:
         "simhash instead, of DEDUP_NUM_HASHES bits.",
     )
     shards: int = setting(
-        24,
+        1,
         parsing.integer(1, 1024),
-        "Parts that an index in a cluster consists of, spread over the nodes: as many nodes can "
-        "share it at most. One server knows no parts.",
+        "Parts of a new index on a cluster. One lies on one node, as on a server; more are spread "
+        "over the nodes, for an index that one node's memory does not hold.",
     )
     seed: int | None = setting(
         None,

@@ -90,23 +90,31 @@ def config(redis_url):
     return DedupConfig(redis_url=redis_url)
 
 
-@pytest.mark.parametrize("source", ["server", "cluster"])
-@pytest.mark.parametrize("target", ["server", "cluster"])
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        *(("server", "server"), ("server", "slot"), ("slot", "server"), ("spread", "spread")),
+        *(("slot", "spread"), ("spread", "slot")),
+    ],
+)
 def test_what_is_read_is_what_was_written(source, target, redis_url, cluster_url, tmp_path):
     """Between servers and clusters: records, originals, counters; sound; and it goes on from there.
 
     Where the layout is the same, pages keep their numbers.
     """
-    urls = {"server": redis_url, "cluster": cluster_url}
-    old = DedupConfig(redis_url=urls[source], namespace="old")
-    new = DedupConfig(redis_url=urls[target], namespace="new")
+    places = {"server": (redis_url, 1), "slot": (cluster_url, 1), "spread": (cluster_url, 24)}
+    old, new = (
+        DedupConfig(redis_url=places[kind][0], shards=places[kind][1], namespace=name)
+        for kind, name in ((source, "old"), (target, "new"))
+    )
+    is_same = (source == "spread") == (target == "spread")
     before = opened(old, fill)
     path = written(old, tmp_path / "index.jsonl.gz")
     found = asyncio.run(import_index(new, path))
     assert (found.pages, found.new, found.audit.faults) == (len(before[0]), len(before[0]), [])
-    assert found.keeps is (source == target)
+    assert found.keeps is is_same
     after = opened(new, everything)
-    if source == target:
+    if is_same:
         assert after == before
         both = [
             opened(config, lambda index: inspection.read_clusters(index)) for config in (old, new)

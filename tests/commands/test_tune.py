@@ -207,7 +207,7 @@ async def _fill_with_unlike(config: DedupConfig, pages: int) -> None:
     rng = np.random.default_rng(1)
     bands, odd = config.banding.bands, config.verify_bits // 8
     async with open_server(config) as client:
-        store = make_store(client, config)
+        store = await make_store(client, config)
         await store.open()
         for start in range(0, pages, 500):
             requests = []

@@ -23,15 +23,18 @@ from tests.conftest import Server
 from tests.texts import article, changed, text
 from tests.workers import ENDLESS, check_all, check_in_lock_step, start
 
+SHARDS = 16
+
 
 def configured(url: str, **settings: object) -> DedupConfig:
-    return DedupConfig(redis_url=url, shards=16, **settings)  # type: ignore[arg-type]
+    return DedupConfig(redis_url=url, shards=SHARDS, **settings)  # type: ignore[arg-type]
 
 
-def test_of_pages_checked_in_lock_step_one_survives(cluster_url: str) -> None:
-    """Eight processes check near-duplicates of one another at the same moment, 100 times over."""
-    workers, sets = 8, 100
-    kept, winners = check_in_lock_step(cluster_url, workers, sets)
+@pytest.mark.parametrize("shards", [1, SHARDS])
+def test_of_pages_checked_in_lock_step_one_survives(cluster_url: str, shards: int) -> None:
+    """Eight processes check near-duplicates of one another at the same moment, time and again."""
+    workers, sets = 8, 100 if shards > 1 else 30
+    kept, winners = check_in_lock_step(cluster_url, workers, sets, shards=shards)
     assert kept == Counter(range(sets))
     assert len(winners) > 1  # or they did not meet at all
 
@@ -39,13 +42,13 @@ def test_of_pages_checked_in_lock_step_one_survives(cluster_url: str) -> None:
 @pytest.mark.parametrize("method", ["smallest", "modulo"])
 def test_one_survives_whatever_the_method(cluster_url: str, method: str) -> None:
     """So also with keys that all stand in one table, and where twins must share several."""
-    kept, _ = check_in_lock_step(cluster_url, 4, 40, method)
+    kept, _ = check_in_lock_step(cluster_url, 4, 40, method, shards=SHARDS)
     assert kept == Counter(range(40))
 
 
 async def test_a_page_weighs_on_all_nodes(cluster_url: str, cluster: list[Server]) -> None:
     """Pages and tables lie on every node, none with much more than its part."""
-    async with DuplicateIndex.open(DedupConfig(redis_url=cluster_url)) as index:
+    async with DuplicateIndex.open(configured(cluster_url)) as index:
         await index.check_many([(f"http://a/{n}", text(article(n, 50))) for n in range(1000)])
         stats = await index.stats()
     weights = [weight(node) for node in cluster]
@@ -58,11 +61,11 @@ def weight(node: Server) -> int:
     return sum(int(node.ask("MEMORY", "USAGE", key)) for key in node.ask("KEYS", "*"))
 
 
-@pytest.mark.parametrize("seed", range(2))
-async def test_killed_workers_leave_nothing_behind(cluster_url: str, seed: int) -> None:
+@pytest.mark.parametrize("shards", [1, SHARDS])
+async def test_killed_workers_leave_nothing_behind(cluster_url: str, shards: int) -> None:
     """Workers killed with -9 in the middle of their work, at any step, change no later verdict."""
-    chooser = random.Random(seed)
-    workers = [start(ENDLESS, cluster_url, "unused", worker, 2) for worker in range(3)]
+    chooser = random.Random(shards)
+    workers = [start(ENDLESS, cluster_url, "unused", worker, 2, shards) for worker in range(3)]
     for process in workers:
         assert process.stdout is not None
         process.stdout.readline()
@@ -70,7 +73,9 @@ async def test_killed_workers_leave_nothing_behind(cluster_url: str, seed: int) 
         await asyncio.sleep(chooser.random() * 0.05)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    kept = await check_all(DedupConfig(redis_url=cluster_url, timeout=4), range(12), range(3))
+    kept = await check_all(
+        DedupConfig(redis_url=cluster_url, shards=shards, timeout=4), range(12), range(3)
+    )
     assert kept == Counter(range(12))
 
 
@@ -354,7 +359,7 @@ async def test_copies_under_way_push_no_page_out(cluster_url: str) -> None:
 
 async def test_stopped_processes_do_not_stop_others(cluster_url: str) -> None:
     """Workers stopped by a signal and continued: of each set one is kept, and all agree on it."""
-    processes = [start(ENDLESS, cluster_url, "unused", worker, 2) for worker in range(3)]
+    processes = [start(ENDLESS, cluster_url, "unused", worker, 2, SHARDS) for worker in range(3)]
     for process in processes:
         assert process.stdout is not None
         process.stdout.readline()
@@ -366,7 +371,7 @@ async def test_stopped_processes_do_not_stop_others(cluster_url: str) -> None:
     for process in processes:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    kept = await check_all(DedupConfig(redis_url=cluster_url, timeout=4), range(12), range(3))
+    kept = await check_all(configured(cluster_url, timeout=4), range(12), range(3))
     assert kept == Counter(range(12))
 
 

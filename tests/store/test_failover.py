@@ -13,9 +13,12 @@ from pathlib import Path
 import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ServerError
+from crawler.dedup.store.cluster.slot import head_keys
 from tests.conftest import Server, join_cluster, wait_until
 from tests.texts import article, changed, text
 from tests.workers import ENDLESS, check_all, start
+
+SHARDS = 16
 
 
 @pytest.fixture
@@ -28,10 +31,15 @@ def replicated(start_server: Callable[..., Server]) -> Iterator[list[Server]]:
             node.kill()
 
 
-async def test_a_node_dies_and_its_replica_is_promoted(replicated: list[Server]) -> None:
+@pytest.mark.parametrize("shards", [1, SHARDS])
+async def test_a_node_dies_and_its_replica_is_promoted(
+    replicated: list[Server], shards: int
+) -> None:
     """A primary killed with -9 among checks: pages wait or go unchecked, no text is ever lost."""
-    url = f"redis+cluster://127.0.0.1:{replicated[1].port}"
-    config = DedupConfig(redis_url=url, shards=16)
+    slot = int(replicated[0].ask("CLUSTER", "KEYSLOT", head_keys("dedup").params))
+    doomed = slot * 3 // 16384 if shards == 1 else 0
+    url = f"redis+cluster://127.0.0.1:{replicated[doomed - 1].port}"
+    config = DedupConfig(redis_url=url, shards=shards)
     verdicts: dict[int, list[str | None]] = {}
     async with DuplicateIndex.open(config) as one, DuplicateIndex.open(config) as two:
 
@@ -48,7 +56,7 @@ async def test_a_node_dies_and_its_replica_is_promoted(replicated: list[Server])
 
         crawls = asyncio.gather(crawl(one, 1), crawl(two, 2))
         await asyncio.sleep(0.5)
-        replicated[0].kill()
+        replicated[doomed].kill()
         await crawls
         assert len(verdicts) == 400
         assert all(None in found for found in verdicts.values())  # never zero survivors
@@ -71,7 +79,7 @@ async def test_a_node_that_is_killed_and_back_loses_nothing_that_it_answered(
     url = f"redis+cluster://127.0.0.1:{nodes[0].port}"
     answered: set[str] = set()
     for worker, node in enumerate(nodes):
-        process = start(ENDLESS, url, "unused", worker)
+        process = start(ENDLESS, url, "unused", worker, 10, SHARDS)
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(30)]
         node.kill()
@@ -81,7 +89,7 @@ async def test_a_node_that_is_killed_and_back_loses_nothing_that_it_answered(
         lines += process.communicate()[0].splitlines()
         answered |= {url for _, _, url in (x.strip().partition(" ") for x in lines) if url}
     assert len(answered) >= 3 * 60
-    config = DedupConfig(redis_url=url)
+    config = DedupConfig(redis_url=url, shards=SHARDS)
     async with DuplicateIndex.open(config) as index:
         for address in answered:
             assert await index.show(address) is not None, address
@@ -94,7 +102,7 @@ async def test_a_hanging_node_is_waited_for_once_at_the_end_of_a_crawl(
     """What waits to be checked goes on waiting after one time-out."""
     nodes = join_cluster(start_server, 3, cluster_node_timeout=60_000)
     url = f"redis+cluster://127.0.0.1:{nodes[0].port}"
-    config = DedupConfig(redis_url=url, data_dir=tmp_path, timeout=1)
+    config = DedupConfig(redis_url=url, shards=SHARDS, data_dir=tmp_path, timeout=1)
     async with DuplicateIndex.open(config, spool=True) as index:
         nodes[2].process.send_signal(signal.SIGSTOP)  # not that of the index's first key
         index.keep_gone([("http://a/", int(time.time()))])
@@ -113,7 +121,8 @@ async def test_a_hanging_node_is_asked_no_more_when_another_has_its_slots(
     """Pages go unchecked for the time-out and the rest after it, not for a second round of both."""
     url, patience = f"redis+cluster://127.0.0.1:{replicated[0].port}", 2.0
     loop, late = asyncio.get_running_loop(), 0.0
-    async with DuplicateIndex.open(DedupConfig(redis_url=url, timeout=patience)) as index:
+    config = DedupConfig(redis_url=url, shards=SHARDS, timeout=patience)
+    async with DuplicateIndex.open(config) as index:
 
         async def check(number: int) -> None:
             nonlocal late
@@ -142,7 +151,8 @@ async def test_a_hanging_node_holds_nobody_up_for_long(
 ) -> None:
     """After a time-out pages fail at once for as long; then the node is asked again."""
     nodes = join_cluster(start_server, 3, cluster_node_timeout=60_000)
-    config = DedupConfig(redis_url=f"redis+cluster://127.0.0.1:{nodes[0].port}", timeout=1.2)
+    url = f"redis+cluster://127.0.0.1:{nodes[0].port}"
+    config = DedupConfig(redis_url=url, shards=SHARDS, timeout=1.2)
     async with DuplicateIndex.open(config) as index:
         await index.check("http://a/0", text(article(0)))
         nodes[1].process.send_signal(signal.SIGSTOP)

@@ -6,8 +6,10 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from ..candidates import Rule
-from ..fingerprint import make_sketcher
+from ..errors import InputError
+from ..fingerprint import make_corrector, make_sketcher
 from ..store.cluster.index import SpreadIndex
+from ..store.cluster.slot import SlotIndex, read_shards
 from ..store.parameters import SECRET, seed_digest
 from ..store.server.connect import Cluster
 from ..store.single import RedisIndex
@@ -17,27 +19,32 @@ if TYPE_CHECKING:
     from ..store.server.connect import Client
 
 
-def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
-    """The index that `config` names on the server of `client`, not yet opened."""
-    parameters = index_parameters(config)
+async def make_store(client: Client, config: DedupConfig) -> RedisIndex | SpreadIndex:
+    """The index that `config` names on the server of `client`, not yet opened.
+
+    On a cluster it is in one slot, unless ``DEDUP_SHARDS`` spreads it, or it is there and spread.
+    Raises :class:`ServerError`, and :class:`InputError` or :class:`MissingExtra` for what
+    ``DEDUP_CORRECT`` needs and cannot have, before an index is made for a dictionary that is none.
+    """
+    try:
+        parameters = index_parameters(config)
+        make_corrector(config)
+    except InputError as error:
+        raise InputError(f"DEDUP_CORRECT: {error}") from error
     rule = Rule.of(config.make_method())
     terms: dict[str, Any] = {
         "threshold": config.threshold,
         "bits": config.sketch_bits,
         "ttl": config.ttl,
     }
+    named, secret = (config.namespace, parameters, rule), config.seed
     if not isinstance(client, Cluster):
-        return RedisIndex(client, config.namespace, parameters, rule, **terms, secret=config.seed)
-    return SpreadIndex(
-        client,
-        config.namespace,
-        parameters,
-        rule,
-        **terms,
-        timeout=config.timeout,
-        shards=config.shards,
-        secret=config.seed,
-    )
+        return RedisIndex(client, *named, **terms, secret=secret)
+    terms["timeout"] = config.timeout
+    shards = config.shards if config.shards > 1 else await read_shards(client, config.namespace)
+    if shards is None:
+        return SlotIndex(client, *named, **terms, secret=secret)
+    return SpreadIndex(client, *named, **terms, shards=shards, secret=secret)
 
 
 def index_parameters(config: DedupConfig) -> dict[str, Any]:

@@ -145,7 +145,7 @@ async def import_index(
     """
     header, counters, mark = _check_file(path, config.sketch_bits // 8)
     async with open_server(config) as client:
-        store = make_store(client, config)
+        store = await make_store(client, config)
         settle_parameters(path, header, store.parameters)
         restorer = Restorer(client, store, store.parameters, mark, shards=header["shards"])
         try:

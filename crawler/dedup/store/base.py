@@ -88,7 +88,7 @@ class Store(Reader, ABC):
         arguments = self.parameters.digest, int(time.time()), site, *change
         with explain_faults():
             client: Any = self._client
-            found = await client.eval(script.text, 1, keys.params, *arguments)
+            found = await client.eval(script.text, 2, keys.params, keys.guard, *arguments)
         return parse_rules(found)
 
     @abstractmethod

@@ -20,6 +20,7 @@ from redis.exceptions import TryAgainError
 from ..config import DedupConfig
 from ..errors import InputError
 from .cluster.shards import shard_tags
+from .cluster.slot import head_keys
 from .keys import Keys, literal_pattern
 from .parameters import UNFINISHED, not_whole
 from .scripts import load_script
@@ -212,7 +213,8 @@ async def _read_slots(client: Client) -> dict[str, list[list[str]]]:
 
 def _head_key(client: Client, namespace: str) -> str:
     """The key of the parameters that decide whether there is an index."""
-    return Keys(f"{namespace}/" if isinstance(client, RedisCluster) else namespace).params
+    keys = head_keys(namespace) if isinstance(client, RedisCluster) else Keys(namespace)
+    return keys.params
 
 
 def _new_tags(source: str, target: str, shards: int) -> dict[str, str]:

@@ -49,8 +49,9 @@ class RedisIndex(Store):
         bits: int,
         ttl: float | None,
         secret: int | None = None,
+        keys: Keys | None = None,
     ) -> None:
-        self.keys = Keys(namespace)
+        self.keys = keys or Keys(namespace)
         agreed = Parameters(namespace, parameters, secret=secret)
         super().__init__(client, namespace, [self.keys], self.keys, agreed)
         self._tables = int(parameters["tables"])
@@ -147,9 +148,14 @@ class RedisIndex(Store):
         """Nothing: a check is one step and all is done when it returns."""
 
     async def _run_script(self, name: str, arguments: Sequence[Any]) -> Any:
-        script = load_script(name)
         with explain_faults():
-            try:
-                return await self._client.evalsha(script.digest, 1, self.keys.params, *arguments)
-            except NoScriptError:  # a new server, or one that was restarted
-                return await self._client.eval(script.text, 1, self.keys.params, *arguments)
+            return await self._evaluate_script(name, [self.keys.params], arguments)
+
+    async def _evaluate_script(
+        self, name: str, keys: Sequence[str], arguments: Sequence[Any]
+    ) -> Any:
+        script, words = load_script(name), (len(keys), *keys, *arguments)
+        try:
+            return await self._client.evalsha(script.digest, *words)
+        except NoScriptError:  # a new server, or one that was restarted
+            return await self._client.eval(script.text, *words)

@@ -6,13 +6,13 @@ import asyncio
 import struct
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from redis.asyncio import RedisCluster
 
 from ...candidates import Rule
 from ..base import Store
-from ..keys import Keys
 from ..layout import Entry
 from ..messages import (
     Answer,
@@ -36,6 +36,7 @@ from .check import SpreadCheck
 from .claims import Place
 from .pages import Spread, View
 from .shards import Call, Shards, Terms
+from .slot import head_keys, try_again
 
 _LEASE = 0.5  # of the patience: who waits for a dead worker has as much again to decide
 _TABLES = {b"e": "exact", b"b": "band"}
@@ -73,7 +74,8 @@ class SpreadIndex(SpreadCheck, Store):
         SpreadCheck.__init__(
             self, parts, terms, spread, rule, agreed, threshold=least, timeout=timeout
         )
-        Store.__init__(self, client, namespace, parts.keys, Keys(f"{namespace}/"), agreed)
+        self._cluster = client
+        Store.__init__(self, client, namespace, parts.keys, head_keys(namespace), agreed)
 
     async def open(self, *, make: bool = True) -> dict[str, str]:
         """Make the index, or see that the one that is there has these parameters; return them.
@@ -208,9 +210,9 @@ class SpreadIndex(SpreadCheck, Store):
 
     async def _eval_crawl(self, shard: int, *arguments: Any) -> Any:
         text, keys = load_script("crawl").text, self._shards.keys[shard]
-        common = self.parameters.digest, int(time.time())
-        with explain_faults():
-            return await self._client.eval(text, 1, keys.params, *common, *arguments)
+        words = keys.params, keys.guard, self.parameters.digest, int(time.time()), *arguments
+        run = partial(self._client.eval, text, 2, *words)
+        return await try_again(self._cluster, run, self._timeout)
 
     async def end_crawl(self, crawl: Crawl) -> None:
         """See :meth:`RedisIndex.end_crawl`."""

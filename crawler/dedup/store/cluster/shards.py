@@ -25,8 +25,8 @@ from ..server.faults import explain_fault, is_passing
 _SLOTS = 16_384
 _EXCHANGE = 512  # calls in one exchange with a node
 _SCRIPT_WEIGHT = 32  # of the calls in one run of a script: the node does nothing else meanwhile
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5  # seconds before what failed is tried again
-_TIMEOUTS = (RedisTimeoutError, TimeoutError)
+FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5  # seconds before what failed is tried again
+TIMEOUTS = (RedisTimeoutError, TimeoutError)
 _LEAST = 0.5  # seconds that a reply may take when there is no time left
 
 
@@ -91,7 +91,7 @@ class Shards:
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience
-        pause = _FIRST_PAUSE
+        pause = FIRST_PAUSE
         replies: list[Any] = [None] * len(calls)
         places = list(range(len(calls)))
         while places:
@@ -106,7 +106,7 @@ class Shards:
             failed = []
             for place, reply in zip(places, waiter.replies, strict=True):
                 # What went wrong before says more than that the last attempt was cut short.
-                is_cut = isinstance(reply, _TIMEOUTS) and isinstance(replies[place], Exception)
+                is_cut = isinstance(reply, TIMEOUTS) and isinstance(replies[place], Exception)
                 reply = replies[place] = replies[place] if is_cut else reply
                 if isinstance(reply, Exception):
                     if is_passing(reply) and loop.time() + pause < deadline:
@@ -116,7 +116,7 @@ class Shards:
             places = failed
             if places:
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                pause = min(2 * pause, LONGEST_PAUSE)
         return replies
 
     async def close(self) -> None:
@@ -165,7 +165,7 @@ class Shards:
                 replies = await self._exchange_calls(calls)
         except Exception as error:  # whoever waits for a reply has to hear of it
             replies = [error] * len(calls)
-        if any(isinstance(reply, _TIMEOUTS) for reply in replies):
+        if any(isinstance(reply, TIMEOUTS) for reply in replies):
             self._silent.add(node)
         elif not all(isinstance(reply, Exception) for reply in replies):
             self._silent.discard(node)

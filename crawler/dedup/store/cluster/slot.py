@@ -1,0 +1,81 @@
+"""An index in one slot of a cluster: what one server does, wherever that slot is by now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from redis.asyncio import RedisCluster
+
+from ...candidates import Rule
+from ..keys import Keys
+from ..server.faults import explain_faults, is_passing
+from ..single import RedisIndex
+from .shards import FIRST_PAUSE, LONGEST_PAUSE, TIMEOUTS
+
+
+def head_keys(namespace: str) -> Keys:
+    """The keys of an index on a cluster that tell whether it is there, and in how many parts."""
+    return Keys(f"{namespace}/")
+
+
+async def read_shards(client: RedisCluster, namespace: str) -> int | None:
+    """Over how many shards an index is spread, None if it is in one slot or not there."""
+    commands: Any = client
+    with explain_faults():
+        found = await commands.hget(head_keys(namespace).params, "shards")
+    return None if found is None else int(found)
+
+
+class SlotIndex(RedisIndex):
+    """The tables and records of one namespace in one slot of a cluster.
+
+    What fails but may pass by itself, as while the slot moves or another node takes it over, is
+    tried again for `timeout` seconds: no script changes anything when it comes twice.
+    """
+
+    def __init__(
+        self,
+        client: RedisCluster,
+        namespace: str,
+        parameters: Mapping[str, Any],
+        rule: Rule,
+        *,
+        timeout: float,
+        **terms: Any,
+    ) -> None:
+        super().__init__(client, namespace, parameters, rule, **terms, keys=head_keys(namespace))
+        self._cluster = client
+        self._timeout = timeout
+
+    async def _run_script(self, name: str, arguments: Sequence[Any]) -> Any:
+        keys = [self.keys.params, self.keys.guard]
+        run = partial(self._evaluate_script, name, keys, arguments)
+        return await try_again(self._cluster, run, self._timeout)
+
+
+async def try_again(
+    cluster: RedisCluster, run: Callable[[], Awaitable[Any]], timeout: float
+) -> Any:
+    """What `run` returns, tried again for `timeout` seconds if what fails may pass by itself.
+
+    Raises :class:`ServerError`.
+    """
+    loop = asyncio.get_running_loop()
+    deadline, pause = loop.time() + timeout, FIRST_PAUSE
+    with explain_faults():
+        while True:
+            try:
+                async with asyncio.timeout_at(deadline):  # the client would try again and again
+                    return await run()
+            except Exception as error:
+                if isinstance(error, TIMEOUTS):  # by now another node may have its slots
+                    with suppress(Exception):
+                        await cluster.nodes_manager.initialize()
+                if not is_passing(error) or loop.time() + pause >= deadline:
+                    raise
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
