@@ -153,7 +153,7 @@ class SiteSpider(Spider):
             )
             self.crawler.engine.crawl(request)  # it is no link of the page, one level deeper
 
-    async def parse_in_turns(self, response: Response) -> AsyncIterator[Page | Request]:
+    async def parse(self, response: Response) -> AsyncIterator[Page | Request]:
         """Yield the page, unless it forbids that, and its new links, unless it forbids those."""
         self._find_sitemaps(response.url, response.meta.get("depth", 0))
         if self.pages == self.arguments.max_pages:
