@@ -124,7 +124,7 @@ def part_lines(text: str) -> str:
     'A\nnee-\ndle is thin'
     """
     parts = text.replace("-\n", f"-{LINE_BREAK}").split(LINE_BREAK)
-    return "\n".join(line for part in parts if (line := " ".join(part.split())))
+    return "\n".join(line for part in parts if (line := squeeze_spaces(part)))
 
 
 def squeeze_spaces(text: str, piece: int = CHUNK) -> str:
