@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..page.blocks import LIMIT, TAG_CODES, Flat, Wide
+from ..page.blocks import LIMIT, TAG_CODES, TAGS, Flat, Wide
 from ..page.signs import BIT
-from .phrases import KINDS, READ, phrase_kinds
+from .phrases import KINDS, PHRASES, READ, first_words, phrase_kinds
 
 _ARTICLE: Final = BIT["article"]
 _HEADER: Final = BIT["c_header"] | BIT["header"]
@@ -20,7 +20,8 @@ _SIGNED: Final = re.compile(r"(?=.*\b(?:19|20)\d\d\b)(?=.*\b\d{1,2}[:.h]\d\d\b)"
 _LONGEST_SIGNATURE: Final = 160  # characters
 _SEPARATORS: Final = re.compile(r"[|｜¦·•●»›]")
 _BETWEEN: Final = 3  # characters from one link of a row to the next
-_LEVELS: Final = [TAG_CODES[tag] for tag in ("h1", "h2", "h3")]
+_TOP: Final = TAG_CODES["h1"]
+_IS_HEADING: Final = np.isin(np.arange(len(TAGS)), [TAG_CODES[tag] for tag in ("h1", "h2", "h3")])
 
 
 def comments(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
@@ -30,11 +31,11 @@ def comments(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.boo
     """
     found = np.zeros(len(text), bool)
     first = int(np.argmax(text))
-    headings = np.isin(flat.codes[flat.around[:LIMIT]], _LEVELS)
-    for at in np.flatnonzero(headings[first:]).tolist():
-        heading = first + at
+    for heading in _headings(flat):
         title = flat.texts[heading]
-        if len(title) > READ or not (phrase_kinds(title)[0] & _COMMENTS):
+        if heading < first or len(title) > READ:
+            continue
+        if not PHRASES.get(" ".join(first_words(title)), 0) & _COMMENTS:
             continue
         signed = [
             number
@@ -48,11 +49,15 @@ def comments(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.boo
     return found
 
 
+def _headings(flat: Flat) -> list[int]:
+    """Return the numbers of the blocks that are headings."""
+    found: list[int] = np.flatnonzero(_IS_HEADING[flat.codes[flat.around[:LIMIT]]]).tolist()
+    return found
+
+
 def rows(flat: Flat, text: NDArray[np.bool_], sizes: Wide) -> NDArray[np.bool_]:
     """Return which blocks are rows of links with signs between, above the text or below it."""
     found = np.zeros(len(text), bool)
-    if not text.any():
-        return found
     first, last = int(np.argmax(text)), len(text) - 1 - int(np.argmax(text[::-1]))
     between = sizes - flat.linked
     many = (flat.links >= 2) & (between >= flat.links - 1) & (between <= _BETWEEN * flat.links)
@@ -77,7 +82,7 @@ def articles(flat: Flat, title: str) -> NDArray[np.bool_]:
     """Return which blocks are of other articles than that which the title names, and come later."""
     found = np.zeros(len(flat.texts), bool)
     around = flat.around[:LIMIT]
-    tops = np.flatnonzero(flat.codes[around] == _LEVELS[0]).tolist()
+    tops = np.flatnonzero(flat.codes[around] == _TOP).tolist()
     named = [flat.texts[at] in title for at in tops]
     if len(tops) < 2 or not named[0] or any(named[1:]):
         return found
@@ -102,7 +107,7 @@ def _outermost(flat: Flat) -> NDArray[np.int64]:
 def banner(flat: Flat, title: str, text: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which blocks stand in a header above the heading that the title repeats."""
     found = np.zeros(len(text), bool)
-    for at in np.flatnonzero(np.isin(flat.codes[flat.around[:LIMIT]], _LEVELS)).tolist():
+    for at in _headings(flat):
         if flat.texts[at] not in title:
             continue
         inside = (flat.signs[flat.around] & _HEADER) > 0
