@@ -283,7 +283,8 @@ class DuplicatePipeline:
                 alone, learnt = (main.whole, main.learnt) if main else (text, None)
                 self.course.note_verdict(verdict, request, alone, learnt)
                 if self.sparing is not None and origin is not None:
-                    self.sparing.decided(origin.response, verdict, alone)
+                    title = page.title or (main.title if main else "")
+                    self.sparing.decided(origin.response, verdict, f"{title}\n{alone}")
                 self._archive_page(page, found, text, verdict)
                 return verdict
         except DedupError as error:

@@ -97,7 +97,8 @@ class SiteCourse:
         self._explored = 0
         self._checked = 0  # how many pages were new when rules were last checked
         self._flights: dict[str, _Flight] = {}
-        self._contents: dict[int, None] = {}
+        self._contents: set[int] = set()
+        self._of_text: dict[int, int] = {}
         # Pages, and where those were found that brought nothing new.
         self._pages: dict[int, Found | None] = {}
 
@@ -161,6 +162,15 @@ class SiteCourse:
             depth += 1
         return depth
 
+    def content_of(self, cluster: int, text: int) -> int:
+        """What stands for a page's content: its cluster, or that in which its text came first.
+
+        While little is known of a site, an index may keep a page with the text of another.
+        """
+        if len(self._of_text) >= _MOST_CONTENTS:
+            return self._of_text.get(text, cluster)
+        return self._of_text.setdefault(text, cluster)
+
     def land(self, url: str) -> None:
         """Note that a request is not under way any more."""
         self._flights.pop(url, None)
@@ -172,7 +182,7 @@ class SiteCourse:
         page, flight = page_number(url), self._flights.get(url)
         is_new_content = content not in self._contents
         if is_new_content and len(self._contents) < _MOST_CONTENTS:
-            self._contents[content] = None
+            self._contents.add(content)
         if is_new_content:
             self.new += 1
             self.barren = 0

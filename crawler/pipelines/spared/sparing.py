@@ -235,12 +235,12 @@ class Sparing:
     # What came
 
     def decided(self, response: Response, verdict: Verdict, text: str) -> None:
-        """Note the verdict about the page of a response."""
-        if verdict.kind is Kind.UNCHECKED:
-            return
-        visit = self.visit(response)
-        is_short = verdict.standing is Kind.SHORT or verdict.cluster is None
-        visit.content = hash_text(text) if is_short else verdict.cluster
+        """Note the verdict about the page of a response; `text` is all of it, with its title."""
+        if verdict.kind is not Kind.UNCHECKED:
+            visit = self.visit(response)
+            visit.text = hash_text(text)
+            is_short = verdict.standing is Kind.SHORT or verdict.cluster is None
+            visit.cluster = visit.text if is_short else verdict.cluster
 
     def _item_ended(self, response: Response | None) -> None:
         if response is not None and (visit := self._visits.get(response)) is not None:
@@ -254,10 +254,11 @@ class Sparing:
             return
         request = response.request
         parts, site = take_apart(response.url), self._site(request)
-        if visit.is_page and visit.content is not None and parts is not None:
+        if visit.is_page and visit.cluster is not None and parts is not None:
             visit.is_seen = True
             found_on = Found(*request.meta.get(FOUND_ON, NOWHERE))
-            content, news = visit.content, visit.has_news
+            content = site.content_of(visit.cluster, visit.text)
+            news = visit.has_news
             changes = site.observe(response.url, parts, found_on, content, has_news=news)
             for change in changes:
                 self._tell(parts.site, response.url, change)

@@ -9,7 +9,8 @@ class Visit:
     """Whether a response is a page with one item, what its content is, and if its links are new."""
 
     def __init__(self) -> None:
-        self.content: int | None = None
+        self.cluster: int | None = None  # that of its page
+        self.text = 0  # a hash of its title and text
         self.has_news = False
         self.ended = False  # the callback
         self.is_seen = False
