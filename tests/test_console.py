@@ -103,6 +103,26 @@ def test_on_a_terminal_one_line_moves() -> None:
     assert (last.strip(), len(last), end) == ("", 99, "")
 
 
+def test_spared_requests_are_told() -> None:
+    """The line says how many, the table why, and what that has saved."""
+    spared = {
+        "dedup/spared": 1500,
+        "dedup/spared/?sid": 1490,
+        "dedup/spared/copy_depth": 10,
+        "dedup/spared/fruitless": 0,
+        "dedup/spared_bytes": 2_500_000,
+        "dedup/spared_seconds": 60.4,
+    }
+    reporter, text = console(STATS | spared)
+    reporter.show_line()
+    assert " · 1,500 spared · " in text.getvalue()
+    reporter.show_table()
+    assert (
+        "1,500 requests were spared, for copies (?sid: 1490, found on copies of copies: 10): "
+        "some 2.5 MB and 60 s of waiting"
+    ) in text.getvalue()
+
+
 def test_a_line_says_that_the_crawl_ends() -> None:
     """Who pressed Ctrl-C sees that it was heard while pages under way are still fetched."""
     reporter, text = console(STATS)

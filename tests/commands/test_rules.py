@@ -36,7 +36,8 @@ def test_rules_command(dedup, fill, redis_url):
     head, row = out.splitlines()[:2]
     assert head.split("\t") == ["site", "feature", "state", "pages", "values"]
     assert row.split("\t")[:3] == ["a", "prefix", "forbidden"]
-    assert dedup("rules", "remove", "a", "prefix")[0] == Exit.NOTHING
+    assert dedup("rules", "remove", "a", "prefix")[0] == Exit.FOUND
+    assert dedup("rules")[0] == Exit.NOTHING
 
 
 def test_what_is_no_rule(dedup):

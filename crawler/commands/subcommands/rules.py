@@ -57,11 +57,11 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     elif found:
         rows = [
             [site, name, str(rule.get("state", "")), rule.get("pages", ""), rule.get("values", "")]
-            for site, rules in sorted(found.items())
-            for name, rule in sorted(rules.items())
+            for site, rules in found.items()
+            for name, rule in rules.items()
         ]
         print_table("", ["site", "feature", "state", "pages", "values"], rows)
-    if found:
+    if options.action or any(found.values()):
         return Exit.FOUND
     return nothing_found(settings, "no crawl has learnt a rule, and nobody has added one")
 
@@ -79,4 +79,6 @@ async def _change(
         state = _STATES[options.action]
         rule = {"state": state} if state is not None else None
         await index.note_url_rule(site, options.feature, rule, by_person=True)
-    return await index.store.all_url_rules()
+    found = await index.store.all_url_rules()
+    shown = {site: found.get(site, {})} if site else dict(sorted(found.items()))
+    return {name: dict(sorted(rules.items())) for name, rules in shown.items()}
