@@ -40,9 +40,9 @@ class Arguments:
     def parse_values(cls, given: dict[str, Any]) -> Arguments:
         """Read the values given with ``-a``; an unknown name is an error, for it is a misprint.
 
-        >>> Arguments.parse({"url": "example.com, https://example.org/a"}).urls
+        >>> Arguments.parse_values({"url": "example.com, https://example.org/a"}).urls
         ('https://example.com/', 'https://example.org/a')
-        >>> Arguments.parse({"max_page": "5"})
+        >>> Arguments.parse_values({"max_page": "5"})
         Traceback (most recent call last):
         ...
         crawler.spiders.arguments.ArgumentError: there is no max_page; did you mean max_pages?

@@ -45,9 +45,9 @@ class NewLinks:
         """Yield the new http and https addresses among ``hrefs``, without fragments.
 
         >>> new = NewLinks(lambda url: url.startswith("http://example.com/"))
-        >>> list(new.resolve(["b", "/c#top", "http://example.org/"], "http://example.com/a/"))
+        >>> list(new.resolve_links(["b", "/c#top", "http://example.org/"], "http://example.com/a/"))
         ['http://example.com/a/b', 'http://example.com/c']
-        >>> list(new.resolve(["../c", "/c", "d"], "http://example.com/a/"))
+        >>> list(new.resolve_links(["../c", "/c", "d"], "http://example.com/a/"))
         ['http://example.com/a/d']
         """
         parts = urlsplit(base)
