@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Final
+
+_LONGEST_WAIT: Final = 30.0  # seconds; without a verdict links are passed on as those of any page
 
 
 class Visit:
@@ -33,7 +36,7 @@ class Visit:
         if self._waiting > 0:
             if self._verdict is None or self._verdict.done():
                 self._verdict = asyncio.get_running_loop().create_future()
-            await self._verdict
+            await asyncio.wait([self._verdict], timeout=_LONGEST_WAIT)
 
     @property
     def is_over(self) -> bool:
