@@ -284,7 +284,7 @@ class DuplicatePipeline:
                 self.course.note_verdict(verdict, request, alone, learnt)
                 if self.sparing is not None and origin is not None:
                     title = page.title or (main.title if main else "")
-                    self.sparing.decided(origin.response, verdict, f"{title}\n{alone}")
+                    self.sparing.note_verdict(origin.response, verdict, f"{title}\n{alone}")
                 self._archive_page(page, found, text, verdict)
                 return verdict
         except DedupError as error:

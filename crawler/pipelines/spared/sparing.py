@@ -78,7 +78,7 @@ class Sparing:
 
     What a spider yields passes :meth:`meet`, which puts off what may be a copy. Before it is
     downloaded it passes :meth:`admit`, which spares it, lets it wait for what others like it bring,
-    or lets it through. What came of it is told by :meth:`decided`.
+    or lets it through. What came of it is told by :meth:`note_verdict`.
     """
 
     def __init__(self, crawler: Crawler, config: DedupConfig) -> None:
@@ -234,7 +234,7 @@ class Sparing:
 
     # What came
 
-    def decided(self, response: Response, verdict: Verdict, text: str) -> None:
+    def note_verdict(self, response: Response, verdict: Verdict, text: str) -> None:
         """Note the verdict about the page of a response; `text` is all of it, with its title."""
         if verdict.kind is not Kind.UNCHECKED:
             visit = self.visit(response)
@@ -372,7 +372,7 @@ class Sparing:
             seconds = self._seconds / max(self._responses, 1)
             stats.set_value("dedup/spared_seconds", round(spared * seconds, 1))
 
-    def time(self, request: Request) -> None:
+    def note_latency(self, request: Request) -> None:
         """Note how long a download took."""
         self._seconds += request.meta.get("download_latency", 0)
         self._responses += 1
