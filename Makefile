@@ -19,8 +19,8 @@ BIN = $(VENV)/bin
 INSTALL = install --quiet --disable-pip-version-check --no-compile
 ARGS ?=
 export URL ?=
-# One more than there are processors, for many tests wait for servers and crawls.
-SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder
+# Twice as many as the two processors of a small machine: many tests wait for servers and crawls.
+SIDE_BY_SIDE = -n 4 --dist loadfile --no-loadscope-reorder
 
 # Beside the oldest that pyproject.toml names, with which the rest of `make min` runs.
 SCRAPYS = 2.14 2.16 newest

@@ -41,6 +41,34 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
     return [one for one in found if not isinstance(one, DoctestModule)]
 
 
+# Of the files of tests, which workers take one by one, those that take longest: they come first,
+# so that none is begun when there is little else left.
+LONGEST = (
+    "offline/test_job.py",
+    "report/test_serve.py",
+    "store/test_resharding.py",
+    "test_many_crawlers.py",
+    "store/test_cluster.py",
+    "test_addon.py",
+    "store/test_failover.py",
+    "test_markdown.py",
+    "store/test_layout.py",
+    "test_wheel.py",
+    "test_readme.py",
+    "store/test_promises.py",
+    "test_commands_md.py",
+    "dedup/test_index.py",
+    "test_demo_site.py",
+    "test_release.py",
+)
+_TURNS = {Path(__file__).parent / name: turn for turn, name in enumerate(LONGEST)}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests of the longest files first."""
+    items.sort(key=lambda item: _TURNS.get(item.path, len(_TURNS)))
+
+
 @pytest.fixture(autouse=True)
 def drawn_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """New indexes draw their seeds as they did when the test ran last: estimates are the same."""

@@ -38,15 +38,15 @@ from crawler.dedup import (DedupConfig, DuplicateIndex)
 from tests.texts import article, changed, text
 
 async def main(url, method, worker, workers, sets, shards):
-    config = DedupConfig(redis_url=url, method=method, shards=shards)
+    config = DedupConfig(redis_url=url, method=method, shards=shards, timeout=60)
     async with DuplicateIndex.open(config) as index:
         pages = [text(changed(article(n, 400), 1, seed=worker)) for n in range(sets)]
         client = index.store._client
         kept = []
         for n, page in enumerate(pages):
-            await client.incr(f"step{n}")
-            while int(await client.get(f"step{n}")) < workers:
-                pass
+            if await client.incr(f"step{n}") == workers:  # the last one lets all go
+                await client.rpush(f"go{n}", *range(workers))
+            await client.blpop([f"go{n}"], timeout=60)
             verdict = await index.check(f"http://w{worker}/{n}", page)
             if verdict.duplicate_of is None:
                 kept.append(n)
