@@ -126,7 +126,10 @@ def before_close(engine: Any, action: Callable[[Any], None]) -> None:
     close_with_twisted = engine.close_spider
 
     def act_and_close_with_twisted(spider: Any, reason: str = "cancelled") -> Any:
-        action(getattr(engine, "_start_request_processing_dfd", None))
+        starting = getattr(engine, "_start_request_processing_dfd", None)
+        if starting is None:  # as in 2.13.0, which goes on as long as there is a start()
+            engine._start = None
+        action(starting)
         return close_with_twisted(spider, reason)
 
     engine.close_spider = act_and_close_with_twisted
