@@ -31,8 +31,7 @@ class Terminal:
         self.path = os.pathsep.join([str(programs), f"{ENVIRONMENT}/bin", os.environ["PATH"]])
         self.ports = dict(zip(PORTS, PORTS, strict=True))  # shown → real
         for name in ("crawler", "examples"):
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+            shutil.copytree(ROOT / name, folder / name)  # with what Python has compiled
         for name in ("settings.py", "scrapy.cfg", "Makefile", "requirements.txt"):
             shutil.copy(ROOT / name, folder)
 

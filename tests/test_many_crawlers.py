@@ -104,7 +104,7 @@ def test_requests_survive_a_queue_outside() -> None:
 
     crawler = get_crawler(SiteSpider)
     spider = SiteSpider.from_crawler(crawler, url="http://a", sitemap="true")
-    for request in (spider._page("http://a/1"), spider._sitemap("http://a/s")):
+    for request in (spider._page_request("http://a/1"), spider._sitemap_request("http://a/s")):
         again = request_from_dict(request.to_dict(spider=spider), spider=spider)
         assert isinstance(again, Request)
         assert (again.callback, again.errback) == (request.callback, request.errback)

@@ -21,6 +21,7 @@ from crawler.dedup.parsing import setting_name
 from crawler.dedup.verdict import Kind
 from examples.demo_site.pages import pages
 from examples.demo_site.server import DemoSite
+from tests.forked import scrapy_program
 from tests.markdown import ROOT, alone, examples
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -52,7 +53,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what a clone has, so that nothing is written into this one."""
     folder = tmp_path_factory.mktemp("clone")
     for name in ("crawler", "examples"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name)  # with what Python has compiled
     for name in ("settings.py", "scrapy.cfg", "Makefile", "requirements.txt"):
         shutil.copy(ROOT / name, folder)
     with (folder / "settings.py").open("a") as settings:
@@ -69,8 +70,8 @@ def site() -> Iterator[DemoSite]:
 def run(project: Path, line: str) -> str:
     # The environment of these tests stands in for the one that make would set up.
     line = line.replace("make ", f"make -o {ENVIRONMENT}/crawl.stamp VENV={ENVIRONMENT} ", 1)
-    path = f"{ENVIRONMENT}/bin{os.pathsep}{os.environ['PATH']}"
-    with alone():
+    with alone(), scrapy_program() as programs:
+        path = os.pathsep.join([str(programs), f"{ENVIRONMENT}/bin", os.environ["PATH"]])
         done = subprocess.run(
             line,
             shell=True,

@@ -13,6 +13,7 @@ import pytest
 
 from tests.projects import ROOT, SETTINGS, SPIDERS, Project
 from tests.spiders.webserver import Web
+from tests.wheel import site_packages
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_beside_a_project_called_crawler(installed: str, tmp_path: Path, web: We
 
 def test_outside_a_project(installed: str, tmp_path: Path) -> None:
     """Outside a project what needs an index says where there would be one, and makes none."""
-    project = Project(tmp_path, installed, path="")
+    project = Project(tmp_path, path=str(site_packages(installed)))
     assert "dedup" in project.scrapy().output
     for words in (["stats"], ["clear", "--yes"], ["rename", "a", "b"]):
         run = project.scrapy("dedup", *words)

@@ -21,14 +21,13 @@ _prctl = getattr(ctypes.CDLL(None), "prctl", None)  # of Linux
 
 
 def end_with_parent() -> None:
-    """For `preexec_fn`: the kernel kills this process when the one that started it is gone."""
+    """For `preexec_fn`: the kernel kills this process when the one that started it is gone.
+
+    And it hears Ctrl-C, which a shell lets nobody hear who runs in its background.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def hear_ctrl_c() -> None:
-    """Undo what a shell does to commands in the background, which the tests may be."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 # Checks one page of each set, all workers the same set at the same moment, and prints the verdicts.

@@ -42,7 +42,7 @@ from examples.demo_site.themes import encoding, render
 from tests.offline import corpora
 from tests.offline.conftest import FOR_LITTLE
 from tests.offline.webhdfs import WebHdfs
-from tests.workers import hear_ctrl_c
+from tests.workers import end_with_parent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -272,7 +272,7 @@ def _job(out: Path, *words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=hear_ctrl_c,
+        preexec_fn=end_with_parent,
     )
 
 

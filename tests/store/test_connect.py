@@ -32,6 +32,7 @@ from crawler.dedup.store.server.faults import explain_fault, is_passing
 from crawler.dedup.store.server.private import server_binary
 from crawler.dedup.verdict import Kind
 from tests.conftest import Server, free_port, join_cluster, other_programs, wait_until
+from tests.workers import end_with_parent
 
 SECRET = "hunter2"
 LUA = Path(__file__).parents[2] / "crawler" / "dedup" / "store" / "lua"
@@ -189,7 +190,9 @@ def sentinel(start_server: StartServer, tmp_path: Path) -> Iterator[tuple[str, S
         "sentinel failover-timeout crawl 2000\n"
     )
     process = subprocess.Popen(
-        [server_binary(), tmp_path / "conf", "--sentinel"], stdout=subprocess.DEVNULL
+        [server_binary(), tmp_path / "conf", "--sentinel"],
+        stdout=subprocess.DEVNULL,
+        preexec_fn=end_with_parent,
     )
     wait_until(lambda: is_open(port))
     yield f"127.0.0.1:1,127.0.0.1:{port}/crawl", primary, replica
