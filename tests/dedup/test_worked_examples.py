@@ -90,9 +90,9 @@ def test_post_search_for_retweets(seed: int) -> None:
         "xim123: @loonytoons Well I’ve booked train tickets for saturday now (despite "
         "thetrainline best efforts to prevent me), see you there #phpnw09"
     )
-    if not sketcher.keys(sketcher.sketch(retweeted)).size:
-        pytest.skip("no shingle of eight is 0 modulo 3 under this seed")
-    assert search(retweeted, 0.5) == list(range(10))
+    # Of its eight shingles there may be none under a seed that is 0 modulo 3.
+    is_sampled = sketcher.keys(sketcher.sketch(retweeted)).size > 0
+    assert search(retweeted, 0.5) == (list(range(10)) if is_sampled else [])
     assert search(unrelated, 0.01) == []
 
 
