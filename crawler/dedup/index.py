@@ -215,6 +215,10 @@ class DuplicateIndex:
             await self._is_there()
             question = partial(self.store.begin_crawl, self.config.crawl or "")
             resume = await self._exchange.ask(question)
+            if doubtful and self.config.crawl:
+                # Under the number that all of that name have, what was kept would be `repeated`.
+                own = await self._exchange.ask(partial(self.store.begin_crawl, ""))
+                resume = own._replace(start=resume.start)
         self.crawl, self._doubtful = resume, doubtful
         return resume
 

@@ -219,3 +219,23 @@ async def test_what_a_killed_crawl_has_kept_comes_once_more(index_url: str) -> N
         ]:
             pages = (A, FIRST), (B, SECOND), (C, SECOND)
             assert [(await index.check(url, words)).kind for url, words in pages] == kinds
+
+
+async def test_a_worker_of_a_named_crawl_that_was_killed(index_url: str) -> None:
+    """What it had kept comes once more, what others have kept is confirmed all the same."""
+    async with (
+        opened(index_url, crawl="monday") as killed,
+        opened(index_url, crawl="monday") as two,
+    ):
+        since = int(time.time())
+        await killed.begin_crawl()
+        await two.begin_crawl()
+        assert (await killed.check(A, FIRST)).kind is Kind.UNIQUE
+        assert (await two.check(B, SECOND)).kind is Kind.UNIQUE
+        await killed.begin_crawl(doubtful=since)
+        assert (await killed.check(A, FIRST)).kind is Kind.UPDATED
+        assert (await killed.check(A, FIRST)).kind is Kind.REPEATED
+        copy = await killed.check(C, SECOND)
+        assert (copy.kind, copy.duplicate_of, copy.unconfirmed) == (Kind.EXACT, B, False)
+        await killed.end_crawl()
+        await two.end_crawl()

@@ -112,7 +112,6 @@ end
 -- Whether a page was last kept by a crawl that was killed, and may not have been passed on.
 local function is_doubtful(page, known)
   return page.more.doubtful and not known.rep and known.last_seen >= page.more.doubtful
-    and known.last_seen < page.crawl
 end
 
 -- The verdict of a page that has the text that it had when it was checked before.
