@@ -140,7 +140,7 @@ class MainText:
     def whole(self) -> str:
         """The main text as it is without what is known of the site's template.
 
-        So it stays the same while that is being learnt.
+        It is stable while the site's template is still being learnt.
         """
         return self.text if self._whole is None else self._whole
 

@@ -32,9 +32,9 @@ def fail_at_end(crawler: Crawler) -> None:
 
 
 def fail_at_start(crawler: Crawler) -> None:
-    """The same for a crawl that cannot begin, whose feeds stay what the crawl before has made them.
+    """Like :func:`fail_at_end`, but leave the feed files of the crawl before alone.
 
-    Scrapy opens them all the same, and one that is to be overwritten would be left empty.
+    Scrapy opens them even if the crawl cannot begin, and empties those that it overwrites.
     """
     fail_at_end(crawler)
     exporter = crawler.get_extension(FeedExporter)

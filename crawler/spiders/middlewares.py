@@ -53,7 +53,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
 
 class CharsetMiddleware:
-    """Gives a response the encoding of its bytes where the declared one, as rot13, is none.
+    """Replaces a declared charset that is not a character encoding, such as rot13.
 
     Scrapy takes any codec of Python for an encoding, and the part of it that looks for a page's
     redirect raises on the text of such a page.
@@ -67,9 +67,9 @@ class CharsetMiddleware:
 
 
 class RefreshMiddleware(MetaRefreshMiddleware):
-    """Scrapy's own, but a page that would lead to what is no address stays where it is.
+    """Scrapy's own, but it ignores meta refreshes to invalid URLs.
 
-    So does one whose base is none, wherever it leads.
+    It ignores those of pages with an invalid base URL, too.
     """
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]

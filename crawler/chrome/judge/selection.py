@@ -14,9 +14,9 @@ from .features import count_words, first_equal
 
 HELD: Final = 0.9  # of the text to keep, by the main container
 INSIDE: Final = 1.0  # of log-odds, for what stands in it
-OUTSIDE: Final = 0.25  # of a page's blocks: if fewer stand outside of it, it says less
-ALIKE: Final = 2 / 3  # of a block's log-odds is what it shares with all that are like it
-LATER: Final = 1e-9  # of what a block that was judged says of its like, by one that was not
+OUTSIDE: Final = 0.25  # of a page's blocks; a container with fewer outside it weighs less
+ALIKE: Final = 2 / 3  # share of a block's log-odds that is the mean of its kind
+LATER: Final = 1e-9  # weight of a block beyond the judged ones, relative to a judged one
 SHORT: Final = 5  # characters that each block counts for besides its own
 LONG: Final = 200  # characters: longer blocks tell no more
 WORLDS: Final = (-4.0, -1.0, 2.0)  # by which a page's log-odds are wrong, each as likely

@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Wide = NDArray[np.float64]
 
-LIMIT: Final = 4000  # blocks of a page of which more is looked at than text and links
+LIMIT: Final = 4000  # blocks of a page that are analysed in full; of others, text and links
 JUDGED: Final = 1250  # blocks judged by what surrounds them; a feature row is 1 kB
 CHUNK: Final = 1 << 16  # characters
 LINE_BREAK: Final = "\x1f"  # stands for one in a block while it is read; it is white space

@@ -124,7 +124,7 @@ def _declared_encodings(body: bytes, content_type: str | None) -> Iterator[str]:
         yield header
     head = body[:_HEAD].lower().decode("latin-1").replace(*_LOGICAL)
     own = html_body_declared_encoding(head)
-    # Where ASCII could be read, the page is in no encoding that has other bytes for it.
+    # The meta tag was readable as ASCII, so UTF-16 and the like are ruled out.
     if own and is_charset(own) and _has_ascii(own):
         yield own
 
@@ -168,13 +168,13 @@ def _find_utf_16(beginning: bytes, declared: list[str]) -> str | None:
 
 
 def _is_broken_utf8(body: bytes) -> bool:
-    """Whether few enough of the characters beyond ASCII are none in UTF-8 for it to be that."""
+    """Whether so few of the non-ASCII sequences are invalid UTF-8 that it is UTF-8, damaged."""
     wrong, beyond = utf8_errors(body)
     return wrong < _BROKEN * beyond
 
 
 def _has_words_of_utf8(sample: bytes, declared: list[str]) -> bool:
-    """Whether enough of the words beyond ASCII are UTF-8 for the others to be broken."""
+    """Whether so many of the non-ASCII words are valid UTF-8 that the others are damaged."""
     if any(name not in ("utf-8", "cp1252") for name in declared):
         return False
     words = [found.group() for found in islice(BEYOND.finditer(sample), _WORDS)]

@@ -20,7 +20,7 @@ _DIGITS: Final = 9  # no code has more lines
 
 
 def replacement_text(attributes: Mapping[str, str], code: bool = False) -> str | None:
-    """Return what is read for an element within text that is hidden; None if it is read itself.
+    """Return the replacement text of a hidden inline element; None if it is visible.
 
     What assistive technology is not to read are icons whose names are letters, and copies of a
     text or formula for the eye.  It is seen, so that it parts words.  All of it is read after all

@@ -287,8 +287,7 @@ end
 
 -- Whether what was decided about a page's text still holds. A copy has to be decided anew if its original is no
 -- longer kept, is gone from the web, gives way, or is another thing by what is known now; and if
--- somebody wants it. A kept page that somebody wants dropped stays what it is, its copies with it, until
--- another is like it.
+-- somebody wants it. A drop override of a kept page takes effect only once a similar kept page exists.
 local function stands(page, meta, families)
   if page.wish == AGAIN then return false end
   if not meta.rep then
