@@ -36,12 +36,17 @@ from tests.texts import article, changed, text
 from tests.workers import ENDLESS, check_all, start
 
 Start: TypeAlias = Callable[..., Server]
-Round: TypeAlias = Callable[[Start, random.Random, int], Awaitable[None]]
+Outcome: TypeAlias = tuple[dict[int, int], list[str]]  # survivors of each set, and faults
+Round: TypeAlias = Callable[[Start, random.Random, int], Awaitable[Outcome]]
 
 _SHARDS: Final = 16
+# Of near-duplicates in a round, for each of its size.
+SETS: Final = {
+    "killed_processes": 10, "broken_network": 30, "moving_slots": 30, "killed_server": 15,
+}  # fmt: skip
 
 
-async def killed_processes(start_server: Start, chooser: random.Random, size: int) -> None:
+async def killed_processes(start_server: Start, chooser: random.Random, size: int) -> Outcome:
     """Workers killed with -9 in the middle of their work change no later verdict."""
     server = start_server()
     for worker in range(size):
@@ -52,8 +57,7 @@ async def killed_processes(start_server: Start, chooser: random.Random, size: in
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     config = DedupConfig(redis_url=server.url)
-    sets = range(10 * size)
-    assert await check_all(config, sets, range(size)) == Counter(sets)
+    return await check_all(config, range(SETS["killed_processes"] * size), range(size)), []
 
 
 async def _check(index: DuplicateIndex, pages: list[tuple[str, str]], pause: float = 0) -> int:
@@ -75,16 +79,14 @@ def _pages(worker: int, sets: int) -> list[tuple[str, str]]:
     ]
 
 
-async def _assert_one_survivor(config: DedupConfig, workers: int, sets: int) -> None:
-    """All pages again, now that all is well: one of each set is kept, and the audit is clean."""
+async def _check_again(config: DedupConfig, workers: int, sets: int) -> Outcome:
+    """All pages again, now that all is well."""
     kept: Counter[int] = Counter()
     async with DuplicateIndex.open(config) as index:
         for worker in range(workers):
             verdicts = await index.check_many(_pages(worker, sets))
             kept.update(n for n, one in enumerate(verdicts) if one.duplicate_of is None)
-        faults = (await index.verify()).faults
-    assert not faults, faults
-    assert kept == Counter(range(sets))
+        return kept, (await index.verify()).faults
 
 
 @asynccontextmanager
@@ -128,10 +130,10 @@ async def _broken_line(server: Server, chooser: random.Random) -> AsyncIterator[
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def broken_network(start_server: Start, chooser: random.Random, size: int) -> None:
+async def broken_network(start_server: Start, chooser: random.Random, size: int) -> Outcome:
     """Answers that are cut off leave pages unchecked, and none twice."""
     server = start_server()
-    sets, workers = 30 * size, 2
+    sets, workers = SETS["broken_network"] * size, 2
     with tempfile.TemporaryDirectory() as folder:
         direct = DedupConfig(redis_url=server.url, data_dir=Path(folder))
         async with DuplicateIndex.open(direct):
@@ -148,15 +150,15 @@ async def broken_network(start_server: Start, chooser: random.Random, size: int)
             async for _ in index.replay():
                 pass
             assert not any(index.spooled()[0])
-        await _assert_one_survivor(direct, workers, sets)
+        return await _check_again(direct, workers, sets)
 
 
-async def moving_slots(start_server: Start, chooser: random.Random, size: int) -> None:
+async def moving_slots(start_server: Start, chooser: random.Random, size: int) -> Outcome:
     """Slots of a cluster move while two workers check the same texts."""
     nodes = join_cluster(start_server, 3)
     config = DedupConfig(redis_url=f"redis+cluster://127.0.0.1:{nodes[0].port}", shards=_SHARDS)
     slots = Slots(nodes)
-    sets = 30 * size
+    sets = SETS["moving_slots"] * size
 
     def move() -> None:
         for _ in range(4 * size):
@@ -169,13 +171,13 @@ async def moving_slots(start_server: Start, chooser: random.Random, size: int) -
             _check(one, _pages(0, sets), 0.002),
             _check(two, _pages(1, sets), 0.002),
         )
-    await _assert_one_survivor(config, 2, sets)
+    return await _check_again(config, 2, sets)
 
 
-async def killed_server(start_server: Start, chooser: random.Random, size: int) -> None:
+async def killed_server(start_server: Start, chooser: random.Random, size: int) -> Outcome:
     """Two crawls go on while their server is killed and comes back: no text is lost."""
     server = start_server(appendonly="yes", appendfsync="always")
-    sets, web = 15 * size, Web()
+    sets, web = SETS["killed_server"] * size, Web()
     kept: set[str] = set()
     try:
         for site in "ab":
@@ -189,11 +191,10 @@ async def killed_server(start_server: Start, chooser: random.Random, size: int) 
         )
     finally:
         web.close()
+    # A page that was passed on before the server was killed may be passed on once more.
     found = {int(url.rpartition("/")[2]) for url in kept if not url.endswith("/")}
-    assert found == set(range(sets))
     async with DuplicateIndex.open(DedupConfig(redis_url=server.url)) as index:
-        faults = (await index.verify()).faults
-    assert not faults, faults
+        return dict.fromkeys(found, 1), (await index.verify()).faults
 
 
 async def _kill(server: Server, chooser: random.Random, times: int) -> None:
@@ -253,7 +254,9 @@ async def main() -> None:
 
             begun = time.monotonic()
             try:
-                await round_(start_server, random.Random(seed), options.size)
+                survivors, faults = await round_(start_server, random.Random(seed), options.size)
+                assert survivors == dict.fromkeys(range(SETS[name] * options.size), 1), survivors
+                assert not faults, faults
             except BaseException as error:
                 print(f"{name}, seed {seed}: {error!r}", file=sys.stderr)
                 raise

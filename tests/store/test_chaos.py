@@ -15,7 +15,7 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from tests.conftest import Server
-from tests.store.chaos import ROUNDS
+from tests.store.chaos import ROUNDS, SETS
 from tests.texts import article, changed, text
 from tests.workers import ROOT
 
@@ -23,7 +23,9 @@ from tests.workers import ROOT
 @pytest.mark.parametrize("name", ROUNDS)
 async def test_a_round_of_faults(start_server: Callable[..., Server], name: str) -> None:
     """One survivor of each set, no text lost, a clean audit."""
-    await ROUNDS[name](start_server, random.Random(name), 1)
+    survivors, faults = await ROUNDS[name](start_server, random.Random(name), 1)
+    assert survivors == dict.fromkeys(range(SETS[name]), 1)
+    assert faults == []
 
 
 async def test_a_clock_that_jumps_on_one_crawler(

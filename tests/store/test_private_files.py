@@ -19,7 +19,7 @@ from crawler.dedup.exchange.spool import Spool
 from crawler.dedup.store.messages import Gone
 from crawler.dedup.store.server import supervisor
 from crawler.dedup.verdict import Verdict
-from tests.conftest import Server, wait_until
+from tests.conftest import Server
 
 
 def test_texts_and_pages_that_wait_are_for_their_user_alone(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_server_that_was_stopped_is_ended(
         Thread(
             target=supervisor._stop_when_alone, args=(users.fileno(), child), daemon=True
         ).start()
-        wait_until(lambda: server.process.poll() == -signal.SIGKILL)
+        assert server.process.wait(10) == -signal.SIGKILL
         fcntl.flock(users, fcntl.LOCK_UN)
 
 
