@@ -26,6 +26,7 @@ from hypothesis import settings
 
 from crawler.dedup.exchange import open_store
 from crawler.dedup.store.server.private import server_binary
+from tests.spiders.webserver import Web
 from tests.wheel import build_wheel, install_wheel
 from tests.workers import end_with_parent
 
@@ -67,6 +68,14 @@ _TURNS = {Path(__file__).parent / name: turn for turn, name in enumerate(LONGEST
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests of the longest files first."""
     items.sort(key=lambda item: _TURNS.get(item.path, len(_TURNS)))
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    """A web server without pages."""
+    server = Web()
+    yield server
+    server.close()
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -421,13 +421,6 @@ def test_override_wants_a_page_and_a_decision(
     code, out, err = dedup("override", *words)
     assert (code, out, err.count("\n")) == (Exit.USAGE, "", 1)
     assert message in err
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    server = Web()
-    yield server
-    server.close()
 
 
 def test_a_site_is_crawled_before_and_after_its_pages_moved(

@@ -22,13 +22,6 @@ HOST = "Contents " + prose(9999)
 
 
 @pytest.fixture
-def web() -> Iterator[Web]:
-    server = Web()
-    yield server
-    server.close()
-
-
-@pytest.fixture
 def run(web: Web, redis_url: str, tmp_path: Path) -> Callable[..., Any]:
     """Crawls the web server, one page at a time."""
 

@@ -6,7 +6,6 @@ import asyncio
 import random
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,6 @@ from tests.pipelines.crawls import Feed, Site, crawl, prose, weeks
 from tests.spiders.webserver import Web
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    server = Web()
-    yield server
-    server.close()
 
 
 @pytest.mark.parametrize("seed", range(2))

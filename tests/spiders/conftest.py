@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -12,13 +12,6 @@ from scrapy.crawler import AsyncCrawlerRunner
 from crawler.items import Page
 from crawler.spiders.site import SiteSpider
 from tests.spiders.webserver import Result, Web
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    server = Web()
-    yield server
-    server.close()
 
 
 @pytest.fixture

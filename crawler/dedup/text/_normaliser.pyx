@@ -275,27 +275,39 @@ cdef Py_ssize_t step(str text, Py_ssize_t at, int by, Written* known, by_itself)
             return at
 
 
+cdef Py_ssize_t skip_blanks(
+    str text, Py_ssize_t place, int by, int* left, Written* known, by_itself
+) except -2:
+    """The next character that is no blank, a line's end among them; -1 at the end of the text.
+
+    Each step takes one off what is `left`; below 0 it was too far.
+    """
+    while True:
+        place = step(text, place, by, known, by_itself)
+        if place < 0:
+            return -1
+        left[0] -= 1
+        if left[0] < 0 or text[place] == c"\n" or not is_blank(text[place]):
+            return place
+
+
 cdef bint is_alone(str text, Py_ssize_t at, int most, Written* known, by_itself) except -1:
     """Whether the line has at most so many signs and nothing else but blanks."""
-    cdef int by, walked, signs = known[text[at]].letters[0] >> 4, before = signs
+    cdef int by, left, signs = known[text[at]].letters[0] >> 4, before = signs
     cdef Py_ssize_t place
     cdef Py_UCS4 char
     cdef int seen = comment_part(text[at], known)
     if known[text[at]].letters[1] >> 4:
         return False
     for by in range(-1, 2, 2):
-        place = at
-        for walked in range(REACH + 1):
-            place = step(text, place, by, known, by_itself)
-            if place < 0:
-                break
-            if walked == REACH:
+        place, left = at, REACH
+        while True:
+            place = skip_blanks(text, place, by, &left, known, by_itself)
+            if left < 0:
                 return False
-            char = text[place]
-            if char == c"\n":
+            if place < 0 or text[place] == c"\n":
                 break
-            if is_blank(char):
-                continue
+            char = text[place]
             if not rule_of(char, known) or known[char].letters[1] >> 4:
                 return False
             signs += known[char].letters[0] >> 4
@@ -335,23 +347,19 @@ cdef bint leads(
 
 cdef bint is_among(str text, Py_ssize_t at, bint numbers, Written* known, by_itself) except -1:
     """Whether the line has nothing else but symbols and blanks, or numbers, signs and blanks."""
-    cdef int by, walked
+    cdef int by, left
     cdef Py_ssize_t place
     cdef Py_UCS4 char
     cdef bint found = not numbers
     for by in range(-1, 2, 2):
-        place = at
-        for walked in range(REACH + 1):
-            place = step(text, place, by, known, by_itself)
-            if place < 0:
-                break
-            if walked == REACH:
+        place, left = at, REACH
+        while True:
+            place = skip_blanks(text, place, by, &left, known, by_itself)
+            if left < 0:
                 return False
-            char = text[place]
-            if char == c"\n":
+            if place < 0 or text[place] == c"\n":
                 break
-            if is_blank(char):
-                continue
+            char = text[place]
             if numbers:
                 if rule_of(char, known):
                     if known[char].letters[1] >> 4:
