@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import logging
-import os
-import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
-from dataclasses import replace
-from multiprocessing import get_context, parent_process
-from pathlib import Path
-from threading import Thread
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..dedup.errors import InputError
-from ..dedup.exchange.requests import make_token, request_of
-from ..dedup.fingerprint import Fingerprinter
+from ..dedup.exchange.requests import make_token
 from ..dedup.identity import host
-from ..dedup.private_files import make_private_folder, private_opener
-from ..dedup.store.messages import Answer, CheckRequest, Crawl
-from ..dedup.store.parameters import seed_digest
-from .ctrl_c import ctrl_c_held_back
-from .files import DAMAGED, UNITS, File, Format, cut_pieces, known_format
-from .input_records import Left, Page, PageReader, Raw, read_records
+from ..dedup.store.messages import Answer, CheckRequest
+from .checkpoint import Checkpoint, Place
+from .files import File
+from .input_records import Left, PageReader
+from .load_chunks import RecordSource, prepare_ahead, start_pool
 
 if TYPE_CHECKING:
-    from ..dedup.config import DedupConfig
     from ..dedup.index import DuplicateIndex
 
-logger = logging.getLogger(__name__)
-
-_CHUNK = 128  # records that a process is given at a time
-_CHUNK_BYTES = 8 << 20
-_WHOLE = 1 << 62  # bytes of a piece: files are read from their start to their end
-_AHEAD = 4  # chunks for each process that wait or are worked on
 _SAVED_EVERY = 5.0  # seconds
 
 
@@ -57,83 +35,6 @@ class Loaded(NamedTuple):
     damaged: list[str]
     resumed: int
     seconds: float
-
-
-class Batch(NamedTuple):
-    """Some records of a file, which a process is given at a time."""
-
-    path: str
-    last: int  # the number of its last record
-    places: list[int]  # of the records in their file, as people count them
-    raws: list[Raw]
-
-
-class Chunk(NamedTuple):
-    """Pages that were fingerprinted together; what is wrong with the first record that is none."""
-
-    path: str
-    last: int  # the number of its last record
-    requests: list[CheckRequest]
-    unreadable: int
-    left: Counter[Left]
-    fault: str | None
-
-
-class Place(NamedTuple):
-    """How far a load is: the number of the last record, a page before it, and when it began."""
-
-    position: int
-    url: str
-    start: int
-
-
-class Checkpoint:
-    """How far the files were loaded, in a file beside the index's data until they all are.
-
-    It counts for the same files, fields and index, and as long as that knows the last page that it
-    names: an index that was cleared is loaded from the start. A load that goes on began when the
-    one did that broke off: what that has seen is confirmed.
-    """
-
-    def __init__(self, path: Path, files: Sequence[File], index: DuplicateIndex) -> None:
-        self._path = path
-        config = index.config
-        # Another index of that name, which a crawl has filled since, may know the page, too.
-        known_by = [config.namespace, seed_digest(index.seed)]
-        fields = [config.url_field, config.text_field, config.html_field]
-        self._key = json.dumps([*known_by, *fields, *files])
-        self._warned = False
-
-    def read_place(self) -> Place | None:
-        """How far a load was that broke off; None if there was none of these files."""
-        with suppress(OSError, ValueError, TypeError, KeyError):
-            found = json.loads(self._path.read_text(encoding="utf-8"))
-            if found["files"] == self._key:
-                return Place(int(found["position"]), str(found["url"]), int(found["start"]))
-        return None
-
-    def save_place(self, chunk: Chunk, crawl: Crawl) -> None:
-        """Note that all is loaded up to the end of a chunk; warn once where that cannot be done."""
-        if not chunk.requests:
-            return
-        position, url = chunk.last, chunk.requests[-1].url
-        part = self._path.with_suffix(f".{os.getpid()}")
-        found = {"files": self._key, **Place(position, url, crawl.start)._asdict()}
-        try:
-            make_private_folder(part.parent)
-            with open(part, "w", encoding="utf-8", opener=private_opener) as file:
-                json.dump(found, file)
-            part.replace(self._path)
-        except OSError as error:  # what is loaded is loaded
-            if not self._warned:
-                logger.warning("How far the load is cannot be noted: %s", error)
-            self._warned = True
-
-    def remove_file(self) -> None:
-        """All is loaded: done again, the files are read from their start."""
-        if self.read_place() is not None:  # else it is of other files
-            with suppress(OSError):
-                self._path.unlink()
 
 
 class Unconfirmed:
@@ -205,10 +106,10 @@ async def load_files(
     place, crawl = await _find_place(index, checkpoint), await index.begin_crawl()
     if place is not None:
         crawl = await index.begin_crawl(crawl._replace(start=min(place.start, crawl.start)))
-    source = _Source(files, index.config, place.position if place is not None else -1)
+    source = RecordSource(files, index.config, place.position if place is not None else -1)
     unconfirmed = Unconfirmed(index)
-    with _start_pool(processes, index, crawl) as pool:
-        async for chunk in _prepare_ahead(pool, source.read_batches(), processes):
+    with start_pool(processes, index, crawl) as pool:
+        async for chunk in prepare_ahead(pool, source.read_batches(), processes):
             unreadable += chunk.unreadable
             left.update(chunk.left)
             if chunk.fault is not None and chunk.path not in told:
@@ -235,134 +136,3 @@ async def load_files(
 async def _find_place(index: DuplicateIndex, checkpoint: Checkpoint) -> Place | None:
     place = checkpoint.read_place()
     return place if place is not None and await index.show(place.url) is not None else None
-
-
-@contextmanager
-def _start_pool(
-    processes: int, index: DuplicateIndex, crawl: Crawl
-) -> Iterator[ProcessPoolExecutor]:
-    """Processes for the block, which leaves behind what they have not begun."""
-    pool = ProcessPoolExecutor(
-        processes,
-        mp_context=get_context("spawn"),
-        initializer=_prepare_process,
-        initargs=(index.config, index.seed, crawl),
-    )
-    try:
-        yield pool
-    except BrokenProcessPool as error:
-        raise InputError(
-            "a process that computes fingerprints was killed, as for lack of memory: start the "
-            f"load again, with fewer --processes than {processes} if it was that; it goes on "
-            "where it was"
-        ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-async def _prepare_ahead(
-    pool: ProcessPoolExecutor, batches: Iterator[Batch], processes: int
-) -> AsyncIterator[Chunk]:
-    """The chunks in order as they are fingerprinted, some of them ahead."""
-    waiting: list[Future[Chunk]] = []
-    for batch in batches:
-        with ctrl_c_held_back():  # this may start a process, which would not be ready for it
-            waiting.append(pool.submit(_make_requests, batch))
-        if len(waiting) >= _AHEAD * processes:
-            yield await asyncio.wrap_future(waiting.pop(0))
-    for future in waiting:
-        yield await asyncio.wrap_future(future)
-
-
-class _Source:
-    """The records of files after the number `after`, and what could not be read of them."""
-
-    def __init__(self, files: Sequence[File], config: DedupConfig, after: int) -> None:
-        self._files = files
-        self._config = config
-        self._after = after
-        self.resumed = 0
-        self.damaged: dict[str, str] = {}  # paths, and what is wrong with the files
-
-    def read_batches(self) -> Iterator[Batch]:
-        """Some records at a time."""
-        for piece in cut_pieces(self._files, _WHOLE):
-            is_lines, position = known_format(piece.path) is Format.JSONL, piece.number
-            places: list[int] = []
-            waiting: list[Raw] = []
-            size = 0
-            try:
-                for count, (position, raw) in enumerate(read_records(piece, self._config), 1):
-                    if position <= self._after:
-                        self.resumed += 1
-                        continue
-                    # Lines are numbered by their first byte.
-                    places.append(count if is_lines else position - piece.number + 1)
-                    waiting.append(raw)
-                    size += _length_of(raw)
-                    if len(waiting) == _CHUNK or size > _CHUNK_BYTES:
-                        yield Batch(piece.path, position, places, waiting)
-                        places, waiting, size = [], [], 0
-            except DAMAGED as error:
-                self.damaged[piece.path] = str(error) or type(error).__name__
-            if waiting:
-                yield Batch(piece.path, position, places, waiting)
-
-
-def _length_of(raw: Raw) -> int:
-    """About how many bytes a record takes."""
-    if isinstance(raw, bytes):
-        return len(raw)
-    return sum(len(cell) for cell in raw.values() if isinstance(cell, (str, bytes)))
-
-
-_reader: PageReader
-_fingerprinter: Fingerprinter
-_crawl: Crawl
-
-
-def _prepare_process(config: DedupConfig, seed: int, crawl: Crawl) -> None:
-    """Make what a process works with, once."""
-    global _reader, _fingerprinter, _crawl
-    _crawl = crawl
-    # A terminal sends Ctrl-C to all processes; the one that started this one ends it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _reader, _fingerprinter = PageReader(config), Fingerprinter(config, seed)
-    # Where the load is killed nobody tells its processes, which would wait for work for ever.
-    Thread(target=_end_with_the_load, daemon=True).start()
-
-
-def _end_with_the_load() -> None:
-    load = parent_process()
-    assert load is not None
-    load.join()
-    os._exit(1)
-
-
-def _make_requests(batch: Batch) -> Chunk:
-    kind = known_format(batch.path)
-    pages: list[Page] = []
-    unreadable, fault = 0, None
-    left: Counter[Left] = Counter()
-    for place, raw in zip(batch.places, batch.raws, strict=True):
-        try:
-            page = _reader(raw, kind)
-        except ValueError as error:
-            unreadable += 1
-            fault = fault or f"{batch.path!r}, {UNITS[kind]} {place}: {error}"
-            continue
-        if isinstance(page, Left):
-            left[page] += 1
-        else:
-            pages.append(page)
-    fingerprints = _fingerprinter.many(page.text for page in pages)
-    requests = [
-        request_of(
-            _reader.config,
-            page.url,
-            replace(fingerprint, own=page.own_fingerprint(_fingerprinter)),
-            crawl=_crawl,
-        )._replace(is_cut=page.is_cut)
-        for page, fingerprint in zip(pages, fingerprints, strict=True)
-    ]
-    return Chunk(batch.path, batch.last, requests, unreadable, left, fault)

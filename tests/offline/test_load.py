@@ -17,8 +17,10 @@ import pytest
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Record
 from crawler.dedup.errors import InputError
 from crawler.dedup.store.namespaces import clear_index
+from crawler.offline.checkpoint import Checkpoint
 from crawler.offline.files import File, local_files
-from crawler.offline.load_files import Checkpoint, Loaded, _Source, load_files
+from crawler.offline.load_chunks import RecordSource
+from crawler.offline.load_files import Loaded, load_files
 from crawler.zstd import zstd
 from tests.offline import corpora
 from tests.texts import article, text
@@ -186,7 +188,7 @@ def test_few_large_pages_are_handed_over_at_a_time(tmp_path: Path, name: str) ->
     """The memory of a load is bounded by the bytes of what waits, in every format."""
     pages = [(f"https://e.example/{number}", "word " * 400_000) for number in range(20)]
     files = local_files(str(corpora.write(tmp_path / name, pages)))
-    counts = [len(batch.raws) for batch in _Source(files, DedupConfig(), -1).read_batches()]
+    counts = [len(batch.raws) for batch in RecordSource(files, DedupConfig(), -1).read_batches()]
     assert sum(counts) == 20
     assert max(counts) < 10
 
@@ -222,7 +224,7 @@ def test_a_line_that_is_too_long_is_one_line(
     monkeypatch.setattr("crawler.offline.input_records.LINE", 100)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}\n" + b"x" * 450 + b"\n{}\n")
-    (batch,) = _Source(local_files(str(path)), DedupConfig(), -1).read_batches()
+    (batch,) = RecordSource(local_files(str(path)), DedupConfig(), -1).read_batches()
     assert batch.places == [1, 2, 3]
 
 

@@ -47,9 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Load the files and print what became of their pages."""
+    from ...offline.checkpoint import Checkpoint
     from ...offline.files import local_files, refuse_arrays
     from ...offline.input_records import Left
-    from ...offline.load_files import Checkpoint, load_files
+    from ...offline.load_files import load_files
 
     files = list({one.path: one for name in options.files for one in local_files(name)}.values())
     refuse_arrays(files)

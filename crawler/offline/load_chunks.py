@@ -1,0 +1,184 @@
+"""Records of files, fingerprinted in processes, some chunks ahead of who takes them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing import get_context, parent_process
+from threading import Thread
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..dedup.errors import InputError
+from ..dedup.exchange.requests import request_of
+from ..dedup.fingerprint import Fingerprinter
+from ..dedup.store.messages import CheckRequest, Crawl
+from .ctrl_c import ctrl_c_held_back
+from .files import DAMAGED, UNITS, File, Format, cut_pieces, known_format
+from .input_records import Left, Page, PageReader, Raw, read_records
+
+if TYPE_CHECKING:
+    from ..dedup.config import DedupConfig
+    from ..dedup.index import DuplicateIndex
+
+_CHUNK = 128  # records that a process is given at a time
+_CHUNK_BYTES = 8 << 20
+_WHOLE = 1 << 62  # bytes of a piece: files are read from their start to their end
+_AHEAD = 4  # chunks for each process that wait or are worked on
+
+
+class Batch(NamedTuple):
+    """Some records of a file, which a process is given at a time."""
+
+    path: str
+    last: int  # the number of its last record
+    places: list[int]  # of the records in their file, as people count them
+    raws: list[Raw]
+
+
+class Chunk(NamedTuple):
+    """Pages that were fingerprinted together; what is wrong with the first record that is none."""
+
+    path: str
+    last: int  # the number of its last record
+    requests: list[CheckRequest]
+    unreadable: int
+    left: Counter[Left]
+    fault: str | None
+
+
+class RecordSource:
+    """The records of files after the number `after`, and what could not be read of them."""
+
+    def __init__(self, files: Sequence[File], config: DedupConfig, after: int) -> None:
+        self._files = files
+        self._config = config
+        self._after = after
+        self.resumed = 0
+        self.damaged: dict[str, str] = {}  # paths, and what is wrong with the files
+
+    def read_batches(self) -> Iterator[Batch]:
+        """Some records at a time."""
+        for piece in cut_pieces(self._files, _WHOLE):
+            is_lines, position = known_format(piece.path) is Format.JSONL, piece.number
+            places: list[int] = []
+            waiting: list[Raw] = []
+            size = 0
+            try:
+                for count, (position, raw) in enumerate(read_records(piece, self._config), 1):
+                    if position <= self._after:
+                        self.resumed += 1
+                        continue
+                    # Lines are numbered by their first byte.
+                    places.append(count if is_lines else position - piece.number + 1)
+                    waiting.append(raw)
+                    size += _length_of(raw)
+                    if len(waiting) == _CHUNK or size > _CHUNK_BYTES:
+                        yield Batch(piece.path, position, places, waiting)
+                        places, waiting, size = [], [], 0
+            except DAMAGED as error:
+                self.damaged[piece.path] = str(error) or type(error).__name__
+            if waiting:
+                yield Batch(piece.path, position, places, waiting)
+
+
+def _length_of(raw: Raw) -> int:
+    """About how many bytes a record takes."""
+    if isinstance(raw, bytes):
+        return len(raw)
+    return sum(len(cell) for cell in raw.values() if isinstance(cell, (str, bytes)))
+
+
+@contextmanager
+def start_pool(
+    processes: int, index: DuplicateIndex, crawl: Crawl
+) -> Iterator[ProcessPoolExecutor]:
+    """Processes for the block, which leaves behind what they have not begun."""
+    pool = ProcessPoolExecutor(
+        processes,
+        mp_context=get_context("spawn"),
+        initializer=_prepare_process,
+        initargs=(index.config, index.seed, crawl),
+    )
+    try:
+        yield pool
+    except BrokenProcessPool as error:
+        raise InputError(
+            "a process that computes fingerprints was killed, as for lack of memory: start the "
+            f"load again, with fewer --processes than {processes} if it was that; it goes on "
+            "where it was"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+async def prepare_ahead(
+    pool: ProcessPoolExecutor, batches: Iterator[Batch], processes: int
+) -> AsyncIterator[Chunk]:
+    """The chunks in order as they are fingerprinted, some of them ahead."""
+    waiting: list[Future[Chunk]] = []
+    for batch in batches:
+        with ctrl_c_held_back():  # this may start a process, which would not be ready for it
+            waiting.append(pool.submit(_make_requests, batch))
+        if len(waiting) >= _AHEAD * processes:
+            yield await asyncio.wrap_future(waiting.pop(0))
+    for future in waiting:
+        yield await asyncio.wrap_future(future)
+
+
+_reader: PageReader
+_fingerprinter: Fingerprinter
+_crawl: Crawl
+
+
+def _prepare_process(config: DedupConfig, seed: int, crawl: Crawl) -> None:
+    """Make what a process works with, once."""
+    global _reader, _fingerprinter, _crawl
+    _crawl = crawl
+    # A terminal sends Ctrl-C to all processes; the one that started this one ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _reader, _fingerprinter = PageReader(config), Fingerprinter(config, seed)
+    # Where the load is killed nobody tells its processes, which would wait for work for ever.
+    Thread(target=_end_with_the_load, daemon=True).start()
+
+
+def _end_with_the_load() -> None:
+    load = parent_process()
+    assert load is not None
+    load.join()
+    os._exit(1)
+
+
+def _make_requests(batch: Batch) -> Chunk:
+    kind = known_format(batch.path)
+    pages: list[Page] = []
+    unreadable, fault = 0, None
+    left: Counter[Left] = Counter()
+    for place, raw in zip(batch.places, batch.raws, strict=True):
+        try:
+            page = _reader(raw, kind)
+        except ValueError as error:
+            unreadable += 1
+            fault = fault or f"{batch.path!r}, {UNITS[kind]} {place}: {error}"
+            continue
+        if isinstance(page, Left):
+            left[page] += 1
+        else:
+            pages.append(page)
+    fingerprints = _fingerprinter.many(page.text for page in pages)
+    requests = [
+        request_of(
+            _reader.config,
+            page.url,
+            replace(fingerprint, own=page.own_fingerprint(_fingerprinter)),
+            crawl=_crawl,
+        )._replace(is_cut=page.is_cut)
+        for page, fingerprint in zip(pages, fingerprints, strict=True)
+    ]
+    return Chunk(batch.path, batch.last, requests, unreadable, left, fault)
