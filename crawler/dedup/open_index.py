@@ -1,0 +1,139 @@
+"""An open connection to the index, and how a page becomes a request to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Self
+
+from .config import DedupConfig
+from .errors import ServerError
+from .exchange.exchange import Exchange
+from .exchange.open_store import make_store
+from .exchange.requests import gone_of, request_of, verdict_of
+from .exchange.spool import Spool
+from .fingerprint import Fingerprint, Fingerprinter
+from .store.cluster.index import SpreadIndex
+from .store.messages import CheckRequest, Crawl, Forget, Gone
+from .store.server.connect import open_server, server_name
+from .store.single import RedisIndex
+from .verdict import Verdict
+
+# Characters from which a text is fingerprinted in a thread: it would hold the event loop for more
+# than a few milliseconds.
+_LONG_TEXT = 200_000
+
+
+class OpenIndex:
+    """What :class:`~.index.DuplicateIndex` asks through, and how pages are prepared for it."""
+
+    def __init__(
+        self, config: DedupConfig, store: RedisIndex | SpreadIndex, spool_name: str | None
+    ) -> None:
+        self.config = config
+        self.store = store
+        self.fingerprint = Fingerprinter(config, self.seed)
+        self.crawl: Crawl | None = None
+        self._doubtful = 0
+        self._spool = (
+            Spool(config.data_dir, spool_name, self.fingerprint.fits) if spool_name else None
+        )
+        self._exchange = Exchange(
+            store.start,
+            self._noted,
+            self._forgotten,
+            limit=store.exchange,
+            timeout=config.timeout,
+            spool=self._spool,
+        )
+
+    @property
+    def seed(self) -> int:
+        """That of all hashes, 0 to 2**64 - 1: configured, or drawn when the index was made."""
+        return self.store.parameters.seed
+
+    @property
+    def digest(self) -> str:
+        """That of the parameters, the seed among them; with the name it says which index it is."""
+        return self.store.parameters.digest
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, config: DedupConfig, *, spool: bool = False, make: bool = True
+    ) -> AsyncIterator[Self]:
+        """Connect to the index that `config` names, and make it if it is not there.
+
+        Without `make` none is made, and one that is not there is read as one without pages until
+        somebody makes it: then methods may raise :class:`ParameterMismatch`, too.
+        With `spool`, pages that the server gives no answer for are written to a file in
+        ``DEDUP_DATA_DIR``, so that :meth:`replay` can check them later. Raises
+        :class:`ServerError` if no server can be had, :class:`ParameterMismatch` if the index was
+        made with other parameters, and :class:`InputError` or :class:`MissingExtra` for what
+        ``DEDUP_CORRECT`` needs and cannot have; then none is made.
+        """
+        async with open_server(config) as client:
+            try:
+                store = await make_store(client, config)
+                found = await store.open(make=make)
+            except ServerError as error:
+                raise ServerError(f"{server_name(config)}: {error}") from error
+            # By a seed that is set, or as a copy, another index may have the same parameters.
+            name = f"{config.namespace} {found['digest']}"
+            index = cls(config, store, name if spool else None)
+            if index._spool is not None:
+                with suppress(OSError):  # who counts what waits says what cannot be read
+                    await asyncio.to_thread(index._spool.set_aside)
+            try:
+                yield index
+            finally:
+                await store.close()
+
+    def _gone(self, url: str, since: int | None) -> Gone:
+        """The report that a URL is gone; what a crawl finds is never found before it began."""
+        report = gone_of(self.config, url, since)
+        start = self.crawl.start if self.crawl is not None else 0
+        return report._replace(since=max(report.since, start))
+
+    def _request(self, url: str, fingerprint: Fingerprint, **options: Any) -> CheckRequest:
+        return request_of(
+            self.config,
+            url,
+            fingerprint,
+            crawl=self.crawl,
+            doubtful=self._doubtful,
+            **options,
+        )
+
+    async def _is_there(self) -> bool:
+        """Whether there is an index; one that was made since this one was opened has its seed."""
+        parameters = self.store.parameters
+        if not parameters.agreed:
+            await self.store.open(make=False)
+            if parameters.agreed:
+                self.fingerprint = Fingerprinter(self.config, self.seed)
+        return parameters.agreed
+
+    async def _fingerprinted(self, text: str, whole: str | None = None) -> Fingerprint:
+        if not await self._is_there():
+            raise ServerError(
+                f"there is no index {self.config.namespace!r} to check pages: open it with make"
+            )
+        if max(len(text), len(whole or "")) > _LONG_TEXT:
+            return await asyncio.to_thread(self.fingerprint, text, whole)
+        return self.fingerprint(text, whole)
+
+    async def _decided(self, url: str, request: CheckRequest) -> Verdict:
+        answer = await self._exchange.check(request)
+        return verdict_of(url, answer, self.config.sketch_bits, request=request)
+
+    async def _noted(self, reports: list[Gone]) -> list[bool]:
+        if not await self._is_there():
+            return [False] * len(reports)
+        return await self.store.gone(reports)
+
+    async def _forgotten(self, requests: list[Forget]) -> list[bool]:
+        if not await self._is_there():
+            return [False] * len(requests)
+        return await self.store.forget(requests)
