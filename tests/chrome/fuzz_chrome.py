@@ -17,15 +17,15 @@ def main() -> None:
     atheris: Any = importlib.import_module("atheris")
     with atheris.instrument_imports(include=["crawler.chrome"]):
         chrome: Any = importlib.import_module("crawler.chrome")
-        untagged: Any = importlib.import_module("crawler.chrome.untagged")
+        unparsed: Any = importlib.import_module("crawler.chrome.page.unparsed")
 
     def check(data: bytes) -> None:
         """Any bytes give a text that consists of the kept blocks and can be written as UTF-8."""
         document = chrome.parse(data)
         found = chrome.strip_chrome(document)
         blocks = found.blocks
-        kept = "\n".join(block.text for block in blocks if block.kept)
-        if found.text != kept or bool(blocks) != bool(kept):
+        kept = " ".join(block.text for block in blocks if block.kept)
+        if found.text.split() != kept.split() or bool(blocks) != bool(kept):
             raise AssertionError("the text is not that of the kept blocks")
         learnt = chrome.strip_chrome(document, template=set(found.hashes()))
         if learnt.text != found.text:
@@ -39,9 +39,9 @@ def main() -> None:
         f"{found.text}{found.title}{list(chrome.links(document))}".encode()
         for ask in (chrome.robots, chrome.canonical, chrome.base, chrome.published):
             ask(document)
-        seen = untagged.seen(data)
-        rest = untagged.whole(seen), list(untagged.links(seen, 999)), list(untagged.lines(seen))
-        f"{rest}".encode()
+        seen = unparsed.visible_part(data)
+        links, lines = unparsed.find_links(seen, 999), unparsed.split_lines(seen)
+        f"{unparsed.text_in_one_piece(seen)}{list(links)}{list(lines)}".encode()
 
     atheris.Setup(sys.argv, check)
     atheris.Fuzz()
