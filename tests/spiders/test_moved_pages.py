@@ -143,14 +143,14 @@ async def test_what_is_left_out_while_the_server_hangs_is_told_later(
     async with DuplicateIndex.open(config) as index:
         await index.check_many([("http://a/", STORY), ("http://b/", HOME)])
         left_out = LeftOut(told.append)
-        left_out.open(index)
-        left_out.note("http://a/")
+        left_out.report_to(index)
+        left_out.note_url("http://a/")
         server.process.send_signal(signal.SIGSTOP)
-        await left_out.report()
-        await left_out.report()
+        await left_out.report_found()
+        await left_out.report_found()
         server.process.send_signal(signal.SIGCONT)
         await asyncio.sleep(1)
-        await left_out.report()
+        await left_out.report_found()
         assert await index.show("http://a/") is None
         assert await index.show("http://b/") is not None
     assert told == ["dedup/left_out"]
