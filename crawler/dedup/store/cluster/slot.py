@@ -58,14 +58,14 @@ class SlotIndex(RedisIndex):
 
 
 async def try_again(
-    cluster: RedisCluster, run: Callable[[], Awaitable[Any]], timeout: float
+    cluster: RedisCluster, run: Callable[[], Awaitable[Any]], patience: float
 ) -> Any:
-    """What `run` returns, tried again for `timeout` seconds if what fails may pass by itself.
+    """What `run` returns, tried again for `patience` seconds if what fails may pass by itself.
 
     Raises :class:`ServerError`.
     """
     loop = asyncio.get_running_loop()
-    deadline, pause = loop.time() + timeout, FIRST_PAUSE
+    deadline, pause = loop.time() + patience, FIRST_PAUSE
     with explain_faults():
         while True:
             try:
