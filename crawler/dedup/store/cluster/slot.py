@@ -34,7 +34,7 @@ class SlotIndex(RedisIndex):
     """The tables and records of one namespace in one slot of a cluster.
 
     What fails but may pass by itself, as while the slot moves or another node takes it over, is
-    tried again for `patience` seconds: no script changes anything when it comes twice.
+    tried again for `timeout` seconds: no script changes anything when it comes twice.
     """
 
     def __init__(
