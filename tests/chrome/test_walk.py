@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -192,6 +192,7 @@ TAGS = st.lists(
 
 @settings(deadline=None, max_examples=1000)
 @given(TAGS, st.integers(0, 6))
+@example("""<p b0=" b0="' a0<script>""", 2)
 def test_no_tag_has_more_attributes(html: str, most: int) -> None:
     """Whatever quotes, scripts and comments hide: a tag of more attributes is announced."""
     if document._is_crowded(html.encode(), most):

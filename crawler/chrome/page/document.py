@@ -26,7 +26,7 @@ _CROWDED: Final = re.compile(
     rb"(?:[\s/]++[^\s<>=/\"']++(?:\s*+" + _VALUE + rb")?+){500}(?:[^<>=\"']++|" + _VALUE + rb")*+"
 )
 _TAG: Final = re.compile(rb"<[a-zA-Z](?:[^>\"']++|\"[^\"]*+\"|'[^']*+'|[\"'])*+")
-_ATTRIBUTE: Final = re.compile(rb"[^\s=\"'/>]++(?:\s*+" + _VALUE + rb")?+")
+_ATTRIBUTE: Final = re.compile(rb"[^\s=/>]++(?:\s*+" + _VALUE + rb")?+")  # a lone quote is one
 TREES: Final = (etree._Element, etree._ElementTree)
 """Types of pages that somebody else has parsed, for `read_tree` and `strip_chrome`."""
 MOST_TAGS: Final = 25_000  # of what follows only text and links are taken; long pages have 5,000
