@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import random
 import shutil
 import subprocess
@@ -96,6 +97,8 @@ def kill_midway(web: Web, pages: int, settings: dict[str, Any]) -> None:
     with start_scrapy(words, ROOT, stderr=subprocess.DEVNULL) as process:
         wait_until(lambda: len(web.seen) >= pages, seconds=60)
         process.kill()
+    with Path(settings["JOBDIR"], "site.lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until it is dead
 
 
 async def test_a_paused_crawl_goes_on(web: Web, redis_url: str, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...dedup.urls.parts import FEATURES, site_of
 from ..output import print_json, print_table
 from ..strict_arguments import one_of
 from . import Exit, ask_index, nothing_found
@@ -45,12 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """List or change rules; exit code 1 if there are none to list."""
     from ...dedup.errors import InputError
+    from ...dedup.urls.parts import FEATURES
 
     if options.action and not (options.site and options.feature):
         raise InputError(f"name a site and a feature, as: {options.action} example.com '?sid'")
-    if options.feature and not _is_feature(options.feature):
+    name = options.feature
+    if name and name not in FEATURES and not (name[0] in "?;" and len(name) > 1):
         names = ", ".join(sorted(FEATURES))
-        raise InputError(f"{options.feature!r} is no feature of URLs: ?NAME, ;NAME, {names}")
+        raise InputError(f"{name!r} is no feature of URLs: ?NAME, ;NAME, {names}")
     found = ask_index(settings, partial(_change, options))
     if options.json:
         print_json(found)
@@ -66,14 +67,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     return nothing_found(settings, "no crawl has learnt a rule, and nobody has added one")
 
 
-def _is_feature(name: str) -> bool:
-    return name in FEATURES or (name[0] in "?;" and len(name) > 1)
-
-
 async def _change(
     options: argparse.Namespace, index: DuplicateIndex
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Do what is asked for, and return all rules, or those of one site."""
+    from ...dedup.urls.parts import site_of
+
     site = options.site and (site_of(options.site) or options.site.lower().removeprefix("www."))
     if options.action:
         state = _STATES[options.action]
