@@ -14,7 +14,7 @@ from .claims import MAX_PAGES, Batch, Place
 from .pages import Spread, View
 
 # Kept pages compared with one page, and in vain in a row, as in lua/check.lua.
-MAX_VERIFIED, MAX_IN_VAIN = 24, 8
+MAX_VERIFIED, MAX_IN_VAIN = 24, 12
 
 
 class Asked(NamedTuple):

@@ -17,7 +17,7 @@
 local MAX_VERIFIED = 24 -- candidates compared with one page, the likeliest copies first
 -- In vain in a row, before the others, which are less likely, are left. In a family of pages, each a little
 -- less like the others than a copy is, each would be compared with 24, at three times the cost.
-local MAX_IN_VAIN = 8
+local MAX_IN_VAIN = 12
 local SLACK = 0.1 -- by which a copy may be less similar than the threshold when it is compared again
 
 -- Any server that cannot write (full, read-only, without its disk) fails here, before anything
