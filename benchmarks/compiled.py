@@ -17,8 +17,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.folders import folder_with
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
 
 ALL, NONE = "all compiled", "nothing compiled"
 
@@ -111,7 +114,7 @@ def measure(folder: Path, pages: int, rounds: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=folder_with("gold.jsonl"), required=True)
     parser.add_argument("--pages", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--serve", nargs="*", help=argparse.SUPPRESS)
