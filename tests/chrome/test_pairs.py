@@ -1,17 +1,16 @@
-"""What a page tells of its site's template, and what that cuts: compiled the same as in Python."""
+"""What a page tells of its site's template, and what that cuts."""
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import compress, pairwise
+
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.chrome import block_hash
-from tests.pure import load_pure
-
-compiled = pytest.importorskip("crawler.chrome.template._pairs")
-pairs = load_pure("crawler.chrome.template.pairs")
+from crawler.chrome.template import pairs
 
 TEXTS = st.lists(
     st.one_of(
@@ -35,10 +34,10 @@ def said(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> list[str]:
 @settings(deadline=None)
 @given(texts=TEXTS)
 def test_hashes_of_pairs(texts: list[str]) -> None:
-    """Both give the same, for any text, and one list where there are no digits."""
-    found, wanted = compiled.pair_hashes(texts), pairs.pair_hashes(texts)
-    assert found == wanted
-    assert (found.same is found.alike) == (wanted.same is wanted.alike)
+    """For any text; one list where there are no digits."""
+    found = pairs.pair_hashes(texts)
+    has_digits = any(digit in text for text in texts for digit in "0123456789")
+    assert (found.same is found.alike) == (not has_digits)
     hashes = [pairs.EDGE, *map(block_hash, texts), pairs.EDGE]
     assert len(found.alike) == len(texts) + 1
     for alike, one, other in zip(found.alike, hashes, hashes[1:], strict=False):
@@ -48,14 +47,15 @@ def test_hashes_of_pairs(texts: list[str]) -> None:
 @settings(deadline=None)
 @given(blocks=BLOCKS, numbers=st.booleans())
 def test_lessons(blocks: list[tuple[int, bool, int, int]], numbers: bool) -> None:
-    """Both learn the same of a page, in the same order."""
-    found = compiled.pair_hashes(said(blocks, numbers))
-    alone = np.array([block[1] for block in blocks])
-    wanted = pairs.lesson(found, alone)
-    assert list(compiled.lesson(found, alone).items()) == list(wanted.items())
-
-
-FLAGS = (0, pairs.KEPT, pairs.OF_ALL, pairs.OF_SOME)
+    """Beside a kept block with its numbers, once or twice; elsewhere with them and without."""
+    found = pairs.pair_hashes(said(blocks, numbers))
+    alone = [block[1] for block in blocks]
+    beside = [one or other for one, other in pairwise([False, *alone, False])]
+    times = Counter(compress(found.same, beside))
+    cut = {pair for both in zip(*found, beside, strict=True) if not both[2] for pair in both[:2]}
+    wanted = dict.fromkeys(cut - {pair for pair in times if times[pair] > pairs.ROWS}, False)
+    wanted |= {pair: True for pair in times if times[pair] <= pairs.ROWS}
+    assert pairs.lesson(found, np.array(alone)) == wanted
 
 
 @settings(deadline=None)
@@ -63,20 +63,29 @@ FLAGS = (0, pairs.KEPT, pairs.OF_ALL, pairs.OF_SOME)
 def test_what_is_templated(
     blocks: list[tuple[int, bool, int, int]], numbers: bool, data: st.DataObject
 ) -> None:
-    """Both find the same of a template on a page."""
+    """As asked pair by pair."""
     found = pairs.pair_hashes(said(blocks, numbers))
+    flags = (0, pairs.KEPT, pairs.OF_ALL, pairs.OF_SOME)
     all_of = sorted({*found.alike, *found.same})
-    template = data.draw(
-        st.sets(
-            st.sampled_from(
-                [pair | f for pair in all_of for f in FLAGS]
-                + [pair ^ pairs.TOLD for pair in all_of]
-            )
-        )
-    )
-    kept = np.array([block[1] for block in blocks])
-    answers = [one.hits(found, kept, template) for one in (compiled, pairs)]
-    assert answers[0].tolist() == answers[1].tolist()
+    marked = [pair | flag for pair in all_of for flag in flags]
+    template = data.draw(st.sets(st.sampled_from(marked + [p ^ pairs.TOLD for p in all_of])))
+    kept = [block[1] for block in blocks]
+    sides = list(zip([False, *kept], [*kept, False], strict=True))
+    cut = {same for same, side in zip(found.same, sides, strict=True) if not any(side)}
+    ways = []
+    for alike, same, side in zip(*found, sides, strict=True):
+        way = pairs.ALIKE * (alike in template)
+        if not (all(side) and same in cut):
+            way |= pairs.SAME * (same in template)
+            if any(side):
+                way |= pairs.OFTEN * (same | pairs.KEPT in template)
+                way |= pairs.SURE * (
+                    same | pairs.OF_ALL in template or same ^ pairs.TOLD in template
+                )
+                way |= pairs.LISTED * (same | pairs.OF_SOME in template)
+        ways.append(way)
+    answer = pairs.hits(found, np.array(kept), template)
+    assert answer.tolist() == [one | other for one, other in pairwise(ways)]
 
 
 def test_a_page_does_not_lose_all_its_text() -> None:

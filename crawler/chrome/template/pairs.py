@@ -3,15 +3,12 @@
 The beginning of a page and its end are neighbours of its first and last block, so that pair `i` is
 of blocks `i - 1` and `i`: else a footer of one block, below another text on each page, would be in
 no pair that comes back.
-
-Where it is compiled, `_pairs.pyx` does the same without an object of Python's for each step.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
 
@@ -35,9 +32,7 @@ ROWS: Final = 2  # times that chrome comes on a page, as above and below its tex
 # Of what a page alone would keep, what is its own at least.  With less, it may resemble by 0.8 and
 # more one that has but the rest: near-copies do not lose what they have in common.
 LEAST_OWN: Final = 0.2
-LIST_LINKED: Final = (
-    0.5  # of the characters of neighbours that are known: then it is a list of links
-)
+LIST_LINKED: Final = 0.5  # of the characters of known neighbours: then it is a list of links
 FACTS: Final = 2  # lines besides its heading that make a page another than those with its note
 
 _SMALL: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
@@ -120,21 +115,22 @@ def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> N
     tables of values have the same labels on all pages.  And what it cuts elsewhere is its own where
     it is kept: a chapter lists what its site's menu has as well.
     """
-    both, either = np.logical_and(*_sides(kept)), np.logical_or(*_sides(kept))
-    menus = set(map(pairs.same.__getitem__, np.flatnonzero(~either).tolist()))
-    found = np.zeros(len(kept) + 2, np.uint8)  # of the page's beginning and its end as well
-    columns = zip(*pairs, both.tolist(), either.tolist(), strict=True)
-    for i, (pair, itself, main, any_main) in enumerate(columns):
-        bits = ALIKE * (pair in template)
-        if not (main and itself in menus):
-            bits |= SAME * (itself in template)
-            if any_main:
-                for flag, bit in _FLAGS:
-                    bits |= bit * (itself | flag in template)
-                bits |= SURE * (itself ^ TOLD in template)
-        if bits:
-            found[i : i + 2] |= bits
-    return found[1:-1]
+    of_both, of_either = np.logical_and(*_sides(kept)), np.logical_or(*_sides(kept))
+    same = np.array(pairs.same, np.int64)
+    of_main = np.flatnonzero(of_either)
+    cut_elsewhere = of_both & np.isin(same, same[~of_either])
+
+    def among(hashes: list[int], way: int) -> NDArray[np.uint8]:
+        known = np.fromiter(map(template.__contains__, hashes), np.uint8, len(hashes))
+        return known * np.uint8(way)
+
+    found = among(pairs.same, SAME)
+    for flag, way in _FLAGS:
+        found[of_main] |= among((same[of_main] | flag).tolist(), way)
+    found[of_main] |= among((same[of_main] ^ TOLD).tolist(), SURE)
+    found[cut_elsewhere] = 0
+    found |= among(pairs.alike, ALIKE)
+    return found[:-1] | found[1:]
 
 
 def templated(
@@ -187,7 +183,3 @@ def _in_lists(known: NDArray[np.bool_], linked: Ints, sizes: Wide) -> NDArray[np
     share = np.bincount(runs, linked) / np.maximum(np.bincount(runs, sizes), 1)
     found: NDArray[np.bool_] = share[runs] >= LIST_LINKED
     return found
-
-
-with suppress(ImportError):  # compiled, they do the same in less time
-    from ._pairs import hits, lesson, pair_hashes  # noqa: F401
