@@ -116,7 +116,7 @@ $(VENV)-scrapy-%/min.stamp: pyproject.toml requirements.txt
 	@touch $@
 
 # Without a compiler all works, and pages take longer.
-$(VENV)/compiled.stamp: $(wildcard $(addprefix crawler/*/*/,*.pxi *.pyx)) hatch_build.py | $(VENV)/build.stamp
+$(VENV)/compiled.stamp: $(wildcard $(addprefix crawler/*/*/,*.pyx *.pxi pxi/*.pxi)) hatch_build.py | $(VENV)/build.stamp
 	-@$(BIN)/python hatch_build.py && touch $@
 
 # The first interpreter that is new enough and can make an environment; Debian's cannot until the

@@ -87,7 +87,7 @@ def out_of_date() -> list[Path]:
     old = []
     for source in SOURCES:
         place = ROOT / beside(source)
-        parts = [ROOT / source, *place.parent.glob("*.pxi")]
+        parts = [ROOT / source, *place.parent.rglob("*.pxi")]
         newest = max(part.stat().st_mtime for part in parts)
         if not place.exists() or place.stat().st_mtime < newest:
             old.append(source)

@@ -50,7 +50,7 @@ class Addon:
         """Check the settings and add the pipeline."""
         # They need what Scrapy reads domains with, which takes long to import.
         from .spiders.cookies import use_packaged_suffix_list
-        from .spiders.middlewares import COOKIES, added_to
+        from .spiders.downloader_middlewares import COOKIES, added_to
 
         use_packaged_suffix_list()
         # Contracts pass no items on. A fault here would end the check before them, with its OK.

@@ -1,6 +1,6 @@
 """The Scrapy command ``scrapy dedup SUBCOMMAND``.
 
-What the subcommands do stands in :mod:`.subcommands`. Scrapy imports this module, and in this
+What all subcommands share stands in :mod:`.subcommands`. Scrapy imports this module, and in this
 repository all of the package, for every command it is given: neither may import at its top what
 takes long.
 """

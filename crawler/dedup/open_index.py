@@ -14,7 +14,7 @@ from .exchange.open_store import make_store
 from .exchange.requests import gone_of, request_of, verdict_of
 from .exchange.spool import Spool
 from .fingerprint import Fingerprint, Fingerprinter
-from .store.cluster.index import SpreadIndex
+from .store.cluster.spread_index import SpreadIndex
 from .store.messages import CheckRequest, Crawl, Forget, Gone
 from .store.server.connect import open_server, server_name
 from .store.single import RedisIndex

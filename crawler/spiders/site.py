@@ -28,10 +28,10 @@ from ..start_errors import name_setting, speak_plainly
 from ..wording import shell_word
 from .arguments import Arguments, host_of
 from .cookies import use_packaged_suffix_list
-from .failures import Failures
-from .job import JobLock
+from .downloader_middlewares import added_to
+from .fetch_failures import FetchFailures
+from .job_lock import JobLock
 from .links import NewLinks, encode_link
-from .middlewares import added_to
 from .redirects import is_sibling, let_come_back
 from .responses import HTML_TYPES, base_of, header_of, is_html, media_type, page_of
 from .robots import RobotsFiles, first_lines, header_directives, product_token
@@ -66,7 +66,7 @@ class SiteSpider(Spider):
     # For each response Scrapy starts as many workers as this; a page gives one item and requests,
     # so that the default of a hundred would be waste.
     custom_settings = {"CONCURRENT_ITEMS": 2}  # noqa: RUF012
-    failures: Failures
+    failures: FetchFailures
     job: JobLock
     obeys_tags = True
     takes_text = True
@@ -111,7 +111,7 @@ class SiteSpider(Spider):
         spider.agent = product_token(agent)
         # What DEDUP_EXTRACTOR names works in the pipeline, where a page that it fails with passes.
         spider.takes_text = project_config(crawler.settings).extractor is None
-        spider.failures = Failures(crawler, spider.arguments.urls)
+        spider.failures = FetchFailures(crawler, spider.arguments.urls)
         spider.job = JobLock(crawler)
         crawler.signals.connect(spider.stay_on_hosts, signal=signals.request_scheduled)
         crawler.signals.connect(spider.stop_other_types, signal=signals.headers_received)

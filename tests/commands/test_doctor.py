@@ -11,7 +11,7 @@ import scrapy
 from scrapy.settings import Settings
 
 from crawler import Addon, DuplicatePipeline
-from crawler.commands.subcommands import doctor
+from crawler.commands.index import doctor
 from crawler.dedup import DedupConfig
 
 Dedup = Callable[..., tuple[int, str, str]]

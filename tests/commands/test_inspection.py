@@ -352,7 +352,7 @@ def test_memory_of_all_servers(index_url):
 
 def test_time_to_full():
     """At a steady rate the server is full when what is left of its maxmemory is used up."""
-    from crawler.dedup.store.reading import ServerMemory
+    from crawler.dedup.store.index_reader import ServerMemory
     from crawler.dedup.store.statistics import IndexStats
 
     def stats(kept: int) -> IndexStats:

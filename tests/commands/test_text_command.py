@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.commands.subcommands import text as command
+from crawler.commands.texts import text as command
 from tests.commands.conftest import ROOT
 
 Dedup = Callable[..., tuple[int, str, str]]

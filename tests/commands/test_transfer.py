@@ -18,7 +18,7 @@ from crawler.dedup.errors import DedupError, InputError
 from crawler.dedup.export import transfer
 from crawler.dedup.export.file import Writer, from_line, read_blocks
 from crawler.dedup.export.transfer import export_index, import_index
-from crawler.dedup.store.cluster.index import SpreadIndex
+from crawler.dedup.store.cluster.spread_index import SpreadIndex
 from crawler.dedup.store.namespaces import copy_index
 from crawler.dedup.store.records import read_records
 from crawler.dedup.store.restore import Restorer

@@ -25,7 +25,7 @@ from py4j import java_gateway
 from py4j.protocol import Py4JError, Py4JJavaError
 from scrapy.settings import Settings
 
-from crawler.commands.subcommands import corpus
+from crawler.commands.texts import corpus
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.errors import ConfigError, InputError, ParameterMismatch
 from crawler.dedup.export.transfer import export_index

@@ -29,9 +29,9 @@ from .hidden import (BESIDE, MOST_UNSEEN, is_gutter, is_number, is_unselected, i
 from .hidden import UNQUOTED as UNQUOTED_NAME
 from .signs import (HIDDEN, NAMES, ROLE_BITS, TAG_BITS)
 
-include "nodes.pxi"
-include "columns.pxi"
-include "tags.pxi"
+include "pxi/nodes.pxi"
+include "pxi/columns.pxi"
+include "pxi/tags.pxi"
 
 cdef int INLINE = elements.INLINE, READING = elements.READING, LINK = elements.LINK
 cdef int BREAK = elements.BREAK, TIME = elements.TIME, HEAD = elements.HEAD
@@ -361,5 +361,5 @@ cdef class Walk:
         return 0
 
 
-include "hidden.pxi"
-include "flat.pxi"
+include "pxi/hidden.pxi"
+include "pxi/flat.pxi"

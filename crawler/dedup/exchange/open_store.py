@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..candidates import Rule
 from ..errors import InputError
 from ..fingerprint import make_corrector, make_sketcher
-from ..store.cluster.index import SpreadIndex
 from ..store.cluster.slot import SlotIndex, read_shards
+from ..store.cluster.spread_index import SpreadIndex
 from ..store.parameters import SECRET, seed_digest
 from ..store.server.connect import Cluster
 from ..store.single import RedisIndex

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import closing
 from itertools import groupby
 
-from ..store.cluster.index import SpreadIndex
+from ..store.cluster.spread_index import SpreadIndex
 from ..store.messages import Answer, CheckRequest, Gone
 from ..store.single import RedisIndex
 from .spool import Spool

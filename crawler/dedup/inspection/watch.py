@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from ..store.reading import ServerMemory
+    from ..store.index_reader import ServerMemory
     from ..store.statistics import IndexStats
 
 _DAY: Final = 86_400.0

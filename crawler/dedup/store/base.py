@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final
 
+from .index_reader import Reader, parse_rules
 from .keys import AGAIN, Keys
 from .layout import Entry, table_key
 from .parameters import Parameters
-from .reading import Reader, parse_rules
 from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explain_faults

@@ -11,9 +11,9 @@ from ..candidates import Evidence
 from ..fingerprint import NO_OWN, Fingerprint
 from ..sketches.odd import OddSketch
 from ..sketches.similarity import Estimate
+from .index_reader import Reader
 from .layout import NO_KEY, PAGES_IN_BLOCK, all_blocks
 from .messages import KINDS
-from .reading import Reader
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
 

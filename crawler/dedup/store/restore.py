@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ..errors import InputError, ParameterMismatch
 from .base import Store
 from .cluster.claims import Place
-from .cluster.index import SpreadIndex
+from .cluster.spread_index import SpreadIndex
 from .messages import KINDS
 from .parameters import UNFINISHED, Parameters, not_whole
 from .records import PageRecord

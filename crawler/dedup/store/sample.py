@@ -6,8 +6,8 @@ import random
 from collections.abc import AsyncIterator, Sequence
 
 from ..sketches.odd import OddSketch
+from .index_reader import Reader
 from .layout import MORE, PAGES_IN_BLOCK, entries_in, size_of
-from .reading import Reader
 from .records import read_blocks
 
 _BLOCKS = 64  # read in one exchange

@@ -1,0 +1,1 @@
+"""Subcommands about an index as a whole, and its settings."""

@@ -1,0 +1,142 @@
+"""Looks at what the add-on finds in this project, and says what to do about what is amiss.
+
+The versions of Scrapy and Python, the add-on and the pipelines, the reactor, whether the package is
+compiled, where pages are looked for, the server and the index. With ``--json`` each as an object.
+The exit code is 1 if something has a remedy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..output import print_json, print_table
+from ..subcommands import Exit
+
+if TYPE_CHECKING:
+    from ...dedup.config import DedupConfig
+
+HELP = "What the add-on finds here, and a remedy for what is amiss"
+
+_COMPILE = (
+    "install a C compiler and Python's headers (Debian: apt install gcc python3-dev) and install "
+    "the package again, in a clone: python hatch_build.py"
+)
+
+
+class Finding(NamedTuple):
+    """What was looked at, what was found, and what to do about it, if anything."""
+
+    what: str
+    found: str
+    remedy: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print what is found."""
+    from ...project import project_config
+
+    config = project_config(settings)
+    findings = [*_of_scrapy(settings), *_of_project(settings, config), _of_index(settings, config)]
+    if options.json:
+        print_json([finding._asdict() for finding in findings])
+    else:
+        rows = [(one.what, one.found, one.remedy or "ok") for one in findings]
+        print_table("", ["what", "found", "remedy"], rows)
+    return Exit.NOTHING if any(finding.remedy for finding in findings) else Exit.FOUND
+
+
+def _of_scrapy(settings: Mapping[str, Any]) -> Iterator[Finding]:
+    import scrapy
+
+    from ...chrome.page.reader import COMPILED
+
+    yield Finding("Scrapy", scrapy.__version__)
+    yield Finding("Python", platform.python_version())
+    reactor = str(settings.get("TWISTED_REACTOR") or "Twisted's default")
+    is_asyncio = "asyncio" in reactor.lower() or not settings.get("TWISTED_REACTOR_ENABLED", True)
+    yield Finding(
+        "reactor", reactor, "" if is_asyncio else "leave TWISTED_REACTOR at Scrapy's default"
+    )
+    yield Finding(
+        "compiled",
+        "yes" if COMPILED else "no: main texts take about twice as long",
+        "" if COMPILED else _COMPILE,
+    )
+
+
+def _of_project(settings: Mapping[str, Any], config: DedupConfig) -> Iterator[Finding]:
+    from scrapy.utils.misc import load_object
+
+    from ...addon import Addon
+    from ...pipelines import DuplicatePipeline
+
+    def have(name: str, cls: type) -> bool:
+        places = (settings.get(name) or {}).items()
+        return any(
+            isinstance(found := load_object(key), type) and issubclass(found, cls)
+            for key, place in places
+            if place is not None
+        )
+
+    if have("ADDONS", Addon):
+        yield Finding("add-on", "in ADDONS")
+    else:
+        path = f"{Addon.__module__.partition('.')[0]}.{Addon.__name__}"
+        found = "the pipeline alone" if have("ITEM_PIPELINES", DuplicatePipeline) else "none"
+        yield Finding("add-on", found, f'add ADDONS = {{"{path}": 500}} to settings.py')
+    if not config.enabled:
+        yield Finding("DEDUP_ENABLED", "False: no page is checked", "remove DEDUP_ENABLED")
+    names = (config.url_field, config.html_field, config.text_field)
+    fields = ", ".join(map(repr, names))
+    where = {
+        "auto": f"fields {fields}, else the response",
+        "item": f"fields {fields}",
+        "response": "the response",
+    }
+    yield Finding("page", f"DEDUP_PAGE={config.page}: {where[config.page]}")
+    yield from _of_spiders(settings)
+
+
+def _of_spiders(settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Say which spiders begin in a way that Scrapy from 2.16 on ignores."""
+    import scrapy
+    from scrapy.spiderloader import SpiderLoader
+
+    loader = SpiderLoader.from_settings(settings)  # type: ignore[arg-type]
+    silent = [
+        name
+        for name in loader.list()
+        if hasattr(cls := loader.load(name), "start_requests") and cls.start is scrapy.Spider.start
+    ]
+    is_ignored = not hasattr(scrapy.Spider, "start_requests")
+    if silent and is_ignored:
+        yield Finding(
+            f"spiders {', '.join(silent)}",
+            "begin with start_requests(), which this Scrapy does not call",
+            "rename it: async def start(self)",
+        )
+
+
+def _of_index(settings: Mapping[str, Any], config: DedupConfig) -> Finding:
+    from ...dedup.errors import DedupError
+    from ...dedup.store.server.connect import server_name
+    from ...wording import counted
+    from ..subcommands import ask_index
+
+    place = server_name(config)
+
+    async def kept(index: Any) -> int:
+        return sum(state.get("kept", 0) for state in await index.store.read_states())
+
+    try:
+        pages = ask_index(settings, kept)
+    except DedupError as error:
+        return Finding("index", place, str(error))
+    return Finding("index", f"{config.namespace!r}, {place}: {counted(pages, 'kept page')}")

@@ -1,0 +1,52 @@
+"""Writes the index to a file from which `import` makes it again, on any server or cluster.
+
+The file holds the pages and what was decided about them, as compressed JSON lines with checksums;
+it holds no texts. It is there under its name when it is whole. An export that was killed goes on
+where it was. The index must not change meanwhile: stop its crawls first.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...wording import counted
+from ..output import print_json, progress_reporter
+from ..strict_arguments import output_file
+from ..subcommands import Exit, ask_index, index_config, nothing_found, nothing_yet
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+
+HELP = "Write the index to a file"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", type=output_file, metavar="FILE", help="a new file, as index.jsonl.gz"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON: the pages written")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Write the file."""
+    from ...dedup.export.transfer import export_index
+
+    async def export(index: DuplicateIndex) -> int | None:
+        if not (await index.store.read_counters())[
+            "params"
+        ]:  # a file of no index could not be read
+            return None
+        return await export_index(index, options.file, progress=progress_reporter())
+
+    pages = ask_index(settings, export)
+    if pages is None:
+        return nothing_yet(index_config(settings).namespace)
+    if options.json:
+        print_json({"file": str(options.file), "pages": pages})
+    else:
+        print(f"{counted(pages, 'page is', 'pages are')} in {options.file}.")
+    if pages:
+        return Exit.FOUND
+    return nothing_found(settings, "the index holds no pages")

@@ -1,0 +1,88 @@
+"""Fills the index with pages that are on disk already, as if they had been crawled.
+
+FILES are JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd; their fields are those
+of the settings. Pages are fingerprinted by several processes and checked in the order of the files,
+so that of copies the first is kept, whatever DEDUP_PREFER says: dates and canonical addresses are
+not read. A load that was interrupted goes on when it is started again; pages that the index knows
+already are found unchanged. Exit code 2: a file cannot be read to its end, or more records cannot
+be read than are pages; of each file the first of these is named. Every record is counted: as a
+page, unreadable, binary, or passed over, as empty lines are, and what was loaded before a load was
+interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..output import print_json, print_notice, print_table
+from ..strict_arguments import make_integer_type
+from ..subcommands import Exit, ask_index
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+    from ...offline.load_files import Loaded
+
+HELP = "Fill the index with pages that are on disk"
+
+_EVERY = 10.0  # seconds between two lines of progress
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files", metavar="FILES", nargs="+", help="files, folders or patterns, first what to keep"
+    )
+    parser.add_argument(
+        "--processes",
+        type=make_integer_type(1, 256),
+        metavar="N",
+        default=os.cpu_count() or 1,
+        help="that compute fingerprints (default: as many as there are cores, %(default)s)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Load the files and print what became of their pages."""
+    from ...offline.checkpoint import Checkpoint
+    from ...offline.files import local_files, refuse_arrays
+    from ...offline.input_records import Left
+    from ...offline.load_files import load_files
+
+    files = list({one.path: one for name in options.files for one in local_files(name)}.values())
+    refuse_arrays(files)
+    shown = 0.0
+
+    def report(pages: int, seconds: float) -> None:
+        nonlocal shown
+        if seconds - shown >= _EVERY:
+            shown = seconds
+            print(f"{pages:,} pages · {pages / seconds:,.0f} pages/s", file=sys.stderr, flush=True)
+
+    async def question(index: DuplicateIndex) -> Loaded:
+        checkpoint = Checkpoint(index.config.data_dir / "load.json", files, index)
+        return await load_files(
+            index, files, checkpoint, processes=options.processes, report=report, warn=print_notice
+        )
+
+    result = ask_index(settings, question, make=True)
+    pages = result.verdicts.total()
+    # All records that were given: each is a page, unreadable, or one of these.
+    binary, skipped = result.left[Left.BINARY], result.left[Left.SKIPPED] + result.resumed
+    if options.json:
+        counts = {"pages": pages, "binary": binary, "skipped": skipped}
+        facts = result._asdict()
+        del facts["left"]
+        print_json({**facts, **counts})
+    else:
+        rows = [["pages", pages], *sorted(result.verdicts.items())]
+        rows += [["unreadable", result.unreadable], ["binary", binary], ["passed over", skipped]]
+        rows += [["seconds", round(result.seconds, 1)]]
+        print_table("Loaded", ["fact", "value"], rows)
+    known = pages + result.resumed
+    if result.damaged or result.unreadable > known:
+        return Exit.USAGE
+    return Exit.FOUND if known else Exit.NOTHING

@@ -1,0 +1,69 @@
+"""What the index has counted: verdicts, by host as well, similarities, memory and parameters.
+
+--watch shows it again and again, with rates and with what these let expect, until Ctrl-C, which
+ends it with exit code 0: in a terminal as tables, in a pipe as one line each time, with --json as
+one JSON object a line. Growth is the pages kept at the rate of the last minute times the bytes of
+one; the server is full when its maxmemory is reached. Memory of the index is an estimate: a sample
+of its keys is weighed, which is some percent off, and on a cluster a tenth.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..output import is_terminal, print_json, print_table
+from ..strict_arguments import make_number_type
+from ..subcommands import Exit, ask_index, nothing_yet
+from ..watching import stats_tables
+
+if TYPE_CHECKING:
+    from ...dedup.store.statistics import IndexStats
+
+HELP = "Counts, hosts, similarities, memory, parameters"
+
+# Rows of hosts that a person is shown; a pipe and JSON get all.
+_HOSTS = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--watch",
+        type=make_number_type(0.1, 86_400),
+        nargs="?",
+        const=2.0,
+        metavar="SECONDS",
+        help="show it again every so many seconds (default: 2)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print the counts, once or until Ctrl-C."""
+    if options.watch is not None:
+        from ..watching import watch_index
+
+        watch_index(settings, options.watch, as_json=options.json)
+        return Exit.FOUND
+    stats = ask_index(settings, lambda index: index.stats())
+    seen = sum(stats.verdicts.values())
+    if options.json:
+        print_json(stats.to_dict())
+    elif seen:
+        _print_stats(stats)
+    return Exit.FOUND if seen else nothing_yet(stats.namespace)
+
+
+def _print_stats(stats: IndexStats) -> None:
+    for table in stats_tables(stats, _HOSTS if is_terminal() else None):
+        print_table(*table)
+    facts: dict[str, Any] = {
+        "namespace": stats.namespace,
+        "addresses known": stats.urls,
+        "pages kept": stats.kept,
+        "memory, bytes (estimate)": stats.memory_bytes,
+        "bytes per page kept (estimate)": stats.bytes_per_page,
+        **stats.parameters,
+    }
+    print_table("Index", ["fact", "value"], [[name, value] for name, value in facts.items()])

@@ -1,0 +1,54 @@
+"""Reads the whole index and tells whether records, tables and counters agree.
+
+Nothing is changed; on a cluster, what dead workers left is cleared away first. Crawls may go on,
+though only without them is every counter compared, and every bucket of a small index into which
+much is written: it says so then. An index with faults may miss duplicates or keep memory that it
+does not need; it never drops a page that is like no other. Exit code 1 means faults, or no page at
+all: of an index that is lost nothing disagrees.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from ...wording import counted
+from ..output import print_json, print_notice, print_table
+from ..subcommands import Exit, ask_index, index_config, nothing_yet
+
+HELP = "Whether the index agrees with itself"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print what was read and what is wrong with it."""
+    found = ask_index(settings, lambda index: index.verify())
+    if options.json:
+        plain = {"urls": found.urls, "kept": found.kept, "entries": dict(found.entries)}
+        print_json({**plain, "faults": found.faults, "unsettled": found.unsettled})
+    else:
+        facts = [
+            ["addresses known", found.urls],
+            ["pages kept", found.kept],
+            ["entries of tables", sum(found.entries.values())],
+            ["faults", len(found.faults)],
+        ]
+        print_table("", ["fact", "value"], facts)
+        if found.faults:
+            print_table("Faults, the first 100", ["fault"], [[fault] for fault in found.faults])
+    if found.faults:
+        print_notice(
+            "`export` this index and `import` that under another name, which makes all tables anew"
+        )
+    if found.unsettled:
+        print_notice(
+            f"{counted(found.unsettled, 'bucket')} changed at each comparison: verify the index "
+            "again when no crawl writes to it"
+        )
+    if not (found.urls or found.faults or found.unsettled):
+        return nothing_yet(index_config(settings).namespace)
+    return Exit.NOTHING if found.faults else Exit.FOUND

@@ -1,0 +1,78 @@
+"""What a person decides about a page, whatever it resembles.
+
+`keep` keeps it when it comes again, `drop` takes it then for a copy of the page that is most like
+it, if any shares a band with it, and `none` takes that decision back.
+
+`prefer` makes it the page that stands for its cluster, now and once; the one that stood there
+becomes its copy. That is a check of the page, for which its text is needed: as the archive has it
+(DEDUP_ARCHIVE), as --text gives it, or fetched now with --fetch. The other members of the cluster
+are compared with the page when they come again. The number of the cluster before leads to the new
+one. A page that is to be dropped stays a copy.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..output import print_json, print_notice, print_table
+from ..preference import prefer_page
+from ..strict_arguments import one_of
+from ..subcommands import Exit, ask_index, describe_unseen, explain_nothing
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+
+HELP = "Keep, drop or prefer a page whatever it resembles"
+
+_DECISIONS = ("keep", "drop", "none", "prefer")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("url", nargs="?", metavar="URL", help="URL of a page, as crawled")
+    parser.add_argument(
+        "decision",
+        nargs="?",
+        type=one_of(_DECISIONS),
+        metavar="|".join(_DECISIONS),
+        help="what shall become of it",
+    )
+    parser.add_argument("--list", action="store_true", help="list all decisions that hold")
+    parser.add_argument("--text", metavar="FILE", help="with prefer: its text or HTML; - reads it")
+    parser.add_argument("--fetch", action="store_true", help="with prefer: fetch the page now")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON: URL to decision; of prefer what changed, null if never seen",
+    )
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Keep or list decisions; exit code 1 if there is none to list."""
+    from ...dedup.errors import InputError
+
+    if options.list == (options.url is not None) or not (options.list or options.decision):
+        raise InputError(f"name a page and {', '.join(_DECISIONS)}, or --list alone")
+    if options.decision == "prefer":
+        return prefer_page(options, settings)
+    if options.text is not None or options.fetch:
+        raise InputError("--text and --fetch are for prefer")
+
+    async def decide(index: DuplicateIndex) -> dict[str, str]:
+        if options.list:
+            return await index.overrides()
+        decision = None if options.decision == "none" else options.decision
+        await index.override(options.url, decision)
+        if decision and await index.show(options.url) is None:
+            print_notice(describe_unseen(options.url))
+        return {index.config.identity(options.url): options.decision}
+
+    found = ask_index(settings, decide)
+    if options.json:
+        print_json(found)
+    elif found:
+        print_table("", ["page", "decision"], sorted(found.items()))
+    if found:
+        return Exit.FOUND
+    return explain_nothing("nobody has decided about a page")

@@ -1,0 +1,227 @@
+"""Where the text of a page lives now, or of all pages that are gone from the web.
+
+That of URL lives at the kept page that stands for it. If that is gone from the web, it lives at
+those of its copies that are not: first the ones with the same words as the page asked for, of these
+those on its own host, then the most similar. Along a chain of near-duplicates the similarity is the
+least that it can be. Exit code 1: the index never saw the page, or no page with its text is left.
+
+Without URL all pages that are gone are listed, each with the first of these places: as a table, as
+JSON, or as a map of redirects for nginx or Apache, whose first lines say how to use it. Pages whose
+text lives nowhere, or only where --similarity and --to do not let it, are listed as lost, and a map
+leaves them out. All records of the index are read.
+
+Whoever copies a page may become its new address when it goes. Name the hosts that redirects may
+lead to with --to before a web server obeys them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+from ...wording import counted
+from ..output import (
+    format_similarity,
+    make_printable,
+    print_json,
+    print_notice,
+    print_table,
+    progress_reporter,
+    whole_file,
+)
+from ..strict_arguments import make_number_type, one_of, output_file
+from ..subcommands import (
+    Exit,
+    ask_index,
+    describe_unseen,
+    has_pages,
+    index_config,
+    known_host,
+    nothing_found,
+    nothing_yet,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ...dedup.index import DuplicateIndex
+    from ...dedup.inspection.moved import Whereabouts
+
+HELP = "Where the text of a page lives now, or of all that are gone"
+
+_FORMATS = ("table", "json", "nginx", "apache")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "url", metavar="URL", nargs="?", help="URL of a page, as crawled (default: all gone)"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--format",
+        type=one_of(_FORMATS),
+        default="table",
+        metavar="NAME",
+        help=f"{', '.join(_FORMATS)} (default: table)",
+    )
+    form.add_argument(
+        "--json", dest="format", action="store_const", const="json", help="as --format json"
+    )
+    parser.add_argument(
+        "--similarity",
+        type=make_number_type(0, 1),
+        default=0.0,
+        metavar="S",
+        help="only places whose text is at least so similar (default: all)",
+    )
+    parser.add_argument(
+        "--to",
+        action="append",
+        metavar="HOST",
+        help="only places on this host (with its port, if it has one); may be given again",
+    )
+    parser.add_argument(
+        "-o", "--output", type=output_file, metavar="FILE", help="write it to a file"
+    )
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print where the text of the page lives, or the list of those that are gone."""
+    from ...dedup.errors import InputError
+
+    if options.url is None:
+        return _run_all(options, settings)
+    of_all = {
+        "--format": options.format not in ("table", "json"),
+        "--similarity": options.similarity,
+        "--to": options.to,
+        "-o": options.output,
+    }
+    for name, is_given in of_all.items():
+        if is_given:
+            raise InputError(f"{name} is for the list of all pages that are gone: name no URL")
+    return _run_page(options, settings)
+
+
+def _run_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    from ...dedup.inspection.moved import find_whereabouts
+
+    found = ask_index(
+        settings, lambda index: find_whereabouts(index, options.url, progress=progress_reporter())
+    )
+    if options.format == "json":
+        print_json(found.to_dict() if found else None)
+    elif found:
+        page = found.to_dict()
+        facts = ("url", "kind", "cluster", "first_seen", "last_seen", "gone")
+        print_table("", ["field", "value"], [[name, page[name]] for name in facts])
+        if found.places:
+            columns = ["lives at", "similarity", "from", "to", "first seen", "last seen"]
+            rows: list[list[Any]] = [
+                [
+                    place.url,
+                    *(
+                        format_similarity(value)
+                        for value in (place.similarity, place.low, place.high)
+                    ),
+                    place.first_seen.date().isoformat(),
+                    place.last_seen.date().isoformat(),
+                ]
+                for place in found.places
+            ]
+            print_table("", columns, rows)
+    if found and found.places:
+        return Exit.FOUND
+    gone = f"{options.url!r} is gone, and so is every page with its text"
+    return nothing_found(settings, gone if found else describe_unseen(options.url))
+
+
+def _run_all(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    from ...dedup.inspection.moved import read_moved
+
+    async def ask(index: DuplicateIndex) -> list[Whereabouts]:
+        for host in options.to or ():
+            await known_host(index, host)
+        return await read_moved(
+            index,
+            similarity=options.similarity,
+            hosts=frozenset(options.to) if options.to else None,
+            progress=progress_reporter(),
+        )
+
+    found = ask_index(settings, ask)
+    if options.output is not None and not found and not ask_index(settings, has_pages):
+        return nothing_yet(index_config(settings).namespace)  # redirects that are there stay
+    if options.output is None:
+        _print_pages(found, options.format)
+    else:
+        with whole_file(options.output) as file, redirect_stdout(file):
+            _print_pages(found, options.format)
+        moved = sum(bool(page.places) for page in found)
+        lost = len(found) - moved
+        are = "is" if lost == 1 else "are"
+        name = make_printable(str(options.output))
+        print(f"{counted(moved, 'page')} moved, {lost:,} {are} lost: {name}")
+    if found:
+        return Exit.FOUND
+    return nothing_found(settings, "no page of the index is gone")
+
+
+def _print_pages(found: Sequence[Whereabouts], style: str) -> None:
+    from ..redirect_maps import apache_map, nginx_map
+
+    moved = [page for page in found if page.places]
+    lost = [page for page in found if not page.places]
+    if style == "json":
+        print_json(
+            {
+                "moved": [_moved_row(page) for page in moved],
+                "lost": [_lost_row(one) for one in lost],
+            }
+        )
+    elif style == "table":
+        columns = ["page", "gone since", "lives at", "similarity", "last seen there"]
+        rows: list[list[Any]] = [
+            [
+                page.url,
+                _format_day(page.gone),
+                page.places[0].url,
+                format_similarity(page.places[0].similarity),
+                _format_day(page.places[0].last_seen),
+            ]
+            for page in moved
+        ]
+        if moved:
+            print_table("Moved", columns, rows)
+        if lost:
+            rows = [
+                [page.url, _format_day(page.gone), _format_day(page.last_seen)] for page in lost
+            ]
+            print_table("Lost", ["lost page", "gone since", "last seen"], rows)
+    else:
+        made = (nginx_map if style == "nginx" else apache_map)(moved)
+        print(made.text, end="")
+        if made.left_out:
+            have = counted(made.left_out, "moved page has an address", "moved pages have addresses")
+            print_notice(f"{have} that no such map can hold; --format json has all")
+
+
+def _format_day(time: datetime | None) -> str | None:
+    return time.date().isoformat() if time else None
+
+
+def _lost_row(page: Whereabouts) -> dict[str, Any]:
+    row = page.to_dict()
+    return {name: row[name] for name in ("url", "gone", "first_seen", "last_seen")}
+
+
+def _moved_row(page: Whereabouts) -> dict[str, Any]:
+    place = page.places[0].to_dict()
+    return {
+        **_lost_row(page),
+        "to": place["url"],
+        **{name: place[name] for name in ("similarity", "low", "high")},
+        **{f"to_{name}": place[name] for name in ("first_seen", "last_seen")},
+    }

@@ -1,0 +1,190 @@
+"""The subcommands of ``scrapy dedup``: each is a module of :mod:`.index`, `pages` or `texts`.
+
+A new module there is a new subcommand, ``merge_sites`` that of ``merge-sites``. Its docstring is
+the description in its help; it has what :class:`Subcommand` lists; it imports what takes long (the
+index, numpy, rich) inside ``run``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pkgutil
+from collections.abc import Awaitable, Callable, Mapping
+from enum import IntEnum
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+from .output import print_notice
+
+if TYPE_CHECKING:
+    from ..dedup.config import DedupConfig
+    from ..dedup.index import DuplicateIndex
+
+T = TypeVar("T")
+
+ROOMS = ("index", "pages", "texts")  # packages of subcommands
+
+EXIT_CODES = (
+    "Exit codes: 0 found, 1 not found or nothing there yet, 2 wrong usage, settings or files,\n"
+    "3 no index: the server gives no answer or the index has other parameters,\n"
+    "130 ended with Ctrl-C."
+)
+
+
+# Names that are going, each with the subcommand that does the same and the defaults of its options.
+ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "cluster": ("clusters", {}),
+    "explain": ("show", {"why": True}),
+    "moved": ("where", {}),
+    "prefer": ("override", {"decision": "prefer"}),
+}
+GOING = "0.3"  # the version in which they are gone
+
+
+class Exit(IntEnum):
+    """What the exit code says; :data:`EXIT_CODES` says it to people."""
+
+    FOUND = 0
+    NOTHING = 1
+    USAGE = 2
+    SERVER = 3
+    INTERRUPTED = 130  # as shells have it
+
+
+class Subcommand(Protocol):
+    """What the module of a subcommand holds."""
+
+    HELP: str
+    """One line for the list of subcommands."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the subcommand's own arguments; Scrapy's global options are added to all."""
+
+    def run(self, options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+        """Do the work and print the result; errors of this package are reported by the caller."""
+
+
+@cache
+def _find_modules() -> dict[str, str]:
+    """Return the names of all subcommands, in order, each with that of its module."""
+    package = str(__package__)
+    rooms = [import_module(f".{room}", package) for room in ROOMS]
+    modules = [
+        (module.name.replace("_", "-"), f"{room.__name__}.{module.name}")
+        for room in rooms
+        for module in pkgutil.iter_modules(room.__path__)
+    ]
+    return dict(sorted(modules))
+
+
+def list_names() -> list[str]:
+    """Return the names of all subcommands.
+
+    >>> "stats" in list_names()
+    True
+    """
+    return list(_find_modules())
+
+
+def find_subcommand(name: str) -> Subcommand:
+    """Return the subcommand of that name, one of :func:`list_names`."""
+    return cast(Subcommand, import_module(_find_modules()[name]))
+
+
+def ask_index(
+    settings: Mapping[str, Any],
+    question: Callable[[DuplicateIndex], Awaitable[T]],
+    *,
+    spool: bool = False,
+    make: bool = False,
+) -> T:
+    """The answer to a question put to the project's index, opened for it alone.
+
+    With `spool`, the pages that passed unchecked are at hand too. With `make`, an index that is not
+    there is made; its settings are then those of every crawl. Raises :class:`DedupError` if the
+    index cannot be opened or does not answer.
+    """
+    import asyncio
+
+    from ..dedup.index import DuplicateIndex
+
+    config = index_config(settings)
+
+    async def ask() -> T:
+        async with DuplicateIndex.open(config, spool=spool, make=make) as index:
+            return await question(index)
+
+    return asyncio.run(ask())
+
+
+def index_config(settings: Mapping[str, Any]) -> DedupConfig:
+    """The configuration of the index that a command is about.
+
+    Raises :class:`InputError` where there is no project, no index of a spider without one and no
+    server that is named: a private one would be started for an empty index.
+    """
+    from scrapy.utils.project import inside_project
+
+    from ..dedup.errors import InputError
+    from ..project import project_config
+
+    config = project_config(settings)
+    if inside_project() or config.redis_url or (config.data_dir / "appendonlydir").is_dir():
+        return config
+    raise InputError(
+        "there is no Scrapy project here, and no index: go to a folder with a scrapy.cfg, or name "
+        "the index with -s DEDUP_REDIS_URL=... or -s DEDUP_DATA_DIR=..."
+    )
+
+
+def explain_nothing(message: str) -> Exit:
+    """Say on standard error why there is no result."""
+    print_notice(message)
+    return Exit.NOTHING
+
+
+def nothing_yet(namespace: str) -> Exit:
+    """Say on standard error that an index has no page, or is not there."""
+    return explain_nothing(f"nothing yet in the index {namespace!r}; crawl first")
+
+
+async def has_pages(index: DuplicateIndex) -> bool:
+    """Whether anything was ever checked with an index."""
+    return bool((await index.store.read_counters())["stats"])
+
+
+def nothing_found(settings: Mapping[str, Any], message: str) -> Exit:
+    """Say on standard error why nothing was found: `message`, unless the index has no page at all,
+    as one whose name is misspelt.
+    """
+    if not ask_index(settings, has_pages):
+        return nothing_yet(index_config(settings).namespace)
+    return explain_nothing(message)
+
+
+def describe_unseen(url: str) -> str:
+    """In a sentence, that the index has no page of that address.
+
+    >>> describe_unseen("example.com")
+    "the index never saw 'example.com'; does its address begin with https:// or http://?"
+    """
+    hint = "" if "://" in url else "; does its address begin with https:// or http://?"
+    return f"the index never saw {url!r}{hint}"
+
+
+async def known_host(index: DuplicateIndex, host: str) -> None:
+    """See that the index, if it has any page, may have some of that host.
+
+    Of very many hosts new ones are counted together.
+
+    Raises :class:`InputError`, which names the one that was probably meant.
+    """
+    from ..dedup.errors import InputError
+    from ..dedup.store.keys import OTHER_HOSTS
+    from .strict_arguments import suggest_word
+
+    hosts = (await index.store.read_counters())["hosts"]
+    names = sorted({name.rpartition(" ")[0] for name in hosts} - {""})
+    if names and host not in names and OTHER_HOSTS not in names:
+        raise InputError(f"the index knows no host {host!r}; {suggest_word(host, names)}")

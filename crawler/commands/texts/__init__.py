@@ -1,0 +1,1 @@
+"""Subcommands about texts at hand, which need no index."""
