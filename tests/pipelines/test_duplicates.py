@@ -838,7 +838,7 @@ async def test_a_full_disk_when_all_have_been_checked(
     def fail(*arguments: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Spool, "_append", fail)
+    monkeypatch.setattr(Spool, "_append_lines", fail)
     await bench.pipeline.close_spider()
     assert "What has been checked stays in unchecked.jsonl" in caplog.text
     assert "Checked 1 page that had passed unchecked: 0 copies" in caplog.text

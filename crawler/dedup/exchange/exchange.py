@@ -14,7 +14,8 @@ from ..errors import ServerError
 from ..store.messages import Answer, CheckRequest, Forget, Gone
 from ..store.server.faults import explain_faults, is_connection_lost
 from .batch import Batcher
-from .spool import Kept, Spool
+from .spool import Spool
+from .spool_lines import Kept
 
 _LONG_WAIT: Final = 1.0  # seconds
 
