@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.urls.evidence import Evidence
-from crawler.dedup.urls.parts import Parts, take_apart
+from crawler.dedup.urls.parts import UrlKind, UrlParts, split_url
 from crawler.dedup.urls.site_rules import Change, Judgement, SiteRules
 
 Site = Callable[[str], tuple[object, Iterable[str]]]
@@ -27,8 +27,8 @@ class Crawled(NamedTuple):
     rules: SiteRules
 
 
-def parts(path: str) -> Parts:
-    found = take_apart("http://host" + path)
+def parts(path: str) -> UrlParts:
+    found = split_url("http://host" + path)
     assert found is not None
     return found
 
@@ -38,25 +38,25 @@ def crawl(site: Site, *starts: str, most: int = 2000, spares: bool = True) -> Cr
     rules, known, contents = SiteRules(), set(starts), {}
     queue, later = deque(starts), deque[str]()
     for path in starts:
-        rules.meet(parts(path))
+        rules.note_found(parts(path))
     fetched = 0
     while (queue or later) and fetched < most:
         path = (queue or later).popleft()
-        if spares and rules.judge(parts(path)) is Judgement.SPARED:
+        if spares and rules.judge_url(parts(path)) is Judgement.SPARED:
             continue
-        rules.ask(parts(path))
+        rules.note_request(parts(path))
         fetched += 1
         content, links = site(path)
         has_news = False
         for link in dict.fromkeys(links):
             if link not in known:
                 known.add(link)
-                is_first = rules.meet(parts(link))
+                is_first = rules.note_found(parts(link))
                 (queue if is_first else later).append(link)
                 has_news |= is_first
         is_new = content not in contents
         number = contents.setdefault(content, len(contents))
-        rules.observe(parts(path), number, is_new=is_new or has_news)
+        rules.note_page(parts(path), number, is_new=is_new or has_news)
     return Crawled(fetched, set(contents), rules)
 
 
@@ -65,7 +65,7 @@ def endless(link: str, pages: int = 6) -> Site:
     numbers = itertools.count(1)
 
     def site(path: str) -> tuple[object, list[str]]:
-        name = urlsplit(path).path.rsplit("/", 1)[-1].partition(";")[0]
+        name = parts(path).skeleton.removesuffix("/*")
         folder = urlsplit(path).path.rstrip("/")
         links = (link.format(path=folder, page=n, n=next(numbers)) for n in range(pages))
         return name or "0", links
@@ -80,6 +80,8 @@ def endless(link: str, pages: int = 6) -> Site:
         "/{page}?sid={n}",
         "/{page};jsessionid={n:08x}",
         "/(S({n:024x}))/{page}",
+        "/{page}/1f{n:014x}",
+        "/{page}/sid/{n}/",
         "{path}/{page}",
         "/{page}?a={n}&b={n}&c={n}",
     ],
@@ -110,6 +112,55 @@ def test_arguments_that_matter_are_told_from_those_that_do_not() -> None:
     assert found.rules.matters >= {"?id", "?lang"}
     assert len(found.texts) == 30
     assert found.fetched <= 60
+
+
+def carried(path: str) -> tuple[object, list[str]]:
+    """Lists and entries, whose links carry the number of the list that one has come from."""
+    split = urlsplit(path)
+    given = {name: int(value) for name, value in parse_qsl(split.query)}
+    page = given.get("page", 1)
+    lists = [f"/list?page={page}", f"/list?page={min(page + 1, 10)}"]
+    if split.path == "/item":
+        return ("item", given["id"]), [f"/item?id={3 * given['id'] % 40}&page={page}", *lists]
+    return ("list", page), [
+        *(f"/item?id={(4 * page + n) % 40}&page={page}" for n in range(8)),
+        *lists,
+    ]
+
+
+def tabs(path: str) -> tuple[object, list[str]]:
+    """Articles, to which a tab makes no difference, and products, to which it does."""
+    name, _, tab = path.strip("/").partition("?tab=")
+    kinds = [
+        f"/{kind}{n}?tab={letter}"
+        for kind in ("article", "product")
+        for n in range(20)
+        for letter in "abc"
+    ]
+    return (name, tab if name[:1] == "p" else ""), kinds if not name else []
+
+
+@pytest.mark.parametrize(("site", "texts", "most"), [(carried, 50, 90), (tabs, 81, 115)])
+def test_what_matters_to_some_pages_makes_no_difference_to_others(
+    site: Site, texts: int, most: int
+) -> None:
+    """Each kind of URL has to show it for itself."""
+    found = crawl(site, "/" if site is tabs else "/list")
+    assert len(found.texts) == texts
+    assert found.fetched <= most
+
+
+def test_features_are_told_apart_by_all_that_is_in_them() -> None:
+    """Two sessions in a path, an argument of two segments, and where a segment stands."""
+    one, other = "1f" * 8, "2e" * 8
+    for first, second in (
+        (f"/{one}/a/{other}/b", f"/{other}/a/{other}/b"),
+        (f"/{one}/b", f"/b/{one}"),
+        ("/a;x=1/b;x=2", "/a;x=3/b;x=2"),
+        ("/print/b", "/b/print"),
+    ):
+        assert parts(first) != parts(second)
+    assert split_url("http://host/?" + "&".join(f"a{n}=1" for n in range(40))) is None
 
 
 @given(st.integers(0, 2**32))
@@ -169,17 +220,17 @@ def test_a_counter_example_revokes_a_rule() -> None:
     changes: list[Change] = []
     for page, value in itertools.product(range(4), range(3)):
         one = parts(f"/{page}?sort={value}&sid={page}{value}")
-        changes += rules.observe(one, page, is_new=not value)
+        changes += rules.note_page(one, page, is_new=not value)
     assert {change.name for change in changes if change.learnt} == {"?sort", "?sid"}
     changed = parts("/0?sort=1&sid=77")
-    assert {change.learnt for change in rules.observe(changed, 101, is_new=True)} == {False}
+    assert {change.learnt for change in rules.note_page(changed, 101, is_new=True)} == {False}
     assert not rules.rules
     seen = {101}
     for page, value in itertools.product(range(4), range(3)):
         for sid in range(2):
             one = parts(f"/{page}?sort={value}&sid=9{page}{value}{sid}")
             content = 100 + 10 * page + value
-            rules.observe(one, content, is_new=content not in seen)
+            rules.note_page(one, content, is_new=content not in seen)
             seen.add(content)
     assert set(rules.rules) == {"?sid"}
     assert rules.matters == {"?sort"}
@@ -189,49 +240,49 @@ def test_each_value_that_comes_back_is_tried() -> None:
     """Languages that a site does not have say nothing of those that it has."""
     rules = SiteRules()
     for page, lang in itertools.product(range(5), ("xx", "yy", "zz")):
-        rules.observe(parts(f"/{page}?lang={lang}"), page, is_new=lang == "xx")
-    assert rules.judge(parts("/1?lang=zz&a=")) is not Judgement.SPARED
-    assert rules.sparing(parts("/1?lang=yy")) is not None
-    assert rules.sparing(parts("/1?lang=de")) is None
+        rules.note_page(parts(f"/{page}?lang={lang}"), page, is_new=lang == "xx")
+    assert rules.judge_url(parts("/1?lang=zz&a=")) is not Judgement.SPARED
+    assert rules.find_rules(parts("/1?lang=yy")) is not None
+    assert rules.find_rules(parts("/1?lang=de")) is None
 
 
 def test_rules_prove_themselves_in_each_section() -> None:
     """Whoever owns a folder of a host can hide no page in another's."""
     rules = SiteRules()
     for page, number in itertools.product(range(9), range(9)):
-        rules.observe(parts(f"/~mallory/{page}?id={number}"), page, is_new=not number)
-    assert rules.sparing(parts("/~mallory/1?id=99")) is not None
-    rules.observe(parts("/~alice/notes?id=1"), 1000, is_new=True)
-    assert rules.sparing(parts("/~alice/notes?id=2")) is None
-    rules.observe(parts("/~alice/notes?id=2"), 1001, is_new=True)
-    assert not rules.rules
-    rules.observe(parts("/~alice/notes?id=3"), 1002, is_new=True)
+        rules.note_page(parts(f"/~mallory/{page}?id={number}"), page, is_new=not number)
+    assert rules.find_rules(parts("/~mallory/1?id=99")) is not None
+    rules.note_page(parts("/~alice/notes?id=1"), 1000, is_new=True)
+    assert rules.find_rules(parts("/~alice/notes?id=2")) is None
+    rules.note_page(parts("/~alice/notes?id=2"), 1001, is_new=True)
     assert rules.matters == {"?id"}
+    assert rules.find_rules(parts("/~alice/notes?id=3")) is None
+    assert rules.find_rules(parts("/~mallory/2?id=99")) is not None
 
 
 def test_what_others_tell_is_confirmed_first() -> None:
     """One page has to show that a rule of an earlier crawl holds; a person's needs none."""
     rules = SiteRules()
-    rules.take(
+    rules.take_rules(
         {
             "?sid": {"state": "learnt", "values": 9},
             "?sort": {"state": "added"},
             "?id": {"state": "forbidden"},
         }
     )
-    rules.observe(parts("/a?sid=1&id=1"), 1, is_new=True)
-    assert rules.sparing(parts("/a?sid=2&id=1")) is None
-    assert rules.sparing(parts("/a?sid=1&id=1&sort=up")) == ["?sort"]
-    rules.observe(parts("/a?sid=2&id=1"), 1, is_new=False)
-    assert rules.sparing(parts("/a?sid=3&id=1")) == ["?sid"]
-    assert rules.sparing(parts("/a?sid=3&id=2")) is None
+    rules.note_page(parts("/a?sid=1&id=1"), 1, is_new=True)
+    assert rules.find_rules(parts("/a?sid=2&id=1")) is None
+    assert rules.find_rules(parts("/a?sid=1&id=1&sort=up")) == ["?sort"]
+    rules.note_page(parts("/a?sid=2&id=1"), 1, is_new=False)
+    assert rules.find_rules(parts("/a?sid=3&id=1")) == ["?sid"]
+    assert rules.find_rules(parts("/a?sid=3&id=2")) is None
 
 
 def test_names_without_end_take_bounded_memory() -> None:
     """A hostile site may have a new argument in each link."""
     rules = SiteRules()
     for number in range(1000):
-        rules.observe(parts(f"/{number % 7}?x{number}=1"), number % 7, is_new=number < 7)
+        rules.note_page(parts(f"/{number % 7}?x{number}=1"), number % 7, is_new=number < 7)
     assert not rules.rules
     assert len(rules._open) <= 256
 
@@ -239,7 +290,9 @@ def test_names_without_end_take_bounded_memory() -> None:
 def test_a_rule_is_told_in_few_bytes() -> None:
     evidence = Evidence()
     for number in range(1000):
-        evidence.note(number, f"section {number}", f"value {number}" * 10, "v", alone=True)
+        evidence.note_content(
+            number, UrlKind(f"{number}", ""), f"value {number}" * 10, "v", alone=True
+        )
     assert len(str(evidence.to_dict())) < 1000
 
 

@@ -71,9 +71,9 @@ async def _change(
     options: argparse.Namespace, index: DuplicateIndex
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Do what is asked for, and return all rules, or those of one site."""
-    from ...dedup.urls.parts import site_of
+    from ...dedup.urls.parts import read_site
 
-    site = options.site and (site_of(options.site) or options.site.lower().removeprefix("www."))
+    site = options.site and (read_site(options.site) or options.site.lower().removeprefix("www."))
     if options.action:
         state = _STATES[options.action]
         rule = {"state": state} if state is not None else None

@@ -7,15 +7,22 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
+_UUID: Final = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 # Values that nobody has typed: long, and of letters and digits.
 _SESSION: Final = re.compile(
-    r"(?=\w*\d)(?=\w*[A-Za-z])(?:[0-9a-fA-F]{8,}|\w{16,})|[0-9a-fA-F]{16,}|\d{10,}"
+    r"(?=\w*\d)(?=\w*[A-Za-z])(?:[0-9a-fA-F]{8,}|\w{16,})|[0-9a-fA-F]{16,}|\d{10,}|" + _UUID
 )
-# A segment that holds a session: ASP.NET's, or one that is a long hash.
-_SEGMENT: Final = re.compile(r"\([A-Z]\([^/]*\)\)|\([a-z0-9]{20,}\)|[0-9a-fA-F]{24,}|sid[=:-]\w+")
+# A segment that may hold a session: ASP.NET's, one that says so, or one that is a hash.
+_SEGMENT: Final = re.compile(
+    r"\([A-Z]\([^/]*\)\)|\([a-z0-9]{20,}\)|sid[=:-]\w+|[0-9a-fA-F]{24,}|"
+    r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])(?:[0-9a-fA-F]{8,}|[0-9A-Za-z]{16,})|" + _UUID
+)
+# A segment that says what the next one is.
+_ANNOUNCES: Final = re.compile(r"(?:(?:php|j)?sess(?:ion)?(?:id)?|sid)", re.IGNORECASE)
 _INDEX: Final = re.compile(
     r"(?:index|default)\.(?:html?|php\d?|aspx?|jsp|cgi|shtml)", re.IGNORECASE
 )
+_DIGIT: Final = re.compile(r"\d")
 _VIEWS: Final = frozenset({"amp", "print", "printable"})
 _MOST_FEATURES: Final = 32
 _LONGEST: Final = 2_000  # characters; of longer URLs nothing is learnt
@@ -28,25 +35,36 @@ FEATURES: Final = frozenset(
 """All features but arguments, which are called ``?NAME`` or ``;NAME``."""
 
 
-class Parts(NamedTuple):
+class UrlKind(NamedTuple):
+    """What pages of one script have in common, or numbered pages of one series.
+
+    `section` is the first folder of the path; `stem` what its last segment begins with, up to
+    a number, which is ``#`` then.
+    """
+
+    section: str
+    stem: str
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether it is that of a series."""
+        return self.stem.endswith("#")
+
+
+class UrlParts(NamedTuple):
     """A URL of a site: its `skeleton` and, by name and sorted, the values of its features.
 
     Features are ``?NAME`` for an argument of the query and ``;NAME`` for one of the path,
-    ``session`` for a segment of the path that looks like one, ``view`` (AMP and print),
+    ``session`` for segments of the path that look like one, ``view`` (AMP and print),
     ``prefix`` (folders), ``index``, ``slash``, ``slashes``, ``repeats``, ``scheme`` and ``www``.
     """
 
     site: str
     skeleton: str
     features: tuple[tuple[str, str], ...]
+    kind: UrlKind
 
-    @property
-    def section(self) -> str:
-        """The first folder of the path, if there is one: a rule proves itself in each."""
-        folders = dict(self.features).get(PREFIX, "")
-        return folders.split("/", 2)[1] if folders else ""
-
-    def differences(self, other: Parts) -> list[str]:
+    def list_differences(self, other: UrlParts) -> list[str]:
         """The names of the features that two URLs do not have alike."""
         if self.features == other.features:
             return []
@@ -54,25 +72,27 @@ class Parts(NamedTuple):
         return [name for name in mine.keys() | others.keys() if mine.get(name) != others.get(name)]
 
 
-def site_of(url: str) -> str:
-    """The site that a URL is of: its host and port, without ``www.``.
+def read_site(url: str) -> str:
+    """The site that a URL is of: its host and port, without ``www.``; '' for what is no URL.
 
-    >>> site_of("https://www.example.com/a"), site_of("http://localhost:80/")
+    >>> read_site("https://www.example.com/a"), read_site("http://localhost:80/")
     ('example.com', 'localhost')
     """
-    parts = take_apart(url)
+    parts = split_url(url)
     return parts.site if parts is not None else ""
 
 
 @lru_cache(maxsize=1024)  # a URL is looked at when it is found, when it is asked for, when it came
-def take_apart(url: str) -> Parts | None:
-    """The parts of an http or https URL; None for what is none, or too long.
+def split_url(url: str) -> UrlParts | None:
+    """The parts of an http or https URL; None for what is none, too long, or has many arguments.
 
-    >>> parts = take_apart("http://www.example.com/docs/tea;jsessionid=1?b=2&a=1")
+    >>> parts = split_url("http://www.example.com/docs/tea;jsessionid=1?b=2&a=1")
     >>> parts.site, parts.skeleton, dict(parts.features)["?a"]
     ('example.com', 'tea', '1')
     >>> [name for name, value in parts.features]
     [';jsessionid', '?a', '?b', 'prefix', 'www']
+    >>> split_url("http://example.com/docs/page-12.html").kind
+    UrlKind(section='docs', stem='page-#')
     """
     if len(url) > _LONGEST:
         return None
@@ -93,37 +113,57 @@ def take_apart(url: str) -> Parts | None:
     skeleton = _read_path(split.path, found)
     if split.query:
         _read_query(split.query, found)
-    return Parts(host, skeleton, tuple(sorted(found.items())[:_MOST_FEATURES]))
+    if len(found) > _MOST_FEATURES:
+        return None
+    folders = found.get(PREFIX, "/").split("/", 2)
+    stem, *rest = _DIGIT.split(skeleton, maxsplit=1)
+    kind = UrlKind(folders[1], f"{stem}#" if rest else stem)
+    return UrlParts(host, skeleton, tuple(sorted(found.items())), kind)
 
 
 def _read_path(path: str, found: dict[str, str]) -> str:
+    """Note the features of a path, and return its skeleton: its last segment, mostly."""
     segments = [segment for segment in path.split("/") if segment]
     if segments and path.endswith("/"):
         found["slash"] = "/"
     if "//" in path:
         found["slashes"] = "//"
-    kept = []
-    for whole in segments:
+    kept: list[str] = []
+    sessions: list[str] = []
+    for number, whole in enumerate(segments, 1):
         segment, *parameters = whole.split(";")
         for parameter in parameters:
             name, _, value = parameter.partition("=")
-            found[";" + name[:64]] = value
-        if _SEGMENT.fullmatch(segment):
-            found["session"] = segment
+            _add_value(found, ";" + name[:64], value)
+        if kept and _ANNOUNCES.fullmatch(kept[-1]):
+            sessions.append(segment)
+            kept[-1] = "*"
+        elif _SEGMENT.fullmatch(segment):
+            sessions.append(segment)
+            kept.append("*")
         elif segment.lower() in _VIEWS and len(segments) > 1:
-            found["view"] = segment.lower()
+            _add_value(found, "view", segment.lower() + "/" * (number < len(segments)))
         else:
             kept.append(segment)
     if kept and _INDEX.fullmatch(kept[-1]):
         found["index"] = kept.pop()
         if kept:
             found["slash"] = "/"
-    if not kept:
-        return ""
-    *folders, name = kept
+    if sessions and len(sessions) == len(kept):  # what is alone names the page
+        kept = sessions
+    elif sessions:
+        found["session"] = "/".join(sessions)
+    end = len(kept)
+    while end > 1 and kept[end - 1] == "*":
+        end -= 1
+    folders, names = kept[: max(end - 1, 0)], kept[max(end - 1, 0) :]
     if folders:
         found[PREFIX] = "/" + "/".join(folders)
-    return name
+    return "/".join(names)
+
+
+def _add_value(found: dict[str, str], name: str, value: str) -> None:
+    found[name] = f"{found[name]}/{value}" if name in found else value
 
 
 def _read_query(query: str, found: dict[str, str]) -> None:

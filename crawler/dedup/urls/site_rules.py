@@ -6,21 +6,20 @@ waits until the others have come, and is fetched if no rule does.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from .evidence import Evidence, values_told
-from .parts import PREFIX, Parts
+from .evidence import Evidence, read_values
+from .known_urls import Key, KnownUrls
+from .parts import PREFIX, UrlKind, UrlParts
 
-_MOST_URLS: Final = 10_000  # of a site that are remembered; beyond them less is spared
 _MOST_NAMES: Final = 256  # features of a site: a hostile one may have a new one in each URL
+_MOST_MATTERING: Final = 4096  # features that matter to one kind of URLs, for all kinds
 _MOST_DOUBTS: Final = 128
-_TWINS: Final = 3  # URLs with one text that a new one is compared with
-_NEIGHBOURS: Final = 8  # URLs with other texts
-
-Key = tuple[Any, ...]
+_SITE_WIDE: Final = frozenset({PREFIX, "scheme", "www"})  # these are no matter of a page's kind
+_WHOLE_SITE: Final = UrlKind("/", "/")
 
 
 class Judgement(Enum):
@@ -39,158 +38,143 @@ class Change(NamedTuple):
     pages: int = 0
 
 
+class _Doubt(NamedTuple):
+    """That of several features at least one matters to URLs of a kind."""
+
+    kind: UrlKind
+    names: frozenset[str]
+
+
 class SiteRules:
     """What URLs of a site have in common when they have one text.
 
     A feature is open at first. It becomes a rule when it differs between URLs with one text, for
-    enough texts. It matters when it is all that differs between URLs with two texts, of which the
-    later is new, and then it becomes no rule in this crawl. Where several open features differ, one
-    of them matters, and it is not known which: such a doubt ends when the others become rules.
+    enough texts. It matters to a kind of URLs when it is all that differs between two of them with
+    two texts, of which the later is new, and then no rule holds for these in this crawl. Where
+    several open features differ, one of them matters, and it is not known which: such a doubt ends
+    when the others become rules.
     """
 
     def __init__(self) -> None:
         self.rules: dict[str, Evidence] = {}
-        self.matters: set[str] = set()
         self.forbidden: set[str] = set()
         self._open: dict[str, Evidence] = {}
-        self._doubts: list[frozenset[str]] = []
+        self._matters: dict[UrlKind, set[str]] = {_WHOLE_SITE: set()}
+        self._sections: set[tuple[str, str]] = set()  # and what matters to named pages of them
+        self._number = 0  # of what matters
+        self._doubts: list[_Doubt] = []
         self._revoked: set[str] = set()
-        self._urls: dict[Parts, bool] = {}  # those met, and whether they were asked for
-        self._seen: deque[tuple[Parts, int]] = deque(maxlen=_MOST_URLS)
-        self._names: set[str] = set()  # last segments of pages that came
-        self._index()
+        self._urls = KnownUrls(self._loose_key, self._strict_key)
 
-    def _index(self) -> None:
-        """Sort what is known of URLs by what may make a difference now."""
-        self._met = {self._loose(parts) for parts in self._urls}
-        self._asked = {self._loose(parts) for parts, asked in self._urls.items() if asked}
-        self._twins: dict[Key, list[Parts]] = {}
-        self._neighbours: dict[Key, deque[Parts]] = {}
-        for parts, content in self._seen:
-            self._sort_in(parts, content)
-        self._index_strictly()
+    @property
+    def matters(self) -> set[str]:
+        """The features that matter, to whatever kind of URLs."""
+        return set().union(*self._matters.values())
 
-    def _index_strictly(self) -> None:
-        self._fetched: dict[Key, Parts] = {}
-        for parts, _ in self._seen:
-            self._fetched.setdefault(self._strict(parts), parts)
+    def _matters_to(self, kind: UrlKind) -> AbstractSet[str]:
+        """The features that matter to URLs of a kind."""
+        whole, own = self._matters[_WHOLE_SITE], self._matters.get(kind)
+        return whole | own if own else whole
 
-    def _sort_in(self, parts: Parts, content: int) -> None:
-        loose = self._loose(parts)
-        twins = self._twins.setdefault((loose, content), [])
-        if len(twins) < _TWINS:
-            twins.append(parts)
-        self._neighbours.setdefault(loose, deque(maxlen=_NEIGHBOURS)).append(parts)
-        for urls in self._twins, self._neighbours:
-            if len(urls) > _MOST_URLS:
-                del urls[next(iter(urls))]
-
-    def _loose(self, parts: Parts) -> Key:
+    def _loose_key(self, parts: UrlParts) -> Key:
         """What URLs share that may have one text: all but what is known to matter."""
-        if not self.matters:
+        matters = self._matters_to(parts.kind)
+        if not matters:
             return (parts.skeleton,)
-        return (parts.skeleton, *(pair for pair in parts.features if pair[0] in self.matters))
+        return (parts.skeleton, *(pair for pair in parts.features if pair[0] in matters))
 
-    def _strict(self, parts: Parts) -> Key:
+    def _strict_key(self, parts: UrlParts) -> Key:
         """What URLs share that have one text by the rules."""
-        return (parts.skeleton, *(pair for pair in parts.features if pair[0] not in self.rules))
+        rules, matters = self.rules, self._matters_to(parts.kind)
+        if not rules:
+            return (parts.skeleton, *parts.features)
+        known = (one for one in parts.features if one[0] not in rules or one[0] in matters)
+        return (parts.skeleton, *known)
 
-    def meet(self, parts: Parts) -> bool:
+    def note_found(self, parts: UrlParts) -> bool:
         """Note a URL that was found; whether none before it may have the same text."""
-        key = self._loose(parts)
-        if key in self._met:
-            if len(self._urls) < _MOST_URLS:
-                self._urls.setdefault(parts, False)
-            return False
-        if len(self._urls) < _MOST_URLS:
-            self._urls[parts] = False
-            self._met.add(key)
-        return True
+        return self._urls.note_found(parts)
 
-    def ask(self, parts: Parts) -> None:
-        """Note that a URL is asked for."""
-        self.meet(parts)
-        if len(self._urls) < _MOST_URLS:
-            self._urls[parts] = True
-        if parts in self._urls:
-            self._asked.add(self._loose(parts))
+    def note_request(self, parts: UrlParts) -> None:
+        """Note that a URL is requested."""
+        self._urls.note_request(parts)
 
-    def judge(self, parts: Parts) -> Judgement:
+    def judge_url(self, parts: UrlParts) -> Judgement:
         """What is known of a URL."""
-        if self.sparing(parts) is not None:
+        if self.find_rules(parts) is not None:
             return Judgement.SPARED
-        if self._loose(parts) in self._asked and not self._urls.get(parts):
-            return Judgement.SUSPECT
-        return Judgement.NEW
+        return Judgement.SUSPECT if self._urls.is_suspect(parts) else Judgement.NEW
 
-    def sparing(self, parts: Parts) -> list[str] | None:
+    def find_rules(self, parts: UrlParts) -> list[str] | None:
         """The rules by which a URL's text has come already; None if they do not say so."""
         if not self.rules:
             return None
-        twin = self._fetched.get(self._strict(parts))
+        twin = self._urls.find_fetched(parts)
         if twin is None:
             return None
-        names, section = sorted(parts.differences(twin)), parts.section
-        values = dict(parts.features)
-        for name in names:
-            if not self.rules[name].holds(name, values.get(name), section):
-                return None
-            if name == PREFIX and not self._is_nested(values.get(name), self.rules[name]):
-                return None
-        return names
+        names, values = sorted(parts.list_differences(twin)), dict(parts.features)
+        return names if all(self._covers(name, values.get(name), parts) for name in names) else None
 
-    def _is_nested(self, folders: str | None, rule: Evidence) -> bool:
-        """Whether folders are names of pages, as those are that nested relative links add."""
-        if not folders or folders in rule.values or rule.added:
+    def _covers(self, name: str, value: str | None, parts: UrlParts) -> bool:
+        rule, kind = self.rules[name], parts.kind
+        if name in self._matters_to(kind) or not rule.covers_value(name, value, kind):
+            return False
+        if kind not in rule.tested and (kind.section, name) in self._sections:
+            return rule.added
+        if name != PREFIX or not value or value in rule.values or rule.added:
             return True
-        return all(folder in self._names for folder in folders.split("/")[1:])
+        return self._urls.is_nested(value)
 
-    def observe(self, parts: Parts, content: int, *, is_new: bool) -> list[Change]:
+    def note_page(self, parts: UrlParts, content: int, *, is_new: bool) -> list[Change]:
         """Learn from a page that came: its content, and whether that, or a link in it, is new."""
         changes: list[Change] = []
-        if len(self._names) < _MOST_URLS:
-            self._names.add(parts.skeleton)
-        loose = self._loose(parts)
         if is_new:
-            for other in list(self._neighbours.get(loose, ())):
-                self._contradict(parts.differences(other), changes)
+            for other in self._urls.list_neighbours(parts):
+                self._contradict(parts.kind, parts.list_differences(other), changes)
                 if changes:  # a rule was revoked, and all texts are forgotten
                     break
         else:
-            for twin in self._twins.get((loose, content), ()):
+            for twin in self._urls.list_twins(parts, content):
                 self._support(parts, twin, content)
-        self._seen.append((parts, content))
-        self._sort_in(parts, content)
-        self._fetched.setdefault(self._strict(parts), parts)
-        if len(self._fetched) > _MOST_URLS:
-            del self._fetched[next(iter(self._fetched))]
+        self._urls.note_page(parts, content)
         self._learn(changes)
         return changes
 
-    def _support(self, parts: Parts, twin: Parts, content: int) -> None:
-        names = parts.differences(twin)
-        mine, others, section = dict(parts.features), dict(twin.features), parts.section
+    def _support(self, parts: UrlParts, twin: UrlParts, content: int) -> None:
+        names = parts.list_differences(twin)
+        mine, others = dict(parts.features), dict(twin.features)
+        matters = self._matters_to(parts.kind)
         for name in names:
+            if name in matters:
+                continue
             evidence = self.rules.get(name) or self._open.get(name)
             if evidence is None:
-                if name in self.matters or len(self._open) >= _MOST_NAMES:
+                if len(self._open) >= _MOST_NAMES:
                     continue
                 evidence = self._open[name] = Evidence()
             values = mine.get(name), others.get(name)
-            evidence.note(content, section, *values, alone=len(names) == 1)
+            evidence.note_content(content, parts.kind, *values, alone=len(names) == 1)
 
-    def _contradict(self, names: Iterable[str], changes: list[Change]) -> None:
+    def _contradict(self, kind: UrlKind, names: Iterable[str], changes: list[Change]) -> None:
         """Note that of features that differ at least one matters."""
         differing = {name for name in names if not (name in self.rules and self.rules[name].added)}
-        if not differing or differing & self.matters:
+        if not differing or not differing.isdisjoint(self._matters_to(kind)):
             return
-        unproven = differing - self.rules.keys()
+        unproven = {name for name in differing if not self._is_proven(name, kind)}
         if not unproven:
             self._revoke(differing, changes)
         elif len(unproven) == 1:
-            self._note_that_matters(*unproven)
-        elif len(self._doubts) < _MOST_DOUBTS and frozenset(unproven) not in self._doubts:
-            self._doubts.append(frozenset(unproven))
+            self._note_that_matters(unproven.pop(), kind)
+        elif len(self._doubts) < _MOST_DOUBTS and _Doubt(kind, frozenset(unproven)) not in (
+            self._doubts
+        ):
+            self._doubts.append(_Doubt(kind, frozenset(unproven)))
+
+    def _is_proven(self, name: str, kind: UrlKind) -> bool:
+        rule = self.rules.get(name)
+        return rule is not None and (
+            name in _SITE_WIDE or kind in rule.tested or rule.is_general(kind)
+        )
 
     def _revoke(self, names: set[str], changes: list[Change]) -> None:
         """Give up rules that led to a page that is another, and learn anew.
@@ -202,51 +186,62 @@ class SiteRules:
             del self.rules[name]
             changes.append(Change(name, learnt=False))
             if name in self._revoked:
-                self.matters.add(name)
+                self._matters[_WHOLE_SITE].add(name)
             self._revoked.add(name)
         self._open.clear()
         self._doubts.clear()
-        self._seen.clear()
-        self._index()
+        self._urls.forget_pages()
 
-    def _note_that_matters(self, name: str) -> None:
-        if len(self.matters) >= _MOST_NAMES:
+    def _note_that_matters(self, name: str, kind: UrlKind) -> None:
+        """Note that a feature matters to a kind of URLs; what has seemed to hold there is void."""
+        if name in _SITE_WIDE or self._number >= _MOST_MATTERING:
+            kind = _WHOLE_SITE
+        if len(self._matters[_WHOLE_SITE]) >= _MOST_NAMES:
             return
-        self.matters.add(name)
-        self._open.pop(name, None)
-        self._doubts = [doubt for doubt in self._doubts if name not in doubt]
-        self._index()
+        self._number += 1
+        self._matters.setdefault(kind, set()).add(name)
+        if not kind.is_numbered:
+            self._sections.add((kind.section, name))
+        if kind is _WHOLE_SITE or (name in self._open and kind in self._open[name].tested):
+            self._open.pop(name, None)
+        self._doubts = [
+            one
+            for one in self._doubts
+            if name not in one.names or (kind is not _WHOLE_SITE and one.kind != kind)
+        ]
+        self._urls.sort_anew(None if kind is _WHOLE_SITE else kind.stem)
 
     def _learn(self, changes: list[Change]) -> None:
         ready = [name for name, evidence in self._open.items() if evidence.is_enough()]
         # What was the only difference before what never was: of two in doubt the first is a rule.
         ready.sort(key=lambda name: (-self._open[name].alone, -len(self._open[name].contents)))
         for name in ready:
+            for doubt in list(self._doubts):
+                if doubt.names - self.rules.keys() == {name}:
+                    self._note_that_matters(name, doubt.kind)
             if name not in self._open:
-                continue
-            if any(doubt - self.rules.keys() == {name} for doubt in self._doubts):
-                self._note_that_matters(name)
                 continue
             self.rules[name] = self._open.pop(name)
             changes.append(Change(name, learnt=True, pages=len(self.rules[name].contents)))
-            self._index_strictly()
+            self._urls.sort_anew()
         for doubt in list(self._doubts):
-            rest = doubt - self.rules.keys()
+            rest = set(doubt.names - self.rules.keys())
             if len(rest) == 1:
-                self._note_that_matters(*rest)
+                self._note_that_matters(rest.pop(), doubt.kind)
 
-    def take(self, told: Mapping[str, Mapping[str, Any]]) -> None:
+    def take_rules(self, told: Mapping[str, Mapping[str, Any]]) -> None:
         """Take in what other crawls have learnt, and what people have said: by feature."""
         for name, what in list(told.items())[:_MOST_NAMES]:
             state = what.get("state")
             if state == "forbidden" and name not in self.forbidden:
                 self.rules.pop(name, None)
                 self.forbidden.add(name)
-                self._note_that_matters(name)
+                self._note_that_matters(name, _WHOLE_SITE)
             elif state == "added" and not (name in self.rules and self.rules[name].added):
-                self.matters.discard(name)
+                for names in self._matters.values():
+                    names.discard(name)
                 self.rules[name] = Evidence(added=True)
-                self._index()
+                self._urls.sort_anew()
             elif state == "learnt" and name not in self.rules and name not in self.matters:
                 evidence = self._open.setdefault(name, Evidence())
-                evidence.told = max(evidence.told, values_told(what))
+                evidence.told = max(evidence.told, read_values(what))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import xxhash
 
-from ...dedup.urls.parts import Parts
+from ...dedup.urls.parts import UrlParts
 from ...dedup.urls.site_rules import Change, Judgement, SiteRules
 
 if TYPE_CHECKING:
@@ -102,16 +102,18 @@ class SiteCourse:
         # Pages, and where those were found that brought nothing new.
         self._pages: dict[int, Found | None] = {}
 
-    def decide(self, url: str, parts: Parts, found_on: Found, *, checks: bool = False) -> Decision:
+    def decide(
+        self, url: str, parts: UrlParts, found_on: Found, *, checks: bool = False
+    ) -> Decision:
         """What to do with a request now; `checks` if it is made to see whether rules still hold."""
-        if not checks and self.rules.sparing(parts) is not None:
+        if not checks and self.rules.find_rules(parts) is not None:
             names = self.spares(parts)
             if names is not None:
                 return Decision(left=names)
             self._explored += 1
             checks = True
         self._give_up_old_flights()
-        is_suspect = self.rules.judge(parts) is Judgement.SUSPECT
+        is_suspect = self.rules.judge_url(parts) is Judgement.SUSPECT
         depth = self.depth(found_on)
         if not checks and self._copy_depth and depth > self._copy_depth:
             return Decision(left=(Why.COPY_DEPTH,))
@@ -124,13 +126,13 @@ class SiteCourse:
         trials = sum(1 for one in self._flights.values() if one.is_trial)
         if is_suspect and trials >= self._trials:
             return WAITS
-        self.rules.ask(parts)
+        self.rules.note_request(parts)
         self._flights[url] = _Flight(is_suspect or checks, depth > 0, time.monotonic())
         return MADE
 
-    def spares(self, parts: Parts) -> tuple[str, ...] | None:
+    def spares(self, parts: UrlParts) -> tuple[str, ...] | None:
         """The rules by which a request is not even queued; None if it may be made."""
-        names = self.rules.sparing(parts)
+        names = self.rules.find_rules(parts)
         is_explored = self._explored < self.new // _EXPLORED
         return tuple(names) if names is not None and not is_explored else None
 
@@ -176,7 +178,7 @@ class SiteCourse:
         self._flights.pop(url, None)
 
     def observe(
-        self, url: str, parts: Parts, found_on: Found, content: int, *, has_news: bool
+        self, url: str, parts: UrlParts, found_on: Found, content: int, *, has_news: bool
     ) -> list[Change]:
         """Note what came: the content of a page, and whether links of it had not been met."""
         page, flight = page_number(url), self._flights.get(url)
@@ -194,7 +196,7 @@ class SiteCourse:
             self.barren += 1
             self._trials = _LEAST_TRIALS
             self._note_page(page, found_on if page != found_on.page else None)
-        return self.rules.observe(parts, content, is_new=is_new_content or has_news)
+        return self.rules.note_page(parts, content, is_new=is_new_content or has_news)
 
     def _note_page(self, page: int, found_on: Found | None) -> None:
         if page in self._pages or len(self._pages) < _MOST_PAGES:

@@ -14,7 +14,7 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 
 from ...dedup.errors import DedupError
-from ...dedup.urls.parts import take_apart
+from ...dedup.urls.parts import split_url
 from ...dedup.verdict import Kind
 from ...project import project_config
 from ...scrapy_versions import is_asyncio_available
@@ -141,14 +141,14 @@ class Sparing:
         return request
 
     def _meet(self, request: Request, response: Response, visit: Visit) -> Request | None:
-        parts = take_apart(request.url)
+        parts = split_url(request.url)
         if parts is None:
             return request
         site = self._site(request)
         page = page_number(response.url)
         depth = site.depth(Found(page, 0))
         request.meta[FOUND_ON] = page, depth
-        is_first = site.rules.meet(parts)
+        is_first = site.rules.note_found(parts)
         visit.has_news |= is_first
         if not is_first:
             names = site.spares(parts)
@@ -174,12 +174,12 @@ class Sparing:
             await self._admit(request)
 
     async def _admit(self, request: Request) -> None:
-        parts = take_apart(request.url)
+        parts = split_url(request.url)
         if parts is None:
             return
         site = self._site(request)
         if FOUND_ON not in request.meta:
-            site.rules.ask(parts)
+            site.rules.note_request(parts)
             return
         await self._ask_of(parts.site)
         found_on = Found(*request.meta[FOUND_ON])
@@ -253,7 +253,7 @@ class Sparing:
         if not visit.is_over or response.request is None:
             return
         request = response.request
-        parts, site = take_apart(response.url), self._site(request)
+        parts, site = split_url(response.url), self._site(request)
         if visit.is_page and visit.cluster is not None and parts is not None:
             visit.is_seen = True
             found_on = Found(*request.meta.get(FOUND_ON, NOWHERE))
@@ -290,13 +290,13 @@ class Sparing:
 
     def _site(self, request: Request) -> SiteCourse:
         """The course of a request's site; what another callback makes of it is another one's."""
-        parts = take_apart(request.url)
+        parts = split_url(request.url)
         name = parts.site if parts is not None else ""
         key = name, getattr(request.callback, "__name__", "")
         site = self._sites.get(key)
         if site is None:
             site = SiteCourse(self._config.copy_depth, self._config.fruitless)
-            site.rules.take(self._told.get(name, {}))
+            site.rules.take_rules(self._told.get(name, {}))
             self._sites[key] = site
             if len(self._sites) > _MOST_SITES:
                 self._sites.popitem(last=False)
@@ -313,7 +313,7 @@ class Sparing:
             logger.debug("What is known of the URLs of %s could not be read: %s", name, error)
         for (of, _), site in self._sites.items():
             if of == name:
-                site.rules.take(self._told[name])
+                site.rules.take_rules(self._told[name])
 
     def _tell(self, name: str, url: str, change: Change) -> None:
         if change.learnt:
