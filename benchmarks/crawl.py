@@ -1,6 +1,7 @@
 """What the filter costs a crawl: real pages from localhost, six ways in turn.
 
     python benchmarks/crawl.py --data FOLDER [--pages 400] [--rounds 4]
+    python benchmarks/crawl.py --data FOLDER --profile [--pages 400]
 
 FOLDER holds pages as ``.html`` or ``.html.gz``. All are crawled unless --pages says how many: among
 a few hundred, one collection more of all that Python has is much. A process of its own serves them;
@@ -14,6 +15,10 @@ spider is opened, for a crawl starts once, of the quickest round: what else the 
 adds. Elapsed time stands beside them. Trust ratios; absolute figures are this machine's.
 
 Needs trafilatura and datasketch for (e), which is left out without them.
+
+--profile shows a page's milliseconds by stage instead, as `stages.py` counts them: for (b), (c) and
+(d) with the pages as they are, for (c) without compiled modules, and for (c) with the third of the
+pages that is nearest to 5, 20 and 165 KB.
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ import asyncio
 import gzip
 import importlib.util
 import json
+import math
 import multiprocessing
 import platform
 import subprocess
@@ -43,9 +49,15 @@ from scrapy.spiders import CrawlSpider, Rule
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.compiled import as_shipped
-from crawler.dedup.store.server.private import server_binary
-from crawler.spiders.site import SiteSpider
+from benchmarks.compiled import as_shipped, module_names
+from benchmarks.stages import Sampler
+
+PLAINLY, SAMPLED, PURE = "plainly", "sampled", "pure"  # how a crawl is run
+if sys.argv[-1] == PURE:  # before anything is imported that is compiled
+    sys.modules.update(dict.fromkeys(module_names()))  # type: ignore[arg-type]
+
+from crawler.dedup.store.server.private import server_binary  # noqa: E402
+from crawler.spiders.site import SiteSpider  # noqa: E402
 
 WAYS = {
     "a": "Scrapy alone: fetch, no parsing",
@@ -55,6 +67,8 @@ WAYS = {
     "t": "(b) + this add-on, items with trees",
     "e": "(b) + trafilatura + datasketch",
 }
+
+SIZES = (5_000, 20_000, 165_000)  # bytes of a page
 
 
 class Bare(Spider):
@@ -112,8 +126,9 @@ class PeerPipeline:
         return item
 
 
-def crawl(way: str, site: str, count: int, socket: str) -> None:
+def crawl(way: str, site: str, count: int, socket: str, how: str) -> None:
     """One crawl in this process; prints its figures as JSON."""
+    sampler = Sampler() if how != PLAINLY else None
     settings: dict[str, Any] = {
         "LOG_ENABLED": False,
         "REMOTE_CONTROL_ENABLED": False,
@@ -135,14 +150,18 @@ def crawl(way: str, site: str, count: int, socket: str) -> None:
     began: list[float] = []
 
     def opened() -> None:
+        if sampler:
+            sampler.start()
         began.extend((time.process_time(), time.perf_counter()))
 
     crawler.signals.connect(opened, signals.spider_opened)
     process.crawl(crawler, **arguments)
     process.start()
+    cpu, stages = time.process_time() - began[0], sampler.stop() if sampler else {}
     stats = crawler.stats.get_stats()
     figures = {
-        "cpu": time.process_time() - began[0],
+        "cpu": cpu,
+        "stages": stages,
         "elapsed": time.perf_counter() - began[1],
         "pages": stats.get("downloader/response_status_count/200", 0),
         "dropped": stats.get("item_dropped_count", 0),
@@ -206,16 +225,39 @@ def servers(pages: list[bytes]) -> Iterator[tuple[str, str]]:
             site.terminate()
 
 
-def measure(way: str, site: str, count: int, socket: str) -> dict[str, Any]:
+def measure(way: str, site: str, count: int, socket: str, how: str = PLAINLY) -> dict[str, Any]:
     """The figures of one crawl with an empty index."""
     with redis.Redis(unix_socket_path=socket) as client:
         client.flushall()
-    words = [sys.executable, __file__, "--one", way, site, str(count), socket]
+    words = [sys.executable, __file__, "--one", way, site, str(count), socket, how]
     run = subprocess.run(words, capture_output=True, text=True, check=True)
     figures: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
     if figures["pages"] < count:
         raise SystemExit(f"({way}) gave {figures['pages']} of {count} pages:\n{run.stderr[-2000:]}")
     return figures
+
+
+def profile(folder: Path, count: int | None) -> None:
+    """Print a page's milliseconds by stage."""
+    found = load(folder, None)
+    columns = [("(b)", "b", SAMPLED, found[:count]), ("(d)", "d", SAMPLED, found[:count])]
+    columns += [("(c)", "c", SAMPLED, found[:count]), ("(c), pure", "c", PURE, found[:count])]
+    for size in SIZES:
+        nearest = sorted(found, key=lambda page: abs(math.log(len(page) / size)))
+        columns.append((f"(c), {size // 1000} KB", "c", SAMPLED, nearest[: len(found) // 3]))
+    shown = []
+    for _, way, how, pages in columns:
+        with servers(pages) as (site, socket):
+            figures = measure(way, site, len(pages), socket, how)
+        whole = sum(figures["stages"].values())
+        # Samples are lost while compiled code runs on: what remains is shared out.
+        scale = figures["cpu"] / whole * 1000 / len(pages)
+        shown.append({stage: spent * scale for stage, spent in figures["stages"].items()})
+    print("| ms a page |", " | ".join(name for name, *_ in columns), "|")
+    print("|---|" + "--:|" * len(columns))
+    for stage in shown[0]:
+        print(f"| {stage} |", " | ".join(f"{spent[stage]:.2f}" for spent in shown), "|")
+    print("| all |", " | ".join(f"{sum(spent.values()):.2f}" for spent in shown), "|")
 
 
 def main() -> None:
@@ -224,15 +266,19 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of pages")
     parser.add_argument("--pages", type=int, help="all, if not given")
     parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--profile", action="store_true", help="milliseconds by stage")
+    parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        way, site, count, socket = options.one
-        crawl(way, site, int(count), socket)
+        way, site, count, socket, how = options.one
+        crawl(way, site, int(count), socket, how)
         return
     if options.data is None:
         parser.error("--data FOLDER is needed")
     as_shipped()
+    if options.profile:
+        profile(options.data, options.pages)
+        return
     pages = load(options.data, options.pages)
     peers = all(importlib.util.find_spec(name) for name in ("trafilatura", "datasketch"))
     ways = [way for way in WAYS if way != "e" or peers]
