@@ -118,17 +118,16 @@ def hits(pairs: Pairs, kept: NDArray[np.bool_], template: AbstractSet[int]) -> N
     of_both, of_either = np.logical_and(*_sides(kept)), np.logical_or(*_sides(kept))
     same = np.array(pairs.same, np.int64)
     of_main = np.flatnonzero(of_either)
-    cut_elsewhere = of_both & np.isin(same, same[~of_either])
+    cut = set(same[~of_either].tolist())
 
-    def among(hashes: list[int], way: int) -> NDArray[np.uint8]:
-        known = np.fromiter(map(template.__contains__, hashes), np.uint8, len(hashes))
-        return known * np.uint8(way)
+    def among(hashes: list[int], way: int, known: AbstractSet[int] = template) -> NDArray[np.uint8]:
+        return np.fromiter(map(known.__contains__, hashes), np.uint8, len(hashes)) * np.uint8(way)
 
     found = among(pairs.same, SAME)
     for flag, way in _FLAGS:
         found[of_main] |= among((same[of_main] | flag).tolist(), way)
     found[of_main] |= among((same[of_main] ^ TOLD).tolist(), SURE)
-    found[cut_elsewhere] = 0
+    found[of_both & (among(pairs.same, 1, cut) > 0)] = 0
     found |= among(pairs.alike, ALIKE)
     return found[:-1] | found[1:]
 
