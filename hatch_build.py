@@ -37,7 +37,8 @@ def compiled(sources: Iterable[Path], folder: Path) -> dict[Path, Path]:
             [str(ROOT / source)],
             include_dirs=lxml.get_include(),
             # Sums are numpy's to the last bit: not added up in one step with a multiplication.
-            extra_compile_args=["-g0", "-Wno-unused-function", "-ffp-contract=off"],
+            # -O3, which Python is built with, takes a third longer and makes no page faster.
+            extra_compile_args=["-O2", "-g0", "-Wno-unused-function", "-ffp-contract=off"],
         )
         for source in sources
     ]
