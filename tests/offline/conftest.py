@@ -13,12 +13,14 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# For data as small as here compiling each query takes longer than running it.
+# For data as small as here compiling each query takes longer than running it, and to verify Spark's
+# thousands of classes a quarter of what Java does.
 FOR_LITTLE = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
 }
 
 

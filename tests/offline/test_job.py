@@ -203,7 +203,7 @@ def test_ctrl_c_ends_all_of_it_without_a_word(tmp_path: Path, begun: bool) -> No
         assert process.stderr is not None
         sought = "pyspark.worker" if begun else "java"
         while sought not in _of_session(process.pid):
-            sleep(0.05)
+            sleep(0.2)
         os.killpg(process.pid, signal.SIGINT)
         said = process.stderr.read()
     assert (process.returncode, said) == (130, "")
@@ -213,12 +213,13 @@ def test_ctrl_c_ends_all_of_it_without_a_word(tmp_path: Path, begun: bool) -> No
     assert not left
 
 
-def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done) -> None:
+def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done, tmp_path: Path) -> None:
     """With -9, Java and all that work for it at once, as when the memory of the machine is full.
 
-    It says what to do; then what was done is not done again, and the rest is the same.
+    It says what to do; then what was done is not done again, and the rest is the same. What goes on
+    is a file of the package, submitted to a Spark of its own: the same job, which prints JSON.
     """
-    out = done.folder / "killed"
+    out = tmp_path / "out"
     with _job(out, *done.patterns, "-s", "DEDUP_SEED=7") as process:
         assert process.stderr is not None
         ended = (line.startswith("pages:") for line in iter(process.stderr.readline, ""))
@@ -231,10 +232,40 @@ def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done) -> None:
     assert is_read
     assert process.returncode == 2
     assert said.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended, as if killed")
-    result = run(spark, done.patterns, out)
-    assert "pages" not in result.seconds
-    assert result._replace(seconds={}) == done.result._replace(seconds={})
+    steps, numbers = _submit(tmp_path, *done.patterns, "-o", str(out), "-s", "DEDUP_SEED=7")
+    assert "pages:" not in steps
+    assert "duplicates:" in steps
+    assert Result(**numbers)._replace(seconds={}) == done.result._replace(seconds={})
     assert duplicates(spark, out) == duplicates(spark, done.folder / "out")
+    names = [
+        {path.name for path in (one / "out" / "kept").iterdir()} for one in (tmp_path, done.folder)
+    ]
+    assert names[0] == names[1]
+
+
+def _submit(folder: Path, *words: str) -> tuple[str, dict[str, Any]]:
+    """Submit the job from a folder; the lines of its stages, and its numbers."""
+    import pyspark
+
+    run = subprocess.run(
+        [
+            str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
+            *("--master", "local[1]"),  # each task more is one Python more that starts
+            *(word for option in QUIET.items() for word in ("--conf", "=".join(option))),
+            str(SUBMIT),
+            *words,
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable,
+             "PYSPARK_DRIVER_PYTHON": sys.executable},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    # spark-submit sends a script's standard error to its standard output.
+    steps, brace, numbers = run.stdout.partition("{")
+    return steps, json.loads(brace + numbers)
 
 
 @pytest.mark.parametrize(("path", "is_told"), [(java_gateway.__file__, False), (__file__, True)])
@@ -468,37 +499,6 @@ def test_an_array_is_no_corpus(spark: SparkSession, tmp_path: Path) -> None:
     feed.write_text('[\n{"url": "http://a.example/", "text": "words"}\n]\n')
     with pytest.raises(InputError, match="JSON array"):
         find_files(spark, [str(tmp_path)])
-
-
-@pytest.mark.usefixtures("spark")  # without Java it is skipped
-def test_spark_submit_runs_the_same_job(tmp_path: Path) -> None:
-    """A file of the package, submitted to a Spark of its own, does the job and prints JSON."""
-    import pyspark
-
-    path = corpora.write(tmp_path / "a.warc.gz", corpora.pages(3))
-    run = subprocess.run(
-        [
-            str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
-            *("--master", "local[1]"),  # each task more is one Python more that starts
-            *(word for option in QUIET.items() for word in ("--conf", "=".join(option))),
-            str(SUBMIT),
-            *(str(path), "-o", str(tmp_path / "out"), "-s", "DEDUP_THRESHOLD=0.7"),
-        ],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable,
-             "PYSPARK_DRIVER_PYTHON": sys.executable},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    # spark-submit sends a script's standard error to its standard output.
-    steps, brace, numbers = run.stdout.partition("{")
-    assert "duplicates:" in steps
-    assert json.loads(brace + numbers)["pages"] == len(corpora.pages(3))
-    assert list((tmp_path / "out" / "kept").iterdir()) == [
-        tmp_path / "out" / "kept" / "000000-a.warc.gz"
-    ]
 
 
 def test_a_java_that_dies_in_the_middle_of_a_word(
