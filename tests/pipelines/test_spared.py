@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -16,11 +18,11 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from tests.pipelines.crawls import Feed, crawl, prose
 from tests.spiders.webserver import Answer, Web
 
-Site = Callable[[str], tuple[int, Iterable[str]]]
+Site = Callable[[str], tuple[int | str, Iterable[str]]]
 
 
 class Pages(dict[str, Answer]):
-    """Answers that are made when they are asked for: of a path its text's seed, and its links."""
+    """Answers that are made when asked for: of a path its text, or the seed of one, and links."""
 
     def __init__(self, site: Site) -> None:
         super().__init__()
@@ -31,9 +33,8 @@ class Pages(dict[str, Answer]):
             return default
         seed, links = self.site(path)
         anchors = "".join(f'<li><a href="{link}">x</a></li>' for link in links)
-        html = (
-            f"<title>{seed}</title><nav><ul>{anchors}</ul></nav><main><p>{prose(seed)}</p></main>"
-        )
+        title, text = (seed, prose(seed)) if isinstance(seed, int) else ("Title", seed)
+        html = f"<title>{title}</title><nav><ul>{anchors}</ul></nav><main><p>{text}</p></main>"
         return Answer(html.encode(), {"Content-Type": "text/html"})
 
 
@@ -45,14 +46,13 @@ def web() -> Iterator[Web]:
 
 
 async def fetch(
-    web: Web, site: Site, redis_url: str, *watchers: Any, **options: Any
+    web: Web, site: Site, redis_url: str, *watchers: Any, ends: bool = True, **options: Any
 ) -> tuple[list[str], set[str], dict[str, Any]]:
     """Crawl the site: the paths that were fetched, the texts that were kept, the statistics."""
     web.answers, feed, before = Pages(site), Feed(), len(web.seen)
-    stats = await crawl(
-        web, feed, *watchers, DEDUP_REDIS_URL=redis_url, CLOSESPIDER_PAGECOUNT=1000, **options
-    )
-    assert stats["finish_reason"] == "finished"
+    settings = {"DEDUP_REDIS_URL": redis_url, "CLOSESPIDER_PAGECOUNT": 1000, **options}
+    stats = await crawl(web, feed, *watchers, **settings)
+    assert (stats["finish_reason"] == "finished") == ends
     fetched = [path for path in web.seen[before:] if path != "/robots.txt"]
     return fetched, {text.split()[-1] for text in feed.passed}, stats
 
@@ -65,17 +65,17 @@ class Watcher:
 
 
 def name_of(path: str) -> int:
-    name = urlsplit(path).path.rsplit("/", 1)[-1].partition(";")[0]
+    name = re.split("[;~]", urlsplit(path).path.rsplit("/", 1)[-1])[0]
     return int(name) if name.isdigit() else 0
 
 
-def endless(link: str) -> Site:
-    """Six pages; each link is another one, by the path of its page, its own page, and a number."""
+def endless(link: str, pages: int = 6) -> Site:
+    """A few pages; each link is another one, by the path of its page, its own page, and a number."""
     numbers = itertools.count(1)
 
     def site(path: str) -> tuple[int, list[str]]:
         folder = urlsplit(path).path.rstrip("/")
-        links = [link.format(path=folder, page=n, n=next(numbers)) for n in range(6)]
+        links = [link.format(path=folder, page=n, n=next(numbers)) for n in range(pages)]
         return name_of(path), links
 
     return site
@@ -168,6 +168,58 @@ async def test_a_chain_of_copies_is_bounded(
     )
     assert len(fetched) < len(again) <= 15
     assert "brought nothing new" in caplog.text
+
+
+def described(path: str) -> tuple[Any, list[str]]:
+    """A calendar whose empty months have names and years, and an album of numbered pictures."""
+    name, _, number = path.strip("/").partition("/")
+    if name == "month":
+        month = int(number)
+        text = f"{'abcdefghijkl'[month % 12] * 5} {month // 12}. There are no events."
+        return text, [f"/month/{month + 1}", f"/month/{month - 1}"]
+    if name == "picture":
+        place = int(number)
+        return f"Picture {place} of 30", [f"/picture/{place + 1}"] * (place < 30)
+    return name_of(path), ["/month/24312", "/picture/1", *(f"/{n}" for n in range(1, 20))]
+
+
+async def test_a_calendar_with_names_ends(web: Web, redis_url: str) -> None:
+    """Although each month has a text of its own; an album, and what is beside them, is kept."""
+    fetched, texts, _ = await fetch(web, described, redis_url)
+    assert sum(path.startswith("/picture") for path in fetched) == 30
+    assert {prose(n).split()[-1] for n in range(20)} <= texts
+    assert sum(path.startswith("/month") for path in fetched) <= 12 + 100
+
+
+async def test_links_without_end_of_no_known_form_end(web: Web, redis_url: str) -> None:
+    """What a site adds to its paths need not look like anything: its pages stay those."""
+    fetched, texts, stats = await fetch(web, endless("/{page}~{n}", 12), redis_url)
+    assert len(texts) == 12
+    assert len(fetched) <= 70
+    assert stats["dedup/spared/fruitless"]
+
+
+async def test_what_was_spared_before_a_pause_is_fetched_if_its_rule_is_revoked(
+    web: Web, redis_url: str, tmp_path: Path
+) -> None:
+    """And what was fetched before it spares requests after it."""
+    is_changed = False
+
+    def site(path: str) -> tuple[int, list[str]]:
+        page, sort = name_of(path), dict(parse_qsl(urlsplit(path).query)).get("sort", "a")
+        links = [f"/{n}?sort={letter}" for n in range(12) for letter in "abcdef"]
+        return page + 1000 * (is_changed and "abcdef".index(sort)), links
+
+    options = {"JOBDIR": str(tmp_path), "CONCURRENT_REQUESTS": 2}
+    first, _, stats = await fetch(
+        web, site, redis_url, ends=False, CLOSESPIDER_PAGECOUNT=22, **options
+    )
+    assert stats["dedup/spared"]
+    is_changed = True
+    second, _, stats = await fetch(web, site, redis_url, **options)
+    assert stats["dedup/rules/revoked"]
+    assert len([path for path in second if path.endswith("=a")]) <= 12
+    assert set(first) | set(second) >= {f"/{n}?sort={one}" for n in range(12) for one in "bcdef"}
 
 
 async def test_a_listing_of_copies_leads_to_all_its_pages(web: Web, redis_url: str) -> None:

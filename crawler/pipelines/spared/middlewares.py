@@ -119,7 +119,7 @@ class RequestMiddleware(_Middleware):
         self, request: Request, response: Response, spider: Any = None
     ) -> Response:
         """Note how long a page took."""
-        self._sparing.note_latency(request)
+        self._sparing.tally.note_latency(request)
         return response
 
     def process_exception(self, request: Request, exception: Exception, spider: Any = None) -> None:

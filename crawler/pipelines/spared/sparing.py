@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary
@@ -13,14 +12,17 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 
-from ...dedup.errors import DedupError
-from ...dedup.urls.parts import split_url
+from ...dedup.urls.parts import UrlParts, split_url
 from ...dedup.verdict import Kind
 from ...project import project_config
 from ...scrapy_versions import is_asyncio_available
-from ...wording import counted
 from ..crawl.memory import hash_text
-from .site_course import NOWHERE, Found, Left, SiteCourse, Why, page_number
+from .left_requests import Left, Why
+from .novelty import NOWHERE, Found, hash_outline, page_number
+from .paused import PausedSites, SiteKey
+from .rule_exchange import RuleExchange
+from .site_course import SiteCourse
+from .tally import Tally
 from .visits import Visit
 
 if TYPE_CHECKING:
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ...dedup.config import DedupConfig
-    from ...dedup.index import DuplicateIndex
-    from ...dedup.urls.site_rules import Change
     from ...dedup.verdict import Verdict
 
 logger = logging.getLogger(__name__)
@@ -44,8 +44,6 @@ CHECKS: Final = "dedup_checks"
 
 _LATER: Final = -1000  # added to the priority of what may be a copy
 _MOST_SITES: Final = 1000
-_MOST_REASONS: Final = 32  # that are counted one by one
-_ASK_EVERY: Final = 30.0  # seconds from one look at what others have learnt to the next
 _TURN: Final = 5.0  # seconds after which a request that waits looks again in any case
 
 _of: WeakKeyDictionary[Crawler, Sparing] = WeakKeyDictionary()
@@ -84,16 +82,13 @@ class Sparing:
     def __init__(self, crawler: Crawler, config: DedupConfig) -> None:
         self._crawler = crawler
         self._config = config
-        self._sites: OrderedDict[tuple[str, str], SiteCourse] = OrderedDict()
+        self._sites: OrderedDict[SiteKey, SiteCourse] = OrderedDict()
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._turns: set[asyncio.Future[None]] = set()
-        self._index: DuplicateIndex | None = None
-        self._told: dict[str, dict[str, Any]] = {}  # by site, what the index knows of its rules
-        self._ask_next: dict[str, float] = {}
-        self._telling: set[asyncio.Future[None]] = set()
         self._failures = _Failures()
-        self._reasons: Counter[str] = Counter()
-        self._bytes = self._seconds = self._responses = 0.0
+        self._paused = PausedSites(crawler.settings)
+        self.exchange = RuleExchange()
+        self.tally = Tally(crawler.stats)
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self | None:
@@ -114,12 +109,9 @@ class Sparing:
         connect(self._answered, signal=signals.response_downloaded)
         connect(self._answered, signal=signals.response_received)
         connect(self._redirected, signal=signals.request_scheduled)
+        connect(self._opened, signal=signals.spider_opened)
         connect(self._idle, signal=signals.spider_idle)
         connect(self._closed, signal=signals.spider_closed)
-
-    def open(self, index: DuplicateIndex) -> None:
-        """Share rules with other crawls through *index*."""
-        self._index = index
 
     # What the spider yields
 
@@ -146,12 +138,12 @@ class Sparing:
             return request
         site = self._site(request)
         page = page_number(response.url)
-        depth = site.depth(Found(page, 0))
-        request.meta[FOUND_ON] = page, depth
+        depth = site.novelty.find_depth(Found(page))
+        request.meta[FOUND_ON] = page, depth, _are_alike(parts, split_url(response.url))
         is_first = site.rules.note_found(parts)
         visit.has_news |= is_first
         if not is_first:
-            names = site.spares(parts)
+            names = site.find_reasons(parts)
             if names is not None:
                 self._leave(site, parts.site, request, names)
                 return None
@@ -181,11 +173,11 @@ class Sparing:
         if FOUND_ON not in request.meta:
             site.rules.note_request(parts)
             return
-        await self._ask_of(parts.site)
+        await self._ask_for_rules(parts.site)
         found_on = Found(*request.meta[FOUND_ON])
         checks = request.meta.pop(CHECKS, False)
         while True:
-            decision = site.decide(request.url, parts, found_on, checks=checks)
+            decision = site.decide_request(request.url, parts, found_on, checks=checks)
             if not decision.waits:
                 break
             await self._wait()
@@ -203,7 +195,7 @@ class Sparing:
 
     def land(self, request: Request) -> None:
         """Note that nothing more comes of a request."""
-        self._site(request).land(request.url)
+        self._site(request).note_landed(request.url)
         for turn in self._turns:
             if not turn.done():
                 turn.set_result(None)
@@ -212,25 +204,11 @@ class Sparing:
     def _leave(
         self, site: SiteCourse, name: str, request: Request, reasons: tuple[str, ...]
     ) -> None:
-        site.leave(request, reasons, Found(*request.meta[FOUND_ON]))
-        self._count(reasons, 1)
+        site.left.add(request, reasons, Found(*request.meta[FOUND_ON]))
+        self.tally.count_request(reasons)
         if reasons == (Why.FRUITLESS,) and not site.is_told:
             site.is_told = True
-            self._crawler.stats.inc_value("dedup/fruitless_sites")
-            logger.warning(
-                "%s: the last %s brought nothing new. What only copies lead to is left, until a "
-                "page is new again: DEDUP_FRUITLESS",
-                name,
-                counted(site.barren, "page"),
-            )
-
-    def _count(self, reasons: tuple[str, ...], number: int) -> None:
-        reason = " ".join(reasons) or "order"
-        if reason not in self._reasons and len(self._reasons) >= _MOST_REASONS:
-            reason = "other rules"
-        self._reasons[reason] += number
-        self._crawler.stats.inc_value("dedup/spared", number)
-        self._crawler.stats.inc_value(f"dedup/spared/{reason}", number)
+            self.tally.tell_fruitless(name, site.novelty.barren)
 
     # What came
 
@@ -238,7 +216,7 @@ class Sparing:
         """Note the verdict about the page of a response; `text` is all of it, with its title."""
         if verdict.kind is not Kind.UNCHECKED:
             visit = self.visit(response)
-            visit.text = hash_text(text)
+            visit.text, visit.outline = hash_text(text), hash_outline(text, response.url)
             is_short = verdict.standing is Kind.SHORT or verdict.cluster is None
             visit.cluster = visit.text if is_short else verdict.cluster
 
@@ -257,20 +235,20 @@ class Sparing:
         if visit.is_page and visit.cluster is not None and parts is not None:
             visit.is_seen = True
             found_on = Found(*request.meta.get(FOUND_ON, NOWHERE))
-            content = site.content_of(visit.cluster, visit.text)
-            news = visit.has_news
-            changes = site.observe(response.url, parts, found_on, content, has_news=news)
+            changes = site.note_visit(response.url, parts, found_on, visit)
             for change in changes:
-                self._tell(parts.site, response.url, change)
-                self._share(parts.site, site, change)
-            if site.left and (not site.barren or changes):
+                self.tally.tell_change(parts.site, response.url, change)
+                evidence = site.rules.rules.get(change.name)
+                rule = {"state": "learnt", **evidence.to_dict()} if evidence is not None else None
+                self.exchange.tell(parts.site, change.name, rule)
+            if site.left and (not site.novelty.barren or changes):
                 self._make(site.take_back())
         self.land(request)
 
     def _make(self, back: list[Left], **meta: bool) -> None:
         engine: Any = self._crawler.engine
         for one in back:
-            self._count(one.reasons, -1)
+            self.tally.count_request(one.reasons, -1)
             request = one.request.replace(
                 meta={**one.request.meta, **meta},
                 dont_filter=True,
@@ -296,55 +274,25 @@ class Sparing:
         site = self._sites.get(key)
         if site is None:
             site = SiteCourse(self._config.copy_depth, self._config.fruitless)
-            site.rules.take_rules(self._told.get(name, {}))
+            site.rules.take_rules(self.exchange.told.get(name, {}))
             self._sites[key] = site
             if len(self._sites) > _MOST_SITES:
                 self._sites.popitem(last=False)
         return site
 
-    async def _ask_of(self, name: str) -> None:
-        """Ask the index for the rules of a site, now and then."""
-        if self._index is None or time.monotonic() < self._ask_next.get(name, 0):
-            return
-        self._ask_next[name] = time.monotonic() + _ASK_EVERY
-        try:
-            self._told[name] = await self._index.url_rules(name)
-        except DedupError as error:
-            logger.debug("What is known of the URLs of %s could not be read: %s", name, error)
-        for (of, _), site in self._sites.items():
-            if of == name:
-                site.rules.take_rules(self._told[name])
+    async def _ask_for_rules(self, name: str) -> None:
+        """Take in what the index knows of a site, now and then."""
+        told = await self.exchange.ask_now_and_then(name)
+        if told is not None:
+            for (of, _), site in self._sites.items():
+                if of == name:
+                    site.rules.take_rules(told)
 
-    def _tell(self, name: str, url: str, change: Change) -> None:
-        if change.learnt:
-            self._crawler.stats.inc_value("dedup/rules/learnt")
-            logger.info(
-                "%s: %r makes no difference to a page, as %s showed",
-                name,
-                change.name,
-                counted(change.pages, "page"),
-            )
-        else:
-            self._crawler.stats.inc_value("dedup/rules/revoked")
-            logger.info("%s: %r may make a difference again, as in %r", name, change.name, url)
+    # The beginning and the end
 
-    def _share(self, name: str, site: SiteCourse, change: Change) -> None:
-        if self._index is None:
-            return
-        evidence = site.rules.rules.get(change.name)
-        rule = {"state": "learnt", **evidence.to_dict()} if evidence is not None else None
-        sharing = asyncio.ensure_future(self._share_rule(name, change.name, rule))
-        self._telling.add(sharing)
-        sharing.add_done_callback(self._telling.discard)
-
-    async def _share_rule(self, name: str, feature: str, rule: dict[str, Any] | None) -> None:
-        assert self._index is not None
-        try:
-            await self._index.note_url_rule(name, feature, rule)
-        except DedupError as error:
-            logger.debug("A rule of %s could not be shared: %s", name, error)
-
-    # The end
+    def _opened(self) -> None:
+        assert self._crawler.spider is not None
+        self._sites.update(self._paused.take_sites(self._crawler.spider))
 
     def _idle(self) -> None:
         """See whether rules still hold, before a spider closes; what they have spared is made if
@@ -355,27 +303,20 @@ class Sparing:
             self._make(checks, **{CHECKS: True})
             raise DontCloseSpider
 
-    async def close(self) -> None:
-        """Wait until the index was told of all rules."""
-        if self._telling:
-            await asyncio.wait(self._telling)
-
-    def _closed(self) -> None:
+    def _closed(self, reason: str) -> None:
         _of.pop(self._crawler, None)  # requests that were left hold the spider
+        if reason != "finished" and self._crawler.spider is not None:
+            self._paused.save_sites(self._sites, self._crawler.spider)
         self._sites.clear()
-        stats = self._crawler.stats
-        spared = stats.get_value("dedup/spared", 0)
-        pages = stats.get_value("response_received_count", 0)
-        if spared and pages:
-            size = stats.get_value("downloader/response_bytes", 0) / pages
-            stats.set_value("dedup/spared_bytes", round(spared * size))
-            seconds = self._seconds / max(self._responses, 1)
-            stats.set_value("dedup/spared_seconds", round(spared * seconds, 1))
+        self.tally.sum_up()
 
-    def note_latency(self, request: Request) -> None:
-        """Note how long a download took."""
-        self._seconds += request.meta.get("download_latency", 0)
-        self._responses += 1
+
+def _are_alike(one: UrlParts, other: UrlParts | None) -> bool:
+    """Whether two URLs are of one kind, the numbers of years aside."""
+    if other is None or one.kind.stem != other.kind.stem:
+        return False
+    sections = one.kind.section, other.kind.section
+    return sections[0] == sections[1] or all(map(str.isdigit, sections))
 
 
 def _is_on(config: DedupConfig, crawler: Crawler) -> bool:

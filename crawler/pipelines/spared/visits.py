@@ -14,6 +14,7 @@ class Visit:
     def __init__(self) -> None:
         self.cluster: int | None = None  # that of its page
         self.text = 0  # a hash of its title and text
+        self.outline: int | None = None  # of that, if it is short
         self.has_news = False
         self.ended = False  # the callback
         self.is_seen = False

@@ -1,0 +1,99 @@
+"""Requests of a site that were not made, to be made after all if it turns out that they should."""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from .novelty import Found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from scrapy import Request
+
+_MOST: Final = 10_000  # that are remembered
+
+
+class Why(StrEnum):
+    """Why a request is not made, if no rule says so."""
+
+    COPY_DEPTH = "copy_depth"  # only copies of copies lead there
+    FRUITLESS = "fruitless"  # the site has brought nothing new for long
+
+
+class Left(NamedTuple):
+    """A request that was not made: by these rules, or for this reason."""
+
+    request: Request
+    reasons: tuple[str, ...]
+    found_on: Found
+
+
+class LeftRequests:
+    """The latest requests of a site that were not made."""
+
+    def __init__(self) -> None:
+        self.all: deque[Left] = deque(maxlen=_MOST)
+        self._checked = 0  # how many pages were new when rules were last checked
+
+    def __bool__(self) -> bool:
+        return bool(self.all)
+
+    def add(self, request: Request, reasons: tuple[str, ...], found_on: Found) -> None:
+        """Remember a request that is not made."""
+        self.all.append(Left(request, reasons, found_on))
+
+    def take_back(
+        self, rules: Iterable[str], room: int, is_near: Callable[[Found], bool]
+    ) -> list[Left]:
+        """Hand over the requests that may be made after all: those that no rules spare any more.
+
+        Of those that were left for lack of news, it is as many as there is `room` for; of those
+        that only copies lead to, those that are near to news now.
+        """
+        known = set(rules)
+        found: list[Left] = []
+
+        def is_back(one: Left) -> bool:
+            if one.reasons == (Why.FRUITLESS,):
+                return len(found) < room
+            if one.reasons == (Why.COPY_DEPTH,):
+                return is_near(one.found_on)
+            return not known.issuperset(one.reasons)
+
+        self._take(is_back, found)
+        return found
+
+    def take_checks(self, rules: Iterable[str], new: int) -> list[Left]:
+        """Hand over, of the requests that were spared last, enough to check all rules.
+
+        `new` pages have brought news by now; what checks lead to is not checked for ever.
+        """
+        if self._checked == new:
+            return []
+        self._checked = new
+        unchecked = set(rules)
+        found: list[Left] = []
+
+        def is_check(one: Left) -> bool:
+            if unchecked.isdisjoint(one.reasons):
+                return False
+            unchecked.difference_update(one.reasons)
+            return True
+
+        self.all.reverse()
+        self._take(is_check, found)
+        self.all.reverse()
+        return found
+
+    def _take(self, is_taken: Callable[[Left], bool], found: list[Left]) -> None:
+        def stay() -> Iterator[Left]:
+            for one in self.all:
+                if is_taken(one):
+                    found.append(one)
+                else:
+                    yield one
+
+        self.all = deque(stay(), maxlen=_MOST)

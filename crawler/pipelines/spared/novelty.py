@@ -1,0 +1,145 @@
+"""What is new on a site: which pages brought a text that had not come, and which only led on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final, NamedTuple
+from urllib.parse import unquote_plus, urlsplit
+
+import xxhash
+
+from ...dedup.urls.parts import UrlKind
+
+_MOST_CONTENTS: Final = 1 << 19
+_MOST_PAGES: Final = 1 << 18
+_MOST_KINDS: Final = 1 << 14
+_VAIN: Final = 3
+_SHORT: Final = 1_000  # characters
+_EMPTY_STEP: Final = 1 / 16
+_WORDS: Final = re.compile(r"\w+")
+_DIGITS: Final = re.compile(r"\d+")
+
+
+class Found(NamedTuple):
+    """The page that a request was found on, and its depth as far as that was known then.
+
+    ``is_alike`` says that both URLs are of one kind, as those of two months are.
+    """
+
+    page: int
+    depth: float = 0
+    is_alike: bool = False
+
+
+class _Step(NamedTuple):
+    """A page that brought nothing new: where it was found, and what it adds to the depth."""
+
+    found_on: Found
+    length: float
+
+
+NOWHERE: Final = Found(0)
+
+
+def page_number(url: str) -> int:
+    """A number of a page that is the same in all processes."""
+    return xxhash.xxh3_64_intdigest(url.encode("utf-8", "replace"))
+
+
+def hash_outline(text: str, url: str) -> int | None:
+    """A hash of a short text without numbers and what it repeats of the URL's query; else None.
+
+    >>> hash_outline("March 2031: no events", "/") == hash_outline("March 2032: no events", "/")
+    True
+    """
+    if len(text) > _SHORT:
+        return None
+    asked = set(_WORDS.findall(unquote_plus(urlsplit(url).query).casefold()))
+    words = (word for word in _WORDS.findall(text.casefold()) if word not in asked)
+    # In scripts without spaces, such as Chinese, what counts days is written next to the number.
+    kept = [
+        word if word.isascii() else _DIGITS.sub("", word) for word in words if not word.isdigit()
+    ]
+    return xxhash.xxh3_64_intdigest(" ".join(kept).encode("utf-8", "replace"))
+
+
+class Novelty:
+    """Tells what is new on one site, and how far a request is from it.
+
+    An empty month of a calendar has a text of its own: its year. So a page whose short text has
+    come before, numbers aside, and that was found on one with such a URL, counts as nothing new;
+    but it takes sixteen of them for one copy. The index keeps it all the same.
+
+    Parameters
+    ----------
+    copy_depth
+        No depth beyond it is of interest.
+    """
+
+    def __init__(self, copy_depth: int) -> None:
+        self.new = 0  # pages whose text had not come before
+        self.barren = 0  # pages since the last of them
+        self._copy_depth = copy_depth
+        self._contents: set[int] = set()
+        self._of_text: dict[int, int] = {}
+        self._steps: dict[int, _Step | None] = {}  # by page; None for one that brought news
+        self._outlines: set[int] = set()  # of short texts
+        self._vain: Counter[UrlKind] = Counter()  # pages in a row that have brought nothing new
+
+    def content_of(self, cluster: int, text: int) -> int:
+        """What stands for a page's content: its cluster, or that in which its text came first.
+
+        While little is known of a site, an index may keep a page with the text of another.
+        """
+        if len(self._of_text) >= _MOST_CONTENTS:
+            return self._of_text.get(text, cluster)
+        return self._of_text.setdefault(text, cluster)
+
+    def find_depth(self, found_on: Found) -> float:
+        """How many pages in a row, up to this one, have brought nothing new.
+
+        Of a page that another crawler has fetched it is what that one knew.
+        """
+        depth = 0.0
+        while depth <= self._copy_depth:
+            if found_on.page not in self._steps:
+                return depth + found_on.depth
+            step = self._steps[found_on.page]
+            if step is None:
+                break
+            found_on = step.found_on
+            depth += step.length
+        return depth
+
+    def is_vain(self, kind: UrlKind) -> bool:
+        """Whether the last pages of a kind have brought nothing new."""
+        return self._vain[kind] >= _VAIN
+
+    def note_page(
+        self, page: int, kind: UrlKind, found_on: Found, content: int, outline: int | None
+    ) -> bool:
+        """Note the content of a page, and the outline of a short text; whether it had not come."""
+        is_new = content not in self._contents
+        if is_new and len(self._contents) < _MOST_CONTENTS:
+            self._contents.add(content)
+        is_empty = is_new and found_on.is_alike and outline in self._outlines
+        if outline is not None and len(self._outlines) < _MOST_PAGES:
+            self._outlines.add(outline)
+        if is_new and not is_empty:
+            self.new += 1
+            self.barren = 0
+            self._vain.pop(kind, None)
+            for fruitful in page, found_on.page:
+                self._note_step(fruitful, None)
+        else:
+            self.barren += 1
+            if kind in self._vain or len(self._vain) < _MOST_KINDS:
+                self._vain[kind] += 1
+            step = _Step(found_on, _EMPTY_STEP if is_empty else 1)
+            self._note_step(page, step if page != found_on.page else None)
+        return is_new
+
+    def _note_step(self, page: int, step: _Step | None) -> None:
+        if page in self._steps or len(self._steps) < _MOST_PAGES:
+            self._steps[page] = step
