@@ -29,7 +29,12 @@ from typing import Any
 
 # Not the package: what importing it does and says belongs to the command.
 IMPORTED = ["scrapy.cmdline", "scrapy.core.engine", "scrapy.extensions.feedexport"]
-IMPORTED += ["bs4", "lxml.html", "numpy", "redis.asyncio", "rich.table"]
+IMPORTED += ["scrapy.core.downloader.handlers.http11", "scrapy.downloadermiddlewares.cookies"]
+IMPORTED += ["scrapy.downloadermiddlewares.httpcache", "scrapy.downloadermiddlewares.robotstxt"]
+IMPORTED += ["scrapy.extensions.remote_control", "scrapy.extensions.telnet", "scrapy.pqueues"]
+IMPORTED += ["scrapy.extensions.throttle", "scrapy.shell", "scrapy.squeues", "scrapy.utils.test"]
+IMPORTED += ["bs4", "lxml.html", "numpy.ma", "numpy.typing", "redis.asyncio", "tldextract"]
+IMPORTED += ["rich.console", "rich.table"]
 OWN = str(Path(__file__).parents[1])
 
 # The program ``scrapy`` of a terminal: it hands over its words, its files and what signals it gets.
