@@ -150,7 +150,8 @@ def _answer(client: socket.socket, path: list[str]) -> None:
 
 
 @cache
-def _context() -> ForkServerContext:
+def forking() -> ForkServerContext:
+    """How `multiprocessing` forks processes from the one that has imported most."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(IMPORTED)
     return context
@@ -166,7 +167,7 @@ def _start(
 ) -> ForkServerProcess:
     passed = [*map(_Passed, files)]
     arguments = (script, list(words), folder, dict(environment), passed, list(path))
-    process = _context().Process(target=_execute, args=arguments)
+    process = forking().Process(target=_execute, args=arguments)
     process.start()
     return process
 

@@ -17,17 +17,25 @@ import pytest
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Record
 from crawler.dedup.errors import InputError
 from crawler.dedup.store.namespaces import clear_index
+from crawler.offline import load_chunks
 from crawler.offline.checkpoint import Checkpoint
 from crawler.offline.files import File, local_files
 from crawler.offline.load_chunks import RecordSource
 from crawler.offline.load_files import Loaded, load_files
 from crawler.zstd import zstd
+from tests.forked import forking
 from tests.offline import corpora
 from tests.texts import article, text
 
 PAGES = corpora.pages()
 ROOT = Path(__file__).parents[2]
 KEPT = {"unique": 1, "updated": 1}
+
+
+@pytest.fixture(autouse=True)
+def forked_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes of a load are forked from one that has imported most of what they need."""
+    monkeypatch.setattr(load_chunks, "get_context", lambda _: forking())
 
 
 def loaded(config: DedupConfig, files: list[File], warnings: list[str] | None = None) -> Loaded:
