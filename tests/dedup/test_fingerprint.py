@@ -152,10 +152,10 @@ def test_numbers_that_say_something_stay(one: str, other: str) -> None:
     ],
 )
 def test_marks_and_signs_take_linear_time(unit: str) -> None:
-    """What a rule looks at, half a megabyte of it, takes seconds at most."""
+    """What a rule looks at, a fifth of a megabyte of it, takes no seconds."""
     before = process_time()
-    Normaliser(keep_signs=True, drop_marks=True).encode(unit * (500_000 // len(unit)))
-    assert process_time() - before < 10
+    Normaliser(keep_signs=True, drop_marks=True).encode(unit * (200_000 // len(unit)))
+    assert process_time() - before < 1.6
 
 
 @pytest.mark.parametrize(

@@ -73,11 +73,12 @@ async def test_a_page_like_no_other_is_unique(index: DuplicateIndex) -> None:
     assert (verdict.kind, verdict.duplicate_of, verdict.similarity) == (Kind.UNIQUE, None, None)
 
 
-async def test_pages_of_a_template_with_a_word_of_their_own_are_kept(index: DuplicateIndex) -> None:
+async def test_pages_of_a_template_with_a_word_of_their_own_are_kept(redis_url: str) -> None:
     """Five of seven shingles are the same, whatever bits of a sketch the two others fall on."""
     same = "one two three four five six seven eight nine"
     pages = [(f"http://a/{number}", f"{same} {number}") for number in range(1000)]
-    assert {verdict.kind for verdict in await index.check_many(pages)} == {Kind.UNIQUE}
+    async with DuplicateIndex.open(DedupConfig(redis_url=redis_url)) as index:
+        assert {verdict.kind for verdict in await index.check_many(pages)} == {Kind.UNIQUE}
 
 
 async def test_the_same_words_are_an_exact_copy(index: DuplicateIndex) -> None:

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
@@ -215,10 +216,13 @@ class IndexMachine(RuleBasedStateMachine):
         assert sum(stats.verdicts.values()) == self.checks
 
 
-def test_any_sequence_of_visits_gets_the_verdicts_of_the_model(index_url: str) -> None:
+def test_any_sequence_of_visits_gets_the_verdicts_of_the_model(
+    request: pytest.FixtureRequest, index_url: str
+) -> None:
     """Visits, changes and forgetting in any order: verdicts, records and counters agree."""
     IndexMachine.redis_url, IndexMachine.namespaces = index_url, 0
-    examples = 10 if "cluster" in index_url else 25
+    # Other servers run the same scripts.
+    examples = 25 if request.node.callspec.id == "server" else 8
     with asyncio.Runner() as runner:
         IndexMachine.runner = runner
         run_state_machine_as_test(

@@ -143,7 +143,7 @@ async def test_a_full_server_can_be_emptied(
     clock = time.time
     monkeypatch.setattr(time, "time", lambda: clock() - 2000)
     async with DuplicateIndex.open(replace(config, ttl=1000)) as index:
-        await index.check_many((f"http://a/{n}", text(article(n))) for n in range(count))
+        await index.check_many((f"http://a/{n}", text(article(n, 60))) for n in range(count))
         await index.forget("http://a/0")  # all scripts are known to the servers, and take room
         kept = (await index.stats()).kept
     monkeypatch.setattr(time, "time", clock)
