@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -255,6 +255,18 @@ class DuplicateIndex(OpenIndex):
         told = json.dumps(rule) if rule is not None else ""
         question = partial(self.store.url_rules, site, feature, told, int(by_person))
         await self._exchange.ask(question)
+
+    async def share_seen(
+        self, process: str, last: bytes, pages: Sequence[str]
+    ) -> tuple[bytes, list[bytes]]:
+        """Tell other processes of this crawl of pages, and hear of those of theirs after `last`.
+
+        A crawl without a name (``DEDUP_CRAWL``) has no others.
+        """
+        if self.crawl is None or not self.config.crawl or not await self._is_there():
+            return last, []
+        question = partial(self.store.share_seen, self.crawl.number, process, last, pages)
+        return await self._exchange.ask(question)
 
     async def forget(self, url: str) -> bool:
         """Take a URL out of the index; its copies are decided anew when they come again.

@@ -169,7 +169,7 @@ class DuplicatePipeline:
         await self._unchecked.replay_unchecked(self._index)
         await self.course.use_index(self._index, self._report_found)
         if self.sparing is not None:
-            self.sparing.exchange.open(self._index)
+            self.sparing.open(self._index)
 
     async def _report_found(self, is_all: bool) -> None:
         """Tell the index what the crawl has found, and whether all responses have come."""
@@ -202,7 +202,7 @@ class DuplicatePipeline:
         await self.gone.report_rest()
         await self.course.end_crawl()
         if self.sparing is not None:
-            await self.sparing.exchange.close()
+            await self.sparing.close()
         await self._unchecked.replay_unchecked(self._index)
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)

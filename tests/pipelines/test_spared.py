@@ -13,8 +13,17 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.test import get_crawler
 
 from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup.urls.parts import split_url
+from crawler.pipelines.spared.left_requests import Left
+from crawler.pipelines.spared.novelty import NOWHERE
+from crawler.pipelines.spared.site_exchange import SeenPage
+from crawler.pipelines.spared.sites import Sites
+from crawler.pipelines.spared.tally import Tally
+from crawler.pipelines.spared.visits import Visit
 from tests.pipelines.crawls import Feed, crawl, prose
 from tests.spiders.webserver import Answer, Web
 
@@ -70,7 +79,7 @@ def name_of(path: str) -> int:
 
 
 def endless(link: str, pages: int = 6) -> Site:
-    """A few pages; each link is another one, by the path of its page, its own page, and a number."""
+    """A few pages; each link is another one, by its page's path, its own page, and a number."""
     numbers = itertools.count(1)
 
     def site(path: str) -> tuple[int, list[str]]:
@@ -259,3 +268,59 @@ async def test_other_spiders_spare_what_they_are_told_to(web: Web, redis_url: st
     stats = await crawl(web, spider=Own, DEDUP_NAMESPACE="other", **settings)
     assert stats["finish_reason"] == "closespider_pagecount"
     assert "dedup/spared" not in stats
+
+
+@pytest.mark.filterwarnings("ignore:Passing a .spider:scrapy.exceptions.ScrapyDeprecationWarning")
+async def test_scrapy_redis_projects_spare_by_one_setting(web: Web, redis_url: str) -> None:
+    """Its scheduler and its dupefilter are as they were, and know nothing of it."""
+
+    class Own(Spider):
+        name = "own"
+
+        def __init__(self, url: str) -> None:
+            super().__init__()
+            self.start_urls = [url]
+
+        def parse(self, response: Any) -> Any:
+            yield {"url": response.url, "html": response.text}
+            for link in response.css("a::attr(href)").getall():
+                yield Request(response.urljoin(link))
+
+    web.answers, before = Pages(tracked), len(web.seen)
+    settings = {
+        "DEDUP_REDIS_URL": redis_url,
+        "REDIS_URL": redis_url,
+        "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+        "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
+        "CLOSESPIDER_PAGECOUNT": 500,
+    }
+    stats = await crawl(web, spider=Own, DEDUP_LEARN_URLS=True, **settings)
+    assert stats["finish_reason"] == "finished"
+    assert stats["scheduler/dequeued/redis"] > 60
+    assert len(web.seen) - before <= 61
+    assert {name_of(path) for path in web.seen[before:] if path != "/robots.txt"} == set(range(30))
+
+
+async def test_processes_of_a_crawl_share_what_they_see(redis_url: str) -> None:
+    """What one has fetched spares requests to the other, that has fetched nothing."""
+    config = DedupConfig(redis_url=redis_url, crawl="monday")
+    stats = MemoryStatsCollector(get_crawler())
+    one, other = (Sites(config, Tally(stats), list[Left]().extend) for _ in range(2))
+    async with DuplicateIndex.open(config) as index, DuplicateIndex.open(config) as second:
+        for sites, opened in (one, index), (other, second):
+            await opened.begin_crawl()
+            sites.exchange.open(opened)
+        for page, sort in itertools.product(range(4), "ab"):
+            visit = Visit()
+            visit.cluster = visit.text = page
+            url = f"http://host/{page}?sort={sort}"
+            one.note_page(SeenPage(("host", "parse"), url, NOWHERE, visit))
+        parts = split_url("http://host/3?sort=b")
+        assert parts is not None
+        rules = other.course_of(("host", "parse")).rules
+        assert rules.find_rules(parts) is None
+        await one.exchange.close()
+        await other.hear_others()
+        assert rules.find_rules(parts) == ["?sort"]
+        assert stats.get_value("dedup/rules/learnt") == 2
+        await other.exchange.close()

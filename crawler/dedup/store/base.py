@@ -91,6 +91,17 @@ class Store(Reader, ABC):
             found = await client.eval(script.text, 2, keys.params, keys.guard, *arguments)
         return parse_rules(found)
 
+    async def share_seen(
+        self, crawl: int, process: str, last: bytes, pages: Sequence[str]
+    ) -> tuple[bytes, list[bytes]]:
+        """Tell other processes of a crawl of pages, and hear of theirs: see lua/seen.lua."""
+        arguments = self.parameters.digest, crawl, process, last, *pages
+        with explain_faults():
+            client: Any = self._client
+            script, keys = load_script("seen"), self.head
+            last, found = await client.eval(script.text, 2, keys.params, keys.guard, *arguments)
+        return last, found
+
     @abstractmethod
     async def finish_dead(self) -> None:
         """Finish what workers that died have left behind."""

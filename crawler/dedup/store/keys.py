@@ -18,6 +18,7 @@ FIXED: Final = (
     "overrides",
     "templates",
     "rules",
+    "seen",
     "crawls",
     "attempts",  # these three are of checks on a cluster: see lua/shard.lua
     "claims",
@@ -89,6 +90,11 @@ class Keys:
     def rules(self) -> str:
         """Hash: site → JSON of the rules of its URLs, see lua/url_rules.lua."""
         return self.prefix + "rules"
+
+    @property
+    def seen(self) -> str:
+        """Stream: pages that processes of a crawl tell each other of, see lua/seen.lua."""
+        return self.prefix + "seen"
 
     @property
     def crawls(self) -> str:

@@ -27,6 +27,7 @@ _PARTS = {
     **_CLUSTER_PARTS,
     "crawl": ("agreed", "layout"),
     "url_rules": ("agreed", "layout"),
+    "seen": ("agreed", "layout"),
     "originals": _OWN,
 }
 _IN_CLUSTER = {"attempts", "shard", *_CLUSTER_PARTS}

@@ -19,13 +19,12 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from .site_course import SiteCourse
+    from .site_exchange import SiteKey
 
 logger = logging.getLogger(__name__)
 
 _FILE: Final = "dedup-spared.pickle"
 _MOST_SITES: Final = 100
-
-SiteKey = tuple[str, str]
 
 
 class PausedSites:

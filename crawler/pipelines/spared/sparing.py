@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary
@@ -19,9 +18,9 @@ from ...scrapy_versions import is_asyncio_available
 from ..crawl.memory import hash_text
 from .left_requests import Left, Why
 from .novelty import NOWHERE, Found, hash_outline, page_number
-from .paused import PausedSites, SiteKey
-from .rule_exchange import RuleExchange
-from .site_course import SiteCourse
+from .paused import PausedSites
+from .site_exchange import SeenPage, SiteKey
+from .sites import Sites
 from .tally import Tally
 from .visits import Visit
 
@@ -33,7 +32,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ...dedup.config import DedupConfig
+    from ...dedup.index import DuplicateIndex
     from ...dedup.verdict import Verdict
+    from .site_course import SiteCourse
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,6 @@ CHECKS: Final = "dedup_checks"
 """Key in the meta of a request that is made to see whether rules still hold."""
 
 _LATER: Final = -1000  # added to the priority of what may be a copy
-_MOST_SITES: Final = 1000
 _TURN: Final = 5.0  # seconds after which a request that waits looks again in any case
 
 _of: WeakKeyDictionary[Crawler, Sparing] = WeakKeyDictionary()
@@ -81,14 +81,12 @@ class Sparing:
 
     def __init__(self, crawler: Crawler, config: DedupConfig) -> None:
         self._crawler = crawler
-        self._config = config
-        self._sites: OrderedDict[SiteKey, SiteCourse] = OrderedDict()
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._turns: set[asyncio.Future[None]] = set()
         self._failures = _Failures()
         self._paused = PausedSites(crawler.settings)
-        self.exchange = RuleExchange()
         self.tally = Tally(crawler.stats)
+        self._sites = Sites(config, self.tally, self._make)
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self | None:
@@ -113,6 +111,14 @@ class Sparing:
         connect(self._idle, signal=signals.spider_idle)
         connect(self._closed, signal=signals.spider_closed)
 
+    def open(self, index: DuplicateIndex) -> None:
+        """Share what is known through *index*."""
+        self._sites.exchange.open(index)
+
+    async def close(self) -> None:
+        """Wait until others were told of all."""
+        await self._sites.exchange.close()
+
     # What the spider yields
 
     def visit(self, response: Response) -> Visit:
@@ -136,7 +142,7 @@ class Sparing:
         parts = split_url(request.url)
         if parts is None:
             return request
-        site = self._site(request)
+        site = self._sites.course_of(_key_of(request))
         page = page_number(response.url)
         depth = site.novelty.find_depth(Found(page))
         request.meta[FOUND_ON] = page, depth, _are_alike(parts, split_url(response.url))
@@ -169,11 +175,11 @@ class Sparing:
         parts = split_url(request.url)
         if parts is None:
             return
-        site = self._site(request)
+        site = self._sites.course_of(_key_of(request))
         if FOUND_ON not in request.meta:
             site.rules.note_request(parts)
             return
-        await self._ask_for_rules(parts.site)
+        await self._sites.hear_others(parts.site)
         found_on = Found(*request.meta[FOUND_ON])
         checks = request.meta.pop(CHECKS, False)
         while True:
@@ -181,6 +187,7 @@ class Sparing:
             if not decision.waits:
                 break
             await self._wait()
+            await self._sites.hear_others()
         if decision.left is None:
             return
         self._leave(site, parts.site, request, decision.left)
@@ -195,7 +202,7 @@ class Sparing:
 
     def land(self, request: Request) -> None:
         """Note that nothing more comes of a request."""
-        self._site(request).note_landed(request.url)
+        self._sites.course_of(_key_of(request)).note_landed(request.url)
         for turn in self._turns:
             if not turn.done():
                 turn.set_result(None)
@@ -231,21 +238,14 @@ class Sparing:
         if not visit.is_over or response.request is None:
             return
         request = response.request
-        parts, site = split_url(response.url), self._site(request)
-        if visit.is_page and visit.cluster is not None and parts is not None:
+        if visit.is_page and visit.cluster is not None:
             visit.is_seen = True
             found_on = Found(*request.meta.get(FOUND_ON, NOWHERE))
-            changes = site.note_visit(response.url, parts, found_on, visit)
-            for change in changes:
-                self.tally.tell_change(parts.site, response.url, change)
-                evidence = site.rules.rules.get(change.name)
-                rule = {"state": "learnt", **evidence.to_dict()} if evidence is not None else None
-                self.exchange.tell(parts.site, change.name, rule)
-            if site.left and (not site.novelty.barren or changes):
-                self._make(site.take_back())
+            self._sites.note_page(SeenPage(_key_of(request), response.url, found_on, visit))
         self.land(request)
 
     def _make(self, back: list[Left], **meta: bool) -> None:
+        """Make requests after all that were left."""
         engine: Any = self._crawler.engine
         for one in back:
             self.tally.count_request(one.reasons, -1)
@@ -264,41 +264,18 @@ class Sparing:
         for url in request.meta.get("redirect_urls", ())[-1:]:
             self.land(request.replace(url=url))
 
-    # The sites
-
-    def _site(self, request: Request) -> SiteCourse:
-        """The course of a request's site; what another callback makes of it is another one's."""
-        parts = split_url(request.url)
-        name = parts.site if parts is not None else ""
-        key = name, getattr(request.callback, "__name__", "")
-        site = self._sites.get(key)
-        if site is None:
-            site = SiteCourse(self._config.copy_depth, self._config.fruitless)
-            site.rules.take_rules(self.exchange.told.get(name, {}))
-            self._sites[key] = site
-            if len(self._sites) > _MOST_SITES:
-                self._sites.popitem(last=False)
-        return site
-
-    async def _ask_for_rules(self, name: str) -> None:
-        """Take in what the index knows of a site, now and then."""
-        told = await self.exchange.ask_now_and_then(name)
-        if told is not None:
-            for (of, _), site in self._sites.items():
-                if of == name:
-                    site.rules.take_rules(told)
-
     # The beginning and the end
 
     def _opened(self) -> None:
         assert self._crawler.spider is not None
-        self._sites.update(self._paused.take_sites(self._crawler.spider))
+        self._sites.go_on(self._paused, self._crawler.spider)
 
     def _idle(self) -> None:
         """See whether rules still hold, before a spider closes; what they have spared is made if
         they do not.
         """
-        checks = [one for site in self._sites.values() for one in site.take_checks()]
+        self._sites.exchange.start(self._sites.hear_others())  # others may go on
+        checks = self._sites.take_checks()
         if checks:
             self._make(checks, **{CHECKS: True})
             raise DontCloseSpider
@@ -306,9 +283,14 @@ class Sparing:
     def _closed(self, reason: str) -> None:
         _of.pop(self._crawler, None)  # requests that were left hold the spider
         if reason != "finished" and self._crawler.spider is not None:
-            self._paused.save_sites(self._sites, self._crawler.spider)
-        self._sites.clear()
+            self._sites.pause(self._paused, self._crawler.spider)
+        self._sites.forget_all()
         self.tally.sum_up()
+
+
+def _key_of(request: Request) -> SiteKey:
+    parts = split_url(request.url)
+    return parts.site if parts is not None else "", getattr(request.callback, "__name__", "")
 
 
 def _are_alike(one: UrlParts, other: UrlParts | None) -> bool:

@@ -1,0 +1,106 @@
+"""The sites of a crawl: what is known of each, from its pages and from what others tell."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from ...dedup.urls.parts import split_url
+from .site_course import SiteCourse
+from .site_exchange import SeenPage, SiteExchange, SiteKey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final
+
+    from scrapy import Spider
+
+    from ...dedup.config import DedupConfig
+    from .left_requests import Left
+    from .paused import PausedSites
+    from .tally import Tally
+
+_MOST: Final = 1000
+
+
+class Sites:
+    """Has the courses of sites learn from pages.
+
+    Parameters
+    ----------
+    config
+        The budget of each site.
+    tally
+        Tells of rules.
+    make
+        Makes requests after all that were left.
+    """
+
+    def __init__(
+        self, config: DedupConfig, tally: Tally, make: Callable[[list[Left]], None]
+    ) -> None:
+        self.exchange = SiteExchange()
+        self._config = config
+        self._tally = tally
+        self._make = make
+        self._sites: OrderedDict[SiteKey, SiteCourse] = OrderedDict()
+
+    def course_of(self, key: SiteKey) -> SiteCourse:
+        """The course of a site; of many it is forgotten what came first."""
+        course = self._sites.get(key)
+        if course is None:
+            course = SiteCourse(self._config.copy_depth, self._config.fruitless)
+            course.rules.take_rules(self.exchange.told.get(key[0], {}))
+            self._sites[key] = course
+            if len(self._sites) > _MOST:
+                self._sites.popitem(last=False)
+        return course
+
+    def note_page(self, page: SeenPage) -> None:
+        """Learn from a page that this process has seen."""
+        self.exchange.tell_page(page)
+        self._learn_from(page)
+
+    def _learn_from(self, page: SeenPage) -> None:
+        parts = split_url(page.url)
+        if parts is None:
+            return
+        course = self.course_of(page.site)
+        course.rules.note_request(parts)
+        changes = course.note_visit(page.url, parts, page.found_on, page.visit)
+        for change in changes:
+            self._tally.tell_change(parts.site, page.url, change)
+            evidence = course.rules.rules.get(change.name)
+            rule = {"state": "learnt", **evidence.to_dict()} if evidence is not None else None
+            self.exchange.tell_rule(parts.site, change.name, rule)
+        if course.left and (not course.novelty.barren or changes):
+            self._make(course.take_back())
+
+    async def hear_others(self, site: str | None = None) -> None:
+        """Take in, now and then, what is known of a site, and what others of the crawl have seen.
+
+        The latter is of all sites.
+        """
+        told = await self.exchange.ask_for_rules(site) if site is not None else None
+        if told is not None:
+            for (of, _), course in self._sites.items():
+                if of == site:
+                    course.rules.take_rules(told)
+        for page in await self.exchange.swap_pages():
+            self._learn_from(page)
+
+    def take_checks(self) -> list[Left]:
+        """Hand over requests that were spared, enough to check all rules."""
+        return [one for course in self._sites.values() for one in course.take_checks()]
+
+    def go_on(self, paused: PausedSites, spider: Spider) -> None:
+        """Know what a crawl knew that was paused."""
+        self._sites.update(paused.take_sites(spider))
+
+    def pause(self, paused: PausedSites, spider: Spider) -> None:
+        """Keep what is known for when the crawl goes on."""
+        paused.save_sites(self._sites, spider)
+
+    def forget_all(self) -> None:
+        """Know nothing more."""
+        self._sites.clear()
