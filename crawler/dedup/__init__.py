@@ -3,6 +3,7 @@
 from .config import DedupConfig
 from .errors import ConfigError, DedupError, ParameterMismatch, ServerError
 from .index import DuplicateIndex
+from .matches import Match
 from .sketches import Sketcher
 from .sketches.lsh import collision_probability
 from .sketches.shingles import shingle_hashes
@@ -16,6 +17,7 @@ __all__ = [
     "DuplicateIndex",
     "Estimate",
     "Kind",
+    "Match",
     "ParameterMismatch",
     "Record",
     "ServerError",

@@ -92,15 +92,21 @@ def make_corrector(config: DedupConfig) -> Corrector | None:
 
 
 def verification_sketches(
-    method: Method, shingles: ShingleArray, sketch: SketchArray, bits: int, threshold: float
+    method: Method,
+    shingles: ShingleArray,
+    sketch: SketchArray,
+    bits: int,
+    threshold: float,
+    least: float | None = None,
 ) -> tuple[OddSketch, ...]:
     """What a page's candidates are verified with: odd sketches, or the simhash of `two-stage`.
 
-    `shingles` are sorted and different, `sketch` is what `method` makes of them.
+    `shingles` are sorted and different, `sketch` is what `method` makes of them. `least` is the
+    similarity of the least similar page to compare with, `threshold` unless it is given.
     """
     if isinstance(method, TwoStage):
         return (OddSketch(SIMHASH, 0, method.simhash_part(sketch).astype("<u8").tobytes()),)
-    return odd_sketches(shingles, bits, threshold)
+    return odd_sketches(shingles, bits, threshold, least)
 
 
 class Fingerprinter:
@@ -115,15 +121,20 @@ class Fingerprinter:
         self._sketcher = make_sketcher(config, seed)
         self._most_keys = self._sketcher.method.most_keys
 
-    def __call__(self, text: str, whole: str | None = None) -> Fingerprint:
-        """The fingerprint of a page's main text; its exact hash is that of `whole`, if given."""
+    def __call__(
+        self, text: str, whole: str | None = None, *, least: float | None = None
+    ) -> Fingerprint:
+        """The fingerprint of a page's main text; its exact hash is that of `whole`, if given.
+
+        `least` is how similar pages are that it compares with; the threshold unless it is given.
+        """
         page, normalised = self._read(text)
         if whole is not None and whole != text:
             page = replace(page, exact=self.exact(whole))
         if normalised is None:
             return page
         shingles = sorted_unique(self._sketcher.shingler.of_encoded(normalised))
-        return self._sketched(page, shingles, self._sketcher.sketch_shingles(shingles))
+        return self._sketched(page, shingles, self._sketcher.sketch_shingles(shingles), least)
 
     def exact(self, text: str) -> bytes:
         """The hash of a text's normalised words (12 bytes)."""
@@ -191,7 +202,11 @@ class Fingerprinter:
         return Fingerprint(exact, words), normalised if units >= self._size else None
 
     def _sketched(
-        self, page: Fingerprint, shingles: ShingleArray, sketch: SketchArray
+        self,
+        page: Fingerprint,
+        shingles: ShingleArray,
+        sketch: SketchArray,
+        least: float | None = None,
     ) -> Fingerprint:
         keys = self._sketcher.keys(sketch) & _KEY_MASK
         if self._sketcher.method.tables is None:
@@ -199,5 +214,6 @@ class Fingerprinter:
         if not keys.size:
             return page
         method = self._sketcher.method
-        odd = verification_sketches(method, shingles, sketch, self._bits, self._threshold)
+        terms = self._bits, self._threshold, least
+        odd = verification_sketches(method, shingles, sketch, *terms)
         return replace(page, bands=keys.astype(">u4").tobytes(), odd=odd)

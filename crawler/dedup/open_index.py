@@ -115,14 +115,16 @@ class OpenIndex:
                 self.fingerprint = Fingerprinter(self.config, self.seed)
         return parameters.agreed
 
-    async def _fingerprinted(self, text: str, whole: str | None = None) -> Fingerprint:
+    async def _fingerprinted(
+        self, text: str, whole: str | None = None, *, least: float | None = None
+    ) -> Fingerprint:
         if not await self._is_there():
             raise ServerError(
                 f"there is no index {self.config.namespace!r} to check pages: open it with make"
             )
         if max(len(text), len(whole or "")) > _LONG_TEXT:
-            return await asyncio.to_thread(self.fingerprint, text, whole)
-        return self.fingerprint(text, whole)
+            return await asyncio.to_thread(self.fingerprint, text, whole, least=least)
+        return self.fingerprint(text, whole, least=least)
 
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
         answer = await self._exchange.check(request)

@@ -17,6 +17,7 @@ URL = "http://a.example/1"
         ["clusters", "--story", "0.5"],
         ["clusters", URL],
         ["export", "index.jsonl.gz"],
+        ["find", __file__],
         ["show", "--why", URL],
         ["where"],
         ["where", "--to", "a.example"],

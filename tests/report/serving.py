@@ -37,10 +37,14 @@ class Served:
         self, path: str, method: str = "GET", form: Mapping[str, str] | None = None, **headers: str
     ) -> Answer:
         """One request; underscores in the names of headers are hyphens."""
-        names = {name.replace("_", "-"): value for name, value in headers.items()}
         body = urlencode(form) if form is not None else None
         if body is not None:
-            names["Content-Type"] = "application/x-www-form-urlencoded"
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        return self.send(path, body, method, **headers)
+
+    def send(self, path: str, body: str | None, method: str = "POST", **headers: str) -> Answer:
+        """One request with a body, as a program makes it."""
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
             connection.request(method, path, body, names)

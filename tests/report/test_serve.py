@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlencode
 
@@ -16,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, Route
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from crawler.dedup import DedupConfig, DuplicateIndex
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from crawler.dedup.archive.database import archive_path
 from crawler.dedup.store.namespaces import clear_index
 from crawler.report.survey import Survey
@@ -442,6 +443,32 @@ def test_nearest_of_a_text(browser: Browser, config: DedupConfig) -> None:
                 assert seen.page.locator("main li bdi.url").first.inner_text() == KEPT[0][0]
         assert seen.page.input_value("#q") == "https://new.example/"
         assert seen.complaints == []
+
+
+def test_find_for_programs(config: DedupConfig) -> None:
+    """A program that has the token sends a text or HTML and gets what `find --json` prints."""
+    fill(config, KEPT)
+    words = text(changed(article(1, 300), 2))
+    run(check_copy(config, words))
+    with served(config) as site:
+        ask = partial(site.send, Authorization=f"Bearer {TOKEN}")
+        found = json.loads(ask("/find", words, Content_Type="text/plain").text)
+        assert [(one["url"], one["kind"]) for one in found] == [
+            ("https://copy.example/", "exact"),
+            (KEPT[0][0], "near"),
+        ]
+        html = f"<p>{words}</p>"
+        kept = ask("/find?limit=1&copies=0", html, Content_Type="text/html").text
+        assert json.loads(kept) == found[1:]
+        assert json.loads(ask("/find?threshold=1&copies=0", words).text) == []
+        assert ask("/find", "x" * 3_000_001).status == 413
+        assert ask("/find", words, Origin="http://evil.example").status == 403
+        assert site.send("/find", words, Cookie=f"dedup-{site.port}={TOKEN}").status == 403
+
+
+async def check_copy(config: DedupConfig, words: str) -> None:
+    async with DuplicateIndex.open(config) as index:
+        assert (await index.check("https://copy.example/", words)).kind is Kind.NEAR
 
 
 def test_differences_of_long_texts(browser: Browser, config: DedupConfig, tmp_path: Path) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ..candidates import Rule
 from ..sketches.similarity import Estimate
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from ..index import DuplicateIndex
     from ..store.records import PageRecord
     from ..verdict import Record
-
-_MOST_COMPARED: Final = 64  # kept pages, those that meet in most bands first
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +91,9 @@ async def find_nearest(
     index: DuplicateIndex, fingerprint: Fingerprint, count: int = 5
 ) -> list[Neighbour]:
     """The kept pages that are most like a page and share its text or a band with it."""
-    store = index.store
-    entries = store.list_entries(0, 0, fingerprint.exact, fingerprint.words, fingerprint.bands)
-    hits: Counter[int] = Counter()
-    for numbers in await store.pages_under(entries):
-        hits.update(set(numbers))
-    ranked = sorted(hits, key=lambda number: (-hits[number], number))[:_MOST_COMPARED]
-    records = await records_of(index, ranked)
-    found = [_make_neighbour(index, record, fingerprint) for record in records.values()]
+    odd_bytes = index.config.sketch_bits // 8
+    kept = (await index.store.find_candidates(fingerprint, odd_bytes=odd_bytes)).kept
+    found = [_make_neighbour(index, record, fingerprint) for record in kept]
     found.sort(key=lambda one: (-(one.estimate.similarity if one.estimate else 0.0), -one.met))
     return found[:count]
 

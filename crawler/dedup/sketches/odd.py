@@ -79,18 +79,20 @@ def odd_sketch(hashes: npt.NDArray[np.uint64], level: int, bits: int) -> OddSket
 
 
 def odd_sketches(
-    hashes: npt.NDArray[np.uint64], bits: int, threshold: float
+    hashes: npt.NDArray[np.uint64], bits: int, threshold: float, least: float | None = None
 ) -> tuple[OddSketch, ...]:
     """Sketches of a set at every level at which a similar set may be stored, its own level first.
 
     A set of resemblance `threshold` has between ``threshold`` and ``1 / threshold`` times as many
     members. With a low threshold that range is wide: levels at which this set has too many members
-    for a sketch are left out.
+    for a sketch are left out. `least` is the resemblance of the least similar set that this one is
+    to be compared with, if that is not the `threshold` for which the others were stored.
     """
+    least = least or threshold
     count = len(hashes)
     own = sampling_level(count, bits, threshold)
-    lowest = sampling_level(count * threshold, bits, threshold)
-    most = min(count / threshold, 2.0 ** len(LEVELS))  # there are no more hashes
+    lowest = sampling_level(count * least, bits, threshold)
+    most = min(count / least, 2.0 ** len(LEVELS))  # there are no more hashes
     highest = sampling_level(most, bits, threshold)
     others = (level for level in range(lowest, highest + 1) if level != own)
     sketches = (odd_sketch(hashes, level, bits) for level in (own, *others))

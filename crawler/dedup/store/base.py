@@ -7,10 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final
 
+from ..fingerprint import Fingerprint
 from .index_reader import Reader, parse_rules
 from .keys import AGAIN, Keys
 from .layout import Entry, table_key
 from .parameters import Parameters
+from .records import Candidates, read_pages
 from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explain_faults
@@ -101,6 +103,18 @@ class Store(Reader, ABC):
             script, keys = load_script("seen"), self.head
             last, found = await client.eval(script.text, 2, keys.params, keys.guard, *arguments)
         return last, found
+
+    async def find_candidates(
+        self, page: Fingerprint, *, odd_bytes: int, copies: bool = False
+    ) -> Candidates:
+        """The kept pages that have the exact hash of a page or one of its keys; nothing is changed.
+
+        With `copies`, also those of their copies that are found with little work.
+        """
+        entries = self.list_entries(0, 0, page.exact, page.words, page.bands)
+        numbers = {number for some in await self.pages_under(entries) for number in some}
+        found = await read_pages(self, numbers, odd_bytes=odd_bytes)
+        return Candidates([record for record in found.values() if record.is_kept], [], 0)
 
     @abstractmethod
     async def finish_dead(self) -> None:

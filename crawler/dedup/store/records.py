@@ -95,6 +95,16 @@ class PageRecord(NamedTuple):
         return estimate_similarity(self.standing, self.evidence, bits)
 
 
+class Candidates(NamedTuple):
+    """Pages that a text may be like: ``kept`` ones, and ``copies`` of these in the blocks of
+    records before number ``rest``; all of them where that is None.
+    """
+
+    kept: list[PageRecord]
+    copies: list[PageRecord]
+    rest: int | None
+
+
 def estimate_similarity(standing: str, evidence: Evidence, bits: int) -> Estimate | None:
     """The similarity that a decision rests on, with odd sketches of so many `bits`; None for a page
     that is no copy.
@@ -176,16 +186,17 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
 
 
 async def read_records(
-    store: Reader, *, odd_bytes: int, progress: Progress | None = None
+    store: Reader, *, odd_bytes: int, progress: Progress | None = None, skip: int = 0
 ) -> AsyncIterator[PageRecord]:
     """All records of an index, on one server in the order of their numbers.
 
     Each is what it is at the moment when it is read: crawls may go on. Records that are not whole
-    are passed over. `progress` is told from time to time how far the reading is.
+    are passed over. `progress` is told from time to time how far the reading is. The first `skip`
+    blocks are left out.
     """
     numbers = [state.get("next", 0) for state in await store.read_states()]
     count, done = sum(number // PAGES_IN_BLOCK + 1 for number in numbers), 0
-    places = all_blocks(numbers)
+    places = islice(all_blocks(numbers), skip, None)
     while some := list(islice(places, _BLOCKS)):
         for record in await read_blocks(store, some, odd_bytes):
             yield record

@@ -21,6 +21,7 @@ _CLUSTER_PARTS = {
 _PARTS = {
     "check": (*_OWN, "pages", "similarity"),
     "show": _RECORDS,
+    "match": _OWN,
     "forget": _OWN,
     "restore": _OWN,
     "gone": _OWN,

@@ -9,6 +9,7 @@ from typing import Any
 from redis.exceptions import NoScriptError
 
 from ..candidates import Rule
+from ..fingerprint import Fingerprint
 from .base import Store
 from .keys import Keys
 from .layout import Entry
@@ -28,9 +29,12 @@ from .messages import (
     unpack_original,
 )
 from .parameters import Parameters
+from .records import Candidates, PageRecord, parse_record
 from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explain_faults
+
+_BLOCKS_LOOKED_THROUGH = 500  # for copies, in one exchange: the server does nothing else meanwhile
 
 
 class RedisIndex(Store):
@@ -85,6 +89,18 @@ class RedisIndex(Store):
     async def start(self, requests: Sequence[CheckRequest]) -> list[Answer]:
         """The same: no page's answer is still to come."""
         return await self.check(requests)
+
+    async def find_candidates(
+        self, page: Fingerprint, *, odd_bytes: int, copies: bool = False
+    ) -> Candidates:
+        """See :meth:`Store.find_candidates`: one exchange."""
+        if not self.parameters.agreed:  # there is none
+            return Candidates([], [], None)
+        blocks = _BLOCKS_LOOKED_THROUGH if copies else 0
+        arguments = [self.parameters.digest, page.exact, page.bands, blocks]
+        *groups, rest = await self._run_script("match", arguments)
+        kept, others = (_parse_records(group, odd_bytes) for group in groups)
+        return Candidates(kept, others, rest or None)
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
@@ -159,3 +175,10 @@ class RedisIndex(Store):
             return await self._client.evalsha(script.digest, *words)
         except NoScriptError:  # a new server, or one that was restarted
             return await self._client.eval(script.text, *words)
+
+
+def _parse_records(group: list[Any], odd_bytes: int) -> list[PageRecord]:
+    """Records as lua/match.lua tells them: number, record, and so on."""
+    pairs = zip(group[::2], group[1::2], strict=True)
+    found = (parse_record(number, packed, odd_bytes) for number, packed in pairs)
+    return [record for record in found if record is not None]

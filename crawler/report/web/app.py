@@ -46,6 +46,7 @@ def make_app(index: DuplicateIndex, *, token: str, host: str) -> ASGIApp:
         ("GET", "/threshold", supposing.try_threshold),
         ("GET", "/stories", supposing.list_stories),
         ("POST", "/nearest", supposing.find_nearest),
+        ("POST", "/find", supposing.find_pages),
         ("GET", "/overrides", deciding.list_overrides),
         ("POST", "/override", deciding.keep_override),
         ("POST", "/prefer", deciding.prefer_copy),

@@ -29,6 +29,7 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 _HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+_QUESTION: Final = "/find"  # of programs, which send their token and no origin
 _NO_TOKEN: Final = (
     "This page needs its token. Open the address that `scrapy dedup serve` has printed.\n"
 )
@@ -66,7 +67,16 @@ class Guard:
         host = request.headers.get("host", "")
         if not self._is_own(host):
             return _make_refusal(f"The host {host!r} is not served here.\n", 421)
-        if request.method == "POST" and request.headers.get("origin") != f"http://{host}":
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        is_program = scheme.lower() == "bearer" and equal_secrets(bearer, self._token)
+        origin, is_question = request.headers.get("origin"), request.url.path == _QUESTION
+        if is_question and not is_program:  # which no other site can make a browser be
+            return _make_refusal(_NO_TOKEN, 403)
+        if (
+            request.method == "POST"
+            and origin != f"http://{host}"
+            and not (is_question and origin is None)
+        ):
             return _make_refusal("Only this page itself may send forms here.\n", 403)
         if request.url.path.startswith("/static/"):
             return None
@@ -81,11 +91,8 @@ class Guard:
                 cookie_name(host), self._token, httponly=True, samesite="strict", path="/"
             )
             return answer
-        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         found = request.cookies.get(cookie_name(host), "")
-        if equal_secrets(found, self._token) or (
-            scheme.lower() == "bearer" and equal_secrets(bearer, self._token)
-        ):
+        if is_program or equal_secrets(found, self._token):
             return None
         return _make_refusal(_NO_TOKEN, 403)
 

@@ -6,10 +6,12 @@ import asyncio
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
+from ...chrome.page.encoding import decode_body
 from ...dedup.candidates import Rule
 from ...dedup.inspection import find_nearest
+from ...extractor import load_extractor, text_of
 from .view import MOST_COMPARED, MOST_FOUND, View, part_of
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ _STEP: Final = 0.005  # of the slider
 # How far the slider goes below the threshold: farther the bands find next to nothing.
 _DOWN: Final = 60  # steps
 _STORY: Final = 0.5
+_LIMIT: Final = 10  # pages that a program is told of
 _MOST_FORM: Final = 3_000_000  # bytes, as a browser sends them: a letter may take nine
 
 
@@ -78,9 +81,10 @@ class Supposing:
         )
 
     async def find_nearest(self, request: Request) -> Response:
-        """The kept pages that a text is like."""
+        """The pages that a text is like, or else the kept pages nearest to it."""
         form = await self._view.read_form(request, _MOST_FORM)
         text = form.get("text", "")
+        matches = await self._view.index.find(text, limit=MOST_FOUND)
         fingerprint = await asyncio.to_thread(self._view.index.fingerprint, text)
         found = await find_nearest(self._view.index, fingerprint)
         rule = Rule.of(self._view.config.make_method())
@@ -91,10 +95,31 @@ class Supposing:
             text=text,
             words=fingerprint.words,
             short=not fingerprint.bands,
+            matches=matches,
             found=found,
             least=max(self._least, rule.least_similarity),
-            titles=await self._view.read_titles([one.page.url for one in found]),
+            titles=await self._view.read_titles(
+                [one.page.url for one in found] + [one.url for one in matches]
+            ),
         )
+
+    async def find_pages(self, request: Request) -> Response:
+        """The pages that the text sent is like, as JSON: what `scrapy dedup find --json` prints."""
+        body = await self._view.read_body(request, _MOST_FORM)
+        content_type = request.headers.get("content-type", "")
+        _, text = decode_body(body, content_type)
+        if "html" in content_type.lower():
+            extract = load_extractor(self._view.config)
+            text = await asyncio.to_thread(lambda: text_of(extract(text)))
+        limit = _parse_number(request, "limit", _LIMIT, 1, math.inf)
+        threshold = _parse_number(request, "threshold", self._least, _STEP)
+        found = await self._view.index.find(
+            text,
+            limit=int(limit),
+            threshold=threshold,
+            copies=request.query_params.get("copies") != "0",
+        )
+        return JSONResponse([one.to_dict() for one in found])
 
 
 def _parse_number(

@@ -113,16 +113,21 @@ class View:
 
         return await asyncio.to_thread(read)
 
-    async def read_form(self, request: Request, most: int) -> dict[str, str]:
-        """The fields of a form of up to `most` bytes, which must be one of this page's."""
+    async def read_body(self, request: Request, most: int) -> bytes:
+        """What a request brings, up to `most` bytes."""
         body = b""
         try:
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > most:
-                    raise HTTPException(413, "That form is too long.")
+                    raise HTTPException(413, "That is too long.")
         except ClientDisconnect:
-            raise HTTPException(400, "That form did not come to its end.") from None
+            raise HTTPException(400, "That did not come to its end.") from None
+        return body
+
+    async def read_form(self, request: Request, most: int) -> dict[str, str]:
+        """The fields of a form of up to `most` bytes, which must be one of this page's."""
+        body = await self.read_body(request, most)
         try:
             fields = parse_qs(body.decode("latin-1"), max_num_fields=_MOST_FIELDS)
         except ValueError:

@@ -1,0 +1,75 @@
+"""The pages of the index that a text is like, originals and their copies; nothing is changed.
+
+FILE is text or HTML, of which the main text is taken, `-` standard input. Of an http(s) address the
+archive (DEDUP_ARCHIVE) holds the text, or else it is fetched now (at most 50 MB, 30 seconds). Kept
+pages are compared as a check of the text would: below the threshold of the index its bands find
+fewer. Of near-duplicates no sketch is stored: their similarity is reckoned from that of the text
+and theirs to the original, and the interval holds all that is possible then. "contained" is the
+share of the text that a page has.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..output import format_similarity, print_json, print_table
+from ..strict_arguments import make_integer_type, make_number_type
+from ..subcommands import Exit, ask_index, index_config, nothing_found
+
+if TYPE_CHECKING:
+    from ...dedup.index import DuplicateIndex
+    from ...dedup.matches import Match
+
+HELP = "Pages of the index that a text is like"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="FILE|URL|-", help="the text, or a page's HTML")
+    parser.add_argument(
+        "--threshold",
+        type=make_number_type(0, 1, above=True),
+        help="similarity from which a page is listed (default: DEDUP_THRESHOLD)",
+    )
+    parser.add_argument(
+        "--limit",
+        type=make_integer_type(1, 10**9),
+        metavar="N",
+        default=10,
+        help="pages listed at the most, the most similar first (default: 10)",
+    )
+    parser.add_argument("--kept", action="store_true", help="kept pages alone, not their copies")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
+    """Print the pages; exit code 1 if there is none."""
+    from ..documents import find_document
+
+    agent = settings["USER_AGENT"]
+    text = find_document(options.source, index_config(settings), user_agent=agent).text
+
+    async def ask(index: DuplicateIndex) -> list[Match]:
+        find = partial(index.find, limit=options.limit, threshold=options.threshold)
+        return await find(text, copies=not options.kept)
+
+    found = ask_index(settings, ask)
+    if options.json:
+        print_json([one.to_dict() for one in found])
+    elif found:
+        rows = [
+            [
+                *map(format_similarity, (one.similarity, one.low, one.high, one.containment)),
+                one.kind,
+                one.url,
+                one.duplicate_of,
+            ]
+            for one in found
+        ]
+        columns = ["similarity", "from", "to", "contained", "kind", "page", "duplicate of"]
+        print_table("", columns, rows)
+    if found:
+        return Exit.FOUND
+    return nothing_found(settings, f"no page of the index is like {options.source!r}")

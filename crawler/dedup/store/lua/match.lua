@@ -1,0 +1,48 @@
+-- Finds the kept pages that a text may be like, and their copies; changes nothing.
+--
+-- KEYS[1]  "{namespace}:params"
+-- ARGV[1]  digest of the parameters; another one in the index is an error, PARAMETERS
+-- ARGV[2]  exact hash of the text (12 bytes)
+-- ARGV[3]  band keys, 4 bytes each
+-- ARGV[4]  blocks of records that are looked through for copies, the first ones; 0 for none
+--
+-- Returns the kept pages that stand under one of these keys; the copies of these pages; and the number of the
+-- first block that is left to look through, 0 if none is. Of each page its number, then its record.
+
+local STANDING, REP = 4, 41 -- bytes of a record where these stand, of a copy's
+
+load_state()
+local found, is_found = {{}, {}, 0}, {}
+
+local function note(group, id, packed)
+  is_found[pack('>I4', id)] = true
+  group[#group + 1] = id
+  group[#group + 1] = packed
+end
+
+local function note_kept(ids)
+  for _, id in ipairs(ids or NONE) do
+    local block, slot = record(id)
+    local packed = not is_found[pack('>I4', id)] and redis.call('LINDEX', block, slot)
+    if packed and packed ~= '' and not IS_COPY[string.sub(packed, STANDING, STANDING)] then
+      note(found[1], id, packed)
+    end
+  end
+end
+
+note_kept((find('exact', 'exact', string.sub(ARGV[2], 1, 4))))
+for i, name in ipairs(band_names(#ARGV[3] / 4)) do
+  note_kept((find('band', name, string.sub(ARGV[3], i * 4 - 3, i * 4))))
+end
+
+local blocks, most = math.ceil(state.next / SLOTS), tonumber(ARGV[4])
+if most == 0 or #found[1] == 0 then return found end
+if blocks > most then found[3] = most end
+for number = 0, math.min(blocks, most) - 1 do
+  for slot, packed in ipairs(redis.call('LRANGE', PREFIX .. 'page:' .. format('%d', number), 0, -1)) do
+    if is_found[string.sub(packed, REP, REP + 3)] and IS_COPY[string.sub(packed, STANDING, STANDING)] then
+      note(found[2], number * SLOTS + slot - 1, packed)
+    end
+  end
+end
+return found
