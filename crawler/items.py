@@ -19,7 +19,8 @@ class Page:
     page says that it was published, in its own words. ``canonical`` is an http(s) address or None,
     ``title`` has up to 1,000 characters. ``html`` and ``text`` stay out of the log,
     which prints every dropped item. ``main`` is the main text with what the filter wants to know
-    of it besides; it is no field, so that feeds do not hold it.
+    of it besides, and ``file`` the bytes of a PDF or the like, of which the filter takes the text;
+    both are no fields, so that feeds do not hold them.
     """
 
     url: str
@@ -34,6 +35,7 @@ class Page:
 
     def __post_init__(self) -> None:
         self.main: MainText | None = None
+        self.file: bytes | None = None
 
 
 def value_of(item: Any, name: str) -> Any:

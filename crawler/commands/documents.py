@@ -147,13 +147,29 @@ def _read_main(
     from ..chrome.page.encoding import decode_body, is_binary
     from ..dedup.errors import InputError
     from ..extractor import extract_main_text
+    from ..files import is_file
 
     body = _read_source(source, user_agent)
+    if is_file(body.data):
+        return _read_file_text(source, body.data)
     _, text = decode_body(body.data, body.content_type)
     # Not its own bytes: UTF-16 has such, too.
     if is_binary(text.encode("utf-8", "replace")):
         raise InputError(f"{source!r} is no text, nor HTML")
     return text if raw or not _is_html(source, body) else (extract or extract_main_text)(text)
+
+
+def _read_file_text(source: str, data: bytes) -> str:
+    from ..dedup.errors import InputError, MissingExtra
+    from ..files import FileError, can_read_files, read_file
+
+    if not can_read_files():
+        missing = ImportError("pypdfium2 or mammoth is not installed")
+        raise MissingExtra("a PDF, Word or EPUB file", "files", missing)
+    try:
+        return read_file(data).text
+    except FileError as error:
+        raise InputError(f"cannot read {source!r}: {error}") from None
 
 
 def _read_source(source: str, user_agent: str | None) -> _Body:

@@ -106,6 +106,12 @@ class CrawlSettings:
         "Where the page of an item is: `item`, in its fields; `response`, in the response it was "
         "yielded from; `auto`, in its fields if they have HTML or text, else in the response.",
     )
+    files: bool = setting(
+        True,
+        parsing.boolean,
+        "Whether plain text is a page, and so are PDF, Word and EPUB files where the extra `files` "
+        "is installed. The spider `site` fetches all of these with that extra only.",
+    )
     drop: frozenset[Kind] = setting(
         frozenset({Kind.EXACT, Kind.NEAR, Kind.REPEATED}),
         parsing.kinds,

@@ -25,6 +25,7 @@ class ServerError(DedupError):
 
 # In a clone, which has another name, the libraries alone: the package would be compiled once more.
 EXTRAS = {
+    "files": "mammoth pypdfium2",
     "report": "h11 jinja2 prometheus-client starlette uvicorn",
     "segment": "icu4py",
     "typos": "doublemetaphone jellyfish rapidfuzz symspellpy wordfreq",

@@ -13,13 +13,15 @@ from ..chrome import Document, MainText
 from ..chrome.page.reader import COMPILED
 from ..dedup.config import DedupConfig
 from ..extractor import extract_main_text, load_extractor
+from ..files import FileError, can_read_files, is_file, read_file
 from ..project import project_config
 from ..scrapy_versions import run_in_thread
 from ..start_errors import speak_plainly
 from .failures import Failures
 from .notices import Notices
-from .page import ItemPage, PageReader, is_blank
+from .page import ItemPage, Missing, PageReader
 from .reading import LONG_PAGE, PagesRead, parse_in_turns
+from .values import is_blank
 from .writing import ItemWriter
 
 if TYPE_CHECKING:
@@ -80,6 +82,8 @@ class MainTexts:
         self.writer = ItemWriter(config, count, notices)
         self.extract = load_extractor(config)
         self._pages = pages or PagesRead()
+        self._reads_files = config.files and can_read_files()
+        self._count = count
 
     async def fill_in(self, item: Any) -> None:
         """Fill the main text into an item that has HTML; its URL is of no interest."""
@@ -101,6 +105,8 @@ class MainTexts:
             return None
         if is_blank(html):
             return ""
+        if isinstance(html, bytes) and is_file(html):
+            return await self._take_file_text(item, page, html)
         short = self.extract is extract_main_text and (COMPILED or isinstance(html, Document))
         if isinstance(html, (str, bytes)):
             short = len(html) < (
@@ -123,3 +129,21 @@ class MainTexts:
             text, title = (found, "") if isinstance(found, str) else (found.text, found.title)
             self.writer.fill_fields(item, text=text, title=title)
         return found
+
+    async def _take_file_text(self, item: Any, page: ItemPage, file: bytes) -> str | None:
+        """The text of a PDF, Word or EPUB file, filled in as main text is; None if it has none."""
+        if not self._reads_files:
+            self.reader.tell_of_file(item, page)
+            return None
+        try:
+            found = await run_in_thread(read_file, file)
+        except FileError as error:
+            page.missing = Missing.FILE
+            self._count("dedup/files/unreadable")
+            logger.info("The file %r passes unchecked: %s", page.url, error)
+            return None
+        self._count("dedup/files")
+        page.title = page.title or found.title
+        if not page.of_response:
+            self.writer.fill_fields(item, text=found.text, title=found.title)
+        return found.text

@@ -32,7 +32,7 @@ from .failures import Failures
 from .gone import GoneAddresses
 from .origins import Origin, Origins
 from .outcome import Outcome
-from .page import ItemPage, read_date
+from .page import ItemPage
 from .reading import PagesRead
 from .reporting import LeftOut
 from .resetting import reset_if_asked
@@ -40,6 +40,7 @@ from .spared.sparing import Sparing
 from .stopping import SERVER_UNAVAILABLE, Ending, Stopper, fail_at_start
 from .templates import ask_of_templates, site_template
 from .unchecked import Unchecked
+from .values import read_date
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -36,15 +36,16 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
         "name the field that has it in DEDUP_URL_FIELD, and leave DEDUP_PAGE at auto",
     ),
     Missing.FILE: (
-        "have a binary file in place of HTML",
-        "name a field that holds the file's text in DEDUP_TEXT_FIELD",
+        "have a file in place of HTML whose text could not be read",
+        "install the extra `files`, for PDF, Word and EPUB files, or name a field that holds the "
+        "file's text in DEDUP_TEXT_FIELD",
     ),
     Missing.LISTING: (
         "share a response with other items, so that it is not the page of one of them",
         f"yield one item for each page, or {_NAME_FIELDS}",
     ),
     Missing.NOT_HTML: (
-        "come from a response that is no HTML",
+        "come from a response that is no HTML, no text and no PDF, Word or EPUB file",
         "name a field that holds the text in DEDUP_TEXT_FIELD",
     ),
     Missing.OTHER_URL: (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
@@ -19,9 +18,11 @@ from ..chrome.page.document import TREES, is_soup
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
 from ..extractor import Tree
-from ..items import value_of
+from ..files import is_file
+from ..items import Page, value_of
 from .notices import Notices, held_instead
 from .origins import Origin
+from .values import is_blank, is_plain_text, only_value, read_date, text_of, url_of
 
 _TEXT_FIELD: Final = DedupConfig().text_field
 _SHORT_TEXT: Final = 200  # characters below which a text may be a field of its page: some 35 words
@@ -139,6 +140,8 @@ class PageReader:
         url = read(config.url_field, url_of)
         text = read(config.text_field, text_of)
         html = read(config.html_field, self._html_of)
+        if isinstance(item, Page) and item.file is not None:
+            html = item.file
         main = getattr(item, "main", None)
         title = only_value(value_of(item, config.title_field))
         canonical = url_of(value_of(item, config.canonical_field))
@@ -177,7 +180,7 @@ class PageReader:
         if page.has_content and self._config.page == "auto" and not is_field:  # it lacks a URL
             page.url = page.url or response.url
             return None
-        if not isinstance(response, HtmlResponse):
+        if not isinstance(response, HtmlResponse) and not self._is_document(response):
             return Missing.NOT_HTML
         if page.url and not self._is_of(response, page.url):
             if self._config.page == "auto":
@@ -188,6 +191,10 @@ class PageReader:
         page.of_response = True
         self._fill_from(page, response)
         return None
+
+    def _is_document(self, response: Response) -> bool:
+        """Whether a response that is no HTML is a page: plain text, or a file such as a PDF."""
+        return self._config.files and (is_plain_text(response) or is_file(response.body))
 
     def _is_field(self, page: ItemPage) -> bool:
         """Whether a text may be but a field of a page, as a summary or what a shop has in stock.
@@ -207,8 +214,12 @@ class PageReader:
             own += [response.request.url, *response.request.meta.get("redirect_urls", ())]
         return identity(here) in map(identity, own)
 
-    def _fill_from(self, page: ItemPage, response: TextResponse) -> None:
-        page.html = response.text if self._config.extractor else response.body
+    def _fill_from(self, page: ItemPage, response: Response) -> None:
+        if is_plain_text(response):
+            page.text, page.html = response.text, None
+            return
+        is_text = isinstance(response, TextResponse) and self._config.extractor
+        page.html = response.text if is_text else response.body
         page.content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
 
     def _tell_of_missing(self, item: Any, page: ItemPage) -> None:
@@ -274,74 +285,8 @@ class PageReader:
             item,
             self._config.text_field,
             "%s has no text in the field %r, and in %r a binary file, as a PDF: such items pass "
-            "unchecked. Put the file's text there, or name the field that has it in "
-            "DEDUP_TEXT_FIELD.",
+            "unchecked. Install the extra `files`, for PDF, Word and EPUB files, or name the field "
+            "that has the file's text in DEDUP_TEXT_FIELD.",
             self._config.text_field,
             self._config.html_field,
         )
-
-
-def is_blank(html: Any) -> bool:
-    """Whether HTML is missing, or empty."""
-    return html is None or (isinstance(html, (str, bytes)) and (not html or html.isspace()))
-
-
-def only_value(value: Any) -> Any:
-    """The one value of a list of one, as an item loader without TakeFirst() makes them.
-
-    >>> only_value(["Tea"]), only_value(["Tea", "Cake"])
-    ('Tea', ['Tea', 'Cake'])
-    """
-    return value[0] if type(value) in (list, tuple) and len(value) == 1 else value
-
-
-def text_of(value: Any) -> str | None:
-    """A text, also that of a selector; None for what is none."""
-    value = only_value(value)
-    if isinstance(value, SelectorList):
-        return "\n".join(text for one in value if (text := text_of(one)))
-    if isinstance(value, Selector):
-        root = value.root
-        value = str(root.xpath("string()")) if isinstance(root, etree._Element) else root
-    return value if isinstance(value, str) else None
-
-
-def url_of(value: Any) -> str | None:
-    """A URL, also one that is an object, as Pydantic's HttpUrl; None for what is none.
-
-    >>> from urllib.parse import urlsplit
-    >>> url_of(["https://example.com/"]), url_of(urlsplit("https://example.com/a")), url_of(7)
-    ('https://example.com/', 'https://example.com/a', None)
-    """
-    value = only_value(value)
-    if hasattr(value, "geturl"):  # what urllib takes apart
-        value = value.geturl()
-    elif hasattr(value, "scheme") and hasattr(value, "host"):  # Pydantic, yarl, httpx
-        value = str(value)
-    return text_of(value)
-
-
-def read_date(value: Any) -> datetime | None:
-    """A date, in UTC where it names no zone; None for what is none, as are other calendars' years.
-
-    >>> read_date("2026-05-01T12:00:00+02:00").isoformat()
-    '2026-05-01T12:00:00+02:00'
-    >>> read_date("Fri, 01 May 2026 10:00:00 GMT").isoformat()
-    '2026-05-01T10:00:00+00:00'
-    >>> read_date("last week"), read_date("1405-02-11")
-    (None, None)
-    """
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime.combine(value, time())
-    elif isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.strip())
-        except ValueError:
-            try:
-                value = parsedate_to_datetime(value)
-            except (ValueError, IndexError, OverflowError):
-                return None
-    # ISO 8601 begins with 1583; Persian and Islamic years are lower, Buddhist ones higher.
-    if not isinstance(value, datetime) or not 1583 <= value.year <= datetime.now(UTC).year + 1:
-        return None
-    return value if value.utcoffset() is not None else value.replace(tzinfo=UTC)

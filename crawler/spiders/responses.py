@@ -6,10 +6,11 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, TextResponse
 
 from .. import chrome
 from ..dedup.identity import resolved
+from ..files import FILE_TYPES, is_file
 from ..items import Page
 from .arguments import host_of
 from .links import encode_link
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from scrapy.http import Headers, Response
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+PLAIN_TEXT: Final = "text/plain"
+DOCUMENT_TYPES: Final = FILE_TYPES | {PLAIN_TEXT}
 LONGEST_TITLE: Final = 1000  # characters of a title in an item
 _TYPE_END = re.compile(r"[;,\s]")
 
@@ -27,6 +30,27 @@ def is_html(response: Response) -> bool:
     kind = media_type(header_of(response.headers, b"Content-Type"))
     # Without the header Scrapy has looked at the body.
     return kind in HTML_TYPES if kind else isinstance(response, HtmlResponse)
+
+
+def is_document(response: Response) -> bool:
+    """Whether a response is plain text, or a file of which the filter takes the text."""
+    kind = media_type(header_of(response.headers, b"Content-Type"))
+    is_text = kind == PLAIN_TEXT and isinstance(response, TextResponse)
+    return is_text or is_file(response.body)
+
+
+def page_of_document(response: Response) -> Page:
+    """The item of a response that :func:`is_document`."""
+    page = Page(url=response.url, fetched_at=_now(), status=response.status)
+    if is_file(response.body):
+        page.file = response.body
+    else:
+        page.text = response.text
+    return page
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def base_of(response: Response, document: chrome.Document) -> str:
@@ -41,7 +65,7 @@ def page_of(response: Response, document: chrome.Document, content: chrome.MainT
     base, named = base_of(response, document), chrome.canonical(document)
     page = Page(
         url=response.url,
-        fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        fetched_at=_now(),
         status=response.status,
         title=chrome.title(document)[:LONGEST_TITLE],
         canonical=_web_address(base, encode_link(named, document.encoding)) if named else None,

@@ -17,6 +17,7 @@ from w3lib.url import safe_url_string
 
 from .. import chrome
 from ..dedup.identity import resolved
+from ..files import can_read_files
 from ..items import Page
 from ..pipelines.crawl.again import is_asked_again
 from ..pipelines.reading import LONG_PAGE, parse_in_turns
@@ -33,7 +34,17 @@ from .fetch_failures import FetchFailures
 from .job_lock import JobLock
 from .links import NewLinks, encode_link
 from .redirects import is_sibling, let_come_back
-from .responses import HTML_TYPES, base_of, header_of, is_html, media_type, page_of
+from .responses import (
+    DOCUMENT_TYPES,
+    HTML_TYPES,
+    base_of,
+    header_of,
+    is_document,
+    is_html,
+    media_type,
+    page_of,
+    page_of_document,
+)
 from .robots import RobotsFiles, first_lines, header_directives, product_token
 from .sitemaps import SitemapLimits, read_sitemap
 
@@ -70,6 +81,7 @@ class SiteSpider(Spider):
     job: JobLock
     obeys_tags = True
     takes_text = True
+    takes_files = False
     learns_urls = True  # unless DEDUP_LEARN_URLS says otherwise
     agent = ""
 
@@ -110,7 +122,9 @@ class SiteSpider(Spider):
         agent = crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings["USER_AGENT"]
         spider.agent = product_token(agent)
         # What DEDUP_EXTRACTOR names works in the pipeline, where a page that it fails with passes.
-        spider.takes_text = project_config(crawler.settings).extractor is None
+        config = project_config(crawler.settings)
+        spider.takes_text = config.extractor is None
+        spider.takes_files = config.files and can_read_files()
         spider.failures = FetchFailures(crawler, spider.arguments.urls)
         spider.job = JobLock(crawler)
         crawler.signals.connect(spider.stay_on_hosts, signal=signals.request_scheduled)
@@ -162,25 +176,30 @@ class SiteSpider(Spider):
                 self.crawler.engine.crawl(response.request.replace(dont_filter=True))
             raise CloseSpider("max_pages")
         header = header_of(response.headers, b"Content-Type")
-        if not is_html(response):
+        is_other = self.takes_files and is_document(response)
+        if not (is_other or is_html(response)):
             self.failures.other_type(response, media_type(header))
             return
         self.failures.answered = True
         self.pages += not is_asked_again(response.request)
         self._count_stat("site/pages")
         self._count_stat(f"site/hosts/{host_of(response.url)}")
-        document = await parse_in_turns(
-            response.body, url=response.url, content_type=header or None
-        )
+        document = None
+        if not is_other:
+            document = await parse_in_turns(
+                response.body, url=response.url, content_type=header or None
+            )
         noindex, nofollow = self._read_robots(response, document)
         if noindex:
             self._count_stat("site/noindex")
             self._leave_out(response.url)
+        elif document is None:
+            yield page_of_document(response)
         else:
             takes_text = self.takes_text and not document.is_binary  # which the filter tells of
             content = await self._main_text(response, document) if takes_text else None
             yield page_of(response, document, content)
-        if not nofollow and self._leads_on(response):
+        if document is not None and not nofollow and self._leads_on(response):
             for url in self._new_links(response, document):
                 yield self._page_request(url)
         if self.pages == self.arguments.max_pages:
@@ -192,11 +211,13 @@ class SiteSpider(Spider):
         strip = partial(chrome.strip_chrome, document, template=known)
         return strip() if len(response.body) < LONG_PAGE else await run_in_thread(strip)
 
-    def _read_robots(self, response: Response, document: chrome.Document) -> tuple[bool, bool]:
+    def _read_robots(
+        self, response: Response, document: chrome.Document | None
+    ) -> tuple[bool, bool]:
         """Whether the page may not become an item, and whether its links may not be followed."""
         if not self.obeys_tags:
             return False, False
-        tags = chrome.robots(document, self.agent)
+        tags = chrome.robots(document, self.agent) if document else chrome.Robots(False, False)
         values = [v.decode("latin-1") for v in response.headers.getlist(b"X-Robots-Tag")]
         words = header_directives(values, self.agent)
         none = "none" in words
@@ -319,7 +340,7 @@ class SiteSpider(Spider):
         raise IgnoreRequest(f"{request.url} is not on {', '.join(sorted(self.hosts))}")
 
     def stop_other_types(self, headers: Headers, body_length: Any, request: Request) -> None:
-        """Do not download what is not HTML to its end, when that would be long."""
+        """Do not download what is no page to its end, when that would be long."""
         if request.callback != self.parse or b"Location" in headers:
             return
         # The rest of Scrapy would try to decompress, and then retry, a body that was cut off.
@@ -327,5 +348,6 @@ class SiteSpider(Spider):
             return
         kind = media_type(header_of(headers, b"Content-Type"))
         short = isinstance(body_length, int) and body_length <= _READ_ON
-        if kind and kind not in HTML_TYPES and not short:
+        wanted = HTML_TYPES | DOCUMENT_TYPES if self.takes_files else HTML_TYPES
+        if kind and kind not in wanted and not short:
             raise StopDownload(fail=False)

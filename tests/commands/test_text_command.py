@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from crawler.commands.subcommands import Exit
 from crawler.commands.texts import text as command
+from crawler.files import can_read_files
 from tests.commands.conftest import ROOT
+from tests.files.made import make_pdf
 
 Dedup = Callable[..., tuple[int, str, str]]
 STORY = (
@@ -189,3 +192,14 @@ def test_a_feed_is_no_page(dedup: Dedup, tmp_path: Path) -> None:
     code, out, err = dedup("text", str(feed))
     assert (code, out) == (2, "")
     assert "is a feed of many pages, not one: `scrapy dedup clusters`" in err
+
+
+@pytest.mark.skipif(not can_read_files(), reason="needs the extra `files`")
+def test_commands_read_pdf(dedup, tmp_path):
+    """As they read HTML and text."""
+    (tmp_path / "tea.pdf").write_bytes(make_pdf([["Tea is a hot drink."]]))
+    (tmp_path / "hurt.pdf").write_bytes(b"%PDF-1.4")
+    assert dedup("text", str(tmp_path / "tea.pdf"))[:2] == (Exit.FOUND, "Tea is a hot drink.\n")
+    code, _, error = dedup("text", str(tmp_path / "hurt.pdf"))
+    assert code == Exit.USAGE
+    assert "it is damaged" in error

@@ -348,8 +348,9 @@ def pdf(text: str, font: int) -> bytes:
 
 @pytest.mark.parametrize("font", [20_000, LONG_PAGE])
 @pytest.mark.parametrize("given", [bytes, partial(str, encoding="latin-1"), chrome.parse])
-async def test_files_are_no_pages(bench, caplog, given, font):
+async def test_files_are_no_pages(open_bench, caplog, given, font):
     """Those with the same fonts are not taken for copies, however little of them is text."""
+    bench = await open_bench(files=False)
     for number, text in enumerate([ARTICLE, OTHER]):
         page = given(pdf(text, font))
         item = await bench.process({"url": f"/{number}", "html": page})

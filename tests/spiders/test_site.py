@@ -118,7 +118,7 @@ async def test_other_hosts_are_left_alone(
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (Answer(b"%PDF-1.7", {"Content-Type": "application/pdf"}), "application/pdf, not HTML"),
+        (Answer(b"PNG", {"Content-Type": "image/png"}), "image/png, not HTML"),
         (
             Answer(status=302, headers={"Location": "http://other.invalid/"}),
             "leads to other.invalid",
@@ -249,12 +249,12 @@ async def test_a_page_that_leads_to_no_address_is_a_page(web: Web, crawl: Crawl,
 async def test_only_html_becomes_a_page(web: Web, crawl: Crawl) -> None:
     """Other content types are counted under their names and skipped."""
     web.page("/", "/file", "/picture", "/xhtml", "/none", "/twice")
-    web.answers["/file"] = Answer(b"%PDF", {"Content-Type": "application/pdf; x=y"})
+    web.answers["/file"] = Answer(b"%PDF-1", {"Content-Type": "application/pdf; x=y"})
     web.answers["/picture"] = Answer(b"\x89PNG", {"Content-Type": "image/png"})
     web.answers["/xhtml"] = Answer(b"<p>x</p>", {"Content-Type": "application/xhtml+xml"})
     web.answers["/twice"] = Answer(b"<p>x</p>", {"Content-Type": "text/html, text/html"})
     web.answers["/none"] = Answer(b"<!doctype html><html><p>x</p></html>", {})
-    result = await crawl()
+    result = await crawl(DEDUP_FILES=False)
     assert result.paths == ["/", "/none", "/twice", "/xhtml"]
     assert result.stats["site/other_content_types/application/pdf"] == 1
     assert result.stats["site/other_content_types/image/png"] == 1

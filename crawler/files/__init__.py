@@ -1,0 +1,5 @@
+"""Texts of PDF, Word and EPUB files; knows no Scrapy, no Redis, no HTML page."""
+
+from .reading_process import FILE_TYPES, FileError, FileText, can_read_files, is_file, read_file
+
+__all__ = ["FILE_TYPES", "FileError", "FileText", "can_read_files", "is_file", "read_file"]
