@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from subprocess import CompletedProcess
 
 from crawler.dedup import DedupConfig, DuplicateIndex
+from tests.forked import run_script
 from tests.texts import article, changed, text
 
 ROOT = Path(__file__).parents[1]
@@ -30,34 +33,11 @@ def end_with_parent() -> None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-# Checks one page of each set, all workers the same set at the same moment, and prints the verdicts.
-LOCKSTEP = """
-import asyncio, json, sys, time
-from crawler.dedup import (DedupConfig, DuplicateIndex)
-from tests.texts import article, changed, text
-
-async def main(url, method, worker, workers, sets, shards):
-    config = DedupConfig(redis_url=url, method=method, shards=shards, timeout=60)
-    async with DuplicateIndex.open(config) as index:
-        pages = [text(changed(article(n, 400), 1, seed=worker)) for n in range(sets)]
-        client = index.store._client
-        kept = []
-        for n, page in enumerate(pages):
-            if await client.incr(f"step{n}") == workers:  # the last one lets all go
-                await client.rpush(f"go{n}", *range(workers))
-            await client.blpop([f"go{n}"], timeout=60)
-            verdict = await index.check(f"http://w{worker}/{n}", page)
-            if verdict.duplicate_of is None:
-                kept.append(n)
-        print(json.dumps(kept))
-
-asyncio.run(main(*sys.argv[1:3], *map(int, sys.argv[3:])))
-"""
-
 # Checks pages of a few sets without end and prints each verdict as soon as it has it.
 ENDLESS = """
 import asyncio, sys
 from crawler.dedup import (DedupConfig, DuplicateIndex)
+from tests.forked import run_script
 from tests.texts import article, changed, text
 
 async def main(url, data_dir, worker, timeout=10, shards=1):
@@ -92,12 +72,19 @@ def check_in_lock_step(
 
     How many pages of each set were kept, and the workers that kept any.
     """
-    processes = [start(LOCKSTEP, url, method, n, workers, sets, shards) for n in range(workers)]
+    script = ROOT / "tests" / "lock_step.py"
+
+    def run(number: int) -> CompletedProcess[str]:
+        words = [url, method, *map(str, (number, workers, sets, shards))]
+        return run_script(script, words, ROOT, ROOT, timeout=120)
+
+    with ThreadPoolExecutor(workers) as threads:
+        ended = list(threads.map(run, range(workers)))
     kept: Counter[int] = Counter()
     winners = set()
-    for number, process in enumerate(processes):
-        output, _ = process.communicate(timeout=120)
-        survivors = json.loads(output)
+    for number, process in enumerate(ended):
+        assert process.returncode == 0, process.stderr
+        survivors = json.loads(process.stdout)
         kept.update(survivors)
         winners |= {number} if survivors else set()
     return kept, winners

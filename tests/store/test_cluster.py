@@ -33,7 +33,7 @@ def configured(url: str, **settings: object) -> DedupConfig:
 @pytest.mark.parametrize("shards", [1, SHARDS])
 def test_of_pages_checked_in_lock_step_one_survives(cluster_url: str, shards: int) -> None:
     """Eight processes check near-duplicates of one another at the same moment, time and again."""
-    workers, sets = 8, 100 if shards > 1 else 30
+    workers, sets = 8, 50 if shards > 1 else 20
     kept, winners = check_in_lock_step(cluster_url, workers, sets, shards=shards)
     assert kept == Counter(range(sets))
     assert len(winners) > 1  # or they did not meet at all
