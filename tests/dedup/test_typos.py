@@ -454,11 +454,10 @@ def test_letters_of_other_languages(name: str, language: str, text: str) -> None
     assert normalise(load_corrector(f"{name}:{language}")(text)) == normalise(text)
 
 
-@pytest.mark.parametrize("language", ["ar", "ja", "zh"])
-def test_words_of_invisible_letters(language: str) -> None:
+def test_words_of_invisible_letters() -> None:
     """wordfreq lists some, as Hangul's fillers by themselves; they are no words."""
-    assert "" not in load_dictionary(language)
-    assert load_corrector(f"typos:{language}")(MISTYPED) == MISTYPED
+    assert "" not in load_dictionary("ja")  # the smallest of those that have any
+    assert load_corrector("typos:ja")(MISTYPED) == MISTYPED
 
 
 def test_the_setting() -> None:
