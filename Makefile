@@ -4,8 +4,8 @@
 # make test                                   all that a change has to pass: the three that follow, side by side
 # make suite                                  the whole test suite
 # make lint                                   linters and type checker
-# make oldest                                 the tests that matter most, with the oldest libraries allowed
-# make min                                    the same, and spiders of all kinds on Scrapy 2.14, 2.16 and the newest
+# make oldest                                 a few tests of each kind, with the oldest libraries allowed
+# make min                                    all that matter most, and spiders of all kinds on Scrapy 2.14, 2.16 and the newest
 # make pythons                                the wheel in fresh environments of all Pythons found
 # make chaos                                  ten minutes of faults: processes, network, cluster, crawls
 # make fuzz                                   pages that hurt, looked for by a fuzzer (atheris)
@@ -17,15 +17,18 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # Python compiles what is imported; the rest, most of what tests install, need not be.
 INSTALL = install --quiet --disable-pip-version-check --no-compile
+# What tests need uv installs in a third of pip's time; pip does where uv cannot be had.
+UV = $(BIN)/uv pip install --quiet --python
 ARGS ?=
 export URL ?=
-# Twice as many as the two processors of a small machine: many tests wait for servers and crawls.
-SIDE_BY_SIDE = -n 4 --dist loadfile --no-loadscope-reorder
+# More than the two processors of a small machine, as many tests wait for servers and crawls; but
+# each process collects all tests.
+SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder
 
 # Beside the oldest that pyproject.toml names, with which the rest of `make min` runs.
 SCRAPYS = 2.14 2.16 newest
 
-.PHONY: crawl test suite lint min oldest pythons chaos fuzz docs clean
+.PHONY: crawl test suite lint min oldest matter pythons chaos fuzz docs clean
 
 # Without a compiler all works, and says so. A copy without the script is not to be compiled.
 crawl: $(VENV)/crawl.stamp
@@ -38,7 +41,7 @@ else
 endif
 
 # What Python has compiled of what is imported stays: hundreds of processes of the tests import it.
-crawl suite min oldest: export PYTHONDONTWRITEBYTECODE =
+crawl suite min oldest matter: export PYTHONDONTWRITEBYTECODE =
 
 # Side by side, for pip waits for the network and tests for servers; they run make themselves, and
 # a jobserver is none of theirs.
@@ -55,12 +58,17 @@ lint: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Where both run at once, compiling is done before the tests of either.
-min: oldest $(addprefix scrapy-,$(SCRAPYS))
+# Where several run at once, compiling is done before the tests of any.
+min: matter $(addprefix scrapy-,$(SCRAPYS))
 
-oldest: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
+matter: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
 	$(VENV)-min/bin/python -m pytest tests/pipelines tests/test_addon.py tests/store/test_connect.py \
 		tests/test_any_project.py
+
+# A crawl of each kind, and each kind of connection: what else they need is the same code.
+oldest: $(VENV)-min/min.stamp $(VENV)/compiled.stamp
+	$(VENV)-min/bin/python -m pytest tests/test_any_project.py tests/store/test_connect.py \
+		tests/test_addon.py::test_a_crawl tests/pipelines/test_duplicates.py
 
 # What differs from one Scrapy to the next stands in crawler/scrapy_versions.py.
 scrapy-%: $(VENV)-scrapy-%/min.stamp $(VENV)/compiled.stamp
@@ -89,23 +97,27 @@ $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 
 # What compiles the modules comes first: that goes on while the rest is installed.
 $(VENV)/build.stamp: pyproject.toml tests/lowest.py | $(VENV)/bin/pip
+	@$(BIN)/pip $(INSTALL) uv || echo "Without uv it takes longer."
 	@$(BIN)/python tests/lowest.py build > $(VENV)/build.txt
 	@$(BIN)/pip $(INSTALL) -r $(VENV)/build.txt
 	@touch $@
 
-# pip packs Spark's 450 MB, only to unpack them: without compressing them in half the time.
+# Spark's 450 MB are packed only to be unpacked: without compressing them in half the time.
 $(VENV)/test.stamp: requirements.txt requirements-dev.txt | $(VENV)/build.stamp
 	@echo "Installing what the tests need into $(VENV) (once) …"
 	@printf '[bdist_wheel]\ncompression = stored\n' > $(VENV)/wheels.cfg
-	@DIST_EXTRA_CONFIG=$(abspath $(VENV)/wheels.cfg) $(BIN)/pip $(INSTALL) -r requirements-dev.txt
+	@export DIST_EXTRA_CONFIG=$(abspath $(VENV)/wheels.cfg); \
+		$(UV) $(BIN)/python -r requirements-dev.txt || $(BIN)/pip $(INSTALL) -r requirements-dev.txt
 	@touch $@ $(VENV)/crawl.stamp
 
 # Scrapy 2.13.0 does not say that it needs an older Twisted.
-$(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)/bin/pip
+$(VENV)-min/min.stamp: pyproject.toml tests/lowest.py | $(VENV)/build.stamp
 	@$(BIN)/python -m venv --clear --without-pip $(VENV)-min
 	@$(BIN)/python tests/lowest.py > $(VENV)-min/lowest.txt
-	@$(BIN)/pip --python $(VENV)-min/bin/python $(INSTALL) -r $(VENV)-min/lowest.txt "twisted<=25.5.0" \
-		attrs hypothesis pydantic pytest pytest-asyncio pytest-timeout hatchling
+	@printf '%s\n' "twisted<=25.5.0" attrs hypothesis pydantic pytest pytest-asyncio pytest-timeout \
+		hatchling >> $(VENV)-min/lowest.txt
+	@$(UV) $(VENV)-min/bin/python -r $(VENV)-min/lowest.txt \
+		|| $(BIN)/pip --python $(VENV)-min/bin/python $(INSTALL) -r $(VENV)-min/lowest.txt
 	@touch $@
 
 .PRECIOUS: $(VENV)-scrapy-%/min.stamp
@@ -115,9 +127,10 @@ $(VENV)-scrapy-%/min.stamp: pyproject.toml requirements.txt
 		attrs hypothesis pydantic pytest pytest-asyncio pytest-timeout hatchling
 	@touch $@
 
-# Without a compiler all works, and pages take longer.
+# Without a compiler all works, and pages take longer; with one, modules that cannot be compiled are
+# an error, as their tests would be skipped.
 $(VENV)/compiled.stamp: $(wildcard $(addprefix crawler/*/*/,*.pyx *.pxi pxi/*.pxi)) hatch_build.py | $(VENV)/build.stamp
-	-@$(BIN)/python hatch_build.py && touch $@
+	@if $(BIN)/python hatch_build.py; then touch $@; else ! command -v $${CC:-cc} > /dev/null; fi
 
 # The first interpreter that is new enough and can make an environment; Debian's cannot until the
 # package python3-venv is there.
