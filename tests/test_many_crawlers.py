@@ -239,7 +239,7 @@ def test_scrapyd_runs_the_spider(egg: Path, installed: str, server: Server, tmp_
                 job = {"project": "site", "spider": "site", "url": ",".join(site.urls.values())}
                 job["setting"] = f"DEDUP_REDIS_URL={server.url}"
                 jobs.append(_ask(f"{url}/schedule.json", job)["jobid"])
-            wait_until(lambda: len(_ask(f"{url}/listjobs.json?project=site")["finished"]) == 2, 90)
+            wait_until(lambda: _are_finished(f"{url}/listjobs.json?project=site", 2), 90)
         log = (tmp_path / "logs" / "site" / "site" / f"{jobs[0]}.log").read_text()
         feeds = [tmp_path / "items" / "site" / "site" / f"{job}.jl" for job in jobs]
         assert "'finish_reason': 'finished'" in log, log
@@ -249,6 +249,12 @@ def test_scrapyd_runs_the_spider(egg: Path, installed: str, server: Server, tmp_
     finally:
         daemon.terminate()
         daemon.wait(timeout=20)
+
+
+def _are_finished(url: str, jobs: int) -> bool:
+    """Whether so many jobs are; asked all the time, Scrapyd would do little else than answer."""
+    time.sleep(0.2)
+    return len(_ask(url)["finished"]) == jobs
 
 
 def _answers(port: int) -> bool:

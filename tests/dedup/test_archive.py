@@ -35,6 +35,7 @@ from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.dedup.verdict import Kind, Verdict
 from tests.conftest import wait_until
+from tests.forked import forking
 from tests.texts import article, text
 
 HOSTILE = "NUL \x00, <script>, \ud800 alone, \u202e turned"
@@ -271,15 +272,13 @@ def test_a_file_that_somebody_else_makes_is_waited_for(path: Path) -> None:
 
 def test_processes_share_a_file(path: Path) -> None:
     """Four processes write at once; every page is there."""
-    words = (
-        "import sys; from pathlib import Path; from tests.dedup.test_archive import write; "
-        "write(Path(sys.argv[1]), [(f'http://{sys.argv[2]}/{i}', 'text', None) "
-        "for i in range(200)], limit=10000)"
-    )
-    processes = [
-        subprocess.Popen([sys.executable, "-c", words, str(path), str(n)]) for n in range(4)
-    ]
-    assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
+    pages = [[(f"http://{n}/{i}", "text", None) for i in range(200)] for n in range(4)]
+    processes = [forking().Process(target=write, args=(path, some, 10_000)) for some in pages]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0, 0, 0, 0]
     with Archive.open(path) as archive:
         assert len(archive) == 800
 

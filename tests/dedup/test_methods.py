@@ -59,13 +59,13 @@ async def test_every_method_finds_a_near_copy(open_index, method: str) -> None:
 async def test_inverted_indexes_grow_and_shrink(open_index, method: str) -> None:
     """With a table of all keys, splits and removals leave the index sound."""
     index = await open_index(method=method, num_hashes=64)
-    pages = [(f"http://a/{n}", text(article(n, 120))) for n in range(300)]
+    pages = [(f"http://a/{n}", text(article(n, 120))) for n in range(150)]
     assert {v.kind for v in await index.check_many(pages)} == {Kind.UNIQUE}
     assert (await index.verify()).faults == []
     for url, _ in pages[::2]:
         assert await index.forget(url)
     again = await index.check_many(pages)
-    assert [v.kind for v in again] == [Kind.UNIQUE, Kind.UNCHANGED] * 150
+    assert [v.kind for v in again] == [Kind.UNIQUE, Kind.UNCHANGED] * 75
 
 
 async def test_a_page_of_few_keys_is_found_by_all_of_them(open_index) -> None:
@@ -156,7 +156,7 @@ async def test_the_second_stage_must_agree(open_index) -> None:
     far = [copy for copy in found if copy not in near]
     assert len(near) > 3
     assert len(far) > 3
-    for number, copy in enumerate([*near, *far]):
+    for number, copy in enumerate([*near[:4], *far[:4]]):
         index = await open_index(method="two-stage", namespace=f"stages-{number}")
         await index.check("http://a/1", text(words))
         kind = Kind.NEAR if copy in near else Kind.UNIQUE
