@@ -118,8 +118,8 @@ class RequestMiddleware(_Middleware):
     def process_response(
         self, request: Request, response: Response, spider: Any = None
     ) -> Response:
-        """Note how long a page took."""
-        self._sparing.tally.note_latency(request)
+        """Note what has come, and how long it took."""
+        self._sparing.note_response(request, response)
         return response
 
     def process_exception(self, request: Request, exception: Exception, spider: Any = None) -> None:

@@ -104,8 +104,6 @@ class Sparing:
         connect = self._crawler.signals.connect
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             connect(self._item_ended, signal=signal)
-        connect(self._answered, signal=signals.response_downloaded)
-        connect(self._answered, signal=signals.response_received)
         connect(self._redirected, signal=signals.request_scheduled)
         connect(self._opened, signal=signals.spider_opened)
         connect(self._idle, signal=signals.spider_idle)
@@ -200,6 +198,12 @@ class Sparing:
             await asyncio.wait_for(turn, _TURN)
         self._turns.discard(turn)
 
+    def note_response(self, request: Request, response: Response) -> None:
+        """Note what was downloaded."""
+        self.tally.note_latency(request)
+        if response.status != 200:
+            self.land(request)
+
     def land(self, request: Request) -> None:
         """Note that nothing more comes of a request."""
         self._sites.course_of(_key_of(request)).note_landed(request.url)
@@ -255,10 +259,6 @@ class Sparing:
                 priority=one.request.priority,
             )
             engine.crawl(request)
-
-    def _answered(self, response: Response, request: Request) -> None:
-        if response.status != 200:
-            self.land(request)
 
     def _redirected(self, request: Request) -> None:
         for url in request.meta.get("redirect_urls", ())[-1:]:
