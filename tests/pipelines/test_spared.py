@@ -13,13 +13,15 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
 from crawler.dedup import DedupConfig, DuplicateIndex
-from crawler.dedup.urls.parts import split_url
+from crawler.dedup.urls.parts import UrlParts, split_url
 from crawler.pipelines.spared.left_requests import Left
 from crawler.pipelines.spared.novelty import NOWHERE
+from crawler.pipelines.spared.paused import PausedSites
 from crawler.pipelines.spared.site_exchange import SeenPage
 from crawler.pipelines.spared.sites import Sites
 from crawler.pipelines.spared.tally import Tally
@@ -208,27 +210,53 @@ async def test_links_without_end_of_no_known_form_end(web: Web, redis_url: str) 
     assert stats["dedup/spared/fruitless"]
 
 
-async def test_what_was_spared_before_a_pause_is_fetched_if_its_rule_is_revoked(
-    web: Web, redis_url: str, tmp_path: Path
-) -> None:
+class Own(Spider):
+    """A spider of somebody else."""
+
+    name = "own"
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.start_urls = [url]
+
+    def parse(self, response: Any) -> Any:
+        yield {"url": response.url, "html": response.text}
+        for link in response.css("a::attr(href)").getall():
+            yield Request(response.urljoin(link))
+
+
+def seen_page(page: int, sort: str, text: int | None = None) -> SeenPage:
+    visit = Visit()
+    visit.cluster = visit.text = page if text is None else text
+    return SeenPage(("host", "parse"), f"http://host/{page}?sort={sort}", NOWHERE, visit)
+
+
+def parts_of(page: SeenPage) -> UrlParts:
+    parts = split_url(page.url)
+    assert parts is not None
+    return parts
+
+
+def test_what_was_spared_before_a_pause_is_made_if_its_rule_is_revoked(tmp_path: Path) -> None:
     """And what was fetched before it spares requests after it."""
-    is_changed = False
-
-    def site(path: str) -> tuple[int, list[str]]:
-        page, sort = name_of(path), dict(parse_qsl(urlsplit(path).query)).get("sort", "a")
-        links = [f"/{n}?sort={letter}" for n in range(12) for letter in "abcdefgh"]
-        return page + 1000 * (is_changed and "abcdefgh".index(sort)), links
-
-    options = {"JOBDIR": str(tmp_path), "CONCURRENT_REQUESTS": 2}
-    first, _, stats = await fetch(
-        web, site, redis_url, ends=False, CLOSESPIDER_PAGECOUNT=25, **options
-    )
-    assert stats["dedup/spared"]
-    is_changed = True
-    second, _, stats = await fetch(web, site, redis_url, **options)
-    assert stats["dedup/rules/revoked"]
-    assert len([path for path in second if path.endswith("=a")]) <= 12
-    assert set(first) | set(second) >= {f"/{n}?sort={one}" for n in range(12) for one in "bcdefgh"}
+    spider, made = Own("http://host/"), list[Left]()
+    paused = PausedSites(Settings({"JOBDIR": str(tmp_path)}))
+    tally = Tally(MemoryStatsCollector(get_crawler()))
+    before, after = (Sites(DedupConfig(), tally, made.extend) for _ in range(2))
+    for page, sort in itertools.product(range(4), "ab"):
+        before.note_page(seen_page(page, sort))
+    course = before.course_of(("host", "parse"))
+    course.left.add(Request("http://host/3?sort=b", spider.parse), ("?sort",), NOWHERE)
+    before.pause(paused, spider)
+    after.go_on(paused, spider)
+    assert not any(tmp_path.iterdir())  # a process that is killed now makes all requests again
+    rules = after.course_of(("host", "parse")).rules
+    assert rules.find_rules(parts_of(seen_page(2, "b"))) == ["?sort"]
+    after.note_page(seen_page(1, "b", text=99))
+    assert not rules.rules
+    assert [(one.request.url, one.request.callback) for one in made] == [
+        ("http://host/3?sort=b", spider.parse)
+    ]
 
 
 async def test_a_listing_of_copies_leads_to_all_its_pages(web: Web, redis_url: str) -> None:
@@ -249,18 +277,6 @@ async def test_a_listing_of_copies_leads_to_all_its_pages(web: Web, redis_url: s
 async def test_other_spiders_spare_what_they_are_told_to(web: Web, redis_url: str) -> None:
     """DEDUP_LEARN_URLS turns it on, and off for `site`; errbacks hear of what is not made."""
 
-    class Own(Spider):
-        name = "own"
-
-        def __init__(self, url: str) -> None:
-            super().__init__()
-            self.start_urls = [url]
-
-        def parse(self, response: Any) -> Any:
-            yield {"url": response.url, "html": response.text}
-            for link in response.css("a::attr(href)").getall():
-                yield Request(response.urljoin(link))
-
     web.answers = Pages(endless("/{page}?sid={n:08x}"))
     settings = {"DEDUP_REDIS_URL": redis_url, "CLOSESPIDER_PAGECOUNT": 100}
     stats = await crawl(web, spider=Own, DEDUP_LEARN_URLS=True, **settings)
@@ -273,18 +289,6 @@ async def test_other_spiders_spare_what_they_are_told_to(web: Web, redis_url: st
 @pytest.mark.filterwarnings("ignore:Passing a .spider:scrapy.exceptions.ScrapyDeprecationWarning")
 async def test_scrapy_redis_projects_spare_by_one_setting(web: Web, redis_url: str) -> None:
     """Its scheduler and its dupefilter are as they were, and know nothing of it."""
-
-    class Own(Spider):
-        name = "own"
-
-        def __init__(self, url: str) -> None:
-            super().__init__()
-            self.start_urls = [url]
-
-        def parse(self, response: Any) -> Any:
-            yield {"url": response.url, "html": response.text}
-            for link in response.css("a::attr(href)").getall():
-                yield Request(response.urljoin(link))
 
     web.answers, before = Pages(tracked), len(web.seen)
     settings = {
@@ -311,12 +315,8 @@ async def test_processes_of_a_crawl_share_what_they_see(redis_url: str) -> None:
             await opened.begin_crawl()
             sites.exchange.open(opened)
         for page, sort in itertools.product(range(4), "ab"):
-            visit = Visit()
-            visit.cluster = visit.text = page
-            url = f"http://host/{page}?sort={sort}"
-            one.note_page(SeenPage(("host", "parse"), url, NOWHERE, visit))
-        parts = split_url("http://host/3?sort=b")
-        assert parts is not None
+            one.note_page(seen_page(page, sort))
+        parts = parts_of(seen_page(3, "b"))
         rules = other.course_of(("host", "parse")).rules
         assert rules.find_rules(parts) is None
         await one.exchange.close()

@@ -45,6 +45,11 @@ class LeftRequests:
         """Remember a request that is not made."""
         self.all.append(Left(request, reasons, found_on))
 
+    def forget(self) -> None:
+        """Know of none, and check all rules that there are before the crawl ends."""
+        self.all.clear()
+        self._checked = 0
+
     def take_back(
         self, rules: Iterable[str], room: int, is_near: Callable[[Found], bool]
     ) -> list[Left]:

@@ -67,7 +67,7 @@ class PausedSites:
             for one in site.left.all:
                 with suppress(Exception):  # as Scrapy's queue: callbacks that are no methods
                     requests.append((one.request.to_dict(spider=spider), *one[1:]))
-            site.left.all.clear()
+            site.left.forget()
             site.note_landed()
             packed[key] = site, requests
         try:
