@@ -19,7 +19,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.urls.parts import UrlParts, split_url
-from crawler.pipelines.spared.left_requests import Left
+from crawler.pipelines.spared.left_requests import Left, LeftRequests
 from crawler.pipelines.spared.novelty import NOWHERE
 from crawler.pipelines.spared.paused import PausedSites
 from crawler.pipelines.spared.site_exchange import SeenPage
@@ -324,3 +324,17 @@ async def test_processes_of_a_crawl_share_what_they_see(redis_url: str) -> None:
         assert rules.find_rules(parts) == ["?sort"]
         assert stats.get_value("dedup/rules/learnt") == 2
         await other.exchange.close()
+
+
+def test_rules_are_checked_by_requests_drawn_at_random() -> None:
+    """So nobody can arrange links in such a way that theirs are drawn; the others stay in order."""
+    left = LeftRequests()
+    for number in range(100):
+        left.add(Request(f"http://host/{number}"), ("?a", "?b") if number % 2 else ("?b",), NOWHERE)
+    checks = left.take_checks(["?a", "?b", "?c"], new=40)
+    assert len(left.all) == 100 - len(checks)
+    assert [one.request.url for one in left.all] == sorted(
+        (one.request.url for one in left.all), key=lambda url: int(url.rpartition("/")[2])
+    )
+    assert sum("?a" in one.reasons for one in checks) >= 3 <= len(checks) <= 6
+    assert left.take_checks(["?a"], new=40) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
 _MOST: Final = 10_000  # that are remembered
+_CHECKED: Final = 20  # one more request checks a rule for so many pages that are new
 
 
 class Why(StrEnum):
@@ -72,25 +74,24 @@ class LeftRequests:
         return found
 
     def take_checks(self, rules: Iterable[str], new: int) -> list[Left]:
-        """Hand over, of the requests that were spared last, enough to check all rules.
+        """Hand over, of the requests that were spared, some by each rule, drawn at random.
 
         `new` pages have brought news by now; what checks lead to is not checked for ever.
         """
         if self._checked == new:
             return []
         self._checked = new
-        unchecked = set(rules)
+        wanted = dict.fromkeys(rules, 1 + new // _CHECKED)
+        drawn = set()
+        for place in random.sample(range(len(self.all)), len(self.all)):
+            names = [name for name in self.all[place].reasons if wanted.get(name)]
+            if names:
+                drawn.add(place)
+                for name in names:
+                    wanted[name] -= 1
         found: list[Left] = []
-
-        def is_check(one: Left) -> bool:
-            if unchecked.isdisjoint(one.reasons):
-                return False
-            unchecked.difference_update(one.reasons)
-            return True
-
-        self.all.reverse()
-        self._take(is_check, found)
-        self.all.reverse()
+        places = iter(range(len(self.all)))
+        self._take(lambda _: next(places) in drawn, found)
         return found
 
     def _take(self, is_taken: Callable[[Left], bool], found: list[Left]) -> None:
