@@ -18,10 +18,19 @@ class Fields(NamedTuple):
     names: Sequence[str]
     text: str
     html: str
+    scope: str | None = None
 
 
-def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator[tuple[str, str]]:
-    """Name and main text of each document of a file, or of ``-``, standard input.
+class Listed(NamedTuple):
+    """A document of a collection; its ``scope``, if a field of the collection tells it."""
+
+    name: str
+    text: str
+    scope: str | None
+
+
+def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator[Listed]:
+    """Name, main text and scope of each document of a file, or of ``-``, standard input.
 
     A file whose name says that it is packed, by gzip or zstd, is unpacked. Empty lines are passed
     over. The text field is taken if it is filled, else what `extract` takes from the HTML field.
@@ -50,7 +59,8 @@ def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator
         raise InputError(f"cannot read {source!r}: {reason}") from None
 
 
-def _read_document(line: bytes, fields: Fields, extract: Extractor) -> tuple[str, str] | None:
+def _read_document(line: bytes, fields: Fields, extract: Extractor) -> Listed | None:
+    from ..dedup.scopes import field_scope
     from ..extractor import text_of
     from ..offline.input_records import json_in
 
@@ -68,7 +78,8 @@ def _read_document(line: bytes, fields: Fields, extract: Extractor) -> tuple[str
     html = None if text else _text_of_field(item, fields.html)
     if html is None and fields.text not in item:
         raise ValueError(f"has no field {fields.text!r} or {fields.html!r}")
-    return str(found[0]), text_of(extract(html)) if html else text
+    scope = field_scope(item.get(fields.scope)) if fields.scope else None
+    return Listed(str(found[0]), text_of(extract(html)) if html else text, scope)
 
 
 def _text_of_field(item: dict[str, Any], field: str) -> str | None:

@@ -43,7 +43,8 @@ def explain_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
     async def ask(index: DuplicateIndex) -> tuple[Explanation, _Source | None, str]:
         source = _find_source(options.url, options.text, agent, config, index.digest)
         text = source.text if source else None
-        return await explain_decision(index, options.url, text), source, index.digest
+        found = await explain_decision(index, options.url, text, scope=options.scope)
+        return found, source, index.digest
 
     found, page, digest = ask_index(settings, ask)
     comparison = None

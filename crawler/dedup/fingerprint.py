@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xxhash
 
+from .scopes import mask_fingerprint
 from .sketches import Method, Sketcher, TwoStage
 from .sketches.hashing import sorted_unique
 from .sketches.lsh import TABLE_KEY_BITS
@@ -135,6 +136,11 @@ class Fingerprinter:
             return page
         shingles = sorted_unique(self._sketcher.shingler.of_encoded(normalised))
         return self._sketched(page, shingles, self._sketcher.sketch_shingles(shingles), least)
+
+    def scoped(self, page: Fingerprint, scope: str) -> Fingerprint:
+        """The fingerprint of a page of a scope, see :mod:`.scopes`."""
+        one_table = self._sketcher.method.tables is None
+        return mask_fingerprint(page, scope, self._seed, one_table=one_table)
 
     def exact(self, text: str) -> bytes:
         """The hash of a text's normalised words (12 bytes)."""

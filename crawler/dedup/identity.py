@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import xxhash
@@ -93,3 +95,28 @@ def host(url: str) -> str:
         return urlsplit(url).netloc.rpartition("@")[2][:255].lower()
     except ValueError:
         return ""
+
+
+@lru_cache(maxsize=1024)
+def domain(url: str) -> str:
+    """The registered domain of a URL, or its host without a port where that has none.
+
+    >>> domain("https://news.example.co.uk:8080/a"), domain("http://localhost:8901/")
+    ('example.co.uk', 'localhost')
+    """
+    name = host(url)
+    with suppress(ValueError):
+        name = urlsplit(f"//{name}").hostname or name
+    found = _load_suffixes()(name)
+    if found.domain and found.suffix:
+        return f"{found.domain}.{found.suffix}"
+    if found.ipv4 or ":" in name:
+        return name
+    return ".".join(name.split(".")[-2:])  # a last label that no list has is a suffix by itself
+
+
+@cache
+def _load_suffixes() -> Callable[[str], Any]:
+    from tldextract import TLDExtract
+
+    return TLDExtract(cache_dir=None, suffix_list_urls=())  # the list that comes with it

@@ -53,6 +53,12 @@ class IndexSettings:
         "How texts are corrected before they are compared: `typos`, `scans`, `bad-scans` or a "
         "phonetic code, with a language or a file of words as `typos:de`. Unset: not at all.",
     )
+    scope: str = setting(
+        "all",
+        parsing.text,
+        "Which pages may be copies of each other: `all`; those of one `host`; those of one "
+        "registered `domain`; or those whose items have one value in the field of another name.",
+    )
     method: str = setting(
         "fast",
         parsing.one_of(*METHODS),
@@ -135,6 +141,11 @@ class IndexSettings:
             raise ConfigError(f"DEDUP_METHOD {self.method}: {error}") from None
         if method.most_keys > self._most_keys:
             raise ConfigError(f"DEDUP_METHOD_OPTIONS expects fewer keys: at most {self._most_keys}")
+
+    @property
+    def scope_field(self) -> str | None:
+        """The field of items that :attr:`scope` names, if it names one."""
+        return None if self.scope in ("all", "host", "domain") else self.scope
 
     @property
     def values(self) -> int:

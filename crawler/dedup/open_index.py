@@ -14,6 +14,7 @@ from .exchange.open_store import make_store
 from .exchange.requests import gone_of, request_of, verdict_of
 from .exchange.spool import Spool
 from .fingerprint import Fingerprint, Fingerprinter
+from .scopes import scope_of
 from .store.cluster.spread_index import SpreadIndex
 from .store.messages import CheckRequest, Crawl, Forget, Gone
 from .store.server.connect import open_server, server_name
@@ -115,16 +116,31 @@ class OpenIndex:
                 self.fingerprint = Fingerprinter(self.config, self.seed)
         return parameters.agreed
 
+    def scoped(self, page: Fingerprint, url: str, scope: str | None = None) -> Fingerprint:
+        """The fingerprint of a page in its scope, which `scope` names where ``DEDUP_SCOPE`` is a
+        field; raises :class:`InputError` where it does not.
+        """
+        known = self.config.identity(url) if url else ""
+        return self.fingerprint.scoped(page, scope_of(self.config, known, scope))
+
     async def _fingerprinted(
-        self, text: str, whole: str | None = None, *, least: float | None = None
+        self,
+        text: str,
+        whole: str | None = None,
+        *,
+        url: str,
+        scope: str | None = None,
+        least: float | None = None,
     ) -> Fingerprint:
         if not await self._is_there():
             raise ServerError(
                 f"there is no index {self.config.namespace!r} to check pages: open it with make"
             )
         if max(len(text), len(whole or "")) > _LONG_TEXT:
-            return await asyncio.to_thread(self.fingerprint, text, whole, least=least)
-        return self.fingerprint(text, whole, least=least)
+            page = await asyncio.to_thread(self.fingerprint, text, whole, least=least)
+        else:
+            page = self.fingerprint(text, whole, least=least)
+        return self.scoped(page, url, scope)
 
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
         answer = await self._exchange.check(request)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -82,7 +81,7 @@ def read_pages(
         for one in group:
             cells: tuple[Any, ...] = (None,) * 5
             if one.page is not None:
-                page = replace(next(fingerprints), own=one.page.own_fingerprint(fingerprinter))
+                page = one.page.complete(next(fingerprints), fingerprinter, config)
                 cells = cells_of(page, one.url or "")
             rows_found.append((one.position, one.piece, one.url, *cells, one.fault))
         yield _make_batch(rows_found, PAGES)

@@ -6,9 +6,11 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from ..dedup.scopes import field_scope, scope_of
 from .files import (
     DAMAGED,
     Format,
@@ -25,7 +27,7 @@ from .warc import body_in, open_whole, pages_in, record_in, warc_records
 if TYPE_CHECKING:
     from ..chrome import MainText
     from ..dedup.config import DedupConfig
-    from ..dedup.fingerprint import Fingerprinter
+    from ..dedup.fingerprint import Fingerprint, Fingerprinter
     from .outputs import Output
 
 LIMIT: Final = 50 << 20  # bytes of a page, as of one that is fetched
@@ -43,7 +45,8 @@ class Page(NamedTuple):
 
     ``heading``, ``own_words`` and ``learnt`` are as :meth:`~..dedup.index.DuplicateIndex.check`
     takes them. ``is_cut`` tells that the text came as such: the template of its site may have been
-    cut of it.
+    cut of it. ``scope`` is what the record has in the field that ``DEDUP_SCOPE`` names, if it names
+    one.
     """
 
     url: str
@@ -52,10 +55,15 @@ class Page(NamedTuple):
     own_words: int | None = None
     learnt: int | None = None
     is_cut: bool = False
+    scope: str | None = None
 
-    def own_fingerprint(self, fingerprinter: Fingerprinter) -> bytes:
-        """What the page has of its own, as a fingerprint holds it."""
-        return fingerprinter.own(self.heading, self.own_words, self.learnt)
+    def complete(
+        self, page: Fingerprint, fingerprinter: Fingerprinter, config: DedupConfig
+    ) -> Fingerprint:
+        """The fingerprint of the page's text with all that its other fields tell."""
+        own = fingerprinter.own(self.heading, self.own_words, self.learnt)
+        scope = scope_of(config, config.identity(self.url), self.scope)
+        return fingerprinter.scoped(replace(page, own=own), scope)
 
 
 class Left(StrEnum):
@@ -98,9 +106,12 @@ class PageReader:
         Raises ValueError for what should be one and cannot be read.
         """
         try:
-            if kind is Format.WARC:
-                return self._of_warc(raw)
-            return self._of_item(json_in(raw) if isinstance(raw, bytes) else raw)
+            item = None if kind is Format.WARC else json_in(raw) if isinstance(raw, bytes) else raw
+            page = self._of_warc(raw) if kind is Format.WARC else self._of_item(item)
+            field = self.config.scope_field
+            if field is None or isinstance(page, Left):
+                return page
+            return page._replace(scope=field_scope(item.get(field) if item else None))
         except ValueError:
             raise
         except Exception as error:  # whatever a page does to a parser, the others go on
@@ -316,7 +327,8 @@ def _read_warc(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator
 
 
 def _read_rows(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
-    return rows_in(stream, {config.url_field, config.text_field, config.html_field})
+    names = {config.url_field, config.text_field, config.html_field}
+    return rows_in(stream, names | {config.scope_field or config.url_field})
 
 
 _READERS: Final[dict[Format, Callable[..., Iterator[tuple[int, Raw]]]]] = {

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
@@ -176,7 +175,7 @@ def _make_requests(batch: Batch) -> Chunk:
         request_of(
             _reader.config,
             page.url,
-            replace(fingerprint, own=page.own_fingerprint(_fingerprinter)),
+            page.complete(fingerprint, _fingerprinter, _reader.config),
             crawl=_crawl,
         )._replace(is_cut=page.is_cut)
         for page, fingerprint in zip(pages, fingerprints, strict=True)

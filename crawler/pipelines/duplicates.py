@@ -280,6 +280,7 @@ class DuplicatePipeline:
                     own_words=main.own_words if main else None,
                     learnt=main.learnt if main else None,
                     final=self.course.again.note_came(url, request),
+                    scope=page.scope,
                 )
                 alone, learnt = (main.whole, main.learnt) if main else (text, None)
                 self.course.note_verdict(verdict, request, alone, learnt)

@@ -17,6 +17,7 @@ from ..chrome import Document, MainText
 from ..chrome.page.document import TREES, is_soup
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
+from ..dedup.scopes import field_scope
 from ..extractor import Tree
 from ..files import is_file
 from ..items import Page, value_of
@@ -46,6 +47,7 @@ class ItemPage:
     ``html`` is None if there is none; an empty page is HTML, of which nothing can be read. ``main``
     is the main text that this package took out of it earlier. Of a page `of_response` nothing is
     written into its item but the verdict. ``document`` is what ``html`` was parsed into, if it was.
+    ``scope`` is what the item has in the field that ``DEDUP_SCOPE`` names, if it names one.
     """
 
     url: str = ""
@@ -59,6 +61,7 @@ class ItemPage:
     content_type: str | None = None
     missing: Missing | None = None
     document: Document | None = None
+    scope: str | None = None
 
     @property
     def has_content(self) -> bool:
@@ -152,6 +155,7 @@ class PageReader:
             main=main if isinstance(main, MainText) and main.text == text else None,
             title=title if isinstance(title, str) else "",
             date=read_date(only_value(value_of(item, config.date_field))),
+            scope=field_scope(value_of(item, config.scope_field)) if config.scope_field else None,
         )
         if isinstance(html, TextResponse):
             self._fill_from(page, html)

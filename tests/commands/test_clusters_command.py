@@ -209,3 +209,16 @@ def test_long_work_says_how_far_it_is(dedup, jsonl, monkeypatch):
     _, out, err = dedup("clusters", "--json", jsonl(*DOCUMENTS))
     assert err.splitlines()[-1] == "scrapy dedup: 5 documents read"
     assert len(out.splitlines()) == 5
+
+
+def test_scopes_of_a_file(dedup, jsonl):
+    """Documents of two hosts, or with two values in a field, are no copies of each other."""
+    rows = [
+        {"url": f"http://{host}/{number}", "text": text(article(1)), "tenant": number}
+        for host in "ab"
+        for number in range(2)
+    ]
+    for scope, clusters in (("all", 1), ("host", 2), ("tenant", 2)):
+        _, out, _ = dedup("clusters", "--json", jsonl(*rows), "-s", f"DEDUP_SCOPE={scope}")
+        found = {json.loads(line)["cluster"] for line in out.splitlines()}
+        assert len(found) == clusters

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from ...dedup.analysis.clustering import Cluster, Pair
     from ...dedup.sketches.similarity import Estimate
+    from ..collection import Listed
 
 HELP = "Clusters of the index, or of similar documents in a file"
 
@@ -160,6 +161,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.analysis.clustering import cluster_texts, similar_pairs
     from ...dedup.candidates import Rule
     from ...dedup.fingerprint import Fingerprinter
+    from ...dedup.scopes import scope_of
     from ...extractor import load_extractor
     from ...project import project_config
     from ..collection import Fields, read_collection
@@ -171,14 +173,14 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         [options.id_field] if options.id_field else [config.url_field, "id"],
         options.text_field or config.text_field,
         options.html_field or config.html_field,
+        config.scope_field,
     )
     fingerprint = Fingerprinter(config, 1 if config.seed is None else config.seed)
     names, fingerprints = [], []
-    for name, text in _report_progress(
-        read_collection(options.file, fields, load_extractor(config))
-    ):
-        names.append(name)
-        fingerprints.append(fingerprint(text))
+    for one in _report_progress(read_collection(options.file, fields, load_extractor(config))):
+        names.append(one.name)
+        scope = scope_of(config, config.identity(one.name), one.scope)
+        fingerprints.append(fingerprint.scoped(fingerprint(one.text), scope))
     if not names:
         return explain_nothing(f"no document in {options.file!r}")
     threshold, bits = config.threshold, config.sketch_bits
@@ -201,7 +203,7 @@ def _run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     return explain_nothing(f"{options.file!r} holds no clusters of {least} documents")
 
 
-def _report_progress(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _report_progress(documents: Iterable[Listed]) -> Iterator[Listed]:
     """The documents; every few seconds a line on standard error tells how many there were."""
     say = now_and_then()
     for count, document in enumerate(documents, 1):

@@ -41,19 +41,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pages listed at the most, the most similar first (default: 10)",
     )
     parser.add_argument("--kept", action="store_true", help="kept pages alone, not their copies")
+    parser.add_argument("--scope", help="scope of the text, see DEDUP_SCOPE")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Print the pages; exit code 1 if there is none."""
-    from ..documents import find_document
+    from ..documents import find_document, is_web_address
 
     agent = settings["USER_AGENT"]
     text = find_document(options.source, index_config(settings), user_agent=agent).text
 
     async def ask(index: DuplicateIndex) -> list[Match]:
         find = partial(index.find, limit=options.limit, threshold=options.threshold)
-        return await find(text, copies=not options.kept)
+        url = options.source if is_web_address(options.source) else ""
+        return await find(text, copies=not options.kept, url=url, scope=options.scope)
 
     found = ask_index(settings, ask)
     if options.json:

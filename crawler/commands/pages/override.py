@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--list", action="store_true", help="list all decisions that hold")
     parser.add_argument("--text", metavar="FILE", help="with prefer: its text or HTML; - reads it")
+    parser.add_argument("--scope", help="with prefer: the scope of the page, see DEDUP_SCOPE")
     parser.add_argument("--fetch", action="store_true", help="with prefer: fetch the page now")
     parser.add_argument(
         "--json",

@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", metavar="URL", help="URL of the page, as it was crawled")
     parser.add_argument("--why", action="store_true", help="explain the decision")
     parser.add_argument("--text", metavar="FILE", help="with --why: its text or HTML; - reads it")
+    parser.add_argument("--scope", help="with --why: the scope of the page, see DEDUP_SCOPE")
     parser.add_argument(
         "--fetch", action="store_true", help="with --why: fetch what the archive does not hold"
     )

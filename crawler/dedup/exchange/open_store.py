@@ -62,6 +62,8 @@ def index_parameters(config: DedupConfig) -> dict[str, Any]:
     parameters["tables"] = make_sketcher(config, seed=1).method.tables or 1
     if config.segment is not None:
         parameters["segment"] = config.segment_name
+    if config.scope != "all":
+        parameters["scope"] = config.scope
     if config.correct is not None:
         parameters["correct"] = config.correct_name
     if config.seed is None:

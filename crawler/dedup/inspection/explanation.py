@@ -62,15 +62,23 @@ class Explanation:
 
 
 async def explain_decision(
-    index: DuplicateIndex, url: str, text: str | None = None, *, count: int = 5
+    index: DuplicateIndex,
+    url: str,
+    text: str | None = None,
+    *,
+    count: int = 5,
+    scope: str | None = None,
 ) -> Explanation:
     """Explain the decision that stands for a URL, with the help of the page's `text` if there is.
 
     Of a kept page the keys and the sketch are stored, so that those near it are found without its
-    text; of a copy they are not, and of a URL never seen there is nothing.
+    text; of a copy they are not, and of a URL never seen there is nothing. Where ``DEDUP_SCOPE``
+    names a field of items, a text says nothing without its `scope`.
     """
     known = index.config.identity(url)
-    fingerprint = index.fingerprint(text) if text is not None else None
+    fingerprint = None
+    if text is not None and (scope is not None or index.config.scope_field is None):
+        fingerprint = index.scoped(index.fingerprint(text), url, scope)
     override = (await index.overrides()).get(known)
     shown = await index.show(url)
     if shown is None:

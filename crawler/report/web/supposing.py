@@ -84,14 +84,15 @@ class Supposing:
         """The pages that a text is like, or else the kept pages nearest to it."""
         form = await self._view.read_form(request, _MOST_FORM)
         text = form.get("text", "")
-        matches = await self._view.index.find(text, limit=MOST_FOUND)
-        fingerprint = await asyncio.to_thread(self._view.index.fingerprint, text)
-        found = await find_nearest(self._view.index, fingerprint)
+        url, index = form.get("url", ""), self._view.index
+        matches = await index.find(text, limit=MOST_FOUND, url=url)
+        fingerprint = index.scoped(await asyncio.to_thread(index.fingerprint, text), url)
+        found = await find_nearest(index, fingerprint)
         rule = Rule.of(self._view.config.make_method())
         return self._view.render_page(
             request,
             "nearest.html",
-            url=form.get("url", ""),
+            url=url,
             text=text,
             words=fingerprint.words,
             short=not fingerprint.bands,
@@ -118,6 +119,8 @@ class Supposing:
             limit=int(limit),
             threshold=threshold,
             copies=request.query_params.get("copies") != "0",
+            url=request.query_params.get("url", ""),
+            scope=request.query_params.get("scope"),
         )
         return JSONResponse([one.to_dict() for one in found])
 

@@ -1,0 +1,125 @@
+"""Pages of different scopes are no copies of each other, though one index has them all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch, Verdict
+from crawler.dedup.errors import InputError
+from crawler.dedup.sketches import METHODS
+from crawler.offline import columns
+from crawler.offline.checkpoint import Checkpoint
+from crawler.offline.files import cut_pieces, local_files, piece_size
+from crawler.offline.load_files import load_files
+from tests.texts import article, changed, text
+
+HOSTS = ("a.example", "www.b.example", "shop.b.example:8080")
+TEXTS = [
+    text(changed(article(number, 300), places, places))
+    for number in range(5)
+    for places in (0, number, 0, 2 * number + 1)
+]
+TEXTS += ["three words only", "", "Three words, only!", text(article(9, 9000)), text(article(1, 5))]
+TEXTS += [text(article(9, 9000)[:8500])]
+PAGES = [(f"http://{host}/{n}", one) for n, one in enumerate(TEXTS) for host in HOSTS]
+
+
+def decided(verdicts: list[Verdict]) -> list[tuple[Any, ...]]:
+    return [(one.url, one.kind, one.duplicate_of, one.similarity) for one in verdicts]
+
+
+async def checked(config: DedupConfig, pages: list[tuple[str, str]]) -> list[tuple[Any, ...]]:
+    async with DuplicateIndex.open(config) as index:
+        verdicts = await index.check_many(pages)
+        assert (await index.verify()).faults == []
+        return decided(verdicts)
+
+
+def config_of(url: str, name: str, **options: Any) -> DedupConfig:
+    return DedupConfig(redis_url=url, namespace=name, seed=1, **options)
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_a_scope_is_like_an_index_of_its_own(redis_url: str, method: str) -> None:
+    """Each host's pages get the verdicts that an index without the others gives them."""
+    together = await checked(config_of(redis_url, "all", method=method, scope="host"), PAGES)
+    for host in HOSTS:
+        own = [(url, one) for url, one in PAGES if f"//{host}/" in url]
+        alone = await checked(config_of(redis_url, host, method=method), own)
+        assert [one for one in together if f"//{host}/" in one[0]] == alone
+    assert len({one[1] for one in together}) >= 3  # among them copies
+
+
+async def test_a_spread_index_has_scopes_too(cluster_url: str, redis_url: str) -> None:
+    """The server knows nothing of them, whichever it is."""
+    one = await checked(config_of(redis_url, "one", scope="domain"), PAGES)
+    spread = await checked(config_of(cluster_url, "spread", scope="domain", shards=8), PAGES)
+    assert spread == one
+    assert {kind for _, kind, *_ in one if kind is not Kind.UNIQUE} > {Kind.NEAR}
+    pairs = {(url.split("/")[2], known.split("/")[2]) for url, _, known, _ in one if known}
+    assert ("shop.b.example:8080", "www.b.example") in pairs  # two hosts of one domain
+    assert not {pair for pair in pairs if ("a.example" in pair) and pair[0] != pair[1]}
+
+
+async def test_scopes_are_a_parameter(redis_url: str) -> None:
+    """An index that was made without them refuses them; without them it has none."""
+    async with DuplicateIndex.open(config_of(redis_url, "dedup")) as index:
+        assert "scope" not in (await index.stats()).parameters
+    with pytest.raises(ParameterMismatch, match="scope: index –, settings host"):
+        async with DuplicateIndex.open(config_of(redis_url, "dedup", scope="host")):
+            pass
+
+
+async def test_what_is_asked_names_its_scope(redis_url: str) -> None:
+    """By a URL, or by name; without either it is an error that says so."""
+    async with DuplicateIndex.open(config_of(redis_url, "dedup", scope="host")) as index:
+        await index.check_many(PAGES[:6])
+        for options in ({"url": "http://a.example/new"}, {"scope": "a.example"}):
+            found = await index.find(TEXTS[0], **options)
+            assert [one.url for one in found] == ["http://a.example/0", "http://a.example/1"]
+        with pytest.raises(InputError, match="--scope"):
+            await index.find(TEXTS[0])
+    async with DuplicateIndex.open(config_of(redis_url, "field", scope="tenant")) as index:
+        with pytest.raises(InputError, match="'tenant'"):
+            await index.check(*PAGES[0])
+        assert (await index.check(*PAGES[0], scope="red")).kind is Kind.UNIQUE
+        assert (await index.check(*PAGES[1], scope="blue")).kind is Kind.UNIQUE
+        assert (await index.check(*PAGES[2], scope="red")).kind is Kind.EXACT
+        verdict = await index.prefer(PAGES[2][0], PAGES[2][1], scope="red")
+        assert verdict.replaces == PAGES[0][0]
+
+
+async def test_files_have_scopes_too(redis_url: str, tmp_path: Path) -> None:
+    """A load, and a job on Spark, compare what a crawl compares."""
+    path = tmp_path / "pages.jsonl"
+    rows = [
+        {"url": url, "text": one, "tenant": number % 2}
+        for number, (url, one) in enumerate(PAGES)
+        if number % 3
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    files = local_files(str(path))
+    config = config_of(redis_url, "load", scope="tenant", data_dir=tmp_path)
+    async with DuplicateIndex.open(config) as index:
+        checkpoint = Checkpoint(tmp_path / "load.json", files, index)
+        await load_files(index, files, checkpoint, processes=1, report=print, warn=print)
+        loaded = [await index.show(row["url"]) for row in rows]
+    async with DuplicateIndex.open(config_of(redis_url, "crawl", scope="tenant")) as index:
+        for row, known in zip(rows, loaded, strict=True):
+            verdict = await index.check(row["url"], row["text"], scope=str(row["tenant"]))
+            assert (known.kind, known.duplicate_of) == (verdict.kind, verdict.duplicate_of)
+        pieces = [
+            {**one._asdict(), "content": None} for one in cut_pieces(files, piece_size(files))
+        ]
+        (read,) = columns.read_pages([pa.RecordBatch.from_pylist(pieces)], config, index.seed)
+        for row, cells in zip(rows, read.to_pylist(), strict=True):
+            page = index.scoped(index.fingerprint(row["text"]), row["url"], str(row["tenant"]))
+            assert (
+                tuple(cells[name] for name in ("exact", "words", "bands", "odd"))
+                == (columns.cells_of(page, row["url"])[:4])
+            )
