@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from crawler.commands.subcommands import Exit
+from crawler.dedup import DedupConfig, DuplicateIndex
 from tests.texts import article, changed, text
 
 WORDS = article(1, 300)
@@ -47,3 +49,34 @@ def test_what_is_like_nothing(dedup, fill, monkeypatch: pytest.MonkeyPatch) -> N
         code, out, err = dedup("find", "-", *words)
         assert (code, out.strip()) == (Exit.NOTHING, "".join(words and "[]"))
         assert err == "scrapy dedup: no page of the index is like '-'\n"
+
+
+def test_scopes(dedup, redis_url: str, tmp_path: Path) -> None:
+    """Commands that take a text take its scope where no URL tells it."""
+    words = text(changed(WORDS, 1, 1))
+
+    async def fill() -> None:
+        config = DedupConfig(redis_url=redis_url, scope="tenant")
+        async with DuplicateIndex.open(config) as index:
+            for tenant in ("red", "blue"):
+                pages = enumerate((text(WORDS), words))
+                urls = ((f"http://a.example/{tenant}/{number}", one) for number, one in pages)
+                await index.check_many(urls, scope=tenant)
+
+    asyncio.run(fill())
+    asked = tmp_path / "asked.txt"
+    asked.write_text(words)
+    field = ["-s", "DEDUP_SCOPE=tenant"]
+    _, out, _ = dedup("find", str(asked), "--scope", "red", "--json", *field)
+    found = {one["url"] for one in json.loads(out)}
+    assert found == {f"http://a.example/red/{number}" for number in (0, 1)}
+    code, _, err = dedup("find", str(asked), *field)
+    assert (code, "'tenant'" in err) == (Exit.USAGE, True)
+    url = "http://a.example/red/1"
+    why = ["show", "--why", url, "--text", str(asked), "--json", *field]
+    assert json.loads(dedup(*why, "--scope", "red")[1])["bands_met"] > 0
+    assert json.loads(dedup(*why)[1])["bands_met"] is None
+    prefer = ["override", url, "prefer", "--text", str(asked), "--json", *field]
+    assert dedup(*prefer)[0] == Exit.USAGE
+    found = json.loads(dedup(*prefer, "--scope", "red")[1])
+    assert found["replaces"] == "http://a.example/red/0"

@@ -24,7 +24,9 @@ PAGES |= {
     "http://b.example/short": "Three words only",
 }
 ASKED = [
-    text(changed(article(n, 400), 3 * places, 77)) for n in range(9) for places in (0, 1, 3, 6)
+    text(changed(article(n, 400), 3 * places, 77))
+    for n in (0, 1, 4, 7, 8)
+    for places in (0, 1, 3, 6)
 ]
 ASKED += ["three words only", "other words only", "", "…"]
 

@@ -466,6 +466,21 @@ def test_find_for_programs(config: DedupConfig) -> None:
         assert site.send("/find", words, Cookie=f"dedup-{site.port}={TOKEN}").status == 403
 
 
+def test_find_in_a_scope(config: DedupConfig) -> None:
+    """A text is looked for in the scope that is named, or in that of a URL."""
+    config = replace(config, scope="host")
+    fill(config, KEPT)
+    with served(config) as site:
+        ask = partial(site.send, body=KEPT[0][1], Authorization=f"Bearer {TOKEN}")
+        answer = ask("/find")
+        assert answer.status == 400
+        assert "--scope" in answer.text
+        found = [json.loads(ask(f"/find?{where}").text) for where in (
+            "scope=one.example", "url=https://one.example/x", "scope=two.example"
+        )]  # fmt: skip
+        assert [[one["url"] for one in some] for some in found] == [[KEPT[0][0]]] * 2 + [[]]
+
+
 async def check_copy(config: DedupConfig, words: str) -> None:
     async with DuplicateIndex.open(config) as index:
         assert (await index.check("https://copy.example/", words)).kind is Kind.NEAR

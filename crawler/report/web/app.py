@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from ...dedup.errors import DedupError
+from ...dedup.errors import DedupError, InputError
 from ..html_file import STATIC
 from ..s_curve import report_curve
 from ..survey import kept_pages
@@ -216,7 +216,8 @@ class Site:
 
     async def show_failure(self, request: Request, error: Exception) -> Response:
         """What went wrong, in one sentence."""
-        status = error.status_code if isinstance(error, HTTPException) else 503
+        status = 400 if isinstance(error, InputError) else 503
+        status = error.status_code if isinstance(error, HTTPException) else status
         text = error.detail if isinstance(error, HTTPException) else str(error)
         if request.url.path.startswith("/static/"):  # for which nobody needs the token
             return PlainTextResponse(text, status)
