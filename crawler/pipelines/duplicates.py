@@ -19,6 +19,7 @@ from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError, ServerError
 from ..dedup.identity import resolved
 from ..dedup.index import DuplicateIndex
+from ..dedup.scopes import scope_of
 from ..dedup.store.server.connect import server_name
 from ..dedup.verdict import Kind, Verdict
 from ..project import project_config
@@ -283,6 +284,9 @@ class DuplicatePipeline:
                     scope=page.scope,
                 )
                 alone, learnt = (main.whole, main.learnt) if main else (text, None)
+                # A text of two scopes is two texts, also for those who put pages off by theirs.
+                if scope := scope_of(self.config, self.config.identity(url), page.scope):
+                    alone = f"{scope}\n{alone}"
                 self.course.note_verdict(verdict, request, alone, learnt)
                 if self.sparing is not None and origin is not None:
                     title = page.title or (main.title if main else "")

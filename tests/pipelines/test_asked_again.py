@@ -87,6 +87,26 @@ async def test_any_spider_is_asked_by_the_request_of_the_item(web: Web, run: Any
     assert (stats["dedup/asked_again"], stats["finish_reason"]) == (1, "finished")
 
 
+async def test_a_text_of_two_scopes_is_asked_for_twice(web: Web, run: Any) -> None:
+    """Each scope has lost the page that had it, so that one of each is asked for again."""
+
+    class Tenants(Other):
+        def parse_page(self, response: Any, at: str) -> Iterator[Any]:
+            yield {"url": response.url, "text": response.text, "tenant": at[1]}
+
+    old, new = ("/a/old", "/b/old"), ("/a/new", "/b/new")
+    for path in (*old, *new):
+        web.page(path, text=prose(1))
+    stats = await run(spider=type("First", (Tenants,), {"paths": old}), DEDUP_SCOPE="tenant")
+    assert stats["dedup/unique"] == 2
+    for number, path in enumerate(old, 2):
+        web.page(path, text=prose(number))
+    second = type("Second", (Tenants,), {"paths": (*new, *old)})
+    stats = await run(spider=second, DEDUP_SCOPE="tenant")
+    assert web.seen == [*new, *old, *new]
+    assert (stats["dedup/exact"], stats["dedup/updated"]) == (2, 4)
+
+
 async def test_copies_of_what_is_gone_are_asked_for_again(web: Web, run: Any) -> None:
     """Also where the page was not asked for at all, and stays where it was: nobody confirms it."""
     web.page("/", "/old", text=HOST)
