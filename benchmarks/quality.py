@@ -91,7 +91,7 @@ def load(folder: Path, name: str) -> Texts:
     return Texts(name, texts, same, ambiguous, size=3, normaliser=SHORT)
 
 
-# What docs/methods.md advises for short messages.
+# What docs/research/methods.md advises for short messages.
 SHORT = make_normaliser(DedupConfig(ignore="case,marks,typography,urls,reposts"))
 
 

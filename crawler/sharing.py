@@ -1,4 +1,4 @@
-"""Crawlers that share one queue of requests: docs/many-crawlers.md shows the settings."""
+"""Crawlers that share one queue of requests: docs/howto/many-crawlers.md shows the settings."""
 
 from __future__ import annotations
 

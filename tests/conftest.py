@@ -280,7 +280,7 @@ def others(start_server: Callable[..., Server]) -> Callable[[str], Server]:
 @pytest.fixture
 def restricted_url(server: Server, redis_url: str) -> str:
     """The address of an empty server for a user with the permissions that the guide asks for."""
-    guide = (Path(__file__).parents[1] / "docs" / "server.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[1] / "docs" / "howto" / "server.md").read_text(encoding="utf-8")
     rule = next(line for line in guide.splitlines() if "ACL SETUSER crawl" in line)
     server.ask(*rule.replace("~{dedup}:*", "~{*").split())  # indexes have many names here
     return redis_url.replace("//", "//crawl:password@")

@@ -1,6 +1,6 @@
 """The licences of all that the package can install, as their own metadata states them.
 
-``python -m tests.licences`` writes them into docs/licences.md.
+``python -m tests.licences`` writes them into docs/project/licences.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 
 from tests.lowest import project
 
-PAGE = Path(__file__).parents[1] / "docs" / "licences.md"
+PAGE = Path(__file__).parents[1] / "docs" / "project" / "licences.md"
 HEAD = """# Licences
 
 The package itself is under the BSD-3-Clause licence. None of the libraries below is part of it; pip

@@ -1,4 +1,4 @@
-"""What docs/commands.md shows is what the commands print, run in that order on the demo site.
+"""What docs/reference/commands.md shows is what the commands print on the demo site, in order.
 
 ``python -m tests.test_commands_md`` runs them and writes what they print into the page.
 """
@@ -20,7 +20,7 @@ from tests.forked import scrapy_program
 from tests.markdown import ROOT, Example, alone, examples, run_shell, shape, with_outputs
 
 ENVIRONMENT = Path(sys.executable).parents[1]
-PAGE = ROOT / "docs" / "commands.md"
+PAGE = ROOT / "docs" / "reference" / "commands.md"
 PORTS = ("8901", "8902", "8903")
 
 

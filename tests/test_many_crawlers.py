@@ -35,7 +35,7 @@ from tests.workers import end_with_parent
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "scrapyd"
-DOCUMENT = ROOT / "docs" / "many-crawlers.md"
+DOCUMENT = ROOT / "docs" / "howto" / "many-crawlers.md"
 BLOCKS = {
     word: next(block.code for block in blocks(DOCUMENT) if word in block.code)
     for word in ("SCHEDULER_PERSIST", "shared_settings", "DEDUP_NAMESPACE", "setup(")

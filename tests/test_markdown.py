@@ -20,7 +20,7 @@ from tests.markdown import DOCUMENTS, ROOT, blocks, examples, run_shell, shape
 from tests.wheel import site_packages
 
 # Pages whose shell blocks have a test of their own.
-ELSEWHERE = {"README.md": "test_readme.py", "docs/commands.md": "test_commands_md.py"}
+ELSEWHERE = {"README.md": "test_readme.py", "docs/reference/commands.md": "test_commands_md.py"}
 # Languages of blocks that are no instructions.
 SHOWN = {"text", "diff"}
 PROSE = re.compile(r"^```.*?^```$|^---\n.*?^---$", re.DOTALL | re.MULTILINE)
@@ -139,14 +139,15 @@ def test_python_blocks(path: Path, clone: Path, installed: str, tmp_path: Path) 
         ("datasketch, 256 values", "methods.md", "| datasketch, 256 values"),
         ("simhash, 64 bits", "methods.md", "| `simhash`, 64 bits"),
         ("TextProfileSignature (", "methods.md", "| TextProfileSignature ("),
-        (".896", "chrome-figures.md", "| all 740 |"),
+        (".896", "main-text-figures.md", "| all 740 |"),
         ("bytes a kept page", "index-figures.md", "| datasketch"),
     ],
 )
 def test_the_comparison_quotes_its_sources(row: str, source: str, its_row: str) -> None:
     """Figures that the page of comparison takes from others are still theirs."""
     pages = [
-        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("comparison.md", source)
+        (ROOT / "docs" / "research" / name).read_text(encoding="utf-8")
+        for name in ("comparison.md", source)
     ]
     quoted = next(line for line in pages[0].splitlines() if line.startswith(f"| {row}"))
     given = " ".join(line for line in pages[1].splitlines() if line.startswith(its_row))
@@ -156,8 +157,8 @@ def test_the_comparison_quotes_its_sources(row: str, source: str, its_row: str) 
 
 
 def test_each_error_is_explained() -> None:
-    """The page for operators has every class of error and every fault of the server."""
-    text = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    """The page about errors has every class of error and every fault of the server."""
+    text = (ROOT / "docs" / "reference" / "troubleshooting.md").read_text(encoding="utf-8")
     found = {one for one in vars(faults).values() if isinstance(one, faults.Fault)}
     for fault in found:
         said = re.split("[;:]", fault.sentence)[0]

@@ -69,7 +69,7 @@ def test_numbers_say_what_they_are(name: str) -> None:
 
 def test_the_documentation_imports_public_names_only() -> None:
     """What the pages show is what may be relied on."""
-    shown = [*ROOT.glob("docs/*.md"), ROOT / "README.md", *ROOT.glob("examples/*/*.md")]
+    shown = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", *ROOT.glob("examples/*/*.md")]
     for page in shown:
         text = page.read_text(encoding="utf-8")
         for module, imported in re.findall(

@@ -1,4 +1,4 @@
-"""What docs/redis.md shows is what redis-cli answers, on an index with the demo site's pages.
+"""What docs/reference/redis.md shows is what redis-cli answers, on an index of the demo site.
 
 ``python -m tests.test_redis_md SOCKET`` writes the answers into the page; it
 empties the server on that socket.
@@ -22,7 +22,7 @@ from crawler.dedup import DedupConfig, DuplicateIndex
 from examples.demo_site.pages import pages
 from tests.commands.conftest import ROOT
 
-PAGE = ROOT / "docs" / "redis.md"
+PAGE = ROOT / "docs" / "reference" / "redis.md"
 BLOCK = re.compile(r"```text\n\$ redis-cli (.*)\n((?s:.*?))```\n")
 TIME = re.compile(r"\b1[0-9]{9}\b")
 

@@ -228,7 +228,7 @@ def find_reason(error: Exception) -> str:
 
     >>> missing = "java.lang.ClassNotFoundException: Class org.S3AFileSystem not found"
     >>> find_reason(ValueError(missing))
-    'Class org.S3AFileSystem not found: its jar is missing, see docs/corpus.md'
+    'Class org.S3AFileSystem not found: its jar is missing, see docs/howto/corpus.md'
     """
     java = getattr(error, "java_exception", None)
     said = _line_of(str(error) if java is None else java.getMessage()) or type(error).__name__
@@ -239,7 +239,7 @@ def find_reason(error: Exception) -> str:
     if why not in said:
         said = f"{said}: {why}"
     if missing := re.search(r"Class \S+ not found", said):
-        return f"{missing[0]}: its jar is missing, see docs/corpus.md"
+        return f"{missing[0]}: its jar is missing, see docs/howto/corpus.md"
     return said
 
 

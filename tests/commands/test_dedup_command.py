@@ -256,14 +256,14 @@ def test_secrets_are_not_listed(dedup, form):
 
 
 def test_the_settings_reference_is_the_code(dedup):
-    """docs/settings.md has the table that `scrapy dedup settings --markdown` writes."""
+    """docs/reference/settings.md has the table that `scrapy dedup settings --markdown` writes."""
     _, out, _ = dedup("settings", "--markdown")
-    assert out.strip() in (ROOT / "docs" / "settings.md").read_text()
+    assert out.strip() in (ROOT / "docs" / "reference" / "settings.md").read_text()
 
 
 def test_every_setting_that_is_read_is_documented():
     """Those of neither the filter nor Scrapy stand above the table, with their defaults."""
-    page = (ROOT / "docs" / "settings.md").read_text()
+    page = (ROOT / "docs" / "reference" / "settings.md").read_text()
     read = set()
     for path in (ROOT / "crawler").rglob("*.py"):
         read |= set(re.findall(r'settings\.get\w*\("(\w+)"', path.read_text()))

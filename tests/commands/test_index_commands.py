@@ -442,9 +442,9 @@ def test_killed_on_its_way(redis_url, monkeypatch, step):
 
 
 def test_the_permissions_that_are_documented_suffice(start_server):
-    """A user with the permissions in docs/server.md can do all of it."""
+    """A user with the permissions in docs/howto/server.md can do all of it."""
     server = start_server(port=free_port())
-    lines = (ROOT / "docs" / "server.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "howto" / "server.md").read_text(encoding="utf-8").splitlines()
     rule = next(line.split() for line in lines if "ACL SETUSER crawl" in line)
     more = next(re.findall(r"\+\w+", line) for line in lines if "+unlink" in line)
     server.ask(*rule, *more, "~{other}:*")

@@ -592,9 +592,9 @@ def test_what_is_no_file(dedup, redis_url, tmp_path):
 
 
 def test_the_permissions_that_are_documented_suffice(start_server, tmp_path):
-    """A user with the permissions in docs/server.md can export, import and look into an index."""
+    """The permissions in docs/howto/server.md suffice to export, import and query an index."""
     server = start_server(port=free_port())
-    lines = (ROOT / "docs" / "server.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "howto" / "server.md").read_text(encoding="utf-8").splitlines()
     rule = next(line.split() for line in lines if "ACL SETUSER crawl" in line)
     server.ask(*rule, "~{new}:*")
     url = f"redis://crawl:password@127.0.0.1:{server.port}"

@@ -476,7 +476,7 @@ def test_a_connector_that_is_missing_is_an_error(spark: SparkSession, tmp_path: 
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)
     for words in (["s3a://b/a.jsonl", "-o", str(tmp_path)], [str(path), "-o", "s3a://b/out"]):
-        with pytest.raises(InputError, match=r": Class \S+S3A\S+ not found.*docs/corpus\.md$"):
+        with pytest.raises(InputError, match=r": Class \S+S3A\S+ not found.*/howto/corpus\.md$"):
             cli.run_job(parser.parse_args(words), CONFIG, submitted=True)
     with pytest.raises(InputError, match=r"unheard-of://b/a.*: No FileSystem for scheme"):
         find_files(spark, ["unheard-of://b/a.jsonl"])

@@ -795,7 +795,7 @@ def test_metrics(site: Served) -> None:
 
 def test_dashboard(site: Served) -> None:
     """Every metric of the example dashboard is one that the page has."""
-    dashboard = json.loads((ROOT / "docs" / "grafana.json").read_text(encoding="utf-8"))
+    dashboard = json.loads((ROOT / "docs" / "howto" / "grafana.json").read_text(encoding="utf-8"))
     expressions = [
         target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())
     ]

@@ -467,8 +467,8 @@ async def test_a_full_node_changes_nothing(cluster_url: str, cluster: list[Serve
 async def test_the_permissions_that_are_documented_suffice(
     cluster_url: str, cluster: list[Server]
 ) -> None:
-    """The line of docs/server.md, with what the text adds for a cluster."""
-    guide = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
+    """The line of docs/howto/server.md, with what the text adds for a cluster."""
+    guide = (Path(__file__).parents[2] / "docs" / "howto" / "server.md").read_text(encoding="utf-8")
     rule = next(line for line in guide.splitlines() if "ACL SETUSER crawl" in line)
     added = re.search(r"cluster the keys are `(\S+)`, and `([^`]+)` are needed", guide)
     assert added is not None

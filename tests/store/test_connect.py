@@ -441,7 +441,7 @@ async def test_too_many_open_files(kind, request):
 
 async def test_the_permissions_that_are_documented_suffice(start_server):
     server = start_server(port=free_port())
-    text = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "howto" / "server.md").read_text(encoding="utf-8")
     rule = next(line.split() for line in text.splitlines() if "ACL SETUSER crawl" in line)
     server.ask(*rule)
     config = DedupConfig(redis_url=f"redis://crawl:password@127.0.0.1:{server.port}")

@@ -349,7 +349,7 @@ async def test_damaged_data_are_refused_and_can_be_repaired(folder):
     data = path.read_bytes()
     path.write_bytes(data[:2000] + b"damaged!" + data[2008:])
     assert "appendonlydir are damaged" in await failure(folder)
-    # The program repairs when it is called by the name of the tool; docs/server.md says so too.
+    # The program repairs when it is called by the name of the tool, as docs/howto/server.md says.
     repair = await asyncio.create_subprocess_exec(
         "valkey-check-aof", "--fix", path, executable=server_binary(), stdin=-1, stdout=-3
     )

@@ -2,7 +2,7 @@
 
 The file is a row of gzip members, so that ``zcat`` reads all of it. Each holds lines of JSON; the
 last line of each says how many lines stand before it in this member and has their SHA-256.
-docs/redis.md shows every field.
+docs/reference/redis.md shows every field.
 
     header      format, version, what the index is, its parameters
     block 0 …   pages, one a line

@@ -1,4 +1,7 @@
-"""How checks on a spread index begin: who else is there. docs/cluster.md tells why it holds."""
+"""How checks on a spread index begin: who else is there.
+
+docs/research/cluster-protocol.md tells why it holds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A check on a spread index, step by step; docs/cluster.md tells how and why it holds."""
+"""A check on a spread index, step by step.
+
+docs/research/cluster-protocol.md tells how and why it holds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How a decision on a spread index is written; docs/cluster.md tells why it holds."""
+"""How a decision on a spread index is written.
+
+docs/research/cluster-protocol.md tells why it holds.
+"""
 
 from __future__ import annotations
 

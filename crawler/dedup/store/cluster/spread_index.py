@@ -1,4 +1,7 @@
-"""The index spread over the nodes of a cluster; docs/cluster.md tells how and why it holds."""
+"""The index spread over the nodes of a cluster.
+
+docs/research/cluster-protocol.md tells how and why it holds.
+"""
 
 from __future__ import annotations
 

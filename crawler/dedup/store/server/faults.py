@@ -49,7 +49,7 @@ _NO_PASSWORD_SET = Fault(
     "the server knows no password; remove user name and password from DEDUP_REDIS_URL", False
 )
 _NO_PERMISSION = Fault(
-    "the server's user lacks a permission (ACL); see docs/server.md for those that are needed",
+    "the server's user lacks a permission (ACL); docs/howto/server.md lists those it needs",
     False,
 )
 _NO_ROOM_FOR_CLIENTS = Fault(

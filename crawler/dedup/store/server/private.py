@@ -243,8 +243,8 @@ class PrivateServer:
 
     def _damaged_sentence(self) -> str:
         return (
-            f"its data in {self._data} are damaged; restore or repair them (docs/server.md says "
-            "how), or move them away to begin with an empty index"
+            f"its data in {self._data} are damaged; restore or repair them (docs/howto/server.md "
+            "says how), or move them away to begin with an empty index"
         )
 
     def _has_manifest(self) -> bool:

@@ -1,5 +1,5 @@
 -- A shard of an index that is spread over a cluster: what all of its scripts share. This text stands
--- behind layout.lua. docs/cluster.md tells the protocol and why it holds.
+-- behind layout.lua. docs/research/cluster-protocol.md tells the protocol and why it holds.
 --
 -- KEYS[1]  the shard's "{tag}:params"
 -- KEYS[2]  "{tag}:guard", which is never there: see keys.py
