@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from html import escape
 from pathlib import Path
 
@@ -39,6 +40,8 @@ _PHOTOGRAPHS = (
     ("report-phone.png", 390, 1.5, "dark", "#decisions", "#similarities"),
 )
 _INK, _CUT, _BLUE, _PAPER, _LINE = "#1c1e21", "#9aa0a6", "#1f4e9c", "#ffffff", "#c9d3e6"
+# What these become where the reader's page is dark.
+_DARK = {_INK: "#e3e5e8", _CUT: "#80868b", _BLUE: "#8ab4f8", _PAPER: "#1e2129"}
 
 
 def demo_page(host: str, path: str) -> str:
@@ -48,13 +51,19 @@ def demo_page(host: str, path: str) -> str:
 
 
 def svg(width: int, height: int, title: str, parts: list[str]) -> str:
-    """A picture on white, readable on dark pages too."""
+    """A picture whose colours follow the reader's choice of a light or dark page."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" font-family="sans-serif" font-size="13">'
     )
+    dark = "".join(
+        f'[{part}="{light}"]{{{part}:{colour}}}'
+        for light, colour in _DARK.items()
+        for part in ("fill", "stroke")
+    )
+    style = f"<style>@media (prefers-color-scheme:dark){{{dark}}}</style>"
     ground = f'<rect width="{width}" height="{height}" fill="{_PAPER}"/>'
-    return "\n".join([head, f"<title>{escape(title)}</title>", ground, *parts, "</svg>", ""])
+    return "\n".join([head, f"<title>{escape(title)}</title>", style, ground, *parts, "</svg>", ""])
 
 
 def text(x: float, y: float, words: str, colour: str = _INK, more: str = "") -> str:
@@ -62,8 +71,8 @@ def text(x: float, y: float, words: str, colour: str = _INK, more: str = "") -> 
     return f'<text x="{x}" y="{y}" fill="{colour}" {more}>{escape(words)}</text>'
 
 
-def stair() -> str:
-    """The steps that one page of the demo site walks down, with the values it really has."""
+def steps_of_a_page() -> str:
+    """The steps of one page of the demo site, with the values it really has."""
     config = DedupConfig()
     sketcher = make_sketcher(config, SEED)
     fingerprint = Fingerprinter(config, SEED)
@@ -83,7 +92,7 @@ def stair() -> str:
         ("exact hash", f"{found.exact.hex()[:12]}… no kept page has it"),
         ("shingles", f"{len(shingle_hashes(texts[1])):,} runs of {config.shingle_size} words"),
         ("sketch", f"{len(values)} values: {', '.join(f'{int(v):08x}' for v in values[:3])}, …"),
-        ("band keys", f"{len(keys[1])} keys; {met} meet those of gazette.example/news/wreck"),
+        ("band keys", f"{len(keys[1])} keys; {met} equal those of gazette.example/news/wreck"),
         ("odd sketch", f"{differing} of {config.verify_bits:,} bits differ from that page's"),
         (
             "verdict",
@@ -106,7 +115,7 @@ def stair() -> str:
             parts.append(
                 f'<path d="M{x + 60} {y + 36} v10" stroke="{_BLUE}" stroke-width="2" fill="none"/>'
             )
-    return svg(790, 16 + 46 * len(steps) + 8, "A page walks down the stair", parts)
+    return svg(790, 16 + 46 * len(steps) + 8, "The steps of a page", parts)
 
 
 def chrome() -> str:
@@ -130,10 +139,80 @@ def chrome() -> str:
     return svg(700, 52 + 19 * len(lines), "What is cut from a page", parts)
 
 
+def architecture() -> str:
+    """Where the filter works in a crawl, in Scrapy's own terms."""
+    parts = []
+
+    def box(x: int, y: int, width: int, *lines: str, own: bool = False) -> None:
+        parts.append(
+            f'<rect x="{x}" y="{y}" width="{width}" height="{16 + 20 * len(lines)}" rx="4" '
+            f'fill="{_BLUE}" fill-opacity="{0.22 if own else 0.06}" stroke="{_BLUE}"/>'
+        )
+        for row, line in enumerate(lines):
+            weight = 'text-anchor="middle"' + (' font-weight="bold"' if row == 0 else "")
+            parts.append(text(x + width / 2, y + 23 + 20 * row, line, _INK, weight))
+
+    def arrow(path: str, x: float, y: float, words: str = "") -> None:
+        parts.append(
+            f'<path d="{path}" stroke="{_BLUE}" stroke-width="2" fill="none" '
+            f'marker-end="url(#tip)"/>'
+        )
+        parts.append(text(x, y, words, _INK, 'text-anchor="middle" font-size="12"'))
+
+    parts.append(
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" '
+        f'markerHeight="6" orient="auto"><path d="M0 0 8 4 0 8z" fill="{_BLUE}"/></marker></defs>'
+    )
+    box(16, 44, 110, "Scheduler", "Downloader")
+    box(192, 44, 130, "Spider", "your callbacks")
+    box(388, 16, 196, "DuplicatePipeline", "main text", "shingles, sketch", "verdict", own=True)
+    box(660, 44, 120, "Your pipelines", "feed, engine")
+    arrow("M126 72 H190", 158, 62, "response")
+    arrow("M322 72 H386", 354, 62, "item")
+    arrow("M584 72 H658", 621, 62, "item + tag")
+    arrow("M257 100 V150 H71 V102", 164, 166, "requests (those for copies are spared)")
+    arrow("M560 112 V140 H656", 720, 144, "DropItem: copies")
+    box(388, 188, 196, "Index", "Redis or Valkey", own=True)
+    arrow("M440 112 V186", 416, 150, "check")
+    arrow("M500 188 V114", 0, -20)
+    parts.append(text(508, 172, "verdict", _INK, 'font-size="12"'))
+    box(192, 188, 130, "Other workers", "more spiders")
+    arrow("M322 216 H386", 0, -20)
+    box(660, 188, 120, "scrapy dedup", "report, override")
+    arrow("M660 216 H586", 0, -20)
+    return svg(796, 260, "The filter in a Scrapy crawl", parts)
+
+
+def badge(label: str, value: str) -> str:
+    """A label and a value, as READMEs begin with."""
+    left, right = (14 + 7 * len(words) for words in (label, value))
+    parts = [
+        f'<rect width="{left}" height="20" fill="{_INK}"/>',
+        f'<rect x="{left}" width="{right}" height="20" fill="{_BLUE}"/>',
+        text(left / 2, 14, label, _PAPER, 'text-anchor="middle" font-size="11"'),
+        text(left + right / 2, 14, value, _PAPER, 'text-anchor="middle" font-size="11"'),
+    ]
+    return svg(left + right, 20, f"{label}: {value}", parts)
+
+
+def badges() -> dict[str, str]:
+    """What pyproject.toml says of the package, by the names of the files."""
+    project = tomllib.loads((FOLDER.parents[1] / "pyproject.toml").read_text())["project"]
+    scrapy = next(line for line in project["dependencies"] if line.startswith("scrapy>="))
+    return {
+        "badge-python.svg": badge("Python", project["requires-python"].removeprefix(">=") + "+"),
+        "badge-scrapy.svg": badge("Scrapy", scrapy.removeprefix("scrapy>=") + "+"),
+        "badge-license.svg": badge("License", project["license"]),
+    }
+
+
 def draw(folder: Path) -> None:
     """Draw all pictures but those of a run."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "stair.svg").write_text(stair(), encoding="utf-8")
+    (folder / "architecture.svg").write_text(architecture(), encoding="utf-8")
+    for name, drawn in badges().items():
+        (folder / name).write_text(drawn, encoding="utf-8")
+    (folder / "steps.svg").write_text(steps_of_a_page(), encoding="utf-8")
     (folder / "chrome.svg").write_text(chrome(), encoding="utf-8")
     found = list_choices(DedupConfig(), false_positives=0.1, false_negatives=0.9)
     save_plot(folder / "s-curve.svg", found[:1], DedupConfig().threshold)
