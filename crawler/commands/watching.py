@@ -39,6 +39,10 @@ def stats_tables(
     hidden = len(rows) - len(rows[:most_hosts])
     title = f"Hosts ({hidden} more in --json)" if hidden else "Hosts"
     found.append((title, ["host", *kinds], rows[:most_hosts]))
+    if stats.errors:
+        found.append(
+            ("Errors of crawls", ["class", "times"], list(map(list, stats.errors.items())))
+        )
 
     if stats.histogram:
         most = max(stats.histogram.values())
@@ -103,6 +107,7 @@ def _list_facts(change: Change) -> dict[str, Any]:
     limit = change.memory_limit
     return {
         "time": _format_now(),
+        "rates over": _format_duration(change.seconds) if change.seconds else None,
         "checks": f"{sum(stats.verdicts.values()):,}",
         "checks a second": _format_rate(change.checks_per_second),
         "addresses known": f"{stats.urls:,}",

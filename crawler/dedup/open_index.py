@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Self
 
 from .config import DedupConfig
@@ -141,6 +142,23 @@ class OpenIndex:
         else:
             page = self.fingerprint(text, whole, least=least)
         return self.scoped(page, url, scope)
+
+    def count_waiting(self) -> int:
+        """Pages in ``DEDUP_DATA_DIR`` that passed unchecked and that this index can check.
+
+        Raises :class:`OSError` if they cannot be read.
+        """
+        name = f"{self.config.namespace} {self.digest}"
+        spool = self._spool or Spool(self.config.data_dir, name, self.fingerprint.fits)
+        return spool.count()[0].pages
+
+    async def count_errors(self, counts: Mapping[str, int]) -> None:
+        """Tell the index how often a crawl failed, by the class of the error, for those who watch.
+
+        Raises :class:`ServerError` when the server gives no answer.
+        """
+        if counts and await self._is_there():
+            await self._exchange.ask(partial(self.store.count_errors, counts))
 
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
         answer = await self._exchange.check(request)

@@ -177,6 +177,8 @@ class DuplicatePipeline:
         """Tell the index what the crawl has found, and whether all responses have come."""
         await (self.gone.report_all() if is_all else self.gone.report_found())
         await self.left_out.report_found()
+        if self._index is not None:
+            await self._failures.report_to(self._index)
 
     async def meet_template(self, url: str, template: SharedTemplate) -> None:
         """Take in what the index knows of the template of a page's site."""
@@ -206,6 +208,7 @@ class DuplicatePipeline:
         if self.sparing is not None:
             await self.sparing.close()
         await self._unchecked.replay_unchecked(self._index)
+        await self._failures.report_to(self._index)
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
         try:

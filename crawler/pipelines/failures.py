@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from ..dedup.errors import DedupError
+
+if TYPE_CHECKING:
+    from ..dedup.index import DuplicateIndex
 
 QUIET: Final = 60.0  # seconds between two lines of the log that tell of errors of one type
 
@@ -15,12 +21,22 @@ class Failures:
     def __init__(self, count: Callable[[str], None]) -> None:
         self._count = count
         self._quiet_until: dict[str, float] = {}
+        self._untold: Counter[str] = Counter()
 
     def is_news(self, error: Exception) -> bool:
         """Count an error, and say whether the log is to tell of it."""
         name, now = type(error).__name__, time.monotonic()
         self._count(f"dedup/errors/{name}")
+        self._untold[name] += 1
         if now < self._quiet_until.get(name, now):
             return False
         self._quiet_until[name] = now + QUIET
         return True
+
+    async def report_to(self, index: DuplicateIndex) -> None:
+        """Tell the index of errors that it has not been told of, if it answers."""
+        told, self._untold = self._untold, Counter()
+        try:
+            await index.count_errors(told)
+        except DedupError:  # what the crawl itself counts is not lost
+            self._untold.update(told)

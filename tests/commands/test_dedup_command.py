@@ -58,6 +58,9 @@ def test_stats_json(dedup, fill):
         "memory_bytes",
         "bytes_per_page",
         "parameters",
+        "last_check",
+        "last_crawl",
+        "errors",
     }
     assert sum(stats["verdicts"].values()) == len(PAGES)
     assert stats["hosts"]["a.example"] == {"unique": 1}

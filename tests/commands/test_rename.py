@@ -1,12 +1,15 @@
-"""Copies and renames while crawls go on, and renames that are killed."""
+"""Indexes of one server: listed, copied and renamed while crawls go on, renames that are killed."""
 
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import threading
+import time
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -127,3 +130,64 @@ def test_a_rename_that_was_killed_goes_on(kind, redis_url, cluster_url, monkeypa
     for name in ("dedup", "third"):
         verdicts, faults, _ = checked(url, PAGES, namespace=name, shards=5)
         assert ({verdict.kind for verdict in verdicts}, faults) == ({Kind.UNCHANGED}, [])
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+def test_the_indexes_of_a_server(kind, dedup, redis_url, cluster_url):
+    """All are listed, in one part or in many; keys that others have under such names are not."""
+    url = {"server": redis_url, "cluster": cluster_url}[kind]
+    before = int(time.time())
+
+    async def crawl():
+        config = DedupConfig(redis_url=url, namespace="news", shards=5)
+        async with DuplicateIndex.open(config) as index:
+            await index.begin_crawl()
+            await index.check_many(PAGES[:3])
+            return (await index.stats()).to_dict()
+
+    stats = asyncio.run(crawl())
+    checked(url, PAGES[:2], namespace="news/0.3")
+    options = ["-s", f"DEDUP_REDIS_URL={url}"]
+    dedup("redis-cli", *options, "HSET", "{queue/}:params", "digest-of", "others")
+    code, out, _ = dedup("indexes", "--json", *options)
+    first, second = json.loads(out)
+    assert code == Exit.FOUND
+    assert (first["namespace"], second["namespace"]) == ("news", "news/0.3")
+    assert (first["kept"], first["urls"], first["checks"]) == (3, 3, 3)
+    assert first["unfinished"] is None
+    for name in ("last_check", "last_crawl"):
+        assert first[name] == stats[name]
+        assert before <= datetime.fromisoformat(first[name]).timestamp() <= time.time()
+    assert second["last_check"]
+    assert second["last_crawl"] is None  # nobody has begun one
+
+    asyncio.run(copy_index(DedupConfig(redis_url=url), "news", "kept"))
+    _, out, _ = dedup("indexes", *options)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert rows[1] == ["kept", "3", "3", "3", first["last_check"], first["last_crawl"]]
+
+
+def test_no_index_on_a_server(dedup):
+    """That is said, with the server's address."""
+    code, out, err = dedup("indexes")
+    assert (code, out) == (Exit.NOTHING, "")
+    assert "there is no index on DEDUP_REDIS_URL unix://" in err
+
+
+@pytest.mark.parametrize("kind", ["server", "cluster"])
+def test_commands_to_the_server(kind, dedup, redis_url, cluster_url, monkeypatch):
+    """Answers look as those of redis-cli do; an error of the server is one of them."""
+    url = {"server": redis_url, "cluster": cluster_url}[kind]
+    checked(url, PAGES[:3])
+    options = ["-s", f"DEDUP_REDIS_URL={url}"]
+    key = "{dedup/}:stats" if kind == "cluster" else "{dedup}:stats"
+    assert dedup("redis-cli", *options, "HGETALL", key)[1] == '1) "unique"\n2) "3"\n'
+    code, out, _ = dedup("redis-cli", *options, "LPUSH", key, "x")
+    assert code == Exit.NOTHING
+    assert out.startswith("(error) WRONGTYPE")
+    lines = f"HGET '{key}' unique\n\nEXISTS '{key}'\nHGET '{key}' near\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    code, out, _ = dedup("redis-cli", *options)
+    assert (code, out) == (Exit.FOUND, '"3"\n(integer) 1\n(nil)\n')
+    monkeypatch.setattr("sys.stdin", io.StringIO("HGET 'open"))
+    assert "is no command: No closing quotation" in dedup("redis-cli", *options)[2]

@@ -457,6 +457,9 @@ async def test_own_faults_lose_nothing(bench, monkeypatch, caplog):
     assert item["dedup"]["kind"] == "unchecked"
     assert bench.stats["dedup/errors/ZeroDivisionError"] == 1
     assert caplog.records[-1].exc_info
+    await bench.pipeline.close_spider()
+    async with DuplicateIndex.open(bench.pipeline.config) as index:
+        assert (await index.stats()).errors == {"ZeroDivisionError": 1}
 
 
 @pytest.mark.parametrize(("on_error", "stops"), [("unchecked", 0), ("stop", 1)])

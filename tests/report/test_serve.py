@@ -19,10 +19,13 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind
 from crawler.dedup.archive.database import archive_path
+from crawler.dedup.store.index_reader import ServerMemory
 from crawler.dedup.store.namespaces import clear_index
+from crawler.dedup.store.statistics import IndexStats
 from crawler.report.survey import Survey
 from crawler.report.web import server, view
 from crawler.report.web.guard import form_token
+from crawler.report.web.metrics import Watched, open_metrics
 from tests.conftest import Server, wait_until
 from tests.report.browser import PHONE, Visit, visit
 from tests.report.pages import ATTACKS, fill, hostile_pages, run, write_report
@@ -783,7 +786,17 @@ def test_metrics(site: Served) -> None:
     assert checks == {"unique": 1, "near": 1, "exact": 1}
     assert families["scrapy_neardup_kept_pages"].samples[0].value == 1
     assert families["scrapy_neardup_known_urls"].samples[0].value == 3
-    assert families["scrapy_neardup_memory_bytes"].samples[0].value > 100
+    values = {
+        name.removeprefix("scrapy_neardup_"): family.samples[0].value
+        for name, family in families.items()
+        if family.type == "gauge"
+    }
+    assert values["memory_bytes"] > 100
+    assert values["page_bytes"] > 100
+    assert values["server_memory_bytes"] > 100_000
+    assert values["server_memory_limit_bytes"] == 0
+    assert (values["hosts"], values["waiting_pages"]) == (2, 0)
+    assert time.time() - 60 < values["last_check_timestamp_seconds"] <= time.time()
     buckets = {
         s.labels["le"]: s.value
         for s in families["scrapy_neardup_near_similarity"].samples
@@ -791,6 +804,21 @@ def test_metrics(site: Served) -> None:
     }
     assert buckets["0.8"] == 0
     assert buckets["1.0"] == buckets["+Inf"] == 1
+
+
+def test_metrics_of_what_went_wrong() -> None:
+    """Errors that crawls told of, pages that wait, and how full the server is."""
+    stats = IndexStats("news", {}, {}, {}, 0, 0, None, None, {}, errors={"ServerError": 3})
+    servers = [ServerMemory(50, 100), ServerMemory(80, 100)]
+    lines = open_metrics(stats, Watched(0, 7, servers)).decode().splitlines()
+    for expected in (
+        'scrapy_neardup_errors_total{error="ServerError",namespace="news"} 3.0',
+        'scrapy_neardup_waiting_pages{namespace="news"} 7.0',
+        'scrapy_neardup_server_memory_bytes{namespace="news"} 130.0',
+        'scrapy_neardup_server_memory_limit_bytes{namespace="news"} 200.0',
+        'scrapy_neardup_server_fullness{namespace="news"} 0.8',
+    ):
+        assert expected in lines
 
 
 def test_dashboard(site: Served) -> None:

@@ -56,12 +56,16 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 
 def _print_stats(stats: IndexStats) -> None:
+    from ...dedup.verdict import plain
+
     for table in stats_tables(stats, _HOSTS if is_terminal() else None):
         print_table(*table)
     facts: dict[str, Any] = {
         "namespace": stats.namespace,
         "addresses known": stats.urls,
         "pages kept": stats.kept,
+        "last check": plain(stats.last_check),
+        "last crawl": plain(stats.last_crawl),
         "memory, bytes (estimate)": stats.memory_bytes,
         "bytes per page kept (estimate)": stats.bytes_per_page,
         **stats.parameters,

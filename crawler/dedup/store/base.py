@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..fingerprint import Fingerprint
@@ -74,6 +74,14 @@ class Store(Reader, ABC):
             # What was decided by a wish that is taken back has to be decided anew, once.
             if decision is not None or await client.hexists(keys.overrides, url):
                 await client.hset(keys.overrides, url, decision or AGAIN)
+
+    async def count_errors(self, counts: Mapping[str, int]) -> None:
+        """Add up how often crawls failed, by the class of the error."""
+        pipe: Any = self._client.pipeline(transaction=False)
+        for name, number in counts.items():
+            pipe.hincrby(self.head.errors, name, number)
+        with explain_faults():
+            await pipe.execute()
 
     async def template(self, host: str) -> bytes:
         """The log of a host's template, 4 bytes an entry: see lua/pages.lua."""

@@ -22,7 +22,10 @@ from .server.faults import FOREIGN, NO_STATE, explain_faults
 
 _BLOCKS_IN_RUN: Final = 8  # read by one run of a script: the server does nothing else meanwhile
 _NUMBER: Final = re.compile(rb"-?[0-9]{1,18}")
-_COUNTS = ("state", "stats", "hosts", "histogram")
+_COUNTS = ("state", "stats", "hosts", "histogram", "errors")
+_TIMES: Final = frozenset(
+    ("clock", "checked", "crawled")
+)  # of the state: the latest of all shards counts
 
 
 class ServerMemory(NamedTuple):
@@ -87,8 +90,9 @@ class Reader:
                 raise ServerError(NO_STATE.sentence)
 
     async def read_counters(self) -> dict[str, dict[str, str]]:
-        """The hashes ``params``, ``state``, ``stats``, ``hosts`` and ``histogram``; numbers are
-        those of all shards together.
+        """The hashes ``params``, ``state``, ``stats``, ``hosts``, ``histogram`` and ``errors``.
+
+        Numbers are those of all shards together, times the latest.
         """
         pipe: Any = self._client.pipeline(transaction=False)
         pipe.hgetall(self.head.params)
@@ -100,8 +104,12 @@ class Reader:
         found = {"params": {_decode_text(k): _decode_text(v) for k, v in params.items()}}
         for place, name in enumerate(_COUNTS):
             total: Counter[str] = Counter()
+            times = _TIMES if name == "state" else frozenset[str]()
             for reply in replies[place :: len(_COUNTS)]:
-                total.update({_decode_text(k): _read_number(v) for k, v in reply.items()})
+                counts = {_decode_text(k): _read_number(v) for k, v in reply.items()}
+                total.update({k: n for k, n in counts.items() if k not in times})
+                for k in times & counts.keys():
+                    total[k] = max(total[k], counts[k])
             found[name] = {k: str(v) for k, v in total.items() if v}
         return found
 

@@ -15,6 +15,7 @@ FIXED: Final = (
     "stats",
     "hosts",
     "histogram",
+    "errors",
     "overrides",
     "templates",
     "rules",
@@ -75,6 +76,11 @@ class Keys:
     def histogram(self) -> str:
         """Hash: similarity, rounded down to hundredths → near-duplicates found."""
         return self.prefix + "histogram"
+
+    @property
+    def errors(self) -> str:
+        """Hash: class of an error → how often crawls failed with it."""
+        return self.prefix + "errors"
 
     @property
     def overrides(self) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
+from ..verdict import plain, time_of
 from .base import Store
 from .layout import PAGES_IN_BLOCK
 from .records import split_block
@@ -25,7 +28,9 @@ class IndexStats:
     ``memory_bytes`` is all that the index takes in the server: pages, weighed on a sample, and
     besides them counts, templates, decisions and checks under way. It is None where the server
     forbids to weigh. ``bytes_per_page`` is what pages take, records of copies included, for each
-    kept one.
+    kept one. ``last_check`` is when a page was checked last, and ``last_crawl`` when the last crawl
+    began; None if that is not known. ``errors`` maps the class of an error to how often crawls
+    failed with it.
     """
 
     namespace: str
@@ -37,10 +42,19 @@ class IndexStats:
     memory_bytes: int | None
     bytes_per_page: float | None
     parameters: dict[str, str]
+    last_check: datetime | None = None
+    last_crawl: datetime | None = None
+    errors: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The counts as plain values."""
-        return asdict(self)
+        times = {name: plain(getattr(self, name)) for name in ("last_check", "last_crawl")}
+        return {**asdict(self), **times}
+
+
+def read_time(state: Mapping[str, int], name: str) -> datetime | None:
+    """A time of an index's state, None if it is not known."""
+    return time_of(state[name]) if state.get(name) else None
 
 
 async def read_statistics(store: Store, *, bands: int) -> IndexStats:
@@ -64,6 +78,9 @@ async def read_statistics(store: Store, *, bands: int) -> IndexStats:
         memory_bytes=None if besides is None else besides + pages,
         bytes_per_page=round(pages / kept, 1) if pages and kept else None,
         parameters={k: v for k, v in sorted(counters["params"].items()) if k != "digest"},
+        last_check=read_time(state, "checked"),
+        last_crawl=read_time(state, "crawled"),
+        errors={name: int(n) for name, n in sorted(counters["errors"].items())},
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -20,7 +22,7 @@ from ..tables import host_rows, verdict_rows
 from ..texts import MOST_WORDS, side_by_side
 from .deciding import Deciding
 from .guard import Guard
-from .metrics import CONTENT_TYPE, open_metrics
+from .metrics import CONTENT_TYPE, Watched, open_metrics
 from .supposing import Supposing
 from .view import MOST_FOUND, View, part_of
 
@@ -212,7 +214,12 @@ class Site:
     async def show_metrics(self, request: Request) -> Response:
         """Counts for Prometheus."""
         stats, decided = await self._index.stats(), await self._index.overrides()
-        return Response(open_metrics(stats, len(decided)), media_type=CONTENT_TYPE)
+        waiting = None
+        with suppress(OSError):
+            waiting = await asyncio.to_thread(self._index.count_waiting)
+        servers = await self._index.store.server_memory()
+        watched = Watched(len(decided), waiting, servers)
+        return Response(open_metrics(stats, watched), media_type=CONTENT_TYPE)
 
     async def show_failure(self, request: Request, error: Exception) -> Response:
         """What went wrong, in one sentence."""

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
+    from ...dedup.store.index_reader import ServerMemory
     from ...dedup.store.statistics import IndexStats
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 _PREFIX = "scrapy_neardup_"
 
 
-def open_metrics(stats: IndexStats, overrides: int) -> bytes:
+class Watched(NamedTuple):
+    """What is told beside an index's own counts.
+
+    ``overrides`` are those of people, ``waiting`` pages that passed unchecked and wait in
+    ``DEDUP_DATA_DIR``, None where that cannot be read; ``servers`` the memory of each server, None
+    where they do not tell.
+    """
+
+    overrides: int
+    waiting: int | None
+    servers: Sequence[ServerMemory] | None
+
+
+def open_metrics(stats: IndexStats, watched: Watched) -> bytes:
     """The counts in OpenMetrics' text format, each with the index's namespace."""
     from prometheus_client import CollectorRegistry
     from prometheus_client.openmetrics.exposition import generate_latest
 
     class Counts:
         def collect(self) -> Iterator[Metric]:
-            yield from _list_families(stats, overrides)
+            yield from _list_families(stats, watched)
 
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Counts())
@@ -30,7 +45,7 @@ def open_metrics(stats: IndexStats, overrides: int) -> bytes:
     return text
 
 
-def _list_families(stats: IndexStats, overrides: int) -> Iterator[Metric]:
+def _list_families(stats: IndexStats, watched: Watched) -> Iterator[Metric]:
     from prometheus_client.core import (
         CounterMetricFamily,
         GaugeMetricFamily,
@@ -44,11 +59,38 @@ def _list_families(stats: IndexStats, overrides: int) -> Iterator[Metric]:
     for kind, count in stats.verdicts.items():
         checks.add_metric([*where, kind], count)
     yield checks
+    errors = CounterMetricFamily(
+        f"{_PREFIX}errors",
+        "Failures of crawls, by class of the error.",
+        labels=["namespace", "error"],
+    )
+    # From 0 on, for Prometheus takes the first value of a series for none that has grown.
+    for name, count in {"ServerError": 0, **stats.errors}.items():
+        errors.add_metric([*where, name], count)
+    yield errors
+    used = limit = None
+    if watched.servers:  # of a cluster all nodes together
+        used = sum(server.used for server in watched.servers)
+        limits = [server.limit for server in watched.servers]
+        limit = sum(limits) if all(limits) else 0
+    fullest = max((s.used / s.limit for s in watched.servers or () if s.limit), default=None)
     gauges = [
         ("kept_pages", "Pages that stand for themselves.", stats.kept),
         ("known_urls", "Addresses in the index.", stats.urls),
         ("memory_bytes", "Memory of the index in the server, from a sample.", stats.memory_bytes),
-        ("overrides", "Decisions made by people.", overrides),
+        ("page_bytes", "Bytes of memory for each page kept, from a sample.", stats.bytes_per_page),
+        ("hosts", "Hosts of the pages checked.", len(stats.hosts)),
+        ("waiting_pages", "Pages that passed unchecked and wait.", watched.waiting),
+        ("server_memory_bytes", "Memory that the server uses, with all it holds.", used),
+        ("server_memory_limit_bytes", "The server's maxmemory, 0 if it has none.", limit),
+        ("server_fullness", "Share of the limit that is used, on the fullest node.", fullest),
+        (
+            "last_check_timestamp_seconds",
+            "When a page was checked last.",
+            _seconds(stats.last_check),
+        ),
+        ("last_crawl_timestamp_seconds", "When a crawl began last.", _seconds(stats.last_crawl)),
+        ("overrides", "Decisions made by people.", watched.overrides),
     ]
     for name, text, value in gauges:
         if value is not None:
@@ -68,3 +110,7 @@ def _list_families(stats: IndexStats, overrides: int) -> Iterator[Metric]:
     )
     histogram.add_metric(where, [*buckets, ("+Inf", total)], sum_value=None)
     yield histogram
+
+
+def _seconds(time: datetime | None) -> float | None:
+    return None if time is None else time.timestamp()

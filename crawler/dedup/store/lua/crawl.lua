@@ -48,6 +48,7 @@ local function begun_together(start)
 end
 
 local function begin(least, name)
+  state.crawled = math.max(state.crawled, tonumber(ARGV[2]))
   local known = name ~= '' and redis.call('HGET', CRAWLS, '=' .. name)
   if known then
     local number, start = string.match(known, '^(%d+) (%d+)$')

@@ -22,10 +22,11 @@ local MAX_PAGES = 16 -- under one key
 local MORE = 255 * 2 ^ 24 - 1 -- stands under a key for those left out, so that no audit misses them
 
 local NAMES = {'next', 'fill', 'kept', 'hand', 'url.n', 'exact.n', 'band.n', 'url.size',
-  'exact.size', 'band.size', 'clock'}
+  'exact.size', 'band.size', 'clock', 'checked', 'crawled'}
 local state -- next: number of the next page; kept: pages that stand for themselves; hand: bucket
 -- of the table of URLs that was looked at last for what has expired; fill: bytes of the newest block;
--- clock: the latest time at which a page was seen or a crawl began, see crawl.lua;
+-- clock: the latest time at which a page was seen or a crawl began, see crawl.lua; checked, crawled: when
+-- a page was checked last, and when the last crawl began, for people;
 -- <group>.n, <group>.size: entries and buckets of the tables of a group
 local stored -- the values as they were loaded, by the order of NAMES
 
@@ -46,14 +47,15 @@ local function load_state()
   TABLES, SHARDS = tonumber(parameters[1] or nil), tonumber(parameters[2] or nil) or 1
   stored = redis.call('HMGET', STATE, unpack(NAMES))
   for i = 1, #NAMES do stored[i] = tonumber(stored[i]) end
-  local next, fill, kept, hand, urls, exacts, bands, url_size, exact_size, band_size, clock =
-    unpack(stored, 1, #NAMES)
+  local next, fill, kept, hand, urls, exacts, bands, url_size, exact_size, band_size, clock,
+    checked, crawled = unpack(stored, 1, #NAMES)
   if not next then see_that_it_is_new() end
   -- Written out, for a table that grows field by field takes far longer.
   state = {next = next or 1, fill = fill or 0, kept = kept or 0, hand = hand or 0,
     ['url.n'] = urls or 0, ['exact.n'] = exacts or 0, ['band.n'] = bands or 0,
     ['url.size'] = url_size or MIN_BUCKETS, ['exact.size'] = exact_size or MIN_BUCKETS,
-    ['band.size'] = band_size or MIN_BUCKETS, clock = clock or 0}
+    ['band.size'] = band_size or MIN_BUCKETS, clock = clock or 0,
+    checked = checked or 0, crawled = crawled or 0}
 end
 
 local function save_state()

@@ -58,8 +58,10 @@ local function read_page(packed)
     own = own}
 end
 
--- Notes when a page was seen, so that a crawl that begins later begins later by any clock.
+-- Notes when a page was seen, so that a crawl that begins later begins later by any clock, and that it is
+-- checked now.
 local function note_seen(page)
+  state.checked = math.max(state.checked, tonumber(ARGV[2]))
   if page.seen > state.clock then state.clock = page.seen end
 end
 

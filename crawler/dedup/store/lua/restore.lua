@@ -54,6 +54,7 @@ local function restore(packed)
   end
   if not IS_COPY[meta.standing] then meta.rep = nil end
   if meta.last_seen > state.clock then state.clock = meta.last_seen end
+  if meta.last_seen > state.checked then state.checked = meta.last_seen end
   write_record(meta) -- before all else, for it fails where somebody wrote under its key
   if not meta.rep then
     state.kept = state.kept + 1

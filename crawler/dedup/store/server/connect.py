@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ from redis.backoff import EqualJitterBackoff, NoBackoff
 from ...config import DedupConfig
 from ...errors import ServerError
 from .address import Address, mask_url, parse_address
-from .faults import explain_fault
+from .faults import explain_fault, explain_faults
 from .private import PrivateServer, private_server
 
 Cluster: TypeAlias = RedisCluster
@@ -61,6 +61,22 @@ def server_name(config: DedupConfig) -> str:
     if config.redis_url is None:
         return f"the private server in DEDUP_DATA_DIR {config.data_dir}"
     return f"DEDUP_REDIS_URL {mask_url(config.redis_url)}"
+
+
+async def send_command(client: Client, words: Sequence[str]) -> Any:
+    """The server's reply to a command, or the error that it answers.
+
+    Raises :class:`ServerError` when there is no answer.
+    """
+    # As bytes a name is none that redis-py knows: it leaves the reply as it came. A client of a
+    # cluster has to know it, for the key tells the node.
+    name: Any = words[0] if isinstance(client, RedisCluster) else words[0].encode()
+    commands: Any = client
+    with explain_faults():
+        try:
+            return await commands.execute_command(name, *words[1:])
+        except (redis_errors.ResponseError, redis_errors.RedisClusterException) as error:
+            return error
 
 
 async def read_infos(client: Client, *sections: str) -> list[dict[str, Any]]:
