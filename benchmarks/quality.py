@@ -21,7 +21,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -36,8 +36,9 @@ from benchmarks.folders import lack_of
 from benchmarks.sketch import environment
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.fingerprint import make_normaliser
-from crawler.dedup.sketches import Sketcher
+from crawler.dedup.sketches import Sketcher, TwoStage
 from crawler.dedup.sketches.lsh import fewest_bands
+from crawler.dedup.sketches.method import SketchArray
 from crawler.dedup.sketches.shingles import Shingler
 from crawler.dedup.sketches.similarity import jaccard
 
@@ -107,8 +108,13 @@ def sharing(keys: Iterable[Iterable[Any]], min_matches: int = 1) -> Iterator[Pai
     return ((a, b) for (a, b), count in counts.items() if count >= min(needed[a], needed[b]))
 
 
-def by_sketch(texts: Texts, threshold: float, method: str, **options: Any) -> tuple[Scores, int]:
-    """Estimates of all candidates of one of our methods, and bytes of sketch and keys a text."""
+def by_sketch(
+    texts: Texts, threshold: float, method: str, *, as_index: bool = False, **options: Any
+) -> tuple[Scores, int]:
+    """Estimates of all candidates of one of our methods, and bytes of sketch and keys a text.
+
+    `as_index`, with `two-stage`: as an index verifies them.
+    """
     if method in ("fast", "minwise", "one-permutation"):
         count = options.get("num_hashes", 200 if method == "minwise" else 256)
         chosen = fewest_bands(threshold, count)
@@ -126,7 +132,20 @@ def by_sketch(texts: Texts, threshold: float, method: str, **options: Any) -> tu
         )
         for a, b in sharing(keys, sketcher.method.min_matches)
     }
+    if as_index:
+        found = dict(as_in_index(sketcher.method, sketches, found))
     return found, size // len(texts.texts)
+
+
+def as_in_index(
+    method: TwoStage, sketches: Sequence[SketchArray], found: Iterable[Pair]
+) -> Iterator[tuple[Pair, float]]:
+    """The candidates whose simhashes are near enough, and the resemblance that these estimate."""
+    hashes = [method.simhash_part(sketch) for sketch in sketches]
+    for a, b in found:
+        similarity = method.second.estimate(hashes[a], hashes[b]).similarity
+        if similarity >= method.least_similarity:
+            yield (a, b), similarity
 
 
 def exactly(texts: Texts, threshold: float) -> tuple[Scores, int]:
@@ -185,7 +204,8 @@ METHODS: dict[str, Callable[[Texts, float], tuple[Scores, int]]] = {
     "modulo 3, containment": partial(by_sketch, method="modulo"),
     "supershingles": partial(by_sketch, method="supershingles"),
     "simhash 64": partial(by_sketch, method="simhash"),
-    "two-stage": partial(by_sketch, method="two-stage"),
+    "two-stage": partial(by_sketch, method="two-stage", as_index=True),
+    "two-stage, any distance": partial(by_sketch, method="two-stage"),
     "datasketch, 256 + LSH": by_datasketch,
     "TextProfileSignature": by_text_profile,
 }

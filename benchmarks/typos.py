@@ -255,6 +255,18 @@ def lines(report: dict[str, Any]) -> Iterator[str]:
             yield f"{name:12}{corrected:12}" + "".join(f"{v:8.4f}" for v in values.values())
 
 
+class Report(dict[str, Any]):
+    """Parts that are measured when they are asked for, so that each is printed as soon as it is."""
+
+    def __init__(self, parts: dict[str, Callable[[], Any]]) -> None:
+        super().__init__()
+        self.parts = parts
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = self.parts[name]()
+        return self[name]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=folder_with("typo_pairs"), required=True)
@@ -268,30 +280,43 @@ def main() -> None:
     pairs = list(rows(options.data / "typo_pairs" / "pairs.jsonl"))
     clean, noisy = ([pair[side] for pair in pairs] for side in ("clean", "noisy"))
     sets = {name: load(options.data, name) for name in ("licenses", "html")}
-    cost = {
-        "loading": (loading,),
-        "clean pairs": milliseconds(clean),
-        "noisy pairs": milliseconds(noisy),
-        "by scans": milliseconds(noisy, "scans"),
-        "by bad-scans": milliseconds(noisy, "bad-scans"),
-    }
-    for name, texts in sets.items():
-        cost[name] = milliseconds(texts.texts)
     libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
-    report = {
-        "environment": environment() | libraries,
-        "table 2": typos_paper.table_2(pairs),
-        "figure 3": typos_paper.figure_3(pairs),
-        "table 4": typos_paper.table_4(options.data),
-        "own": own(pairs),
-        "characters": characters(pairs, sets["licenses"]),
-        "altered": {"clean pairs": altered(clean)}
-        | {name: altered(texts.texts) for name, texts in sets.items()},
-        "cost": cost,
-        "made up": made_up(options.data),
-        "sets": {name: {way: precision(texts, way) for way in OWN} for name, texts in sets.items()},
-    }
-    print(json.dumps(report, indent=2) if options.json else "\n".join(lines(report)))
+
+    def cost() -> dict[str, Any]:
+        return {
+            "loading": (loading,),
+            "clean pairs": milliseconds(clean),
+            "noisy pairs": milliseconds(noisy),
+            "by scans": milliseconds(noisy, "scans"),
+            "by bad-scans": milliseconds(noisy, "bad-scans"),
+            **{name: milliseconds(texts.texts) for name, texts in sets.items()},
+        }
+
+    def alterations() -> dict[str, Any]:
+        found = {name: altered(texts.texts) for name, texts in sets.items()}
+        return {"clean pairs": altered(clean), **found}
+
+    report = Report(
+        {
+            "environment": lambda: environment() | libraries,
+            "table 2": lambda: typos_paper.table_2(pairs),
+            "figure 3": lambda: typos_paper.figure_3(pairs),
+            "table 4": lambda: typos_paper.table_4(options.data),
+            "own": lambda: own(pairs),
+            "characters": lambda: characters(pairs, sets["licenses"]),
+            "altered": alterations,
+            "cost": cost,
+            "made up": lambda: made_up(options.data),
+            "sets": lambda: {
+                name: {way: precision(texts, way) for way in OWN} for name, texts in sets.items()
+            },
+        }
+    )
+    if options.json:
+        print(json.dumps({name: report[name] for name in report.parts}, indent=2))
+    else:
+        for line in lines(report):
+            print(line, flush=True)
     if options.svg:
         options.svg.write_text(svg(pairs, report["own"]), encoding="utf-8")
 

@@ -117,6 +117,7 @@ def test_nothing_there(dedup, words, output):
         (["stats", "more"], "there is no place for the argument 'more'"),
         (["where", "--format", "nginx", "--json"], "--json: not allowed with argument --format"),
         (["export", "-"], "expects a file, not '-'"),
+        (["export", "x.jsonl"], "the file is compressed, as 'x.jsonl.gz', not 'x.jsonl'"),
         (["where", "-o", "-"], "expects a file, not '-'"),
         (["show"], "the following arguments are required: URL"),
         (["stats", "--set", "DEDUP_THRESHOLD=2"], "DEDUP_THRESHOLD expects a number"),

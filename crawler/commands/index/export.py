@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...wording import counted
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 
 HELP = "Write the index to a file"
 
+_PLAIN = (".json", ".jsonl", ".jl", ".txt")  # as what programs would take gzip
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", type=output_file, metavar="FILE", help="a new file, as index.jsonl.gz"
+        "file", type=_parse_file, metavar="FILE", help="a new file, as index.jsonl.gz"
     )
     parser.add_argument("--json", action="store_true", help="print JSON: the pages written")
 
@@ -50,3 +53,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if pages:
         return Exit.FOUND
     return nothing_found(settings, "the index holds no pages")
+
+
+def _parse_file(text: str) -> Path:
+    path = output_file(text)
+    if path.suffix in _PLAIN:
+        raise argparse.ArgumentTypeError(
+            f"expects a name that says that the file is compressed, as '{text}.gz', not {text!r}"
+        )
+    return path

@@ -95,9 +95,17 @@ class Parameters:
             )
         raise ParameterMismatch(
             f"the index {self._namespace!r} was made with other parameters "
-            f"({self.describe_differences(found)}): set them as they were, or choose another "
-            "DEDUP_NAMESPACE"
+            f"({self.describe_differences(found)}): set them as they were{self._seed_hint(found)}, "
+            "or choose another DEDUP_NAMESPACE"
         )
+
+    def _seed_hint(self, found: Mapping[str, str]) -> str:
+        """What to set where the seeds differ: of one that is set the index tells a digest alone."""
+        if found.get("seed") == self._values.get("seed"):
+            return ""
+        if found.get("seed", "").startswith(SECRET):
+            return ", DEDUP_SEED to the number that the index was made with"
+        return " and leave DEDUP_SEED unset, for the index has drawn its seed"
 
     def takes_over(self, listing: Sequence[bytes]) -> bool:
         """Whether an index that has the parameters `listing` is of an earlier format and fits.
