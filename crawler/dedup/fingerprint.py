@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xxhash
 
-from .scopes import mask_fingerprint
+from .scopes import mask_fingerprint, mask_shingles
 from .sketches import Method, Sketcher, TwoStage
 from .sketches.hashing import sorted_unique
 from .sketches.lsh import TABLE_KEY_BITS
@@ -141,6 +141,17 @@ class Fingerprinter:
         """The fingerprint of a page of a scope, see :mod:`.scopes`."""
         one_table = self._sketcher.method.tables is None
         return mask_fingerprint(page, scope, self._seed, one_table=one_table)
+
+    def shingles(self, text: str, scope: str = "") -> ShingleArray:
+        """The hashes of the shingles of a scope's text, sorted; of one too short for any, that of
+        its words.
+        """
+        page, normalised = self._read(text)
+        if normalised is not None:
+            hashes = self._sketcher.shingler.of_encoded(normalised)
+        else:
+            hashes = np.array([int.from_bytes(page.exact[:8])] if page.words else [], np.uint64)
+        return sorted_unique(mask_shingles(hashes, scope, self._seed))
 
     def exact(self, text: str) -> bytes:
         """The hash of a text's normalised words (12 bytes)."""

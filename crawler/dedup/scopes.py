@@ -20,6 +20,7 @@ from .identity import domain, host
 if TYPE_CHECKING:
     from .config import DedupConfig
     from .fingerprint import Fingerprint
+    from .sketches.hashing import ShingleArray
 
 _KEY: Final = 4  # bytes of a key
 
@@ -78,6 +79,13 @@ def mask_fingerprint(
         bands=_mask_keys(page.bands, key, one_table),
         odd=tuple(one._replace(bits=_xor(one.bits, odd)) for one in page.odd),
     )
+
+
+def mask_shingles(hashes: ShingleArray, scope: str, seed: int) -> ShingleArray:
+    """The hashes of shingles of a scope's page, in no order; '' changes nothing."""
+    if not scope:
+        return hashes
+    return hashes ^ np.uint64(int.from_bytes(_make_mask(scope, seed, hashes.itemsize)))
 
 
 def _mask_keys(bands: bytes, mask: int, in_order: bool) -> bytes:

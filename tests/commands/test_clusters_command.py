@@ -97,7 +97,19 @@ def test_pairs(dedup, jsonl):
         ("http://a/2", "http://a/4"),
         ("3", "http://a/4"),
     }
-    assert dedup("clusters", "--pairs", jsonl(*DOCUMENTS))[1].count("\n") == 3 + 2
+    _, out, err = dedup("clusters", "--pairs", jsonl(*DOCUMENTS))
+    assert out.count("\n") == 3 + 2
+    assert "of pairs at 0.8 the bands find 96.5%" in err
+    code, out, err = dedup("clusters", "--pairs", "--exact", "--json", jsonl(*DOCUMENTS))
+    exact = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (Exit.FOUND, "")
+    assert [(pair["first"], pair["second"]) for pair in exact] == [
+        ("http://a/2", "3"),
+        ("http://a/2", "http://a/4"),
+        ("3", "http://a/4"),
+    ]
+    assert all(pair["low"] == pair["similarity"] == pair["high"] for pair in exact)
+    assert dedup("clusters", "--exact", jsonl(*DOCUMENTS))[0] == Exit.USAGE
 
 
 def test_html_is_read_by_the_extractor_of_the_settings(dedup, jsonl):
@@ -222,3 +234,6 @@ def test_scopes_of_a_file(dedup, jsonl):
         _, out, _ = dedup("clusters", "--json", jsonl(*rows), "-s", f"DEDUP_SCOPE={scope}")
         found = {json.loads(line)["cluster"] for line in out.splitlines()}
         assert len(found) == clusters
+        words = "clusters", "--pairs", "--exact", "--json", jsonl(*rows)
+        _, out, _ = dedup(*words, "-s", f"DEDUP_SCOPE={scope}")
+        assert len(out.splitlines()) == {1: 6, 2: 2}[clusters]

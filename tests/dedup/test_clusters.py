@@ -11,6 +11,7 @@ import pytest
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, jaccard, shingle_hashes
 from crawler.dedup.analysis.clustering import cluster_texts, similar_pairs
+from crawler.dedup.analysis.exact_pairs import exact_pairs
 from crawler.dedup.candidates import Rule
 from crawler.dedup.fingerprint import EXACT_BYTES, Fingerprint, Fingerprinter, make_sketcher
 from crawler.dedup.sketches import METHODS
@@ -168,3 +169,43 @@ async def test_representatives_are_what_a_crawl_keeps_by_every_method(redis_url,
     assert members.keys() <= pairs.keys()
     for (_, number), member in members.items():
         assert member.estimate.similarity == pytest.approx(verdicts[number].similarity)
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.5, 0.8, 1.0])
+def test_exact_pairs_are_those_of_all_pairs(threshold, monkeypatch):
+    """None is missed and none is wrong, in the order of similar pairs, however little is held."""
+    monkeypatch.setattr("crawler.dedup.analysis.exact_pairs._MOST_AT_ONCE", 100)
+    rng = random.Random(threshold)
+    bases = [rng.sample(range(200), rng.randrange(40)) for _ in range(20)]
+    sets = []
+    for _ in range(80):
+        near = {*rng.choice(bases), *rng.sample(range(220), rng.randrange(4))}
+        gone = set(rng.sample(sorted(near), min(len(near), rng.randrange(3))))
+        sets.append(np.array(sorted(near - gone), np.uint64))
+    expected = [
+        (a, b, similarity)
+        for b in range(len(sets))
+        for a in range(b)
+        if sets[a].size and sets[b].size
+        if (similarity := jaccard(sets[a], sets[b])) >= threshold
+    ]
+    found = [(a, b, known.similarity) for a, b, known in exact_pairs(sets, threshold)]
+    assert found == expected
+    assert expected
+
+
+@pytest.mark.parametrize("sets", [[], [[]], [[], [], [7], []]])
+def test_exact_pairs_of_hardly_anything(sets):
+    """Texts without shingles are like no other."""
+    assert list(exact_pairs([np.array(one, np.uint64) for one in sets], 0.8)) == []
+
+
+def test_exact_pairs_of_texts():
+    """Short texts are similar if their words are equal, others by all their shingles."""
+    fingerprint = Fingerprinter(DedupConfig(), seed=1)
+    long = article(1)
+    near = changed(long, 2)
+    texts = ["Red tea", text(long), "red, tea!", "", text(near), "", "green tea"]
+    pairs = list(exact_pairs(list(map(fingerprint.shingles, texts)), 0.5))
+    similarity = jaccard(shingle_hashes(text(long)), shingle_hashes(text(near)))
+    assert [(a, b, known.similarity) for a, b, known in pairs] == [(0, 2, 1.0), (1, 4, similarity)]
