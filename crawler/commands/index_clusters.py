@@ -16,6 +16,15 @@ CLUSTERS = 20
 MEMBERS = 5
 
 
+def is_cluster_number(name: str) -> bool:
+    """Whether an argument names a cluster by its number.
+
+    >>> is_cluster_number("7"), is_cluster_number("http://a.example/7")
+    (True, False)
+    """
+    return name.isascii() and name.isdigit() and len(name) < 11
+
+
 def rows_of(clusters: Sequence[IndexCluster]) -> Iterator[dict[str, Any]]:
     """One row for each page, for CSV and JSON lines."""
     for one in clusters:

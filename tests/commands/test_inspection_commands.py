@@ -41,6 +41,28 @@ def test_cluster_command(dedup, fill):
     assert err == "scrapy dedup: there is no cluster 'http://nowhere/'\n"
 
 
+def test_copies_command(dedup, fill):
+    """Kept pages come with the number of their copies and all URLs, by size, or one of them."""
+    assert dedup("copies")[0] == Exit.NOTHING
+    fill(PAGES)
+    clusters = json.loads("[" + ",".join(dedup("clusters", "--json")[1].splitlines()) + "]")
+    expected = {}
+    for row in clusters:
+        expected.setdefault(row["cluster"], []).append(row["url"])
+    rows = [json.loads(line) for line in dedup("copies", "--json")[1].splitlines()]
+    assert [row["urls"] for row in rows] == list(expected.values())
+    assert [row["size"] for row in rows] == sorted(map(len, expected.values()), reverse=True)
+    assert all(row["url"] == row["urls"][0] for row in rows)
+    for name in (rows[0]["urls"][-1], str(clusters[0]["cluster"])):
+        code, out, _ = dedup("copies", name)
+        assert (code, out.splitlines()[1].split("\t")[:2]) == (Exit.FOUND, [rows[0]["url"], "3"])
+    code, _, err = dedup("copies", "http://nowhere/")
+    assert (code, err) == (
+        Exit.NOTHING,
+        "scrapy dedup: the index holds no copies of 'http://nowhere/'\n",
+    )
+
+
 def test_clusters_command(dedup, fill, tmp_path):
     """Without a file the index's clusters are listed, as a table, as CSV and as JSON lines."""
     code, out, err = dedup("clusters")

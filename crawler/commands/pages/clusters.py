@@ -25,7 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from ..file_clusters import run_file, write_rows
-from ..index_clusters import print_cluster, print_clusters, print_stories, rows_of
+from ..index_clusters import (
+    is_cluster_number,
+    print_cluster,
+    print_clusters,
+    print_stories,
+    rows_of,
+)
 from ..output import print_json, progress_reporter
 from ..strict_arguments import make_integer_type, make_number_type, output_file
 from ..subcommands import Exit, ask_index, nothing_found
@@ -85,7 +91,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
     source = options.file
     is_cluster = source is not None and source != "-" and not Path(source).exists()
-    is_cluster = is_cluster and (_is_number(source) or is_web_address(source))
+    is_cluster = is_cluster and (is_cluster_number(source) or is_web_address(source))
     if source is None or is_cluster:
         for name in ("threshold", "id_field", "text_field", "html_field", "pairs", "exact"):
             if getattr(options, name):
@@ -102,15 +108,11 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     return run_file(options, settings)
 
 
-def _is_number(name: str) -> bool:
-    return name.isascii() and name.isdigit() and len(name) < 11
-
-
 def _run_cluster(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...dedup.inspection import read_cluster
 
     name = options.file
-    which = int(name) if _is_number(name) else name
+    which = int(name) if is_cluster_number(name) else name
     found = ask_index(
         settings, lambda index: read_cluster(index, which, progress=progress_reporter())
     )
