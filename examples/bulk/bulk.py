@@ -6,6 +6,7 @@ FORMAT is ``opensearch`` (Elasticsearch reads the same), ``meilisearch`` or ``so
 import hashlib
 import json
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 
@@ -13,21 +14,38 @@ def documents(feed):
     """The documents of a feed: what is searched, and what says which pages are one.
 
     ``id`` is made of the address, so that a file that is sent twice changes nothing. ``cluster``
-    is the same for a page and its copies, if they were kept (``DEDUP_DROP`` empty).
+    is the same for a page and its copies, if they were kept (``DEDUP_DROP`` empty); the other URLs
+    of the same are ``additional_urls``.
     """
+    urls = defaultdict(list)
+    for page in pages(feed):
+        urls[cluster(page)].append(page["url"])
+    for page in pages(feed):
+        yield {
+            "id": hashlib.sha256(page["url"].encode()).hexdigest()[:32],
+            "url": page["url"],
+            "title": page["title"],
+            "text": page["text"],
+            "cluster": cluster(page),
+            "copy": tag(page).get("duplicate_of") is not None,
+            "additional_urls": [url for url in urls[cluster(page)] if url != page["url"]],
+        }
+
+
+def pages(feed):
+    """The pages of a feed, one at a time: it may be larger than the memory."""
     with Path(feed).open(encoding="utf-8") as lines:
-        for line in lines:
-            page = json.loads(line)
-            tag = page.get("dedup") or {}
-            yield {
-                "id": hashlib.sha256(page["url"].encode()).hexdigest()[:32],
-                "url": page["url"],
-                "title": page["title"],
-                "text": page["text"],
-                # A page that could not be checked stands alone.
-                "cluster": str(tag.get("cluster") or page["url"]),
-                "copy": tag.get("duplicate_of") is not None,
-            }
+        yield from map(json.loads, lines)
+
+
+def tag(page):
+    """What the filter has said of a page."""
+    return page.get("dedup") or {}
+
+
+def cluster(page):
+    """The cluster of a page; one that could not be checked stands alone."""
+    return str(tag(page).get("cluster") or page["url"])
 
 
 def opensearch(found):
@@ -54,6 +72,7 @@ def solr(found):
             "text_txt_en": document["text"],
             "cluster_s": document["cluster"],
             "copy_b": document["copy"],
+            "additional_urls_ss": document["additional_urls"],
         }
         for document in found
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,12 @@ def lines(path: Path) -> list[Any]:
     data = path.read_bytes()
     assert data.endswith(b"\n")
     return [json.loads(line, parse_constant=refuse) for line in data[:-1].split(b"\n")]
+
+
+def values(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The values of each field, which may be a list."""
+    for name, value in document.items():
+        yield from ((name, one) for one in (value if isinstance(value, list) else [value]))
 
 
 @pytest.fixture
@@ -57,7 +64,7 @@ def test_opensearch_mapping(played: Played) -> None:
     assert properties["cluster"]["type"] == "keyword"
     for source in lines(played.folder / "opensearch.ndjson")[1::2]:
         assert source.keys() == properties.keys()
-        for name, value in source.items():
+        for name, value in values(source):
             assert type(value) is TYPES[properties[name]["type"]], name
             if properties[name]["type"] == "keyword":
                 assert 0 < len(value.encode()) <= LONGEST_TERM
@@ -76,9 +83,9 @@ def test_solr(played: Played) -> None:
     assert len({row["id"] for row in rows}) == PAGES
     assert all(len(row["cluster_s"].encode()) <= LONGEST_TERM for row in rows)
     assert all(
-        name == "id" or (re.search("_(s|b|txt_en)$", name) and isinstance(value, (str, bool)))
+        name == "id" or (re.search("_(s|ss|b|txt_en)$", name) and isinstance(value, (str, bool)))
         for row in rows
-        for name, value in row.items()
+        for name, value in values(row)
     )
 
 
@@ -88,3 +95,15 @@ def test_one_of_each_cluster_is_no_copy(documents: list[dict[str, Any]]) -> None
     originals = [document["cluster"] for document in documents if not document["copy"]]
     assert len(clusters) == len(originals) == 17
     assert clusters == set(originals)
+
+
+def test_additional_urls(documents: list[dict[str, Any]]) -> None:
+    """A page and its copies name each other, and no page itself."""
+    for document in documents:
+        others = [
+            one["url"]
+            for one in documents
+            if one["cluster"] == document["cluster"] and one["url"] != document["url"]
+        ]
+        assert document["additional_urls"] == others
+    assert sum(bool(document["additional_urls"]) for document in documents) > 16
