@@ -5,10 +5,29 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
 from ..output import print_json, print_table
 from ..subcommands import Exit
+
+# The reference's sections, each with the names of its settings without "DEDUP_"; what is in none
+# stands in a last one.
+_SECTIONS: Final = {
+    "Where the index is": "REDIS_URL NAMESPACE DATA_DIR TIMEOUT ON_ERROR SHARDS",
+    "Where an item's page is": (
+        "PAGE URL_FIELD HTML_FIELD TEXT_FIELD TITLE_FIELD DATE_FIELD CANONICAL_FIELD EXTRACTOR "
+        "TEMPLATES CANONICAL_URLS FILES"
+    ),
+    "What is dropped, kept and tagged": (
+        "ENABLED DROP SCOPE PREFER TAG_FIELD TAG ON_UNCHECKED THRESHOLD ARCHIVE"
+    ),
+    "Crawls that come again": "CRAWL TTL RESET ASK_AGAIN ON_INTERRUPT",
+    "Requests that are spared": "LEARN_URLS COPY_DEPTH FRUITLESS",
+    "How texts are compared": (
+        "IGNORE SEGMENT CORRECT SHINGLE_UNIT SHINGLE_SIZE SHINGLE_STEP SHINGLE_REPEATS"
+    ),
+    "How copies are found": "METHOD METHOD_OPTIONS NUM_HASHES BANDS ROWS VERIFY_BITS SEED",
+}
 
 HELP = "All settings, their values and meanings"
 
@@ -39,12 +58,31 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if options.json:
         print_json({name: {"value": v, "default": d, "doc": doc} for name, v, d, doc in rows})
     elif options.markdown:
-        print("| setting | default | meaning |\n|---|---|---|")
-        for name, _, default, doc in rows:
-            print(f"| `{name}` | {f'`{default}`' if default != '' else ''} | {doc} |")
+        _print_reference({name: (default, doc) for name, _, default, doc in rows})
     else:
         print_table("", ["setting", "value", "default", "meaning"], rows)
     return Exit.FOUND
+
+
+def _print_reference(settings: dict[str, tuple[Any, str]]) -> None:
+    """A table for each section; every setting is an anchor there."""
+    from ...dedup.parsing import PREFIX
+
+    sections = {
+        title: [name for one in words.split() if (name := PREFIX + one) in settings]
+        for title, words in _SECTIONS.items()
+    }
+    listed = {name for names in sections.values() for name in names}
+    sections["Other settings"] = [name for name in settings if name not in listed]
+    for title, names in sections.items():
+        if names:
+            print(f"## {title}\n\n| setting | default | meaning |\n|---|---|---|")
+        for name in names:
+            default, doc = settings[name]
+            shown = f"`{default}`" if default != "" else ""
+            print(f'| <a id="{name.lower()}"></a>`{name}` | {shown} | {doc} |')
+        if names:
+            print()
 
 
 def _mask_value(value: str | int | None) -> str:
