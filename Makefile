@@ -9,6 +9,7 @@
 # make pythons                                the wheel in fresh environments of all Pythons found
 # make chaos                                  ten minutes of faults: processes, network, cluster, crawls
 # make fuzz                                   pages that hurt, looked for by a fuzzer (atheris)
+# make release                                what a release uploads, in dist/, each installed and tried
 # make docs                                   the documentation as a site, in site/
 #
 # Each sets up all it needs in .venv. PYTHON names the interpreter, of 3.11 or later.
@@ -28,7 +29,7 @@ SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder
 # Beside the oldest that pyproject.toml names, with which the rest of `make min` runs.
 SCRAPYS = 2.14 2.16 newest
 
-.PHONY: crawl test suite lint min oldest matter pythons chaos fuzz docs clean
+.PHONY: crawl test suite lint min oldest matter pythons chaos fuzz docs release clean
 
 # Without a compiler all works, and says so. A copy without the script is not to be compiled.
 crawl: $(VENV)/crawl.stamp
@@ -87,8 +88,12 @@ fuzz: $(VENV)/test.stamp
 docs: $(VENV)/test.stamp
 	$(BIN)/mkdocs build --strict
 
+release: $(VENV)/test.stamp $(VENV)/compiled.stamp
+	rm -rf dist
+	$(BIN)/python -m tests.release dist
+
 clean:
-	rm -rf $(VENV) $(VENV)-min $(VENV)-scrapy-* .scrapy pages.jsonl site crawler/*/*/*.so
+	rm -rf $(VENV) $(VENV)-min $(VENV)-scrapy-* .scrapy pages.jsonl site dist crawler/*/*/*.so
 
 $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 	@echo "Installing what a crawl needs into $(VENV) (once) …"

