@@ -20,7 +20,8 @@ class CrawlSettings:
         None,
         parsing.optional(parsing.text),
         "Server that holds the index: redis://, rediss://, unix://, redis+sentinel:// or "
-        "redis+cluster://. Unset: a private server of the project, its data in DEDUP_DATA_DIR.",
+        "redis+cluster://. Unset: a private server of the project, with its data in "
+        "DEDUP_DATA_DIR.",
         is_secret=True,
     )
     namespace: str = setting(
@@ -29,88 +30,90 @@ class CrawlSettings:
     crawl: str | None = setting(
         None,
         parsing.optional(parsing.text),
-        "Name of the crawl. Processes with one name are one crawl, however late they begin: so let "
-        "those that share a queue. Unset: each is a crawl of its own.",
+        "Name of the crawl. Processes with the same name count as one crawl, even if they "
+        "start later; set it for processes that share a queue. Unset: each process is a crawl "
+        "of its own.",
     )
     ask_again: int = setting(
         10_000,
         parsing.integer(0, 10_000_000),
-        "Dropped pages that a crawl remembers, some 2 KB each, until it has seen their originals: "
-        "where one has changed or is gone, its copies are asked for again. 0: none.",
+        "Number of dropped pages that a crawl remembers, about 2 KB each, until it has seen "
+        "their originals. If an original has changed or is gone, its copies are requested "
+        "again. 0: none.",
     )
     on_interrupt: str = setting(
         "again",
         parsing.one_of("again", "resume"),
-        "When a crawl in a JOBDIR was killed: `again` makes all its requests again, `resume` only "
+        "After a crawl in a JOBDIR was killed: `again` repeats all its requests, `resume` only "
         "those that Scrapy still has.",
     )
     learn_urls: bool | None = setting(
         None,
         parsing.optional(parsing.boolean),
-        "Whether requests are spared whose pages would be copies, by URL rules that a crawl learns "
-        "and shares, and with the limits of DEDUP_COPY_DEPTH and DEDUP_FRUITLESS. Unset: in crawls "
-        "of the spider `site`.",
+        "Whether a crawl learns which parts of URLs make no difference, and spares requests "
+        "whose pages would be copies; see DEDUP_COPY_DEPTH and DEDUP_FRUITLESS. Unset: only in "
+        "crawls of the spider `site`.",
     )
     copy_depth: int = setting(
         3,
         parsing.integer(0, 1000),
-        "Pages in a row that bring nothing new, each found on the one before, whose links are "
-        "still followed. 0: any number. See DEDUP_LEARN_URLS.",
+        "Number of pages in a row, each found on the one before, that may bring nothing new "
+        "before their links are no longer followed. 0: no limit. See DEDUP_LEARN_URLS.",
     )
     fruitless: int = setting(
         2,
         parsing.integer(0, 1000),
-        "Fetches in a row, for each page of a site that was new, and ten more, after which what "
-        "only copies lead to is left until a page is new again. 0: any number. See "
-        "DEDUP_LEARN_URLS.",
+        "Limit for sites that only bring copies: after this many fetches in a row for each new "
+        "page of the site, plus ten, links found on copies wait until a page is new again. 0: "
+        "no limit. See DEDUP_LEARN_URLS.",
     )
     data_dir: Path = setting(
         ".scrapy/dedup",
         parsing.path,
-        "Folder of the private server's data (see DEDUP_REDIS_URL), of the texts for reports and "
-        "of pages that passed as `unchecked` and wait.",
+        "Folder for the data of the private server (see DEDUP_REDIS_URL), the texts for "
+        "reports, and pages that passed as `unchecked` and wait to be checked.",
     )
     archive: int = setting(
         10_000,
         parsing.integer(0, 10_000_000),
-        "Pages whose texts are kept in DEDUP_DATA_DIR for reports, those checked last: some 5 KB "
-        "of disk each. 0: none.",
+        "Number of pages, the latest ones, whose texts are kept in DEDUP_DATA_DIR for reports: "
+        "about 5 KB on disk each. 0: none.",
     )
     timeout: float = setting(
-        10.0, parsing.number(0, 3600), "Seconds to wait for an answer of the server."
+        10.0, parsing.number(0, 3600), "Seconds to wait for an answer from the server."
     )
     on_error: str = setting(
         "unchecked",
         parsing.one_of("unchecked", "stop"),
-        "When the server gives no answer: `unchecked` lets pages pass with that verdict, `stop` "
+        "If the server gives no answer: `unchecked` lets pages pass with that verdict, `stop` "
         "ends the crawl with a non-zero exit code.",
     )
     enabled: bool = setting(
-        True, parsing.boolean, "Whether pages are checked at all; False: all items pass unread."
+        True, parsing.boolean, "Whether pages are checked. False: all items pass."
     )
     on_unchecked: str = setting(
         "warn",
         parsing.one_of("warn", "stop"),
-        "When no item of a crawl has a page that can be checked: `warn` says at its end why, "
+        "If no item of a crawl has a page that can be checked: `warn` says why at the end, "
         "`stop` also ends the crawl after a hundred such items, with a non-zero exit code.",
     )
     reset: str = setting(
         "no",
         parsing.consent,
-        "Whether the crawl begins with an empty index: `1` asks first, `yes` does not. For one "
-        "crawl, as `-s DEDUP_RESET=1`.",
+        "Whether the crawl starts with an empty index: `1` asks first, `yes` does not. Meant "
+        "for one crawl: `-s DEDUP_RESET=1`.",
     )
     page: str = setting(
         "auto",
         parsing.one_of("auto", "item", "response"),
-        "Where the page of an item is: `item`, in its fields; `response`, in the response it was "
-        "yielded from; `auto`, in its fields if they have HTML or text, else in the response.",
+        "Where the page of an item is: `item`, in its fields; `response`, in the response that "
+        "it came from; `auto`, in its fields if they have HTML or text, else in the response.",
     )
     files: bool = setting(
         True,
         parsing.boolean,
-        "Whether plain text is a page, and so are PDF, Word and EPUB files where the extra `files` "
-        "is installed. The spider `site` fetches all of these with that extra only.",
+        "Whether plain text counts as a page, and, with the extra `files` installed, PDF, Word "
+        "and EPUB files. The spider `site` fetches these files only with that extra.",
     )
     drop: frozenset[Kind] = setting(
         frozenset({Kind.EXACT, Kind.NEAR, Kind.REPEATED}),
@@ -120,70 +123,70 @@ class CrawlSettings:
     tag_field: str | None = setting(
         "dedup",
         parsing.optional(parsing.text),
-        "Item field that takes the verdict; empty: items are not tagged.",
+        "Item field for the verdict; empty: items are not tagged.",
     )
     tag: str = setting(
         "full",
         parsing.one_of("full", "kind"),
-        "What the tag is: `full`, a dict with the verdict's fields; `kind`, its kind as a plain "
-        "text, for a column of CSV.",
+        "Form of the tag: `full`, a dict with all fields of the verdict; `kind`, only its kind "
+        "as plain text, for a column of CSV.",
     )
-    url_field: str = setting("url", parsing.text, "Item field with the page's address.")
+    url_field: str = setting("url", parsing.text, "Item field with the page's URL.")
     html_field: str = setting(
         "html",
         parsing.text,
-        "Item field with the page's HTML: str, bytes, a response, a selector, a tree of lxml or "
-        "Beautiful Soup, or what `chrome.parse` returns.",
+        "Item field with the page's HTML: str, bytes, a response, a selector, a tree of lxml "
+        "or Beautiful Soup, or a document from `chrome.parse`.",
     )
     text_field: str = setting(
         "text",
         parsing.text,
-        "Item field with the main text; where it is filled, HTML is not parsed.",
+        "Item field with the main text; if it is filled, HTML is not parsed.",
     )
     title_field: str = setting(
         "title",
         parsing.text,
-        "Item field that takes the page's title where the item has it, unfilled.",
+        "Item field for the page's title; filled if the item has the field and it is empty.",
     )
     date_field: str = setting(
         "date",
         parsing.text,
-        "Item field with the date of the page's text: datetime, ISO 8601 or as in e-mail; see "
-        "DEDUP_PREFER.",
+        "Item field with the date of the page's text: a datetime, ISO 8601, or the format of "
+        "e-mails; see DEDUP_PREFER.",
     )
     canonical_field: str = setting(
-        "canonical", parsing.text, "Item field with the address that the page names as canonical."
+        "canonical", parsing.text, "Item field with the URL that the page names as canonical."
     )
     prefer: frozenset[str] = setting(
         frozenset(),
         parsing.some_of("canonical", "earlier"),
-        "Which of two copies is kept if not the first to come: `canonical`, the one that the other "
-        "names as canonical; `earlier`, the one with the earlier date. The verdict of the page "
-        "that comes later names the one that it `replaces`.",
+        "Which of two copies to keep, if not the first: `canonical`, the one that the other "
+        "names as canonical; `earlier`, the one with the earlier date. The verdict of the "
+        "later page names the one that it `replaces`.",
     )
     extractor: str | Callable[[Any], str] | None = setting(
         None,
         parsing.optional(parsing.function),
-        "Function, or the path of one, that turns a page's HTML into its main text. Unset: that of "
-        "this package.",
+        "Function, or its import path, that turns a page's HTML into its main text. Unset: the "
+        "extractor of this package.",
     )
     templates: bool = setting(
         True,
         parsing.boolean,
-        "Whether blocks that come back on a site's pages are learnt as its template, shared by all "
-        "workers and cut from main texts.",
+        "Whether blocks that come back on a site's pages are learnt as its template, shared by "
+        "all workers, and cut from main texts.",
     )
     ttl: float | None = setting(
         None,
         parsing.optional(parsing.duration),
-        "Time after which a page that was not seen again counts no more and its memory is given "
-        "back: seconds, or a text as `12h`, `30d`, `8w`. Unset: pages count for ever. Of crawls "
-        "that share an index the shortest time holds for all.",
+        "Time after which a page that no crawl has seen again expires: seconds, or text such "
+        "as `12h`, `30d`, `8w`. Unset: never. Of crawls that share an index, the shortest time "
+        "holds for all.",
     )
     canonical_urls: bool = setting(
         True,
         parsing.boolean,
-        "Whether URLs that differ only in what servers ignore (order of the query's arguments, "
-        "fragment, case of escapes) are one page. A fragment that begins with `/` or `!/` counts: "
-        "a browser shows another page for it.",
+        "Whether URLs count as one page if they differ only in what servers ignore: the order "
+        "of query arguments, the fragment, the case of escapes. A fragment that begins with "
+        "`/` or `!/` counts, because browsers show another page for it.",
     )

@@ -19,7 +19,7 @@ class IndexSettings:
     """The settings that an index is made with, and what follows from them."""
 
     threshold: float = setting(
-        0.8, parsing.number(0, 1), "Jaccard resemblance from which a page is a near-duplicate."
+        0.8, parsing.number(0, 1), "Jaccard similarity from which a page is a near-duplicate."
     )
     shingle_unit: Literal["word", "char"] = setting(
         "word", parsing.one_of("word", "char"), "What a shingle is made of: `word` or `char`."
@@ -36,28 +36,31 @@ class IndexSettings:
         parsing.some_of(
             "accents", "case", "marks", "numbers", "punctuation", "reposts", "typography", "urls"
         ),
-        "What makes no difference: out of `case`, `marks` (`[1]`, `[edit]`, numbers of notes and "
-        "verses, times of a transcript, hyphens at line ends), `typography` (punctuation, but no "
-        "signs that carry meaning: `+3`, `✓`, `★`, `€`), `punctuation` (all of it, and all signs), "
-        "`accents`, `numbers` (dates and counters too), `urls`, `reposts` (RT @name).",
+        "Differences that do not count: `case`, `marks` (`[1]`, `[edit]`, numbers of notes and "
+        "verses, times of a transcript, hyphens at line ends), `typography` (punctuation, but "
+        "not signs that carry meaning: `+3`, `✓`, `★`, `€`), `punctuation` (all of it, and all "
+        "signs), `accents`, `numbers` (also dates and counters), `urls`, `reposts` (RT @name).",
     )
     segment: str | Callable[[str], Iterable[str]] | None = setting(
         None,
         parsing.optional(parsing.function),
-        "What cuts scripts without spaces (Chinese, Japanese, Thai, Khmer and others) into words: "
-        "`icu`, a function, or the path of one, as `rjieba.cut`. Unset: each letter is a word.",
+        "How scripts without spaces (Chinese, Japanese, Thai, Khmer and others) are split into "
+        "words: `icu`, a function, or its import path, such as `rjieba.cut`. Unset: each "
+        "character is a word.",
     )
     correct: str | None = setting(
         None,
         parsing.optional(parsing.correction),
         "How texts are corrected before they are compared: `typos`, `scans`, `bad-scans` or a "
-        "phonetic code, with a language or a file of words as `typos:de`. Unset: not at all.",
+        "phonetic code, optionally with a language or a file of words, such as `typos:de`. "
+        "Unset: not at all.",
     )
     scope: str = setting(
         "all",
         parsing.text,
         "Which pages may be copies of each other: `all`; those of one `host`; those of one "
-        "registered `domain`; or those whose items have one value in the field of another name.",
+        "registered `domain`; or, with the name of an item field, those with the same value in "
+        "it.",
     )
     method: str = setting(
         "fast",
@@ -67,39 +70,39 @@ class IndexSettings:
     method_options: Mapping[str, Any] | None = setting(
         None,
         parsing.optional(parsing.options),
-        "What else the method takes: a dict, or its JSON.",
+        "Further options of the method: a dict, or its JSON.",
     )
     num_hashes: int = setting(
         0,
         parsing.integer(0, 4096),
-        "Values in a page's sketch; 0: as many as the method has of itself, `fast` 256.",
+        "Number of values in a page's sketch; 0: the method's default, 256 for `fast`.",
     )
     bands: int = setting(
         0,
         parsing.integer(0, 64),
-        "Bands of the LSH index; 0: the fewest that find 95 % of the pairs at the threshold. "
-        "Methods other than `fast`, `minwise` and `one-permutation` have none.",
+        "Bands of the LSH index; 0: the fewest that find 95 % of pairs at the threshold. Only "
+        "`fast`, `minwise` and `one-permutation` have bands.",
     )
     rows: int = setting(
-        0, parsing.integer(0, 32), "Sketch values in a band; 0: chosen as the bands."
+        0, parsing.integer(0, 32), "Sketch values in a band; 0: chosen together with the bands."
     )
     verify_bits: int = setting(
         1024,
         parsing.integer(512, 4096),
-        "Bits of the sketch that candidates are verified with. `two-stage` verifies with its "
-        "simhash instead, of DEDUP_NUM_HASHES bits.",
+        "Bits of the sketch that verifies candidates. `two-stage` verifies with its simhash of "
+        "DEDUP_NUM_HASHES bits instead.",
     )
     shards: int = setting(
         1,
         parsing.integer(1, 1024),
-        "Parts of a new index on a cluster. One lies on one node, as on a server; more are spread "
-        "over the nodes, for an index that one node's memory does not hold.",
+        "Parts of a new index on a cluster. One part lies on one node; more are spread over "
+        "the nodes, for an index that does not fit into one node's memory.",
     )
     seed: int | None = setting(
         None,
         parsing.optional(parsing.integer(0, 2**63 - 1)),
-        "Seed of all hash functions. Unset: each index draws its own and stores it. Set it to keep "
-        "it out of the index: only a digest is stored then.",
+        "Seed of all hash functions. Unset: each index draws its own and stores it. If set, "
+        "the index stores only a digest of it.",
         is_secret=True,
     )
 
