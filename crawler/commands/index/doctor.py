@@ -18,7 +18,7 @@ from ..subcommands import Exit
 if TYPE_CHECKING:
     from ...dedup.config import DedupConfig
 
-HELP = "What the add-on finds here, and a remedy for what is amiss"
+HELP = "Check the add-on in this project, with remedies"
 
 _COMPILE = (
     "install a C compiler and Python's headers (Debian: apt install gcc python3-dev) and install "

@@ -27,7 +27,7 @@ _PLAIN = (".json", ".jsonl", ".jl", ".txt")  # as what programs would take gzip
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", type=_parse_file, metavar="FILE", help="a new file, as index.jsonl.gz"
+        "file", type=_parse_file, metavar="FILE", help="a new file, such as index.jsonl.gz"
     )
     parser.add_argument("--json", action="store_true", help="print JSON: the pages written")
 

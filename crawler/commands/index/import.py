@@ -23,7 +23,7 @@ HELP = "Read an exported index"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE", help="what `export` has written")
+    parser.add_argument("file", type=Path, metavar="FILE", help="file written by `export`")
     parser.add_argument("--json", action="store_true", help="print JSON: the pages read")
 
 

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=2.0,
         metavar="SECONDS",
-        help="show it again every so many seconds (default: 2)",
+        help="repeat every SECONDS (default: 2)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -17,7 +17,7 @@ from ...wording import counted
 from ..output import print_json, print_notice, print_table
 from ..subcommands import Exit, ask_index, index_config, nothing_yet
 
-HELP = "Whether the index agrees with itself"
+HELP = "Check the index for faults"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

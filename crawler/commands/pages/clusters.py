@@ -64,13 +64,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="similarity to the representative (default: DEDUP_THRESHOLD)",
     )
     parser.add_argument(
-        "--id-field", metavar="NAME", help="what names a document (default: DEDUP_URL_FIELD or id)"
+        "--id-field",
+        metavar="NAME",
+        help="field that names a document (default: DEDUP_URL_FIELD or id)",
     )
     parser.add_argument("--text-field", metavar="NAME", help="(default: DEDUP_TEXT_FIELD)")
     parser.add_argument(
         "--html-field",
         metavar="NAME",
-        help="read where the text is not filled (default: DEDUP_HTML_FIELD)",
+        help="field that is read if the text is empty (default: DEDUP_HTML_FIELD)",
     )
     parser.add_argument(
         "--pairs", action="store_true", help="list all similar pairs instead of clusters"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
     from ...dedup.matches import Match
 
-HELP = "Pages of the index that a text is like"
+HELP = "Pages in the index that resemble a text"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,9 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=make_integer_type(1, 10**9),
         metavar="N",
         default=10,
-        help="pages listed at the most, the most similar first (default: 10)",
+        help="maximum number of pages, most similar first (default: 10)",
     )
-    parser.add_argument("--kept", action="store_true", help="kept pages alone, not their copies")
+    parser.add_argument("--kept", action="store_true", help="only kept pages, not their copies")
     parser.add_argument("--scope", help="scope of the text, see DEDUP_SCOPE")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

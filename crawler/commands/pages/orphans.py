@@ -24,7 +24,7 @@ HELP = "Pages whose text no kept page has any more"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON, a list of pages")
     parser.add_argument(
-        "--urls", action="store_true", help="print the addresses alone, one a line, for a crawl"
+        "--urls", action="store_true", help="print only the URLs, one a line, for a crawl"
     )
 
 

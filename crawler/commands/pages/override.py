@@ -24,7 +24,7 @@ from ..subcommands import Exit, ask_index, describe_unseen, explain_nothing
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
 
-HELP = "Keep, drop or prefer a page whatever it resembles"
+HELP = "Keep, drop or prefer a page, whatever it resembles"
 
 _DECISIONS = ("keep", "drop", "none", "prefer")
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=one_of(_DECISIONS),
         metavar="|".join(_DECISIONS),
-        help="what shall become of it",
+        help="the decision",
     )
     parser.add_argument("--list", action="store_true", help="list all decisions that hold")
     parser.add_argument("--text", metavar="FILE", help="with prefer: its text or HTML; - reads it")

@@ -18,7 +18,7 @@ from ..subcommands import Exit, ask_index, nothing_yet
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
 
-HELP = "One HTML file that shows what was found"
+HELP = "Write an HTML file with figures and decisions"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

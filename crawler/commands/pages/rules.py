@@ -23,7 +23,7 @@ from ..subcommands import Exit, ask_index, nothing_found
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
 
-HELP = "What makes no difference in URLs"
+HELP = "Parts of URLs that make no difference"
 
 _STATES = {"add": "added", "forbid": "forbidden", "remove": None}
 

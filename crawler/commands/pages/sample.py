@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
     from ...dedup.inspection import Sample
 
-HELP = "Decisions for a person to look at"
+HELP = "Random decisions to review"
 
 KINDS = ("near", "exact", "unique", "short")
 

@@ -19,7 +19,7 @@ from ..output import format_similarity, print_json, print_table
 from ..show_explanation import explain_page
 from ..subcommands import Exit, ask_index, describe_unseen, nothing_found
 
-HELP = "What the index knows of a page, and why"
+HELP = "What the index knows about a page, and why"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", metavar="FILE", help="with --why: its text or HTML; - reads it")
     parser.add_argument("--scope", help="with --why: the scope of the page, see DEDUP_SCOPE")
     parser.add_argument(
-        "--fetch", action="store_true", help="with --why: fetch what the archive does not hold"
+        "--fetch",
+        action="store_true",
+        help="with --why: fetch what the archive lacks",
     )
     parser.add_argument("--json", action="store_true", help="print JSON; null if not found")
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
     from ...dedup.inspection.moved import Whereabouts
 
-HELP = "Where the text of a page lives now, or of all that are gone"
+HELP = "Where the text of a page, or of all gone pages, lives now"
 
 _FORMATS = ("table", "json", "nginx", "apache")
 
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=make_number_type(0, 1),
         default=0.0,
         metavar="S",
-        help="only places whose text is at least so similar (default: all)",
+        help="only places with at least this similarity (default: all)",
     )
     parser.add_argument(
         "--to",

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from ...dedup.config import DedupConfig
     from ...dedup.sketches.similarity import Estimate
 
-HELP = "How alike two documents are and where they differ"
+HELP = "How similar two documents are, and where they differ"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", help="the document that is known")
-    parser.add_argument("b", metavar="B", help="the one that comes")
+    parser.add_argument("a", metavar="A", help="the known document")
+    parser.add_argument("b", metavar="B", help="the new document")
     parser.add_argument(
         "--unit", choices=["word", "char"], help="of shingles (default: DEDUP_SHINGLE_UNIT)"
     )

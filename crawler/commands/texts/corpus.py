@@ -18,7 +18,7 @@ from ...offline import cli
 from ..output import print_json, print_notice, print_table
 from ..subcommands import Exit
 
-HELP = "Keep one page of each of a corpus on disk (Spark)"
+HELP = "Remove duplicates from a corpus on disk (Spark)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -40,11 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=make_integer_type(1, 10**9),
         metavar="N",
         default=10,
-        help="list so many (default: 10)",
+        help="number of shingles to list (default: 10)",
     )
     group.add_argument("--all", action="store_true", help="list all")
     parser.add_argument(
-        "--repeats", action="store_true", help="list a shingle as often as it occurs"
+        "--repeats", action="store_true", help="list a shingle each time that it occurs"
     )
     parser.add_argument("--raw", action="store_true", help="take HTML as text, with its tags")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "its kept pages",
     )
     parser.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw the curves: FILE.svg or FILE.png"
+        "--plot", type=Path, metavar="FILE", help="plot the curves to FILE.svg or FILE.png"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
