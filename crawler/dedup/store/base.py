@@ -93,7 +93,7 @@ class Store(Reader, ABC):
         return log[: len(log) // 4 * 4]
 
     async def url_rules(self, site: str, *change: Any) -> dict[str, dict[str, Any]]:
-        """What is known of a site's URLs, by feature; a `change` is noted by lua/url_rules.lua."""
+        """What is known of a site's URLs, by feature; see lua/spared/url_rules.lua for `change`."""
         script, keys = load_script("url_rules"), self.shards[self.shard_of(site)]
         arguments = self.parameters.digest, int(time.time()), site, *change
         with explain_faults():
@@ -104,7 +104,7 @@ class Store(Reader, ABC):
     async def share_seen(
         self, crawl: int, process: str, last: bytes, pages: Sequence[str]
     ) -> tuple[bytes, list[bytes]]:
-        """Tell other processes of a crawl of pages, and hear of theirs: see lua/seen.lua."""
+        """Tell other processes of a crawl of pages, and hear of theirs: see lua/spared/seen.lua."""
         arguments = self.parameters.digest, crawl, process, last, *pages
         with explain_faults():
             client: Any = self._client

@@ -31,7 +31,10 @@ _PARTS = {
     "seen": ("agreed", "layout"),
     "originals": _OWN,
 }
-_IN_CLUSTER = {"attempts", "shard", *_CLUSTER_PARTS}
+_FOLDERS = {
+    **dict.fromkeys(("attempts", "shard", *_CLUSTER_PARTS), "cluster"),
+    **dict.fromkeys(("seen", "url_rules"), "spared"),
+}
 
 
 class Script(NamedTuple):
@@ -43,11 +46,11 @@ class Script(NamedTuple):
 
 @cache
 def load_script(name: str) -> Script:
-    """Return a script of ``lua/`` or ``lua/cluster/``, the parts that it shares in front."""
+    """Return a script of ``lua/`` or a folder there, the parts that it shares in front."""
     text = "".join(map(_read_part, (*_PARTS.get(name, ()), name)))
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
 def _read_part(part: str) -> str:
     folder = files(__package__) / "lua"
-    return (folder / ("cluster" if part in _IN_CLUSTER else "") / f"{part}.lua").read_text("utf-8")
+    return (folder / _FOLDERS.get(part, "") / f"{part}.lua").read_text("utf-8")
