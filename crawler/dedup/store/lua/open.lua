@@ -11,7 +11,7 @@
 -- page. Servers before Redis 7.0 cannot tell.
 if #ARGV > 0 and redis.acl_check_cmd then
   for command in string.gmatch('del exists get hdel hexists hget hgetall hincrby hkeys hlen hmget hset '
-      .. 'hrandfield lindex lrange lset mget rpop rpush set setrange time', '%a+') do
+      .. 'hrandfield lindex lrange lset mget rpop rpush set setrange time xadd xread', '%a+') do
     if not redis.acl_check_cmd(command, KEYS[1]) then
       return redis.error_reply('NOPERM the scripts need ' .. command)
     end
