@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.dedup.fingerprint import verification_sketches
@@ -48,6 +48,7 @@ def candidates(method: Method, a: np.ndarray, b: np.ndarray) -> bool:
 
 
 @METHOD
+@settings(max_examples=30)  # of each method
 @given(st.sets(st.integers(0, 2**64 - 1), max_size=40), st.randoms(use_true_random=False))
 def test_a_sketch_is_of_the_set(
     name: str, options: dict[str, object], values: set[int], draw: object
