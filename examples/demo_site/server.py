@@ -19,7 +19,7 @@ DEFAULT_PORTS = (8901, 8902, 8903)
 REDIRECTS = {"/old/ferry": "/news/ferry", "/elsewhere": "http://printer.invalid/"}
 # Big enough to show that a crawler which wants HTML does not download it to the end.
 FILES = {
-    "/tide-table.pdf": ("application/pdf", b"%PDF-1.4\n" + b"0" * 200_000 + b"\n%%EOF\n"),
+    "/tide-table.csv": ("text/csv", b"day,high,low\n" + b"1,06:12,12:31\n" * 16_000),
     "/harbour.png": ("image/png", b"\x89PNG\r\n\x1a\n" + b"\0" * 2_000),
 }
 # Reached only by a crawler that does not read robots.txt, or follows rel=nofollow.

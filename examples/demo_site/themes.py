@@ -80,7 +80,7 @@ readers and to remember that you have seen this notice.</p><button>Accept all</b
 <aside><h2>More from the harbour</h2>{_related(page, edition, 4)}
 <p>Subscribe to our letter and read it before the milk comes.</p></aside>
 <footer><p>{tools}<a href="/archive">Archive</a> <a href="/tides/yesterday">Yesterday's tides</a>
-<a href="/old/ferry">Ferry</a> <a href="/tide-table.pdf">Tide table (PDF)</a>
+<a href="/old/ferry">Ferry</a> <a href="/tide-table.csv">Tide table (CSV)</a>
 <a href="/harbour.png">Picture of the day</a> <a href="/lost">Lost and found</a>
 <a href="/elsewhere">Our printer</a> <a href="/private/ledger">Ledger</a>
 <a href="/login" rel="nofollow">Log in</a> <a href="{hosts["coast"]}/">Handbook</a></p>
