@@ -44,7 +44,7 @@ def test_what_is_compiled(wheel: Path, installed: str) -> None:
     names = [".".join(("scrapy_neardup", *path.with_suffix("").parts)) for path in sources]
     code = f"from importlib import import_module as m; print(*(m(n).__file__ for n in {names}))"
     run = subprocess.run([installed, "-c", code], capture_output=True, text=True, check=True)
-    assert len(names) >= 8
+    assert names
     assert all(file.endswith(EXTENSION_SUFFIXES[0]) for file in run.stdout.split())
     assert not wheel.stem.endswith("any")
 
