@@ -31,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what `scrapy dedup export` wrote: the pages that the index keeps come before INPUT",
     )
     parser.add_argument(
+        "--cluster-size",
+        action="store_true",
+        help="write a field cluster_size into kept pages of JSON lines and Parquet: how many pages "
+        "each stands for, itself included",
+    )
+    parser.add_argument(
         "--master",
         metavar="URL",
         default="local[*]",
@@ -70,7 +76,15 @@ def run_job(options: argparse.Namespace, config: DedupConfig, *, submitted: bool
 
         files = find_files(spark, options.input)
         try:
-            corpus = Corpus(spark, files, options.out, config, report=_print_line, export=export)
+            corpus = Corpus(
+                spark,
+                files,
+                options.out,
+                config,
+                report=_print_line,
+                export=export,
+                cluster_size=options.cluster_size,
+            )
             return corpus.run()
         except (PySparkException, Py4JError, ConnectionError) as error:
             if session_answers(spark):

@@ -247,16 +247,20 @@ def with_intervals(batches: Iterable[pa.RecordBatch], bits: int) -> Iterator[pa.
 
 
 def write_kept(
-    batches: Iterable[pa.RecordBatch], folder: str, hadoop: str
+    batches: Iterable[pa.RecordBatch], folder: str, hadoop: str, *, with_size: bool = False
 ) -> Iterator[pa.RecordBatch]:
     """Write each piece without its duplicates to `folder`; rows of path and records written.
 
-    `hadoop` is as of :func:`~.outputs.open_output`.
+    `hadoop` is as of :func:`~.outputs.open_output`. `with_size`, pages say for how many they stand.
     """
     for batch in batches:
         for row in batch.to_pylist():
             piece, written = piece_of(row), 0
             path, dropped = f"{folder}/{row['name']}", set(row["dropped"] or ())
+            copies = None
+            if with_size:
+                pairs = zip(row["originals"] or (), row["copies"] or (), strict=True)
+                copies = dict(pairs)
             with suppress(NothingReadable), open_output(path, hadoop) as output:
-                written = copy_records(piece, dropped, output, row["content"])
+                written = copy_records(piece, dropped, output, row["content"], copies)
             yield pa.RecordBatch.from_pydict({"name": [row["name"]], "records": [written]})

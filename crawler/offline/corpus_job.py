@@ -72,6 +72,7 @@ class Corpus:
         *,
         report: Callable[[str], None],
         export: Export | None = None,
+        cluster_size: bool = False,
         walked: int = 5_000_000,
     ) -> None:
         if not config.has_bands:
@@ -89,6 +90,7 @@ class Corpus:
             self._seed = export.seed
         self._export = export
         self._report = report
+        self._cluster_size = cluster_size
         self._seconds: dict[str, float] = {}
         self._walked = walked
 
@@ -112,7 +114,7 @@ class Corpus:
             "clusters", lambda: copies.list_clusters(duplicates, both), is_result=True
         )
         with rows_one_by_one(self._spark):
-            self._run_stage("kept", lambda: self._write_outputs(duplicates))
+            self._run_stage("kept", lambda: self._write_outputs(duplicates, clusters))
         return count_pages(self._files, pages, duplicates, clusters, self._seconds)
 
     def _run_stage(
@@ -137,7 +139,7 @@ class Corpus:
                 )
             write_text(self._spark, path, json.dumps(wanted, indent=2))
         found = json.loads(read_text(self._spark, path))
-        differing = [name for name in wanted if wanted[name] != found.get(name)]
+        differing = [name for name in wanted | found if wanted.get(name) != found.get(name)]
         if differing:
             raise InputError(
                 f"{self._out!r} holds the work of another run (other {', '.join(differing)}): "
@@ -157,6 +159,8 @@ class Corpus:
         }
         seed = hashlib.sha256(b"corpus seed %d" % self._seed).hexdigest()[:16]
         found = {"layout": _LAYOUT, "input files": listed, "DEDUP_SEED": seed, **plain}
+        if self._cluster_size:
+            found["--cluster-size"] = True
         found["--index"] = self._export.mark if self._export is not None else None
         return dict(json.loads(json.dumps(found, default=_plain_value)))
 
@@ -222,7 +226,7 @@ class Corpus:
             result = result.union(gone)
         return result
 
-    def _write_outputs(self, duplicates: DataFrame) -> DataFrame:
+    def _write_outputs(self, duplicates: DataFrame, clusters: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
 
         dropped = duplicates.groupBy(F.col("piece").alias("number")).agg(
@@ -230,14 +234,23 @@ class Corpus:
         )
         frame = self._list_pieces()
         tasks = max(1, frame.rdd.getNumPartitions())
-        joined = frame.join(dropped, "number", "left").repartition(tasks, "number")
+        joined = frame.join(dropped, "number", "left")
+        if self._cluster_size:
+            sizes = clusters.groupBy(F.col("piece").alias("number")).agg(
+                F.collect_list("cluster").alias("originals"),
+                F.collect_list("copies").alias("copies"),
+            )
+            joined = joined.join(sizes, "number", "left")
+        joined = joined.repartition(tasks, "number")
         folder = f"{self._out}/kept"
         hadoop = ""
         if is_local(folder):
             remove_parts(folder)
         else:
             hadoop = make_folder(self._spark, folder)
-        task = partial(columns.write_kept, folder=folder, hadoop=hadoop)
+        task = partial(
+            columns.write_kept, folder=folder, hadoop=hadoop, with_size=self._cluster_size
+        )
         return joined.mapInArrow(task, "name string, records long")
 
 

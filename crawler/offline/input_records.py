@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -21,7 +21,7 @@ from .files import (
     open_input,
     up_to_damage,
 )
-from .parquet import copy_rows, rows_in
+from .parquet import SIZE_FIELD, copy_rows, rows_in
 from .warc import body_in, open_whole, pages_in, record_in, warc_records
 
 if TYPE_CHECKING:
@@ -257,11 +257,16 @@ def group_pages(found: Iterable[Found]) -> Iterator[list[Found]]:
 
 
 def copy_records(
-    piece: Piece, dropped: Container[int], output: Output, content: bytes | None = None
+    piece: Piece,
+    dropped: Container[int],
+    output: Output,
+    content: bytes | None = None,
+    copies: Mapping[int, int] | None = None,
 ) -> int:
     """Write all records of a piece but those with the numbers `dropped`; return how many.
 
-    They are written as they are. What follows a damaged place of a file cannot be. Raises
+    They are written as they are; with `copies`, how many copies some numbers have, rows and objects
+    get a field ``cluster_size``. What follows a damaged place of a file cannot be. Raises
     :class:`~.parquet.NothingReadable` for a Parquet file that is none, in whose place nothing can
     stand.
     """
@@ -270,7 +275,7 @@ def copy_records(
     written = 0
     with open_input(piece, content) as stream:
         if kind is Format.PARQUET:
-            return copy_rows(stream, piece.number, dropped, output.stream)
+            return copy_rows(stream, piece.number, dropped, output.stream, copies)
         with up_to_damage():
             if kind is Format.WARC:
                 for place, record in warc_records(stream):
@@ -282,9 +287,23 @@ def copy_records(
             else:
                 for place, line in _split_lines(stream, piece):
                     if offset + place not in dropped:
+                        if copies is not None:
+                            line = _with_size(line, copies.get(offset + place, 0) + 1)
                         output.write(line)
                         written += 1
     return written
+
+
+def _with_size(line: bytes, size: int) -> bytes:
+    """A line with one more field, if it is an object."""
+    try:
+        if not isinstance(json_in(line), dict):
+            return line
+    except ValueError:
+        return line
+    body = line.rstrip()
+    comma = b"" if body[:-1].rstrip().endswith(b"{") else b", "
+    return b'%s%s"%s": %d}%s' % (body[:-1], comma, SIZE_FIELD.encode(), size, line[len(body) :])
 
 
 def _split_lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:

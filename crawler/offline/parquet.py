@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Set
+from collections.abc import Container, Iterator, Mapping, Set
 from itertools import groupby
 from typing import IO, Any, Final, cast
 
 from ..dedup.errors import InputError
 from .files import import_extra, up_to_damage
 
+SIZE_FIELD: Final = "cluster_size"  # of kept pages: how many they stand for, themselves included
 _ROWS: Final = 256  # read at a time
 _ROW_GROUP: Final = 64 << 20  # bytes of those that are written together
 
@@ -51,8 +52,16 @@ def _decode_cells(column: Any) -> list[Any]:
     return [None if cell is None else cell.decode("utf-8", "replace") for cell in cells]
 
 
-def copy_rows(stream: IO[bytes], first: int, dropped: Container[int], output: IO[bytes]) -> int:
+def copy_rows(
+    stream: IO[bytes],
+    first: int,
+    dropped: Container[int],
+    output: IO[bytes],
+    copies: Mapping[int, int] | None = None,
+) -> int:
     """Write all rows but those with the numbers `dropped`, counted from `first`; return how many.
+
+    With `copies`, how many copies some numbers have, rows get a column ``cluster_size``.
 
     Raises :class:`NothingReadable` for what is no Parquet file.
     """
@@ -62,8 +71,10 @@ def copy_rows(stream: IO[bytes], first: int, dropped: Container[int], output: IO
     except ValueError as error:
         raise NothingReadable from error
     schema, waiting, size, written = file.schema_arrow, [], 0, 0
+    if copies is not None:
+        schema = _with_size(schema)
     with parquet.ParquetWriter(output, schema, compression=_codec_of(file)) as writer:
-        for length, rows in _kept_rows(file, first, dropped):
+        for length, rows in _kept_rows(file, first, dropped, copies):
             waiting += rows
             size += length
             written += sum(one.num_rows for one in rows)
@@ -75,7 +86,9 @@ def copy_rows(stream: IO[bytes], first: int, dropped: Container[int], output: IO
     return written
 
 
-def _kept_rows(file: Any, place: int, dropped: Container[int]) -> Iterator[tuple[int, list[Any]]]:
+def _kept_rows(
+    file: Any, place: int, dropped: Container[int], copies: Mapping[int, int] | None
+) -> Iterator[tuple[int, list[Any]]]:
     """The bytes of each batch of which rows are not dropped, and these rows.
 
     They are slices, as Arrow cannot filter all of its types.
@@ -84,9 +97,28 @@ def _kept_rows(file: Any, place: int, dropped: Container[int]) -> Iterator[tuple
         for batch in file.iter_batches(_ROWS):
             numbers = groupby(range(place, place + batch.num_rows), dropped.__contains__)
             runs = [list(run) for is_dropped, run in numbers if not is_dropped]
+            if copies is not None:
+                sizes = [
+                    copies.get(number, 0) + 1 for number in range(place, place + batch.num_rows)
+                ]
+                batch = _add_sizes(batch, sizes)
             if runs:
                 yield batch.nbytes, [batch.slice(run[0] - place, len(run)) for run in runs]
             place += batch.num_rows
+
+
+def _with_size(schema: Any) -> Any:
+    """A schema with the field in the last place, instead of another of that name."""
+    pa = import_extra("pyarrow")
+    own = [field for field in schema if field.name != SIZE_FIELD]
+    return pa.schema([*own, pa.field(SIZE_FIELD, pa.int64())], schema.metadata)
+
+
+def _add_sizes(batch: Any, sizes: list[int]) -> Any:
+    pa = import_extra("pyarrow")
+    own = [place for place, name in enumerate(batch.schema.names) if name != SIZE_FIELD]
+    columns = [*(batch.column(place) for place in own), pa.array(sizes, pa.int64())]
+    return pa.RecordBatch.from_arrays(columns, schema=_with_size(batch.schema))
 
 
 def _codec_of(file: Any) -> str:

@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -87,9 +88,8 @@ def write(folder: Path) -> list[str]:
 
 
 def run(spark: SparkSession, patterns: list[str], out: Path | str, **options: Any) -> Result:
-    corpus = Corpus(
-        spark, find_files(spark, patterns), str(out), CONFIG, report=lambda line: None, **options
-    )
+    options = {"report": lambda line: None, "cluster_size": True, **options}
+    corpus = Corpus(spark, find_files(spark, patterns), str(out), CONFIG, **options)
     return corpus.run()
 
 
@@ -153,6 +153,17 @@ def test_the_same_pages_get_the_same_verdicts(
     assert [url for url, _ in kept] == [one.url for one in said if one.duplicate_of is None]
     names = sorted(path.name for path in (tmp_path / "out" / "kept").iterdir())
     assert names == [f"{n:06d}-{Path(path).name}" for n, path in enumerate(patterns)]
+    copies = Counter(one.duplicate_of for one in said if one.duplicate_of is not None)
+    sizes = {
+        row.url: row.cluster_size
+        for pattern, reader in (("*.jsonl*", spark.read.json), ("*.parquet", spark.read.parquet))
+        for path in sorted((tmp_path / "out" / "kept").glob(pattern))
+        if not path.name.endswith(".zst")
+        for row in reader(str(path)).select("url", "cluster_size").collect()
+    }
+    assert len(sizes) > 40
+    assert sizes == {url: copies[url] + 1 for url in sizes}
+    assert max(sizes.values()) > 2
     for part, least in (("licence:", 20), (".example/", 20)):  # of licences and of HTML
         found = [one for one in said if part in one.url and one.kind in ("near", "exact")]
         assert len(found) > least, part
@@ -170,6 +181,8 @@ def test_the_same_pages_get_the_same_verdicts(
             DedupConfig(seed=7, threshold=0.7),
             report=print,
         ).run()
+    with pytest.raises(InputError, match="other --cluster-size"):
+        run(spark, patterns, tmp_path / "out", cluster_size=False)
 
 
 def test_the_result_depends_neither_on_the_tasks_nor_on_the_file_system(

@@ -75,6 +75,26 @@ def test_every_format_gives_its_pages(tmp_path: Path, name: str) -> None:
     assert [one.position for one in found] == sorted({one.position for one in found})
 
 
+def test_sizes_in_a_copy(tmp_path: Path) -> None:
+    """Objects and rows get one more field, in place of one of that name; no other line changes."""
+    lines = tmp_path / "a.jsonl"
+    lines.write_bytes(b'{}\n{"url": "b"} \r\n[1]\nno JSON}\n\n{"url": "c" }')
+    with open_output(str(tmp_path / "b.jsonl")) as output:
+        copy_records(whole(lines), (), output, None, {3: 2})
+    assert (tmp_path / "b.jsonl").read_bytes() == (
+        b'{"cluster_size": 1}\n{"url": "b", "cluster_size": 3} \r\n[1]\nno JSON}\n\n'
+        b'{"url": "c" , "cluster_size": 1}'
+    )
+    rows = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"cluster_size": ["x"] * 3, "url": ["a", "b", "c"]}), rows)
+    with open_output(str(tmp_path / "b.parquet")) as output:
+        copy_records(whole(rows), {0}, output, None, {2: 4})
+    assert parquet.read_table(tmp_path / "b.parquet").to_pylist() == [
+        {"url": "b", "cluster_size": 1},
+        {"url": "c", "cluster_size": 5},
+    ]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_copy_without_some_records_is_what_the_format_says(tmp_path: Path, name: str) -> None:
     """What is copied can be read again, and lacks what was dropped and nothing else."""
