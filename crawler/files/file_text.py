@@ -93,9 +93,10 @@ def join_pages(pages: list[list[str]]) -> str:
 
     Numbers do not count: a running head may have that of its page.
 
-    >>> pages = [["Tea today", f"Leaf {n}", f"Page {n} of 3"] for n in range(1, 4)]
+    >>> texts = "leaves", "stems", "roots"
+    >>> pages = [["Tea today", text, f"Page {n} of 3"] for n, text in enumerate(texts, 1)]
     >>> join_pages(pages).split(chr(10))
-    ['Leaf 1', 'Leaf 2', 'Leaf 3']
+    ['leaves', 'stems', 'roots']
     """
     least = max(REPEATED, RUNNING * len(pages))
 
