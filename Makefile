@@ -24,7 +24,7 @@ ARGS ?=
 export URL ?=
 # More than the two processors of a small machine, as many tests wait for servers and crawls; but
 # each process collects all tests.
-SIDE_BY_SIDE = -n 3 --dist loadfile --no-loadscope-reorder
+SIDE_BY_SIDE = -n 4 --dist loadfile --no-loadscope-reorder
 
 # Beside the oldest that pyproject.toml names, with which the rest of `make min` runs.
 SCRAPYS = 2.14 2.16 newest
