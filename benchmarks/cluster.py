@@ -1,6 +1,7 @@
-"""The index spread over clusters of 1, 2, 3 and 6 nodes, beside one server, on this machine.
+"""The index on clusters of 1, 2, 3 and 6 nodes, beside one server, on this machine.
 
-    python benchmarks/cluster.py --pages 4000
+    python benchmarks/cluster.py --pages 4000                # in one slot
+    python benchmarks/cluster.py --pages 4000 --shards 24    # spread over the nodes
 
 Every page is new, with 500 shingles and a URL of 60 characters; fingerprints are made beforehand.
 Then all pages come again unchanged. The nodes share this machine's cores with the client, so pages
@@ -104,9 +105,11 @@ def requests(count: int) -> list[CheckRequest]:
     return found
 
 
-async def measure(url: str, clients: list[redis.Redis], pages: list[CheckRequest]) -> list[str]:
+async def measure(
+    url: str, clients: list[redis.Redis], pages: list[CheckRequest], shards: int
+) -> list[str]:
     """Figures of one row."""
-    async with DuplicateIndex.open(DedupConfig(redis_url=url)) as index:
+    async with DuplicateIndex.open(DedupConfig(redis_url=url, shards=shards)) as index:
         memory = [_info(client, "used_memory") for client in clients]
         cpu = [_cpu(client) for client in clients]
         seconds, own = time.perf_counter(), time.process_time()
@@ -154,6 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=4000)
     parser.add_argument("--nodes", type=int, nargs="+", default=[0, 1, 2, 3, 6])
+    parser.add_argument("--shards", type=int, default=1, help="DEDUP_SHARDS")
     arguments = parser.parse_args()
     pages = requests(arguments.pages)
     print(f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}, ")
@@ -163,7 +167,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     for count in arguments.nodes:
         with nodes(count) as (url, clients):
-            row = asyncio.run(measure(url, clients, pages))
+            row = asyncio.run(measure(url, clients, pages, arguments.shards))
         print("|", " | ".join([str(count) if count else "one server", *row]), "|")
 
 
