@@ -46,6 +46,8 @@ COLUMNS: Final = {
 
 def find_sites(folder: Path, most: int | None) -> list[list[Path]]:
     """Return the pages of each site; of all sites together `most`, the same share of each."""
+    if not folder.is_dir():
+        raise SystemExit(f"{folder} is no folder")
     sites = [
         sorted(p for p in site.rglob("*") if p.name.endswith((".html", ".html.gz")))
         for site in sorted(folder.iterdir())
