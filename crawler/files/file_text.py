@@ -23,6 +23,7 @@ from lxml import etree, html
 MEMORY: Final = 1 << 30  # bytes of address space beyond what Python has at its start
 PAGES: Final = 2000
 TEXT: Final = 20_000_000  # characters
+TOO_LONG: Final = f"it has more than {TEXT // 1_000_000} million characters"
 UNPACKED: Final = 200_000_000  # bytes of an archive's members
 # A line at the top or bottom of so many pages, and of this share of them, is a running head.
 REPEATED: Final = 3
@@ -81,7 +82,7 @@ def read_pdf(data: bytes) -> tuple[str, str]:
             continue  # the others may be whole
         size += len(text)
         if size > TEXT:
-            raise Unreadable(f"it has more than {TEXT // 1_000_000} million characters")
+            raise Unreadable(TOO_LONG)
         # PDFium writes U+FFFE where a word is divided at the end of a line.
         lines = text.replace("\ufffe\r\n", "").replace("\ufffe", "").splitlines()
         pages.append([line.strip() for line in lines if line.strip()])
@@ -191,6 +192,8 @@ def main() -> None:
     bound_process(int(sys.argv[1]))
     try:
         text, title = read_text(sys.stdin.buffer.read())
+        if len(text) > TEXT:
+            raise Unreadable(TOO_LONG)
         found = {"text": text, "title": title} if text.strip() else {"error": "it has no text"}
     except Unreadable as error:
         found = {"error": str(error)}

@@ -13,9 +13,11 @@ import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Final, NamedTuple
 
 SECONDS: Final = 30.0  # until the process is ended, its start included
+_PROCESSES: Final = BoundedSemaphore(2)  # of which each may take a gigabyte
 _WITHIN: Final = 1024  # bytes in which a PDF may begin
 _PACKED: Final = b"PK\x03\x04"  # Word and EPUB are archives
 _PROGRAM: Final = Path(__file__).with_name("file_text.py")
@@ -66,7 +68,10 @@ def read_file(data: bytes, *, seconds: float = SECONDS) -> FileText:
     """
     command = [sys.executable, "-P", str(_PROGRAM), str(math.ceil(seconds))]
     try:
-        run = subprocess.run(command, input=data, capture_output=True, timeout=seconds, check=False)
+        with _PROCESSES:
+            run = subprocess.run(
+                command, input=data, capture_output=True, timeout=seconds, check=False
+            )
     except subprocess.TimeoutExpired:
         raise FileError(f"it takes more than {seconds:g} seconds") from None
     try:

@@ -220,7 +220,7 @@ class PageReader:
 
     def _fill_from(self, page: ItemPage, response: Response) -> None:
         if is_plain_text(response):
-            page.text, page.html = response.text, None
+            page.text, page.html = response.text if page.text is None else page.text, None
             return
         is_text = isinstance(response, TextResponse) and self._config.extractor
         page.html = response.text if is_text else response.body

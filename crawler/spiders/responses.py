@@ -6,12 +6,13 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from scrapy.http import HtmlResponse, TextResponse
+from scrapy.http import HtmlResponse
 
 from .. import chrome
 from ..dedup.identity import resolved
 from ..files import FILE_TYPES, is_file
 from ..items import Page
+from ..pipelines.values import is_plain_text
 from .arguments import host_of
 from .links import encode_link
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from scrapy.http import Headers, Response
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-PLAIN_TEXT: Final = "text/plain"
-DOCUMENT_TYPES: Final = FILE_TYPES | {PLAIN_TEXT}
+DOCUMENT_TYPES: Final = FILE_TYPES | {"text/plain"}
 LONGEST_TITLE: Final = 1000  # characters of a title in an item
 _TYPE_END = re.compile(r"[;,\s]")
 
@@ -34,9 +34,7 @@ def is_html(response: Response) -> bool:
 
 def is_document(response: Response) -> bool:
     """Whether a response is plain text, or a file of which the filter takes the text."""
-    kind = media_type(header_of(response.headers, b"Content-Type"))
-    is_text = kind == PLAIN_TEXT and isinstance(response, TextResponse)
-    return is_text or is_file(response.body)
+    return is_plain_text(response) or is_file(response.body)
 
 
 def page_of_document(response: Response) -> Page:

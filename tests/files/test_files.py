@@ -48,6 +48,7 @@ WORD, BOOK = "word/document.xml", "META-INF/container.xml"
         (pack({BOOK: LAUGHS}), "damaged"),
         (pack({BOOK: "<a/>"}), "damaged"),
         (pack({WORD: " " * 201_000_000}), "unpacked"),
+        (make_epub([["tea " * 1_000_000]] * 6, "Tea"), "more than 20 million characters"),
     ],
 )
 def test_a_file_without_a_text_says_why(file: bytes, reason: str) -> None:

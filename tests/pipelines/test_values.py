@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from bs4 import BeautifulSoup
 from parsel import Selector
-from scrapy.http import HtmlResponse, JsonResponse, Request, Response
+from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse
 from scrapy.utils.test import get_crawler
 
 from crawler.addon import Addon
@@ -149,6 +149,15 @@ def test_what_is_no_html_is_no_page():
     for words in (OTHER, "Sold out"):
         found = reader.read({"text": words}, origin)
         assert (found.missing, found.text, found.url) == (None, words, URL)
+
+
+def test_a_text_of_its_own_goes_before_a_plain_response():
+    """In the field of the HTML that is a page's text only where the item has none."""
+    reader = PageReader(DedupConfig(), lambda name: None)
+    plain = TextResponse(URL, body=b"Tea", headers={"Content-Type": "text/plain"})
+    for own, text in ({"text": OTHER}, OTHER), ({}, "Tea"):
+        found = reader.read({"url": URL, "html": plain, **own})
+        assert (found.missing, found.text, found.html) == (None, text, None)
 
 
 async def test_the_response_says_what_an_item_would(open_bench):
