@@ -210,6 +210,24 @@ async def test_links_without_end_of_no_known_form_end(web: Web, redis_url: str) 
     assert stats["dedup/spared/fruitless"]
 
 
+def late(path: str) -> tuple[int, list[str]]:
+    """Products in a row: the first four have eight colours of one text, the last one that matters."""
+    url = urlsplit(path)
+    product, colour = name_of(url.path), int(dict(parse_qsl(url.query)).get("colour", 0))
+    following = [f"/product/{product + 1}"] if product < 50 else []
+    if colour:
+        return 100 * product + (colour if product > 4 else 0), []
+    colours = range(1, 9) if product <= 4 else [product] if product > 48 else []
+    return 100 * product, [*(f"/product/{product}?colour={n}" for n in colours), *following]
+
+
+async def test_values_that_matter_after_eight_that_did_not(web: Web, redis_url: str) -> None:
+    """A crawl that believes new values looks at each of them once, if they are few."""
+    fetched, texts, _ = await fetch(web, late, redis_url)
+    assert len(texts) == 51 + 2
+    assert len(fetched) <= 110
+
+
 class Own(Spider):
     """A spider of somebody else."""
 

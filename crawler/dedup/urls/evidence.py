@@ -77,6 +77,11 @@ class Evidence:
             return tried >= 3
         return tried >= (_NEW_VALUES if name[:1] == "?" else 4)
 
+    def is_guessed(self, value: str | None) -> bool:
+        """Whether a value is covered only because others before it made no difference."""
+        is_known = self.added or value in self.values
+        return not is_known and value is not None and not is_session_like(value)
+
     def _is_tested(self, name: str, value: str | None, kind: UrlKind) -> bool:
         tested = self.tested.get(kind)
         if tested is None:

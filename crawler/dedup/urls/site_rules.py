@@ -115,6 +115,15 @@ class SiteRules:
         names, values = sorted(parts.list_differences(twin)), dict(parts.features)
         return names if all(self._covers(name, values.get(name), parts) for name in names) else None
 
+    def list_guesses(self, parts: UrlParts, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Of these rules those that cover a value of the URL without having seen it."""
+        rules, values = self.rules, dict(parts.features)
+        return [
+            (name, values[name])
+            for name in names
+            if name in rules and name in values and rules[name].is_guessed(values[name])
+        ]
+
     def _covers(self, name: str, value: str | None, parts: UrlParts) -> bool:
         rule, kind = self.rules[name], parts.kind
         if name in self._matters_to(kind) or not rule.covers_value(name, value, kind):

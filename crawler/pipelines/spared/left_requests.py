@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 10_000  # that are remembered
 _CHECKED: Final = 20  # one more request checks a rule for so many pages that are new
+_MOST_GUESSES: Final = 16  # values of a feature that are each checked; more are drawn from
 
 
 class Why(StrEnum):
@@ -73,22 +74,31 @@ class LeftRequests:
         self._take(is_back, found)
         return found
 
-    def take_checks(self, rules: Iterable[str], new: int) -> list[Left]:
+    def take_checks(
+        self, rules: Iterable[str], new: int, guesses: Callable[[Left], list[tuple[str, str]]]
+    ) -> list[Left]:
         """Hand over, of the requests that were spared, some by each rule, drawn at random.
 
-        `new` pages have brought news by now; what checks lead to is not checked for ever.
+        `new` pages have brought news by now; what checks lead to is not checked for ever. Of values
+        that no page has been seen with, which `guesses` names, each is checked if they are few.
         """
         if self._checked == new:
             return []
         self._checked = new
         wanted = dict.fromkeys(rules, 1 + new // _CHECKED)
         drawn = set()
+        guessed: dict[str, dict[str, int]] = {}
         for place in random.sample(range(len(self.all)), len(self.all)):
+            for name, value in guesses(self.all[place]):
+                guessed.setdefault(name, {})[value] = place
             names = [name for name in self.all[place].reasons if wanted.get(name)]
             if names:
                 drawn.add(place)
                 for name in names:
                     wanted[name] -= 1
+        for places_of in guessed.values():
+            if len(places_of) <= min(_MOST_GUESSES, new // 2):
+                drawn.update(places_of.values())
         found: list[Left] = []
         places = iter(range(len(self.all)))
         self._take(lambda _: next(places) in drawn, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ...dedup.urls.parts import UrlParts
+from ...dedup.urls.parts import UrlParts, split_url
 from ...dedup.urls.site_rules import Change, Judgement, SiteRules
 from .left_requests import Left, LeftRequests, Why
 from .novelty import Found, Novelty, page_number
@@ -137,4 +137,8 @@ class SiteCourse:
 
     def take_checks(self) -> list[Left]:
         """Hand over requests that were spared, enough to check all rules."""
-        return self.left.take_checks(self.rules.rules, self.novelty.new)
+        return self.left.take_checks(self.rules.rules, self.novelty.new, self._list_guesses)
+
+    def _list_guesses(self, left: Left) -> list[tuple[str, str]]:
+        parts = split_url(left.request.url)
+        return self.rules.list_guesses(parts, left.reasons) if parts is not None else []
