@@ -12,7 +12,7 @@ from .pipelines import DuplicatePipeline
 from .pipelines.feeds import TagCsvExporter
 from .pipelines.log_format import BriefLogFormatter
 from .pipelines.origins import OriginTracker
-from .pipelines.reading import ResponseReader
+from .pipelines.reading import ResponseParser
 from .pipelines.spared.middlewares import LinkMiddleware, RequestMiddleware
 from .project import project_config
 from .start_errors import speak_plainly
@@ -64,7 +64,7 @@ class Addon:
                 "ITEM_PIPELINES", DuplicatePipeline, PRIORITY
             )
         settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", ResponseReader, NEXT_TO_SPIDER
+            "SPIDER_MIDDLEWARES", ResponseParser, NEXT_TO_SPIDER
         )
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", OriginTracker, NEXT_TO_PIPELINES

@@ -20,7 +20,7 @@ from ..start_errors import speak_plainly
 from .failures import Failures
 from .notices import Notices
 from .page import ItemPage, Missing, PageReader
-from .reading import LONG_PAGE, PagesRead, parse_in_turns
+from .reading import LONG_PAGE, ResponseTrees, parse_in_turns
 from .values import is_blank
 from .writing import ItemWriter
 
@@ -42,15 +42,15 @@ class ChromePipeline:
         Names the fields of the page.
     count
         Takes the name of a statistic to add one to.
-    pages
-        Those that were read when the spider yielded them.
+    trees
+        Those of responses that were parsed before the spider saw them.
     """
 
     def __init__(
-        self, config: DedupConfig, count: Callable[[str], None], pages: PagesRead | None = None
+        self, config: DedupConfig, count: Callable[[str], None], trees: ResponseTrees | None = None
     ) -> None:
         self.config = config
-        self.texts = MainTexts(config, count, pages)
+        self.texts = MainTexts(config, count, trees)
         self._failures = Failures(count)
 
     @classmethod
@@ -58,7 +58,7 @@ class ChromePipeline:
         """Read the settings; raises :class:`ConfigError` for one that cannot be used."""
         speak_plainly()
         config = project_config(crawler.settings)
-        return cls(config, crawler.stats.inc_value, PagesRead.of_crawl(crawler))
+        return cls(config, crawler.stats.inc_value, ResponseTrees.of_crawl(crawler))
 
     async def process_item(self, item: Any, spider: Any = None) -> Any:
         """Fill in the main text; whatever goes wrong with a page, its item passes."""
@@ -75,13 +75,13 @@ class MainTexts:
     """Main texts of pages, read out of items and filled into them."""
 
     def __init__(
-        self, config: DedupConfig, count: Callable[[str], None], pages: PagesRead | None = None
+        self, config: DedupConfig, count: Callable[[str], None], trees: ResponseTrees | None = None
     ) -> None:
         notices = Notices()
         self.reader = PageReader(config, count, notices)
         self.writer = ItemWriter(config, count, notices)
         self.extract = load_extractor(config)
-        self._pages = pages or PagesRead()
+        self._trees = trees or ResponseTrees()
         self._reads_files = config.files and can_read_files()
         self._count = count
 
@@ -113,9 +113,8 @@ class MainTexts:
                 LONG_PAGE if self.extract is extract_main_text else _LONG_FOR_OTHERS
             )
             if self.extract is extract_main_text:
-                html = self._pages.take_document(html) or await parse_in_turns(
-                    html, url=page.url or None, content_type=page.content_type
-                )
+                known: dict[str, Any] = {"url": page.url or None, "content_type": page.content_type}
+                html = self._trees.read_page(html, **known) or await parse_in_turns(html, **known)
         if isinstance(html, Document):
             page.document = html
             if html.is_binary:

@@ -34,7 +34,7 @@ from .gone import GoneAddresses
 from .origins import Origin, Origins
 from .outcome import Outcome
 from .page import ItemPage
-from .reading import PagesRead
+from .reading import ResponseTrees
 from .reporting import LeftOut
 from .resetting import reset_if_asked
 from .spared.sparing import Sparing
@@ -71,8 +71,8 @@ class DuplicatePipeline:
         Called when the index cannot be opened; makes the crawl end as a failed one.
     template
         Gives what is known of the template of the site of a URL.
-    pages
-        Those that were read when the spider yielded them.
+    trees
+        Those of responses that were parsed before the spider saw them.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class DuplicatePipeline:
         stop: Callable[[], None],
         fail: Callable[[], None],
         template: Callable[[str], Awaitable[SharedTemplate | None]] = _no_template,
-        pages: PagesRead | None = None,
+        trees: ResponseTrees | None = None,
     ) -> None:
         self.config = config
-        self.texts = MainTexts(config, count, pages)
+        self.texts = MainTexts(config, count, trees)
         self.origins = Origins()
         self.outcome = Outcome(config)
         self._count = count
@@ -127,7 +127,7 @@ class DuplicatePipeline:
             stop=Stopper(crawler),
             fail=partial(fail_at_start, crawler),
             template=partial(site_template, crawler),
-            pages=PagesRead.of_crawl(crawler),
+            trees=ResponseTrees.of_crawl(crawler),
         )
         pipeline.origins = Origins.of_crawl(crawler, pipeline.texts.reader.needs_response)
         pipeline.outcome.connect_signals(crawler)

@@ -1,26 +1,23 @@
-"""Pages of a CrawlSpider, read while it yields them: its link extractor needs their tree, too."""
+"""Pages parsed once, by their responses: the callback needs their trees, and so does main text."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from codecs import BOM_UTF8
-from collections import OrderedDict
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import WeakKeyDictionary, ref
 
-from itemadapter import ItemAdapter
+from lxml import etree
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.selector import Selector
-from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
-from scrapy.spiders import CrawlSpider
 
 from .. import chrome
 from ..chrome import Document
+from ..chrome.page.document import is_harmless
 from ..chrome.page.reader import COMPILED
-from ..items import value_of
 from ..project import project_config
 from ..scrapy_versions import is_asyncio_available, run_in_thread
 
@@ -33,14 +30,14 @@ LONG_PAGE: Final = 1_000_000
 
 logger = logging.getLogger(__name__)
 
-_MOST_WAITING: Final = 64
+_NUMBER_OF_ELEMENTS: Final = etree.XPath("count(//*)")
 _DEEP: Final = 500  # elements; libxml2 of itself ends at 256
 # What browsers drop before a page, too; parsel drops other white space as well.
 _SPACE: Final = " \t\n\f\r"
 _WRONG: Final = "\ufffd"  # stands for bytes that are no UTF-8
 _DOUBTFUL: Final = (b"\x1b", b"\0")  # of ISO 2022 and of UTF-16
 
-_pages: WeakKeyDictionary[Crawler, PagesRead] = WeakKeyDictionary()
+_trees: WeakKeyDictionary[Crawler, ResponseTrees] = WeakKeyDictionary()
 
 
 async def parse_in_turns(
@@ -61,71 +58,78 @@ async def parse_in_turns(
             await asyncio.sleep(0)
 
 
-class PagesRead:
-    """Pages on their way from the spider to the pipeline, known by the text or bytes that they had.
+class ResponseTrees:
+    """Trees of responses on their way through the spider, which the pipeline need not build again.
 
-    Those that wait for too long are forgotten, and read again.
+    No response is held here. A tree is known by its response's body and text, whichever of them
+    an item brings, and is read only if it has as many elements as when it was built: a callback
+    may have removed what it does not want.
     """
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[int, tuple[str | bytes, Document]] = OrderedDict()
+        self._noted: dict[int, tuple[ref[HtmlResponse], int]] = {}
 
     @classmethod
-    def of_crawl(cls, crawler: Crawler) -> PagesRead:
-        """Those of a crawl; who asks for them has pages read."""
-        return _pages.setdefault(crawler, cls())
+    def of_crawl(cls, crawler: Crawler) -> ResponseTrees:
+        """Those of a crawl; who asks for them has trees built."""
+        return _trees.setdefault(crawler, cls())
 
-    def put_document(self, html: str | bytes, document: Document) -> None:
-        """Keep what was read of *html*."""
-        self._waiting[id(html)] = html, document
-        if len(self._waiting) > _MOST_WAITING:
-            self._waiting.popitem(last=False)
+    def build_tree(self, response: HtmlResponse) -> None:
+        """Parse a response that nobody has parsed, as its callback does, unless that is costly."""
+        # Scrapy has no public way to ask whether there is a selector without making one.
+        if len(response.body) >= LONG_PAGE or getattr(response, "_cached_selector", 0) is not None:
+            return
+        if not is_harmless(response.body):
+            return
+        elements = _count_elements(response)
+        for key in (id(response.body), id(response.text)):
+            self._noted[key] = ref(response, partial(self._forget_page, key)), elements
 
-    def take_document(self, html: str | bytes) -> Document | None:
-        """What was read of this very object, None if that was not done."""
-        _, document = self._waiting.pop(id(html), (None, None))
-        return document
+    def _forget_page(self, key: int, _: ref[HtmlResponse]) -> None:
+        self._noted.pop(key, None)
+
+    def read_page(
+        self, html: str | bytes, *, url: str | None = None, content_type: str | None = None
+    ) -> Document | None:
+        """Read the page whose response has this very body or text, None if that cannot be done."""
+        noted, elements = self._noted.get(id(html), (None, 0))
+        response = noted() if noted is not None else None
+        if response is None or _count_elements(response) != elements:
+            return None
+        page, text = (response.body, response.text) if _is_plain(response) else (html, None)
+        tree = partial(_parsed_tree, response)
+        return chrome.parse(page, url=url, content_type=content_type, text=text, tree=tree)
 
 
-class ResponseReader(BaseSpiderMiddleware):
-    """Reads an item's page when that is the text or body of a response that nobody has parsed yet.
-
-    For a :class:`~scrapy.spiders.CrawlSpider`, whose link extractors will ask the response for its
-    tree in any case. While an item is yielded nobody else knows that tree; of one that was there
-    before, nobody knows what the spider has done to it, or does meanwhile in a thread.
-    """
+class ResponseParser:
+    """Spider middleware that parses a page before its callback, for that and the pipeline alike."""
 
     def __init__(self, crawler: Crawler) -> None:
-        super().__init__(crawler)
+        self._crawler = crawler
         config = project_config(crawler.settings)
-        if not isinstance(crawler.spider, CrawlSpider) or config.extractor or not COMPILED:
+        reads_pages = getattr(crawler.spidercls, "reads_pages", False)
+        if reads_pages or config.extractor or not COMPILED:
             raise NotConfigured
         if not Selector(text="<i>" * _DEEP + "<b>").css("b"):  # parsel before 1.7 loses deep text
             raise NotConfigured
-        self._html_field, self._text_field = config.html_field, config.text_field
 
-    def get_processed_item(self, item: Any, response: Response | None) -> Any:
-        """Return the item as it is; whatever goes wrong with its page, the pipeline sees to it."""
-        pages = _pages.get(self.crawler)
-        if pages is not None and isinstance(response, HtmlResponse) and ItemAdapter.is_item(item):
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Work for the pipeline of a crawl; without one, nothing is parsed."""
+        return cls(crawler)
+
+    def process_spider_input(self, response: Response, spider: Any = None) -> None:
+        """Build the tree; whatever goes wrong with a page, its callback and the pipeline see to."""
+        trees = _trees.get(self._crawler)
+        if trees is not None and isinstance(response, HtmlResponse):
             try:
-                self._read_response(item, response, pages)
+                trees.build_tree(response)
             except Exception:
-                logger.debug("%r is not read with its response", response.url, exc_info=True)
-        return item
+                logger.debug("%r is not parsed here", response.url, exc_info=True)
 
-    def _read_response(self, item: Any, response: HtmlResponse, pages: PagesRead) -> None:
-        html = value_of(item, self._html_field)
-        if not isinstance(html, (str, bytes)) or value_of(item, self._text_field):
-            return
-        # Scrapy has no public way to ask whether there is a selector without making one.
-        if len(html) >= LONG_PAGE or getattr(response, "_cached_selector", response) is not None:
-            return
-        if html is (response.body if isinstance(html, bytes) else response.text):
-            page, text = (response.body, response.text) if _is_plain(response) else (html, None)
-            pages.put_document(
-                html, chrome.parse(page, text=text, tree=partial(_parsed_tree, response))
-            )
+
+def _count_elements(response: HtmlResponse) -> int:
+    return int(_NUMBER_OF_ELEMENTS(response.selector.root))  # type: ignore[arg-type]
 
 
 def _is_plain(response: HtmlResponse) -> bool:

@@ -80,6 +80,7 @@ class SiteSpider(Spider):
     failures: FetchFailures
     job: JobLock
     obeys_tags = True
+    reads_pages = True  # so that no response need be parsed for it
     takes_text = True
     takes_files = False
     learns_urls = True  # unless DEDUP_LEARN_URLS says otherwise

@@ -181,6 +181,12 @@ def _bound_page(data: bytes) -> tuple[bytes, bytes, bool]:
     return data, rest, crowded
 
 
+def is_harmless(data: bytes) -> bool:
+    """Whether any parser may read a page as it is: it is a text, and within all limits."""
+    bounded, _, crowded = _bound_page(data)
+    return bounded is data and not crowded
+
+
 def _new_parser(crowded: bool) -> tuple[Any, etree.HTMLParser]:
     reader: Any = Reader()  # its methods are attributes, which lxml's stubs do not foresee
     # Where no tree is built, attributes take linear time, since libxml2 2.14.
