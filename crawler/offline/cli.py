@@ -58,9 +58,11 @@ def run_job(options: argparse.Namespace, config: DedupConfig, *, submitted: bool
     """
     from ..dedup.errors import InputError
     from .files import refuse_inside
+    from .input_records import find_local_files
     from .session import find_files, find_reason, session_answers, start_session
 
     refuse_inside(options.out, options.input)
+    find_local_files(options.input, config)  # before Java starts, which takes long
     export = None
     if options.index is not None:
         from .known import open_export

@@ -15,7 +15,8 @@ from ..dedup.fingerprint import NO_OWN, Fingerprint, Fingerprinter
 from ..dedup.identity import host
 from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .files import Piece
-from .input_records import PageReader, copy_records, group_pages, pages_of
+from .input_records import PageReader, group_pages, pages_of
+from .kept_records import copy_records
 from .outputs import open_output
 from .parquet import NothingReadable
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from . import columns
+from .files import OFFSET_BITS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -108,12 +109,14 @@ def list_duplicates(
     texts: DataFrame,
     edges: DataFrame,
     dropped: DataFrame,
+    files: DataFrame,
     *,
     bits: int,
 ) -> DataFrame:
     """Of `pages` those that are not kept, why, and which of `originals` stands for each.
 
     `texts`, `edges` and `dropped` follow from the originals, among which all of the pages are.
+    `files` has the number of each file, ``ordinal``, and its path, ``file``.
     """
     from pyspark.sql import functions as F
 
@@ -141,14 +144,14 @@ def list_duplicates(
         exact.union(near)
         .join(named, "cluster")
         .withColumn("kind", F.when(is_same, "unchanged").otherwise(F.col("kind")))
-        .orderBy("position")
     )
     task = partial(columns.with_intervals, bits=bits)
     schema = (
         "cluster long, position long, piece long, url string, kind string, similarity double, "
-        "duplicate_of string, low double, high double"
+        "duplicate_of string, file string, record long, low double, high double"
     )
-    return joined.mapInArrow(task, schema)
+    placed_rows = _name_places(joined, "position", files).orderBy("position")
+    return placed_rows.mapInArrow(task, schema)
 
 
 def _best_originals(edges: DataFrame, dropped: DataFrame) -> DataFrame:
@@ -172,12 +175,24 @@ def _best_originals(edges: DataFrame, dropped: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def list_clusters(duplicates: DataFrame, pages: DataFrame) -> DataFrame:
+def list_clusters(duplicates: DataFrame, pages: DataFrame, files: DataFrame) -> DataFrame:
     """The pages that stand for others, and for how many."""
     from pyspark.sql import functions as F
 
     counts = duplicates.groupBy("cluster").agg(F.count("*").alias("copies"))
     named = pages.select(F.col("position").alias("cluster"), "url", "piece")
+    rows = counts.join(named, "cluster").select("cluster", "piece", "url", "copies")
+    return _name_places(rows, "cluster", files).orderBy("cluster")
+
+
+def _name_places(rows: DataFrame, position: str, files: DataFrame) -> DataFrame:
+    """The rows with file and record of their positions, which pages of an index do not have."""
+    from pyspark.sql import functions as F
+
+    place = F.col(position).bitwiseAND((1 << OFFSET_BITS) - 1)
+    ordinal = F.shiftright(position, OFFSET_BITS).alias("ordinal")
     return (
-        counts.join(named, "cluster").select("cluster", "piece", "url", "copies").orderBy("cluster")
+        rows.select("*", ordinal, F.when(F.col(position) >= 0, place).alias("record"))
+        .join(F.broadcast(files), "ordinal", "left")
+        .select(*rows.columns, "file", "record")
     )

@@ -22,6 +22,7 @@ from ..dedup.config import DedupConfig
 from ..dedup.errors import ConfigError, InputError
 from ..dedup.parsing import function_name, setting_name
 from . import columns, copies
+from .exclusion import hold_folder
 from .files import OFFSET_BITS, File, Piece, cut_pieces, is_local, join_pieces, piece_size
 from .known import Export, read_known
 from .outputs import remove_parts
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Of the work that a folder can hold; another number makes a run refuse to take it up.
-_LAYOUT: Final = 3
+_LAYOUT: Final = 4
 _RESULTS: Final = ("duplicates", "clusters", "kept")
 # Settings that say where an index is and what is done with its verdicts, not what they are.
 _WITHOUT_EFFECT: Final = frozenset(
@@ -95,7 +96,11 @@ class Corpus:
         self._walked = walked
 
     def run(self) -> Result:
-        """Do what is not done yet."""
+        """Do what is not done yet; raises :class:`InputError` while another run does it."""
+        with hold_folder(self._spark, self._out):
+            return self._run_stages()
+
+    def _run_stages(self) -> Result:
         self._check_settings()
         known = self._read_known(self._export) if self._export is not None else None
         with rows_one_by_one(self._spark):
@@ -107,11 +112,15 @@ class Corpus:
         bits = self._config.sketch_bits
         duplicates = self._run_stage(
             "duplicates",
-            lambda: copies.list_duplicates(pages, both, texts, edges, dropped, bits=bits),
+            lambda: copies.list_duplicates(
+                pages, both, texts, edges, dropped, self._list_files(), bits=bits
+            ),
             is_result=True,
         )
         clusters = self._run_stage(
-            "clusters", lambda: copies.list_clusters(duplicates, both), is_result=True
+            "clusters",
+            lambda: copies.list_clusters(duplicates, both, self._list_files()),
+            is_result=True,
         )
         with rows_one_by_one(self._spark):
             self._run_stage("kept", lambda: self._write_outputs(duplicates, clusters))
@@ -163,6 +172,10 @@ class Corpus:
             found["--cluster-size"] = True
         found["--index"] = self._export.mark if self._export is not None else None
         return dict(json.loads(json.dumps(found, default=_plain_value)))
+
+    def _list_files(self) -> DataFrame:
+        rows = [(ordinal, file.path) for ordinal, file in enumerate(self._files)]
+        return self._spark.createDataFrame(rows, "ordinal long, file string")
 
     def _list_pieces(self) -> DataFrame:
         """The pieces of all files, as many partitions as tasks that are worth their while."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import gzip
 import io
 import re
 import zlib
@@ -17,6 +16,7 @@ from typing import IO, Any, Final, NamedTuple, cast
 
 from ..dedup.errors import InputError, MissingExtra
 from ..zstd import zstd
+from .gzip_members import MemberReader
 
 # A page's number is that of its file times 2 to this power plus its offset there, so that numbers
 # follow the order of the input whoever reads what.
@@ -162,10 +162,14 @@ def cut_pieces(files: Sequence[File], size: int) -> Iterator[Piece]:
 
 
 def open_input(piece: Piece, content: bytes | None = None) -> IO[bytes]:
-    """A file's bytes, decompressed if they are lines; `content` holds them if they were fetched."""
-    if format_of(piece.path) is Format.JSONL:  # the readers of others decompress by themselves
+    """A file's bytes, as its reader takes them; `content` holds them if they were fetched."""
+    kind = format_of(piece.path)
+    if kind is Format.JSONL:
         return open_lines(piece.path, content)
-    return io.BytesIO(content) if content is not None else Path(piece.path).open("rb")
+    if kind is Format.WARC and piece.path.lower().endswith(GZIP):
+        # Not buffered: what was read before an error would be lost.
+        return cast(IO[bytes], MemberReader(_open_file(piece.path, content), lines=False))
+    return _open_file(piece.path, content)  # FastWARC and Arrow decompress others by themselves
 
 
 def open_lines(path: str, content: bytes | None = None) -> IO[bytes]:
@@ -173,13 +177,17 @@ def open_lines(path: str, content: bytes | None = None) -> IO[bytes]:
 
     Reading them raises one of :data:`UNREADABLE` where they are damaged.
     """
-    source: Any = io.BytesIO(content) if content is not None else path
     name = path.lower()
     if name.endswith(GZIP):
-        return cast(IO[bytes], gzip.open(source))
+        return io.BufferedReader(MemberReader(_open_file(path, content), lines=True), 1 << 16)
     if name.endswith(ZSTD):
+        source: Any = io.BytesIO(content) if content is not None else path
         return cast(IO[bytes], zstd.open(source))
-    return cast(IO[bytes], source) if content is not None else Path(path).open("rb")
+    return _open_file(path, content)
+
+
+def _open_file(path: str, content: bytes | None) -> IO[bytes]:
+    return io.BytesIO(content) if content is not None else Path(path).open("rb")
 
 
 def refuse_inside(out: str, patterns: Iterable[str]) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -13,25 +10,26 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from ..dedup.scopes import field_scope, scope_of
 from .files import (
     DAMAGED,
+    OFFSET_BITS,
+    File,
     Format,
     Piece,
     import_extra,
-    is_plain_lines,
+    is_local,
     known_format,
+    local_files,
     open_input,
-    up_to_damage,
+    refuse_arrays,
 )
-from .parquet import SIZE_FIELD, copy_rows, rows_in
-from .warc import body_in, open_whole, pages_in, record_in, warc_records
+from .lines import LIMIT, json_in, split_lines
+from .parquet import refuse_columns, rows_in
+from .warc import body_in, pages_in, record_in
 
 if TYPE_CHECKING:
     from ..chrome import MainText
     from ..dedup.config import DedupConfig
     from ..dedup.fingerprint import Fingerprint, Fingerprinter
-    from .outputs import Output
 
-LIMIT: Final = 50 << 20  # bytes of a page, as of one that is fetched
-LINE: Final = 2 * LIMIT  # bytes of a line: JSON can write a byte in several
 _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
 _SAID: Final = 200  # characters of an error, which may hold the page that it is about
 _HTML: Final = ("text/html", "application/xhtml+xml")
@@ -86,6 +84,22 @@ def read_records(
             yield offset + place, raw
 
 
+def find_local_files(patterns: Iterable[str], config: DedupConfig) -> list[File]:
+    """The files of this machine that paths, folders and patterns name, each once.
+
+    Raises :class:`InputError` where there are none, and for one in which no record can be a page.
+    """
+    paths = (pattern.removeprefix("file://") for pattern in patterns)
+    files = list(
+        dict.fromkeys(file for path in paths if is_local(path) for file in local_files(path))
+    )
+    refuse_arrays(files)
+    for file in files:
+        if known_format(file.path) is Format.PARQUET:
+            refuse_columns(file.path, {config.text_field, config.html_field})
+    return files
+
+
 class PageReader:
     """Finds the page in a record with the fields and the extractor of a configuration.
 
@@ -100,14 +114,15 @@ class PageReader:
 
             self._extract = load_extractor(config)
 
-    def __call__(self, raw: Raw, kind: Format) -> Page | Left:
+    def __call__(self, raw: Raw, kind: Format, name: str = "") -> Page | Left:
         """The page, or why the record is no page of which something can be said.
 
-        Raises ValueError for what should be one and cannot be read.
+        `name` stands for the address of a text that has none. Raises ValueError for what should be
+        a page and cannot be read.
         """
         try:
             item = None if kind is Format.WARC else json_in(raw) if isinstance(raw, bytes) else raw
-            page = self._of_warc(raw) if kind is Format.WARC else self._of_item(item)
+            page = self._of_warc(raw) if kind is Format.WARC else self._of_item(item, name)
             field = self.config.scope_field
             if field is None or isinstance(page, Left):
                 return page
@@ -118,13 +133,15 @@ class PageReader:
             said = str(error)[:_SAID]
             raise ValueError(f"cannot be read: {type(error).__name__}: {said}") from error
 
-    def _of_item(self, item: Any) -> Page | Left:
+    def _of_item(self, item: Any, name: str) -> Page | Left:
         if item is None:
             return Left.SKIPPED
         config = self.config
         if not isinstance(item, dict):
             raise ValueError("not a JSON object")
         url = _decode_cell(item.get(config.url_field))
+        if url is None and config.scope not in ("host", "domain"):
+            url = name
         if not isinstance(url, (str, int)) or not str(url).strip():
             raise ValueError(f"has no field {config.url_field!r}; DEDUP_URL_FIELD names it")
         text, html = _decode_cell(item.get(config.text_field)), item.get(config.html_field)
@@ -201,8 +218,9 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
     config = reader.config
     try:
         for position, raw in read_records(piece, config, content):
+            record = position & ((1 << OFFSET_BITS) - 1)
             try:
-                page = reader(raw, kind)
+                page = reader(raw, kind, f"{piece.path}:{record}")
             except ValueError as error:
                 yield Found(position, piece.number, "", None, _describe_error(error))
                 continue
@@ -225,23 +243,6 @@ def _describe_error(error: Exception) -> str:
     return (str(error) or type(error).__name__).encode(errors="replace").decode()
 
 
-def json_in(line: bytes) -> Any:
-    """What a line holds, of which no more than :data:`LINE` bytes were read; None if it is empty.
-
-    Raises ValueError, in a few words, for what is no JSON or too long.
-    """
-    if not line.strip():
-        return None
-    if len(line) == LINE and not line.endswith(b"\n"):
-        raise ValueError(f"longer than {LINE >> 20} MB")
-    try:
-        return json.loads(line)
-    except RecursionError:
-        raise ValueError("not JSON that can be read: nested too deep") from None
-    except ValueError as error:
-        raise ValueError(f"not JSON: {error}") from None
-
-
 def group_pages(found: Iterable[Found]) -> Iterator[list[Found]]:
     """Pages in groups that are worth to be fingerprinted together and do not fill the memory."""
     group: list[Found] = []
@@ -256,86 +257,9 @@ def group_pages(found: Iterable[Found]) -> Iterator[list[Found]]:
         yield group
 
 
-def copy_records(
-    piece: Piece,
-    dropped: Container[int],
-    output: Output,
-    content: bytes | None = None,
-    copies: Mapping[int, int] | None = None,
-) -> int:
-    """Write all records of a piece but those with the numbers `dropped`; return how many.
-
-    They are written as they are; with `copies`, how many copies some numbers have, rows and objects
-    get a field ``cluster_size``. What follows a damaged place of a file cannot be. Raises
-    :class:`~.parquet.NothingReadable` for a Parquet file that is none, in whose place nothing can
-    stand.
-    """
-    offset = piece.number - piece.start
-    kind = known_format(piece.path)
-    written = 0
-    with open_input(piece, content) as stream:
-        if kind is Format.PARQUET:
-            return copy_rows(stream, piece.number, dropped, output.stream, copies)
-        with up_to_damage():
-            if kind is Format.WARC:
-                for place, record in warc_records(stream):
-                    if offset + place not in dropped:
-                        with open_whole(record) as file:
-                            shutil.copyfileobj(file, output)
-                        output.end_member()
-                        written += 1
-            else:
-                for place, line in _split_lines(stream, piece):
-                    if offset + place not in dropped:
-                        if copies is not None:
-                            line = _with_size(line, copies.get(offset + place, 0) + 1)
-                        output.write(line)
-                        written += 1
-    return written
-
-
-def _with_size(line: bytes, size: int) -> bytes:
-    """A line with one more field, if it is an object."""
-    try:
-        if not isinstance(json_in(line), dict):
-            return line
-    except ValueError:
-        return line
-    body = line.rstrip()
-    comma = b"" if body[:-1].rstrip().endswith(b"{") else b", "
-    return b'%s%s"%s": %d}%s' % (body[:-1], comma, SIZE_FIELD.encode(), size, line[len(body) :])
-
-
-def _split_lines(stream: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
-    """Lines that begin in the piece, each with the place of its first byte.
-
-    A line that is too long comes in parts.
-    """
-    place = 0
-    if piece.start:
-        # The line that begins before this piece belongs to the one before.
-        place = stream.seek(piece.start - 1)
-        place += _skip_line(stream)
-    # A compressed file is one piece, whose end says nothing of what is in it.
-    end = piece.end if is_plain_lines(piece.path) else sys.maxsize
-    line = b"\n"
-    while (place < end or not line.endswith(b"\n")) and (line := stream.readline(LINE)):
-        yield place, line
-        place += len(line)
-
-
-def _skip_line(stream: IO[bytes]) -> int:
-    skipped = 0
-    while part := stream.readline(LINE):
-        skipped += len(part)
-        if part.endswith(b"\n"):
-            break
-    return skipped
-
-
 def _read_lines(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
     is_begin = True
-    for place, part in _split_lines(stream, piece):
+    for place, part in split_lines(stream, piece):
         if is_begin:  # the others are of the same line
             yield place, part
         is_begin = part.endswith(b"\n")

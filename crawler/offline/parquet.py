@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import IO, Any, Final, cast
 
 from ..dedup.errors import InputError
-from .files import import_extra, up_to_damage
+from .files import DAMAGED, import_extra, up_to_damage
 
 SIZE_FIELD: Final = "cluster_size"  # of kept pages: how many they stand for, themselves included
 _ROWS: Final = 256  # read at a time
@@ -16,6 +16,23 @@ _ROW_GROUP: Final = 64 << 20  # bytes of those that are written together
 
 class NothingReadable(ValueError):
     """No record of a file can be read."""
+
+
+def refuse_columns(path: str, wanted: Set[str]) -> None:
+    """Raise :class:`InputError` for a file that has none of the columns `wanted`.
+
+    One that cannot be read is passed over: who reads all of it can say how much there is.
+    """
+    parquet = import_extra("pyarrow.parquet")
+    try:
+        names = parquet.read_schema(path).names
+    except DAMAGED:
+        return
+    if wanted.isdisjoint(names):
+        raise InputError(
+            f"{path!r} has no column {' or '.join(map(repr, sorted(wanted)))}, but "
+            f"{', '.join(names)}: DEDUP_TEXT_FIELD and DEDUP_HTML_FIELD name the columns of pages"
+        )
 
 
 def rows_in(stream: IO[bytes], wanted: Set[str]) -> Iterator[tuple[int, dict[str, Any]]]:

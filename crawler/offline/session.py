@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..dedup.errors import InputError, MissingExtra
 from .ctrl_c import ctrl_c_held_back
-from .files import File, format_of, is_local, known_format, local_files, refuse_arrays
+from .files import File, format_of, is_local, known_format, local_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -89,14 +89,13 @@ def find_files(spark: SparkSession, patterns: Sequence[str]) -> list[File]:
     """The files that paths, folders and patterns name, in that order, each of them by name.
 
     What is not on this machine, as ``s3a://`` or ``hdfs://``, Spark is asked for. Raises
-    :class:`InputError` for a pattern without files, and for a file that is a JSON array.
+    :class:`InputError` for a pattern without files.
     """
     found: dict[str, File] = {}
     for pattern in patterns:
         path = pattern.removeprefix("file://")
         for file in local_files(path) if is_local(path) else _remote_files(spark, pattern):
             found.setdefault(file.path, file)
-    refuse_arrays(file for file in found.values() if is_local(file.path))
     return list(found.values())
 
 
@@ -148,6 +147,21 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
         stream.write(bytearray(text.encode()))
     finally:
         stream.close()
+
+
+def create_text(spark: SparkSession, path: str, text: str) -> bool:
+    """Write a small file unless there is one; whether there was none."""
+    system, name = _hadoop_path(spark, path)
+    if not system.createNewFile(name):
+        return False
+    write_text(spark, path, text)
+    return True
+
+
+def remove_file(spark: SparkSession, path: str) -> None:
+    """Remove a file on any of Spark's file systems."""
+    system, name = _hadoop_path(spark, path)
+    system.delete(name, False)
 
 
 def make_folder(spark: SparkSession, path: str) -> str:

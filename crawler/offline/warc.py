@@ -5,17 +5,18 @@ from __future__ import annotations
 import io
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, cast
 
-from .files import import_extra
+from .files import import_extra, up_to_damage
 
 _BLANK: Final = b"\r\n\r\n"  # stands before and behind what a record holds
 _IN_MEMORY: Final = 64 << 20  # bytes of a record
 _HEAD: Final = 1 << 20  # bytes in which the head of a record ends
 _BROKEN_OFF: Final = "ends within a record"
+_NAMING: Final = ("WARC-Concurrent-To", "WARC-Refers-To")
 _TRANSFER, _CONTENT = "Transfer-Encoding", "Content-Encoding"
 # What is undone of a body, from all codings that its headers name to none.
 _UNDONE: Final = ((_TRANSFER, _CONTENT), (_TRANSFER,), (_CONTENT,), ())
@@ -36,6 +37,36 @@ def warc_records(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
         if not record.headers.get("Content-Length"):
             raise EOFError(_BROKEN_OFF)
         yield place, record
+
+
+def find_dependents(stream: IO[bytes], dropped: Container[int], offset: int = 0) -> set[int]:
+    """The numbers of the records that have no meaning without those that are `dropped`.
+
+    They are named together with a dropped record, and with none that stays: the request of a
+    response, its metadata, and visits that found nothing new (ISO 28500, WARC-Concurrent-To and
+    WARC-Refers-To). Numbers count from `offset`.
+    """
+    gone: set[str] = set()
+    staying: set[str] = set()
+    named: dict[int, tuple[str, set[str]]] = {}
+    types = import_extra("fastwarc.warc").WarcRecordType
+    pages = (types.response, types.conversion, types.resource)
+    with up_to_damage():
+        for place, record in warc_records(stream):
+            number, own = offset + place, record.headers.get("WARC-Record-ID") or ""
+            others = {record.headers.get(name) for name in _NAMING} - {None}
+            if number in dropped:
+                gone |= {own} | others
+            elif record.record_type in pages:
+                staying |= {own} | others
+            else:
+                named[number] = own, others
+    only_gone = gone - staying
+    return {
+        number
+        for number, (own, others) in named.items()
+        if own in only_gone or (others & only_gone and not others & staying)
+    }
 
 
 def pages_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes]]:

@@ -35,7 +35,7 @@ def test_the_command_says_what_it_loaded(
     assert len(PAGES) <= found["pages"] < len(PAGES) + 5
     unreadable, damaged = errors.splitlines()
     assert f"{str(good)!r}, line {len(PAGES) + 1}: not JSON: Expecting value" in unreadable
-    expected = f"scrapy dedup: cannot be read to its end: {bad}: Compressed file ended before the"
+    expected = f"scrapy dedup: cannot be read to its end: {bad}: it breaks off"
     assert damaged.startswith(expected)
     code, _, errors = dedup("load", str(tmp_path / "nothing.jsonl"))
     assert (code, errors.count("\n")) == (2, 1)

@@ -33,6 +33,7 @@ from crawler.dedup.export.transfer import export_index
 from crawler.dedup.verdict import Verdict
 from crawler.offline import cli, submitted
 from crawler.offline.corpus_job import Corpus
+from crawler.offline.exclusion import hold_folder
 from crawler.offline.files import cut_pieces, local_files, piece_size
 from crawler.offline.input_records import PageReader, pages_of
 from crawler.offline.known import open_export
@@ -356,6 +357,29 @@ def test_an_address_that_comes_again(odd: Done) -> None:
     assert b"broken" in next((odd.folder / "out" / "kept").iterdir()).read_bytes()
 
 
+def test_rows_name_the_file_and_the_record(spark: SparkSession, odd: Done) -> None:
+    """Of lines the byte where each begins."""
+    folders = (f"{odd.folder}/out/{name}" for name in ("duplicates", "clusters"))
+    rows = [row for folder in folders for row in spark.read.parquet(folder).collect()]
+    assert len(rows) == 3
+    for row in rows:
+        line = Path(row.file).read_bytes()[row.record :].split(b"\n")[0]
+        assert json.loads(line)["url"] == row.url
+
+
+def test_two_runs_keep_each_other_out(spark: SparkSession, odd: Done) -> None:
+    out, hdfs = str(odd.folder / "held"), WebHdfs(odd.folder)
+    try:
+        for folder in (out, f"{hdfs.url}/remote"):
+            is_out = pytest.raises(InputError, match="another run is at work")
+            with hold_folder(spark, folder), is_out:
+                run(spark, odd.patterns, folder)
+            with hold_folder(spark, folder):
+                pass
+    finally:
+        hdfs.close()
+
+
 def test_results_of_another_run_are_not_taken_up(spark: SparkSession, odd: Done) -> None:
     """Those of other files, after the work that they rest on was deleted, would drop any page."""
     other = corpora.write(odd.folder / "c.jsonl", corpora.pages(6)[::-1])
@@ -504,14 +528,6 @@ def test_a_full_disk_is_named(spark: SparkSession, tmp_path: Path) -> None:
         jvm.java.util.concurrent.CompletableFuture.failedFuture(task).get()
     said = "Task failed while writing rows to /a: No space left on device"
     assert find_reason(caught.value).endswith(said)
-
-
-def test_an_array_is_no_corpus(spark: SparkSession, tmp_path: Path) -> None:
-    """As Scrapy writes it to a name that ends with .json."""
-    feed = tmp_path / "feed.json"
-    feed.write_text('[\n{"url": "http://a.example/", "text": "words"}\n]\n')
-    with pytest.raises(InputError, match="JSON array"):
-        find_files(spark, [str(tmp_path)])
 
 
 def test_a_java_that_dies_in_the_middle_of_a_word(

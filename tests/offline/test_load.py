@@ -229,7 +229,7 @@ def test_a_line_that_is_too_long_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lines behind it have the numbers that people count."""
-    monkeypatch.setattr("crawler.offline.input_records.LINE", 100)
+    monkeypatch.setattr("crawler.offline.lines.LINE", 100)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}\n" + b"x" * 450 + b"\n{}\n")
     (batch,) = RecordSource(local_files(str(path)), DedupConfig(), -1).read_batches()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -31,15 +32,16 @@ from crawler.offline.files import (
     refuse_inside,
 )
 from crawler.offline.input_records import (
-    LIMIT,
     Found,
     Page,
     PageReader,
-    copy_records,
+    find_local_files,
     group_pages,
     pages_of,
     read_records,
 )
+from crawler.offline.kept_records import copy_records
+from crawler.offline.lines import LIMIT
 from crawler.offline.outputs import open_output
 from tests.offline import corpora
 
@@ -247,7 +249,7 @@ def test_what_is_said_of_a_body_does_not_hold_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [b"{", b"[1]", b'"text"', b'{"url": "u"}', b'{"text": "t"}', b'{"url": 3.5, "text": "t"}',
+    [b"{", b"[1]", b'"text"', b'{"url": "u"}', b'{"url": 3.5, "text": "t"}',
      b"[" * 10**5, b"\xff\xfe", b'{"url": "u", "text": 7}'],
 )  # fmt: skip
 def test_what_is_no_page_is_counted_and_kept(tmp_path: Path, line: bytes) -> None:
@@ -268,7 +270,7 @@ def test_a_line_that_is_too_long_is_one_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """It is no page, counts once, however often it exceeds the limit, and stays in the output."""
-    monkeypatch.setattr("crawler.offline.input_records.LINE", 100)
+    monkeypatch.setattr("crawler.offline.lines.LINE", 100)
     path = tmp_path / "a.jsonl"
     good = json.dumps({"url": "https://e.example/", "text": "words"}).encode()
     path.write_bytes(good + b"\n" + good.ljust(450, b"x") + b"\n" + good)
@@ -386,6 +388,20 @@ def test_a_parquet_file_of_other_columns_names_the_settings(tmp_path: Path) -> N
     assert "columns html, text, url, which DEDUP_URL_FIELD" in found.fault
 
 
+def test_files_in_which_nothing_can_be_a_page_are_refused(tmp_path: Path) -> None:
+    """A JSON array, as Scrapy writes it to .json, and Parquet of other columns."""
+    feed = tmp_path / "feed.json"
+    feed.write_text('[\n{"url": "http://a.example/", "text": "words"}\n]\n')
+    with pytest.raises(InputError, match="JSON array"):
+        find_local_files([str(tmp_path)], DedupConfig())
+    other = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"url": ["u"], "content": ["words"]}), other)
+    with pytest.raises(InputError, match=r"no column 'html' or 'text', but url, content: "):
+        find_local_files([str(other)], DedupConfig())
+    (file,) = find_local_files([f"file://{other}", "s3a://b/"], DedupConfig(text_field="content"))
+    assert file.path == str(other)
+
+
 def test_parquet_files_without_rows_are_copied(tmp_path: Path) -> None:
     """Empty ones, and those of which nothing is kept."""
     path, copy = tmp_path / "a.parquet", tmp_path / "copy.parquet"
@@ -439,6 +455,32 @@ def test_a_warc_file_that_breaks_off_is_damaged(tmp_path: Path, name: str) -> No
         assert [(one.url, one.text) for one in found_in(tmp_path / f"copy-{name}")] == pages[:-1]
 
 
+def test_what_belongs_to_a_dropped_response_goes_with_it(tmp_path: Path) -> None:
+    """Its request before it, its metadata and a revisit behind it; what other pages have stays."""
+    records = {
+        "asked": ("request", ""),
+        "page": ("response", "WARC-Concurrent-To: <asked>"),
+        "info": ("metadata", "WARC-Concurrent-To: <page>"),
+        "visit": ("revisit", "WARC-Refers-To: <page>"),
+        "other-asked": ("request", ""),
+        "other": ("response", "WARC-Concurrent-To: <other-asked>"),
+        "other-info": ("metadata", "WARC-Refers-To: <other>"),
+        "shared": ("metadata", "WARC-Concurrent-To: <page>\r\nWARC-Refers-To: <other>"),
+        "about": ("warcinfo", ""),
+    }
+    path, copy = tmp_path / "a.warc.gz", tmp_path / "copy.warc.gz"
+    members = []
+    for name, (kind, more) in records.items():
+        plain = corpora.warc_record(kind, f"http://e.example/{name}", "text/plain", b"x")
+        head = f"X-Name: {name}\r\nWARC-Record-ID: <{name}>\r\n{more or 'X: y'}\r\nX-Other: "
+        members.append(gzip.compress(plain.replace(b"WARC-Record-ID: ", head.encode(), 1)))
+    path.write_bytes(b"".join(members))
+    with open_output(str(copy)) as output:
+        assert copy_records(whole(path), {1}, output) == 5
+    kept = re.findall(rb"X-Name: (\S+)", gzip.decompress(copy.read_bytes()))
+    assert kept == [b"other-asked", b"other", b"other-info", b"shared", b"about"]
+
+
 @pytest.mark.parametrize("kind", [b"request", b"response"])
 def test_a_warc_file_that_breaks_off_in_what_is_no_page_is_damaged(
     tmp_path: Path, kind: bytes
@@ -449,6 +491,60 @@ def test_a_warc_file_that_breaks_off_in_what_is_no_page_is_damaged(
     last = b"WARC/1.0\r\nWARC-Type: %s\r\nContent-Length: %d\r\n\r\nGET / HTTP" % (kind, length)
     path.write_bytes(path.read_bytes() + last)
     assert [one.url for one in found_in(path)] == [*(url for url, _ in PAGES), None]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.warc.gz", "a.warc.wet.gz"])
+@pytest.mark.parametrize("damage", [b"", bytes(9), b"\x1f\x8b\x08\0garbage"])
+def test_a_damaged_member_of_a_gzip_file_costs_that_member(
+    tmp_path: Path, name: str, damage: bytes
+) -> None:
+    """All pages before and behind it are read and copied, and that one is missing is told."""
+    path, copy = corpora.write(tmp_path / name, PAGES), tmp_path / f"copy-{name}"
+    members = [gzip.compress(one) for one in _records_of(path)]
+    for broken in (len(members) // 2, len(members) - 1):
+        parts = list(members)
+        parts[broken] = parts[broken][:60] + damage + parts[broken][70 + len(damage) :]
+        path.write_bytes(b"".join(parts))
+        *rest, end = found_in(path)
+        lost = broken - len(members) + len(PAGES)  # a WARC file begins with what is no page
+        assert [one.url for one in rest] == [url for url, _ in PAGES[:lost] + PAGES[lost + 1 :]]
+        assert (end.url, end.text) == (None, None)
+        with open_output(str(copy)) as output:
+            copy_records(whole(path), (), output)
+        assert [one.url for one in found_in(copy)] == [one.url for one in rest]
+
+
+def _records_of(path: Path) -> list[bytes]:
+    """What the members of a file hold."""
+    data, found = path.read_bytes(), []
+    while data:
+        unpacker = zlib.decompressobj(31)
+        found.append(unpacker.decompress(data))
+        data = unpacker.unused_data
+    return found
+
+
+def test_a_member_of_many_lines_is_read_up_to_its_damage(tmp_path: Path) -> None:
+    """And all of the next one."""
+    path = tmp_path / "a.jsonl.gz"
+    lines = [
+        json.dumps({"url": f"https://e.example/{n}", "text": f"{n * n} {n}"}).encode() + b"\n"
+        for n in range(60_000)
+    ]
+    half = gzip.compress(b"".join(lines[:50_000]))
+    middle = len(half) // 2
+    path.write_bytes(half[:middle] + bytes(40) + half[middle:] + gzip.compress(lines[-1]))
+    *rest, last, end = found_in(path)
+    assert 20_000 < len(rest) < 50_000
+    assert last.url == "https://e.example/59999"
+    assert end.url is None
+
+
+def test_texts_without_an_address_are_known_by_their_places(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "one"}\n{"text": "two", "url": "u"}\n{"text": "three"}\n')
+    assert [one.url for one in found_in(path)] == [f"{path}:0", "u", f"{path}:44"]
+    assert [one.text for one in found_in(path, scope="host")] == [None, "two", None]
 
 
 def test_garbage_behind_a_gzip_file_costs_no_line(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ async def test_links_without_end_of_no_known_form_end(web: Web, redis_url: str) 
 
 
 def late(path: str) -> tuple[int, list[str]]:
-    """Products in a row: the first four have eight colours of one text, the last one that matters."""
+    """Products in a row: the first have eight colours of one text, the last one that matters."""
     url = urlsplit(path)
     product, colour = name_of(url.path), int(dict(parse_qsl(url.query)).get("colour", 0))
     following = [f"/product/{product + 1}"] if product < 50 else []

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...project import project_config
 from ..output import print_json, print_notice, print_table
 from ..strict_arguments import make_integer_type
 from ..subcommands import Exit, ask_index
@@ -48,12 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     """Load the files and print what became of their pages."""
     from ...offline.checkpoint import Checkpoint
-    from ...offline.files import local_files, refuse_arrays
-    from ...offline.input_records import Left
+    from ...offline.input_records import Left, find_local_files
     from ...offline.load_files import load_files
 
-    files = list({one.path: one for name in options.files for one in local_files(name)}.values())
-    refuse_arrays(files)
+    files = find_local_files(options.files, project_config(settings))
     shown = 0.0
 
     def report(pages: int, seconds: float) -> None:

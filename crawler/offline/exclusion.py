@@ -1,0 +1,63 @@
+"""One run at a time in a folder of results: two would write into each other's files."""
+
+from __future__ import annotations
+
+import fcntl
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..dedup.errors import InputError
+from .files import is_local
+from .session import create_text, read_text, remove_file
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NAME: Final = "running"
+
+
+@contextmanager
+def hold_folder(spark: SparkSession, out: str) -> Iterator[None]:
+    """Keep other runs out of a folder for the block; raises :class:`InputError` if one is in it.
+
+    On this machine a lock ends with its process. Elsewhere a file says who is at work, and stays if
+    that is killed. Object stores such as S3 cannot keep out a run that begins at the same moment.
+    """
+    path = f"{out}/work/{_NAME}"
+    with _hold_local(path) if is_local(out) else _hold_remote(spark, path):
+        yield
+
+
+@contextmanager
+def _hold_local(path: str) -> Iterator[None]:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with Path(path).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            folder = str(Path(path).parents[1])
+            raise InputError(
+                f"another run is at work in {folder!r}: wait for its end, or name another folder"
+            ) from None
+        except OSError:  # a file system without locks keeps nobody out
+            pass
+        yield
+
+
+@contextmanager
+def _hold_remote(spark: SparkSession, path: str) -> Iterator[None]:
+    now = f"{socket.gethostname()}, since {datetime.now().astimezone():%Y-%m-%d %H:%M:%S %z}"
+    if not create_text(spark, path, now):
+        raise InputError(
+            f"another run is at work there ({read_text(spark, path)}): wait for its end, or name "
+            f"another folder. If that run was killed, remove {path}"
+        )
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # of a Java that is gone: what ended the block is told
+            remove_file(spark, path)

@@ -1,0 +1,70 @@
+"""Copies of files without the records that are dropped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from .files import Format, Piece, known_format, open_input, up_to_damage
+from .lines import json_in, split_lines
+from .parquet import SIZE_FIELD, copy_rows
+from .warc import find_dependents, open_whole, warc_records
+
+if TYPE_CHECKING:
+    from .outputs import Output
+
+
+def copy_records(
+    piece: Piece,
+    dropped: Collection[int],
+    output: Output,
+    content: bytes | None = None,
+    copies: Mapping[int, int] | None = None,
+) -> int:
+    """Write all records of a piece but those with the numbers `dropped`; return how many.
+
+    Records of WARC files that belong to a dropped one go with it. The others are written as they
+    are; with `copies`, how many copies some numbers have, rows and objects get a field
+    ``cluster_size``. What follows a damaged place of a file cannot be. Raises
+    :class:`~.parquet.NothingReadable` for a Parquet file that is none, in whose place nothing can
+    stand.
+    """
+    offset = piece.number - piece.start
+    kind = known_format(piece.path)
+    written = 0
+    dependent: set[int] = set()
+    if kind is Format.WARC and dropped:
+        with open_input(piece, content) as stream:
+            dependent = find_dependents(stream, dropped, offset)
+    with open_input(piece, content) as stream:
+        if kind is Format.PARQUET:
+            return copy_rows(stream, piece.number, dropped, output.stream, copies)
+        with up_to_damage():
+            if kind is Format.WARC:
+                for place, record in warc_records(stream):
+                    if offset + place not in dropped and offset + place not in dependent:
+                        with open_whole(record) as file:
+                            shutil.copyfileobj(file, output)
+                        output.end_member()
+                        written += 1
+            else:
+                for place, line in split_lines(stream, piece):
+                    if offset + place not in dropped:
+                        if copies is not None:
+                            line = _with_size(line, copies.get(offset + place, 0) + 1)
+                        output.write(line)
+                        written += 1
+    return written
+
+
+def _with_size(line: bytes, size: int) -> bytes:
+    """A line with one more field, if it is an object."""
+    try:
+        if not isinstance(json_in(line), dict):
+            return line
+    except ValueError:
+        return line
+    body = line.rstrip()
+    comma = b"" if body[:-1].rstrip().endswith(b"{") else b", "
+    return b'%s%s"%s": %d}%s' % (body[:-1], comma, SIZE_FIELD.encode(), size, line[len(body) :])
