@@ -157,12 +157,13 @@ class CrawlSettings:
     canonical_field: str = setting(
         "canonical", parsing.text, "Item field with the URL that the page names as canonical."
     )
-    prefer: frozenset[str] = setting(
-        frozenset(),
-        parsing.some_of("canonical", "earlier"),
-        "Which of two copies to keep, if not the first: `canonical`, the one that the other "
-        "names as canonical; `earlier`, the one with the earlier date. The verdict of the "
-        "later page names the one that it `replaces`.",
+    prefer: tuple[str, ...] = setting(
+        (),
+        parsing.order,
+        "Which of several copies to keep, if not the first: a list of criteria, of which the "
+        "first that differs decides. `canonical`: a page that names no other one as canonical; "
+        "`earlier`, `later`: by date; `longest`: by words; `https`; `shortest-url`; an item field "
+        "such as `score`: by its number, the largest.",
     )
     extractor: str | Callable[[Any], str] | None = setting(
         None,

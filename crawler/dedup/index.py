@@ -49,6 +49,7 @@ class DuplicateIndex(OpenIndex):
         *,
         canonical: str | None = None,
         date: datetime | None = None,
+        fields: Mapping[str, Any] | None = None,
         preferred: bool = False,
         whole: str | None = None,
         template: SharedTemplate | None = None,
@@ -61,7 +62,8 @@ class DuplicateIndex(OpenIndex):
         """Decide about a page with main text `text` and keep it if it is no duplicate.
 
         `canonical` is the URL that the page names as canonical, `date` when its text was published,
-        in local time if it names no zone; what they decide is up to ``DEDUP_PREFER``. A `preferred`
+        in local time if it names no zone, `fields` what its item has in the fields that
+        ``DEDUP_PREFER`` names; that setting says which of several copies is kept. A `preferred`
         page takes the place of the one that it copies. `whole` is the main text as the page alone
         gives it, whatever is known of its site: by that a page is exact or unchanged, so that
         neither depends on how well the site's template is known. What is known of that is exchanged
@@ -77,7 +79,9 @@ class DuplicateIndex(OpenIndex):
         if heading:
             own = self.fingerprint.own(heading, own_words, learnt)
             fingerprint = replace(fingerprint, own=own)
-        request = self._request(url, fingerprint, canonical=canonical, date=date, final=final)
+        request = self._request(
+            url, fingerprint, canonical=canonical, date=date, fields=fields, final=final
+        )
         request = request._replace(
             preferred=preferred,
             template=TemplateNews(template.length, template.offer()) if template else None,

@@ -278,6 +278,7 @@ class DuplicatePipeline:
                     text,
                     canonical=page.canonical,
                     date=page.date,
+                    fields=page.fields,
                     whole=main.whole if main else None,
                     template=template,
                     heading=main.heading if main else "",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
@@ -17,6 +17,7 @@ from ..chrome import Document, MainText
 from ..chrome.page.document import TREES, is_soup
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
+from ..dedup.ranks import fields_of, read_number
 from ..dedup.scopes import field_scope
 from ..extractor import Tree
 from ..files import is_file
@@ -47,7 +48,8 @@ class ItemPage:
     ``html`` is None if there is none; an empty page is HTML, of which nothing can be read. ``main``
     is the main text that this package took out of it earlier. Of a page `of_response` nothing is
     written into its item but the verdict. ``document`` is what ``html`` was parsed into, if it was.
-    ``scope`` is what the item has in the field that ``DEDUP_SCOPE`` names, if it names one.
+    ``scope`` is what the item has in the field that ``DEDUP_SCOPE`` names, if it names one, and
+    ``fields`` the numbers that it has in those that ``DEDUP_PREFER`` names.
     """
 
     url: str = ""
@@ -62,6 +64,7 @@ class ItemPage:
     missing: Missing | None = None
     document: Document | None = None
     scope: str | None = None
+    fields: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def has_content(self) -> bool:
@@ -93,6 +96,9 @@ class PageReader:
     def read(self, item: Any, origin: Origin | None = None) -> ItemPage:
         """Read the page of an item that came from there."""
         page, wrong = self._read_own(item)
+        for name in fields_of(self._config.prefer):
+            if name not in page.fields:
+                self._tell_of_no_number(item, name)
         needs = self._config.page == "response" or not (page.url and page.has_content)
         needs = needs or self._is_field(page)
         if self._config.page != "item" and needs and origin is not None:
@@ -156,6 +162,11 @@ class PageReader:
             title=title if isinstance(title, str) else "",
             date=read_date(only_value(value_of(item, config.date_field))),
             scope=field_scope(value_of(item, config.scope_field)) if config.scope_field else None,
+            fields={
+                name: number
+                for name in fields_of(config.prefer)
+                if (number := read(name, read_number)) is not None
+            },
         )
         if isinstance(html, TextResponse):
             self._fill_from(page, html)
@@ -261,6 +272,17 @@ class PageReader:
                 held_instead(item, config.html_field),
                 held_instead(item, config.text_field),
             )
+
+    def _tell_of_no_number(self, item: Any, name: str) -> None:
+        self._count(f"dedup/missing_field/{name}")
+        self._notices.warn_about(
+            item,
+            f"number in {name}",
+            "%s has no number in the field %r, which DEDUP_PREFER names%s: of copies, one that "
+            "has a number is kept.",
+            name,
+            held_instead(item, name),
+        )
 
     def _tell_of_no_page(self, item: Any) -> bool:
         """Say once of a type of items that they have nothing of a page, in place of all else."""

@@ -145,11 +145,14 @@ def test_a_rename_that_finds_the_disk_full_changes_nothing(tmp_path: Path) -> No
 def test_a_preferred_page_stays_preferred(tmp_path: Path) -> None:
     """All that decides about a page is kept, and lines of earlier versions can be read."""
     spool = Spool(tmp_path, "index")
-    wanted = request(1)._replace(canonical="/1", yields=True, date=7, preferred=True)
+    wanted = request(1)._replace(canonical="/1", yields=True, rank=b"7", preferred=True)
     spool.add([wanted])
     path = tmp_path / "unchecked.jsonl"
     path.write_bytes(path.read_bytes() + path.read_bytes().replace(b', "preferred": true', b""))
     assert drained(spool) == [wanted, wanted._replace(preferred=False)]
+    spool.add([wanted])
+    path.write_bytes(path.read_bytes().replace(b'"rank": "37"', b'"date": 7'))
+    assert drained(spool) == [wanted._replace(rank=bytes([0, 0, 0, 7]))]
 
 
 @pytest.mark.parametrize("line", ["", "{", "[]", "null", '{"index": "index"}', "\0", "[" * 100_000])
@@ -172,7 +175,7 @@ def replaced(record: dict[str, Any], values: dict[str, Any]) -> bytes:
         *({name: value} for name in ("url", "host", "canonical") for value in (5, None, "\ud800")),
         {"url": "x" * 65_536},
         *({"words": value} for value in ("x", -5, 7.0, True, 1 << 32, 0)),
-        *({"date": value} for value in ("x", -1, 1 << 32, None)),
+        *({"rank": value} for value in ("x", 5, None, "00" * 256)),
         *({name: value} for name in ("yields", "preferred") for value in ("x", 1, None)),
         *({"exact": value} for value in ("", "ab" * 11, "ab" * 16, "x" * 24, 5)),
         *({"token": value} for value in ("", "ab" * 5, None)),
@@ -240,7 +243,7 @@ def test_every_fingerprint_fits_its_index(tmp_path: Path, method: str, page: str
             host="\u00fc",
             canonical="http://host/" + "\U0001f600" * 2000,
             yields=True,
-            date=(1 << 32) - 1,
+            rank=b"\xff" * 255,
         )
         spool.add([kept])
         assert drained(spool) == [kept]

@@ -385,6 +385,22 @@ async def test_a_date_of_no_zone_is_one_of_utc(open_bench):
         assert kept["dedup"]["kind"] == "unique"
 
 
+async def test_the_copy_with_the_best_number_is_kept(open_bench, caplog):
+    """Of items with a field that DEDUP_PREFER names; those without are told of, once."""
+    bench = await open_bench(prefer=["https", "score"], drop="")
+    replaced = []
+    for name, score in (("a", None), ("b", "2"), ("c", "many"), ("d", [3.5]), ("e", 3)):
+        item = {"url": f"http://{name}.example/", "text": ARTICLE, "score": score}
+        replaced.append((await bench.process(item))["dedup"].get("replaces"))
+    assert replaced == [None, "http://a.example/", None, "http://b.example/", None]
+    item = {"url": "https://f.example/", "text": ARTICLE}
+    assert (await bench.process(item))["dedup"]["replaces"] == "http://d.example/"
+    assert bench.stats["dedup/missing_field/score"] == 3
+    assert bench.stats["dedup/wrong_type/score"] == 1
+    (message,) = caplog.messages
+    assert message.startswith("dict has no number in the field 'score', which DEDUP_PREFER names:")
+
+
 async def test_items_without_the_fields(open_bench, caplog):
     """A type that takes no tag passes without, with one warning; nothing else changes."""
     bench = await open_bench(drop="")

@@ -83,7 +83,12 @@ async def test_what_a_script_knows_of_a_page_is_a_small_table(redis_url: str) ->
     """Whatever the page says of itself; a larger one takes the server far longer to make."""
     template = TemplateNews(3, b"pair")
     everything = pages(1, bands=8)[0]._replace(
-        canonical="http://host/a", yields=True, date=9, preferred=True, since=5, template=template
+        canonical="http://host/a",
+        yields=True,
+        rank=b"9",
+        preferred=True,
+        since=5,
+        template=template,
     )
     scripts = "".join(load_script(name).text for name in ("layout", "records", "pages"))
     count = "local n = 0 for _ in pairs(read_page(ARGV[3])) do n = n + 1 end return n"

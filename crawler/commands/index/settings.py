@@ -98,4 +98,6 @@ def _plain_value(value: Any) -> Any:
         return ""
     if isinstance(value, frozenset):
         return ", ".join(sorted(value))
+    if isinstance(value, tuple):
+        return ", ".join(value)
     return value if isinstance(value, (int, float)) else str(value)

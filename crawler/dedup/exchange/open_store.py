@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..candidates import Rule
 from ..errors import InputError
 from ..fingerprint import make_corrector, make_sketcher
+from ..ranks import stored_order
 from ..store.cluster.slot import SlotIndex, read_shards
 from ..store.cluster.spread_index import SpreadIndex
 from ..store.parameters import SECRET, seed_digest
@@ -64,6 +65,8 @@ def index_parameters(config: DedupConfig) -> dict[str, Any]:
         parameters["segment"] = config.segment_name
     if config.scope != "all":
         parameters["scope"] = config.scope
+    if (order := stored_order(config.prefer)) is not None:
+        parameters["prefer"] = order
     if config.correct is not None:
         parameters["correct"] = config.correct_name
     if config.seed is None:

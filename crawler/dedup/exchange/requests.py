@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from ..identity import host
+from ..ranks import Claims, rank_of, within
 from ..store.messages import Answer, CheckRequest, Crawl, Gone, StoredPage
 from ..store.records import estimate_similarity
 from ..verdict import Kind, Record, Verdict, time_of
@@ -67,26 +68,28 @@ def request_of(
     *,
     canonical: str | None = None,
     date: datetime | None = None,
+    fields: Mapping[str, Any] | None = None,
     crawl: Crawl | None = None,
     doubtful: int = 0,
     final: Iterable[str] = (),
 ) -> CheckRequest:
-    """The check of a page in a crawl: it names the URL `canonical` as such, its text is of `date`.
+    """The check of a page in a crawl: it names the URL `canonical` as such, its text is of `date`,
+    and its item has these values in `fields`.
 
     Unconfirmed records of the hosts `final` give way to it. Pages that were seen from the time
     `doubtful` on, but before the crawl, may not have been passed on.
     """
     known = config.identity(url)
     other = config.identity(canonical) if canonical else known
-    by_date = date is not None and "earlier" in config.prefer
+    claims = Claims(known, other != known, fingerprint.words, date, fields or {})
     return CheckRequest(
         known,
         host(known),
         make_token(crawl),
         fingerprint,
         canonical=other if other != known else "",
-        yields=other != known and "canonical" in config.prefer,
-        date=_seconds(date) if date and by_date else 0,
+        yields=other != known and config.prefer == ("canonical",),
+        rank=rank_of(config.prefer, claims),
         crawl=crawl.start if crawl is not None else 0,
         doubtful=doubtful,
         final=tuple(final),
@@ -103,18 +106,4 @@ def make_token(crawl: Crawl | None) -> bytes:
 def gone_of(config: DedupConfig, url: str, since: float | None) -> Gone:
     """The report that a URL is gone, `since` so many seconds after 1970 if not now."""
     known = config.identity(url)
-    return Gone(known, _within(time.time() if since is None else since))
-
-
-def _seconds(date: datetime) -> int:
-    """A date as the index stores it."""
-    try:
-        seconds = date.timestamp()
-    except (OverflowError, ValueError, OSError):  # local time knows no date before the year 1
-        seconds = date.replace(tzinfo=UTC).timestamp()
-    return _within(seconds)
-
-
-def _within(seconds: float) -> int:
-    """The nearest time that four bytes hold, of which 0 stands for none."""
-    return min(max(1, int(seconds)), 0xFFFFFFFF)
+    return Gone(known, within(time.time() if since is None else since))

@@ -12,6 +12,7 @@ from ..store.messages import CheckRequest, Gone
 
 _LONGEST_TEXT: Final = 4096  # URLs that pages are known by, and hosts, are shorter by far
 _TOKEN_BYTES: Final = 4
+_LONGEST_RANK: Final = 255
 
 Kept: TypeAlias = CheckRequest | Gone
 
@@ -34,7 +35,7 @@ def write_line(request: Kept, index: str) -> bytes:
         "odd": [[sketch.level, sketch.members, sketch.bits.hex()] for sketch in page.odd],
         "canonical": request.canonical,
         "yields": request.yields,
-        "date": request.date,
+        "rank": request.rank.hex(),
         "preferred": request.preferred,
         "since": request.since,
         "crawl": request.crawl,
@@ -51,7 +52,9 @@ def read_request(line: bytes, index: str) -> Kept | None:
         if "gone" in record:
             return Gone(*_read_fields(record, _REPORT))
         # Of a line of an earlier version.
-        record = {"preferred": False, "since": 0, "own": NO_OWN.hex(), "crawl": 0} | record
+        date = _parse_number(4)(record.get("date", 0))
+        earlier = {"preferred": False, "since": 0, "own": NO_OWN.hex(), "crawl": 0}
+        record = earlier | {"rank": date.to_bytes(4).hex() if date else ""} | record
         page = Fingerprint(*_read_fields(record, _FINGERPRINT))
         url, host, token, *rest = _read_fields(record, _REQUEST)
         (crawl,) = _read_fields(record, {"crawl": _parse_number(4)})
@@ -114,6 +117,12 @@ def _parse_hex(size: int) -> Callable[[Any], bytes]:
     return read
 
 
+def _parse_rank(value: Any) -> bytes:
+    if len(found := bytes.fromhex(value)) > _LONGEST_RANK:
+        raise ValueError
+    return found
+
+
 def _parse_boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError
@@ -150,7 +159,7 @@ _REQUEST: Final[_Fields] = {
     "token": _parse_hex(_TOKEN_BYTES),
     "canonical": _parse_text,
     "yields": _parse_boolean,
-    "date": _parse_number(4),
+    "rank": _parse_rank,
     "preferred": _parse_boolean,
     "since": _parse_number(4),
 }

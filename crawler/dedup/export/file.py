@@ -37,6 +37,7 @@ _LARGEST: Final = 1 << 28  # bytes of a block's lines: more is no export of ours
 _LONGEST_URL: Final = 4096
 _MOST_KEYS: Final = 224
 _EARLIER_EXACT_BYTES: Final = 16
+_LONGEST_RANK: Final = 255
 _END: Final = "end"
 
 # Names in the file of the fields of a record that are whole numbers, and their bytes.
@@ -50,7 +51,6 @@ _NUMBERS: Final = {
     "odd_bits": ("odd_bits", 2),
     "of_sampled": ("other_sampled", 2),
     "gone": ("gone", 4),
-    "date": ("date", 4),
     "replaces": ("replaces", 4),
 }
 
@@ -235,6 +235,8 @@ def to_line(record: PageRecord) -> dict[str, Any]:
         line["of"] = record.representative
     if any(record.canonical):
         line["canonical"] = record.canonical.hex()
+    if record.rank:
+        line["rank"] = record.rank.hex()
     if any(record.own):
         line["own"] = record.own.hex()
     if record.odd:
@@ -277,10 +279,21 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
         representative=representative,
         bands=bands,
         odd=odd,
+        rank=_parse_rank(line),
         canonical=canonical,
         own=_parse_hex(line, "own", len(NO_OWN)),
         **numbers,
     )
+
+
+def _parse_rank(line: dict[str, Any]) -> bytes:
+    date = line.get("date", 0)  # which was the rank in files of earlier versions
+    if type(date) is not int or not 0 <= date < 1 << 32:
+        raise ValueError(f"date is no number of 4 bytes: {date!r}")
+    rank = line.get("rank", f"{date:08x}" if date else "")
+    if not isinstance(rank, str) or len(found := bytes.fromhex(rank)) > _LONGEST_RANK:
+        raise ValueError("rank is longer than any")
+    return found
 
 
 def _parse_hex(line: dict[str, Any], name: str, *sizes: int) -> bytes:

@@ -12,7 +12,7 @@ from ..fingerprint import Fingerprint
 from .layout import NO_KEY, table_key
 from .server.faults import DAMAGED
 
-_REQUEST = struct.Struct(">4s4sI12sII4sBII4sHHHHHHH")  # these three as in the scripts
+_REQUEST = struct.Struct(">4s4sI12sI4sBII4sHHHHHHHB")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
 _ANSWER = struct.Struct(">ccIHHHBB")
 ANSWER_BYTES = _ANSWER.size
@@ -39,8 +39,8 @@ class CheckRequest(NamedTuple):
     """A page to check. The same `token` again is the same check, tried again.
 
     ``canonical`` is the other URL that the page names as canonical, if it does; ``yields`` says
-    that it gives its place in the index to that. ``date`` is its text's, in seconds since 1970, 0
-    if unknown: of two copies the earlier takes the place. ``preferred`` takes it in any case. With
+    that it gives its place in the index to that. Of two copies the one with the better ``rank``
+    takes the place, see :mod:`..ranks`. ``preferred`` takes it in any case. With
     ``template`` the answer tells what is new in the template of the page's host. ``since`` is when
     it was kept for later, in seconds since 1970, 0 if it was not. ``whole`` gives the fingerprint
     of its text before the template of its site was cut, if that is another. ``crawl`` is when the
@@ -56,7 +56,7 @@ class CheckRequest(NamedTuple):
     fingerprint: Fingerprint
     canonical: str = ""
     yields: bool = False
-    date: int = 0
+    rank: bytes = b""
     preferred: bool = False
     since: int = 0
     template: TemplateNews | None = None
@@ -151,7 +151,6 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
             request.token,
             words,
             page.exact,
-            request.date,
             request.since,
             table_key(request.canonical, seed) if canonical else NO_KEY,
             _PREFERRED * request.preferred + _YIELDS * request.yields + _CUT * request.is_cut,
@@ -165,6 +164,7 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
             len(page.bands),
             len(canonical),
             len(final),
+            len(request.rank),
         ),
         url,
         host,
@@ -172,6 +172,7 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
         canonical,
         pairs,
         final,
+        request.rank,
     ]
     for level, members, sketch in page.odd:
         parts += (_ODD.pack(level, members), sketch)

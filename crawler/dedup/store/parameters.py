@@ -95,8 +95,8 @@ class Parameters:
             )
         raise ParameterMismatch(
             f"the index {self._namespace!r} was made with other parameters "
-            f"({self.describe_differences(found)}): set them as they were{self._seed_hint(found)}, "
-            "or choose another DEDUP_NAMESPACE"
+            f"({self.describe_differences(found)}): set them as they were{self._seed_hint(found)}"
+            f"{self._order_hint(found)}, or choose another DEDUP_NAMESPACE"
         )
 
     def _seed_hint(self, found: Mapping[str, str]) -> str:
@@ -106,6 +106,14 @@ class Parameters:
         if found.get("seed", "").startswith(SECRET):
             return ", DEDUP_SEED to the number that the index was made with"
         return " and leave DEDUP_SEED unset, for the index has drawn its seed"
+
+    def _order_hint(self, found: Mapping[str, str]) -> str:
+        """What to set where the orders differ: the ranks of two cannot be compared."""
+        if found.get("prefer") == self._values.get("prefer"):
+            return ""
+        if "prefer" in found:
+            return f", DEDUP_PREFER to {found['prefer']!r}"
+        return ", DEDUP_PREFER to canonical, earlier or nothing"
 
     def takes_over(self, listing: Sequence[bytes]) -> bool:
         """Whether an index that has the parameters `listing` is of an earlier format and fits.

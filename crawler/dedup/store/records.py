@@ -41,9 +41,9 @@ class PageRecord(NamedTuple):
     check; times are seconds since 1970, 0 where there is none. ``sampled`` shingles of the page and
     ``other_sampled`` of its original stand in odd sketches of ``level``, of which ``odd_bits``
     differ. ``bands`` and ``odd`` are the keys and the sketch of a kept page, empty for copies and
-    for pages too short. ``gone`` tells when the page was found gone, ``date`` of when its text is,
-    ``canonical`` the table key of the URL that it names as canonical, ``replaces`` whose place it
-    took, ``own`` what it has of its own, see :class:`~..fingerprint.Fingerprint`.
+    for pages too short. ``gone`` tells when the page was found gone, ``rank`` its place
+    among copies, ``canonical`` the table key of the URL that it names as canonical, ``replaces``
+    whose place it took, ``own`` what it has of its own, see :class:`~..fingerprint.Fingerprint`.
     """
 
     number: int
@@ -63,7 +63,7 @@ class PageRecord(NamedTuple):
     bands: bytes
     odd: bytes
     gone: int = 0
-    date: int = 0
+    rank: bytes = b""
     canonical: bytes = NO_KEY
     replaces: int = 0
     own: bytes = NO_OWN
@@ -134,13 +134,16 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
     size, url_size = _SIZES.unpack_from(packed)
     beginning, size = divmod(size, 64)
     meta, rest = packed[_SIZES.size : _SIZES.size + size], packed[_SIZES.size + size :]
+    rank = b""
+    if size % 4 == 2 and meta:  # as in records.lua
+        rank, rest, meta = rest[: meta[-1]], rest[meta[-1] :], meta[:-1]
     if len(meta) < _BASE.size or len(rest) < url_size:
         return None
     standing, last, first_seen, last_seen, _, url_key, words, exact, level, sampled = (
         _BASE.unpack_from(meta)
     )
     representative, odd_bits, other_sampled = number, 0, 0
-    gone, date, canonical, replaces, own = 0, 0, NO_KEY, 0, NO_OWN
+    gone, canonical, replaces, own = 0, NO_KEY, 0, NO_OWN
     more = _BASE.size
     kind, sketch = KINDS.get(standing), rest[url_size:]
     cut = max(0, len(sketch) - odd_bytes)
@@ -158,6 +161,7 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
     else:
         if len(meta) >= more + _KEPT_MORE.size:
             date, canonical, gone, replaces = _KEPT_MORE.unpack_from(meta, more)
+            rank = date.to_bytes(4) if date else rank
             more += _KEPT_MORE.size
         own = meta[more : more + _OWN_BYTES] or NO_OWN
     return PageRecord(
@@ -178,7 +182,7 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
         sketch[:cut],
         sketch[cut:],
         gone,
-        date,
+        rank,
         canonical,
         replaces,
         own,

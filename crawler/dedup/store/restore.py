@@ -22,7 +22,7 @@ from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explain_faults
 
-_PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHII4sI4sHH")  # as in lua/restore.lua
+_PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHI4sI4sHHB")  # as in lua/restore.lua
 _LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}
 _TABLES: Final = {"exact": b"e", "band": b"b"}
 _RUN: Final = 32  # pages written by one run of the script
@@ -184,11 +184,11 @@ class Restorer:
             page.odd_bits,
             page.other_sampled,
             page.gone,
-            page.date,
             page.canonical,
             page.replaces,
             page.own,
             len(url),
             len(page.bands),
+            len(page.rank),
         )
-        return b"".join((head, url, page.bands, page.odd))
+        return b"".join((head, page.rank, url, page.bands, page.odd))

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ...identity import host
+from ...ranks import CHOSEN, is_better
 from ..messages import Answer, CheckRequest, TemplateNews
 from .claims import MAX_PAGES, Batch, Place
 from .pages import Spread, View
@@ -32,6 +33,15 @@ class Asked(NamedTuple):
     def is_unconfirmed(self, view: View) -> bool:
         """Whether a kept page was last seen before the crawl of this check began."""
         return view.last_seen < self.request.crawl
+
+    def wins(self, original: View) -> bool:
+        """Whether the page has a better claim than a kept one, as in lua/check.lua."""
+        own = self.request
+        if own.preferred or original.gone:
+            return True
+        if original.rank == CHOSEN or (own.yields and own.canonical == original.url):
+            return False
+        return original.canonical == self.url_key or is_better(own.rank, original.rank)
 
     def displaces(self, view: View, *, is_kept: bool = False) -> bool:
         """Whether a kept page leaves its text to this one, by the rule in lua/pages.lua.
@@ -74,13 +84,7 @@ class Begun:
 
     def wins(self, original: View) -> bool:
         """Whether the page takes the place of a kept page that it copies, as in lua/check.lua."""
-        own = self.asked.request
-        return not self.is_to_be_dropped and (
-            own.preferred
-            or original.gone
-            or original.canonical == self.asked.url_key
-            or 0 < own.date < original.date
-        )
+        return not self.is_to_be_dropped and self.asked.wins(original)
 
     def displaces(self, view: View) -> bool:
         """Whether a kept page leaves its text to this one."""

@@ -85,7 +85,7 @@ class SpreadCheck(SpreadSettlement):
         original = answer.page
         view = (await self._view_pages([original], asked.deadline))[original]
         # A number that was given twice, as after a failover, may mean quite another page.
-        stands = view.state == b"k" and not view.gone and not asked.displaces(view)
+        stands = view.state == b"k" and not asked.wins(view) and not asked.displaces(view)
         if stands and await self._is_still_copy(asked, view):
             return answer._replace(duplicate_of=view.url, unconfirmed=asked.is_unconfirmed(view))
         attempt.lost = original

@@ -15,7 +15,7 @@ from ...sketches.odd import OddSketch
 from .claims import Place
 
 _KEY_MASK = (1 << TABLE_KEY_BITS) - 1
-_VIEW = struct.Struct(">cI8sI12sBHI4sBI4sH")  # as in lua/look.lua
+_VIEW = struct.Struct(">cI8sI12sBH4sBI4sBH")  # as in lua/look.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,15 @@ class View(NamedTuple):
 
     ``state`` is ``g`` (gone), ``c`` (a copy), ``k`` (kept) or ``p`` (pending). ``other`` is the
     local number of the attempt that is about to replace it, ``born`` of that or of its own.
-    ``page`` is what is compared of it, ``canonical`` the table key of the URL that it gives its
-    place to, ``last_seen`` in seconds since 1970.
+    ``page`` is what is compared of it, ``rank`` its place among copies, ``canonical`` the table key
+    of the URL that it gives its place to, ``last_seen`` in seconds since 1970.
     """
 
     state: bytes
     other: int = 0
     born: bytes = b""
     page: Fingerprint = Fingerprint(b"", 0)
-    date: int = 0
+    rank: bytes = b""
     canonical: bytes = b""
     gone: bool = False
     url: str = ""
@@ -78,22 +78,24 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
         exact,
         level,
         sampled,
-        date,
         canonical,
         gone,
         last_seen,
         own,
+        rank_size,
         size,
     ) = _VIEW.unpack_from(reply)
-    at = _VIEW.size + size
-    url, sketch = reply[_VIEW.size : at].decode("utf-8", "replace"), reply[at:]
+    url_at = _VIEW.size + rank_size
+    at = url_at + size
+    rank = reply[_VIEW.size : url_at]
+    url, sketch = reply[url_at:at].decode("utf-8", "replace"), reply[at:]
     cut = max(0, len(sketch) - odd_bytes)
     bands, odd = sketch[:cut], sketch[cut:]
     if len(bands) % 4:  # somebody cut it
         bands = odd = b""
     sketches = (OddSketch(level, sampled, odd),) if odd else ()
     page = Fingerprint(exact, words, bands, sketches, own)
-    return View(state, other, born, page, date, canonical, bool(gone), url, last_seen)
+    return View(state, other, born, page, rank, canonical, bool(gone), url, last_seen)
 
 
 class Resemblance(NamedTuple):

@@ -100,12 +100,23 @@ local function are_enough(matches, keys, meta)
   return matches >= math.min(min_matches, keys) or matches >= (#meta.sketch - odd_size) / 4
 end
 
+-- Whether a rank is better than another: not by the order of strings, which is that of the server's language.
+local function is_better(rank, other)
+  if rank == '' or other == '' then return rank ~= '' end
+  for i = 1, math.min(#rank, #other) do
+    local x, y = byte(rank, i), byte(other, i)
+    if x ~= y then return x < y end
+  end
+  return false
+end
+
 -- Whether the page takes the place of a kept page that it copies: that is gone, names the page as
--- canonical, has a later date; or somebody said so. A page that somebody wants dropped takes none.
+-- canonical, has a worse rank; or somebody said so. A page that somebody wants dropped takes none.
 local function wins(page, original)
-  return page.wish ~= 'drop' and (page.preferred or is_gone(original)
-    or original.canonical == page.url_key
-    or page.date > 0 and page.date < (original.date or 0))
+  if page.wish == 'drop' then return false end
+  if page.preferred or is_gone(original) then return true end
+  if original.rank == CHOSEN or page.yields_to == original.url_key then return false end
+  return original.canonical == page.url_key or is_better(page.rank, original.rank)
 end
 
 -- A kept page that another is like finds its group in `found`: those whose places it takes (beaten), that
@@ -253,10 +264,10 @@ end
 local function decide(page, known, before, number, url_place, families)
   if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local level, sampled = own_sketch(page)
-  local meta = {id = number or new_number(#page.url + #page.bands + odd_size),
+  local meta = {id = number or new_number(#page.url + #page.bands + odd_size + #page.rank),
     first_seen = known and known.first_seen or page.seen, last_seen = later(page.seen, known),
     token = page.token, url = page.url, url_key = page.url_key, words = page.words,
-    exact = page.exact, sketch = '', level = level, sampled = sampled, date = page.date}
+    exact = page.exact, sketch = '', level = level, sampled = sampled, rank = page.rank}
   if known then meta.gone = still_gone(page, known) end
   if page.yields_to then meta.canonical = page.yields_to end
   local found, places = outcome(page, known, families)
@@ -286,17 +297,18 @@ local function is_still_like(page, meta, original)
 end
 
 -- Whether what was decided about a page's text still holds. A copy has to be decided anew if its original is no
--- longer kept, is gone from the web, gives way, or is another thing by what is known now; and if
--- somebody wants it. A drop override of a kept page takes effect only once a similar kept page exists.
+-- longer kept, is gone from the web, gives way, has a worse rank by now, or is another thing by what is known
+-- now; and if somebody wants it. A drop override of a kept page takes effect only once a similar kept page exists.
 local function stands(page, meta, families)
   if page.wish == AGAIN then return false end
   if not meta.rep then
     if page.wish == 'drop' then return not outcome(page, meta, families).original end
     return is_settled(page, meta, odd_size)
   end
-  if page.wish == 'keep' or page.preferred then return false end
+  if page.wish == 'keep' then return false end
   local original = original_of(meta, oldest)
-  return original and not is_gone(original) and not gives_way(original, page, false)
+  return original and not is_gone(original) and not wins(page, original)
+    and not gives_way(original, page, false)
     and is_still_like(page, meta, original)
 end
 

@@ -7,8 +7,7 @@
 --     gets the same answer without being counted twice. Within a crawl its first two bytes are the
 --     crawl's number
 --   number of words (4); exact hash of the normalised text (12)
---   date of the text in seconds since 1970 (4), 0 if unknown; when the page was seen (4), 0 if that
---     was now: what got no answer is checked later; table key of the URL that the page
+--   when the page was seen (4), 0 if that was now: what got no answer is checked later; table key of the URL that the page
 --     names as canonical (4); flags (1): 1 the page takes the place of the one that it copies, 2 it gives its
 --     own place to the URL that it names as canonical, 4 its text may have been cut before it came
 --   when the crawl began (4), 0 if the check is of none; since when pages that were seen before that are
@@ -16,9 +15,10 @@
 --   entries known of the log of its host's template (2), 65535 if it is not asked for; bytes of
 --     pairs for that log (2)
 --   bytes of the URL (2), of the host (2), of the band keys (2), of the URL that it names as
---     canonical (2), of the hosts whose unconfirmed records give way to the page (2): URL, host, band
---     keys (4 each), canonical URL, nothing where it is its own, pairs (4 each), the hosts, each between
---     two spaces
+--     canonical (2), of the hosts whose unconfirmed records give way to the page (2), of its rank (1): URL,
+--     host, band keys (4 each), canonical URL, nothing where it is its own, pairs (4 each), the hosts,
+--     each between two spaces, the rank: of two copies the one with the smaller rank, byte by byte, is
+--     kept; nothing stands for the largest
 --   odd sketches of each level that a duplicate could have, the page's own first: level (1),
 --     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
 
@@ -34,9 +34,9 @@ local counts = {stats = {}, hosts = {}, histogram = {}} -- written once for all 
 -- of small ones, and one that grows is made several times. Pages are never seen before their crawl
 -- began, nor, unless they come late, before another page was: so no clock has to be right.
 local function read_page(packed)
-  local url_key, token, words, exact, date, seen, canonical, flags, crawl, doubtful, own, template_length, pairs_size,
-    url_size, host_size, bands_size, canonical_size, final_size, at =
-    struct.unpack('>c4c4I4c12I4I4c4BI4I4c4I2I2I2I2I2I2I2', packed)
+  local url_key, token, words, exact, seen, canonical, flags, crawl, doubtful, own, template_length, pairs_size,
+    url_size, host_size, bands_size, canonical_size, final_size, rank_size, at =
+    struct.unpack('>c4c4I4c12I4c4BI4I4c4I2I2I2I2I2I2I2B', packed)
   local now, clock = tonumber(ARGV[2]), state and state.clock or 0
   local function take(size)
     at = at + size
@@ -44,6 +44,7 @@ local function read_page(packed)
   end
   local url, host, bands, canonical_url, pairs, final =
     take(url_size), take(host_size), take(bands_size), take(canonical_size), take(pairs_size), take(final_size)
+  local rank, preferred = take(rank_size), flags % 2 == 1
   seen = seen > 0 and math.min(seen, now) or math.max(now, clock)
   local more = NONE -- what few pages have
   if canonical_url ~= '' or final ~= '' or template_length ~= NO_TEMPLATE or doubtful > 0 or flags >= CUT then
@@ -51,8 +52,8 @@ local function read_page(packed)
       template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs,
       doubtful = doubtful > 0 and doubtful, is_cut = flags >= CUT}
   end
-  return {url_key = url_key, token = token, words = words, exact = exact, date = date,
-    seen = math.max(seen, crawl), preferred = flags % 2 == 1, yields_to = flags % CUT >= 2 and canonical,
+  return {url_key = url_key, token = token, words = words, exact = exact, rank = preferred and CHOSEN or rank,
+    seen = math.max(seen, crawl), preferred = preferred, yields_to = flags % CUT >= 2 and canonical,
     more = more,
     url = url, host = host, bands = bands, odd = string.sub(packed, at), wish = false, crawl = crawl,
     own = own}
@@ -139,7 +140,8 @@ local function touch(meta, page)
   meta.last, meta.last_seen, meta.token = as_before(page, meta), later(page.seen, meta), page.token
   meta.gone = still_gone(page, meta)
   if not meta.rep then
-    meta.date, meta.canonical = page.date, page.yields_to or nil
+    if meta.rank ~= CHOSEN then meta.rank = page.rank end
+    meta.canonical = page.yields_to or nil
     if knows_more(page.own, meta.own) then meta.own = page.own end
   end
   rewrite_record(meta)

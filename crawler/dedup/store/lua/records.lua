@@ -19,14 +19,18 @@ local STEP, MAX_PASSED = 32, 64 -- pages, and buckets, looked at in a step for w
 -- say, when a copy was gone, and of a kept page its date, the table key of the URL that it names as
 -- canonical, when it was gone, and the number of the page whose place it took; and what it has of its
 -- own: hash of its heading (2 bytes, 0 if it has none), fours of words that are not its site's (1), and from
--- how many contents the site's template was known when they were counted (1), both 255 at the most.
+-- how many contents the site's template was known when they were counted (1), both 255 at the most. The date
+-- is that of earlier versions, which was the rank. A rank stands in front of the rest of the URL, and its
+-- bytes (1) are the last of what the record says: so only there is that not 1 more than a multiple of 4.
 local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c12BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
 local OWN_BYTES = 4
-local MORE_BYTES = 7 + struct.size(BASE) + struct.size(KEPT_MORE) + OWN_BYTES -- at most, besides URL, sketch
+-- At most, besides URL, sketch and rank.
+local MORE_BYTES = 8 + struct.size(BASE) + struct.size(KEPT_MORE) + OWN_BYTES
 local NONE = {}
 local NO_KEY = string.rep('\0', 4)
 local NO_OWN = NO_KEY -- where nothing is known of what a page has of its own
 local CONTESTED = string.rep('\255', 4) -- in place of a token: decide anew, see the rule in pages.lua
+local CHOSEN = '\0' -- rank of a page that a person preferred: none is better
 local IS_COPY = {e = true, n = true}
 local IS_AGAIN = {['='] = true, r = true} -- verdicts of pages that have the text that they had
 
@@ -48,7 +52,7 @@ local function out_of_numbers(pages)
   return redis.error_reply('NUMBERS of pages have come to an end')
 end
 
--- Gives a number to a page with a URL and a sketch of so many bytes, or fewer.
+-- Gives a number to a page with a URL, a sketch and a rank of so many bytes, or fewer.
 local function new_number(size)
   local id = state.next
   if state.fill + size + MORE_BYTES > BLOCK_BYTES then
@@ -61,7 +65,9 @@ end
 -- What a record says; an error if somebody cut it.
 local function unpack_record(id, packed)
   local size, url_size, at = struct.unpack(SIZES, packed)
-  local beginning, url_at = floor(size / 64), at + size % 64
+  local beginning, said_end = floor(size / 64), at + size % 64
+  local has_rank = size % 4 == 2
+  local url_at = said_end + (has_rank and byte(packed, said_end - 1) or 0)
   assert(#packed >= url_at + url_size - 1)
   local url = (BEGINNINGS[beginning] or '') .. string.sub(packed, url_at, url_at + url_size - 1)
   local standing, last, first_seen, last_seen, token, url_key, words, exact, level, sampled, more =
@@ -71,13 +77,17 @@ local function unpack_record(id, packed)
     words = words, exact = exact, level = level, sampled = sampled}
   if IS_COPY[standing] then
     meta.rep, meta.odd_bits, meta.rep_sampled, at = struct.unpack(COPY, packed, more)
-    if at < url_at then meta.gone = struct.unpack(COPY_MORE, packed, at) end
+    if at < said_end then meta.gone = struct.unpack(COPY_MORE, packed, at) end
     return meta
   end
-  if more + OWN_BYTES < url_at then
-    meta.date, meta.canonical, meta.gone, meta.replaces, more = struct.unpack(KEPT_MORE, packed, more)
+  meta.rank = string.sub(packed, said_end, url_at - 1)
+  if has_rank then said_end = said_end - 1 end
+  if more + OWN_BYTES < said_end then
+    local date
+    date, meta.canonical, meta.gone, meta.replaces, more = struct.unpack(KEPT_MORE, packed, more)
+    if date > 0 then meta.rank = pack('>I4', date) end
   end
-  meta.own = more < url_at and string.sub(packed, more, url_at - 1) or NO_OWN
+  meta.own = more < said_end and string.sub(packed, more, said_end - 1) or NO_OWN
   return meta
 end
 
@@ -106,20 +116,22 @@ local function packed_meta(meta)
     return gone > 0 and base .. struct.pack(COPY_MORE, gone) or base
   end
   local own = (meta.own or NO_OWN) ~= NO_OWN and meta.own or ''
-  local date, canonical, replaces = meta.date or 0, meta.canonical or NO_KEY, meta.replaces or 0
-  if date + gone + replaces == 0 and canonical == NO_KEY then return base .. own end
-  return base .. struct.pack(KEPT_MORE, date, canonical, gone, replaces) .. own
+  local canonical, replaces = meta.canonical or NO_KEY, meta.replaces or 0
+  if gone + replaces == 0 and canonical == NO_KEY then return base .. own end
+  return base .. struct.pack(KEPT_MORE, 0, canonical, gone, replaces) .. own
 end
 
 local function packed_record(meta)
   local said, number, rest = packed_meta(meta), 0, meta.url
+  local rank = not meta.rep and meta.rank or ''
+  if rank ~= '' then said = said .. string.char(#rank) end
   for i, beginning in ipairs(BEGINNINGS) do
     if string.sub(rest, 1, #beginning) == beginning then
       number, rest = i, string.sub(rest, #beginning + 1)
       break
     end
   end
-  return struct.pack(SIZES, #said + 64 * number, #rest) .. said .. rest .. meta.sketch
+  return struct.pack(SIZES, #said + 64 * number, #rest) .. said .. rank .. rest .. meta.sketch
 end
 
 -- Writes the record of a page that has none.

@@ -7,11 +7,12 @@
 -- Returns for each page a letter: g (gone), c (a copy, or expired), k (kept) or p (being checked:
 -- pending); of a copy its URL, and for the last two: local number of the attempt that is about to
 -- replace it (4), 0 if there is none; born (8) of this attempt, or of the page's own; words (4),
--- exact hash (12), level (1) and sampled shingles (2) of its odd sketch; of a kept page: date (4),
+-- exact hash (12), level (1) and sampled shingles (2) of its odd sketch; of a kept page:
 -- table key of the URL that it gives its place to (4), 1 if it is gone from the web (1), when it
--- was seen last (4), what it has of its own (4, as in records.lua, also of a pending page); bytes of its URL (2); URL, band keys, odd sketch.
+-- was seen last (4), what it has of its own (4, as in records.lua, also of a pending page); bytes of
+-- its rank (1) and of its URL (2); rank, URL, band keys, odd sketch.
 
-local SEEN = '>c1I4c8I4c12BI2I4c4BI4c4I2'
+local SEEN = '>c1I4c8I4c12BI2c4BI4c4BI2'
 local NOW = 2 ^ 32 - 1 -- a page that is being checked is seen now
 local NEVER = string.rep('\0', 8)
 local clock = milliseconds()
@@ -33,15 +34,16 @@ local function look(item)
     local other = attempt_at(meta.url_key)
     other = other and other.replaces == id and alive(other, give_up) or nil
     return struct.pack(SEEN, 'k', other and other.id or 0, other and other.born or NEVER,
-      meta.words, meta.exact, meta.level, meta.sampled, meta.date or 0, meta.canonical or NO_KEY,
-      is_gone(meta) and 1 or 0, meta.last_seen, meta.own, #meta.url) .. meta.url .. meta.sketch
+      meta.words, meta.exact, meta.level, meta.sampled, meta.canonical or NO_KEY,
+      is_gone(meta) and 1 or 0, meta.last_seen, meta.own, #meta.rank, #meta.url) .. meta.rank .. meta.url
+      .. meta.sketch
   end
   local attempt = alive(read_attempt(id), give_up)
   if not attempt then return 'g' end
   local page, level, sampled = attempt.page, 0, 0
   if #page.bands > 0 then level, sampled = struct.unpack('>BI2', page.odd) end
-  return struct.pack(SEEN, 'p', 0, attempt.born, page.words, page.exact, level, sampled, 0, NO_KEY,
-    0, NOW, page.own, #page.url) .. page.url .. page.bands .. string.sub(page.odd, 4)
+  return struct.pack(SEEN, 'p', 0, attempt.born, page.words, page.exact, level, sampled, NO_KEY,
+    0, NOW, page.own, 0, #page.url) .. page.url .. page.bands .. string.sub(page.odd, 4)
 end
 
 return each(look)

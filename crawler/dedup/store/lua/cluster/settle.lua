@@ -49,7 +49,7 @@ local function settle(item)
   else
     local is_as_before = same_text and old and not old.rep
     meta.last = is_as_before and as_before(page, old) or known and '!' or standing
-    meta.date, meta.canonical = page.date, page.yields_to or nil
+    meta.rank, meta.canonical = page.rank, page.yields_to or nil
     meta.replaces, meta.own = replaces, page.own
     meta.sketch = page.bands .. string.sub(page.odd, 4)
   end

@@ -1,0 +1,202 @@
+"""Ranks: which of two copies is kept, by what ``DEDUP_PREFER`` names.
+
+A rank is a string of bytes, made of the criteria from the first to the last. Of two copies the one
+with the smaller rank is kept, byte by byte; of equal ones the first to arrive. So the server can
+compare ranks without knowing the criteria, and the best copy is kept in whatever order they come.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+CHOSEN: Final = b"\0"  # of a page that a person preferred: no rank is better
+_FIELD: Final = "field:"
+_LONGEST: Final = 255  # bytes of a rank
+_MOST: Final = 0xFFFFFFFF
+_UNKNOWN: Final = b"\xff"  # each byte of a criterion of which nothing is known
+# Words that people try for a criterion.
+_MEANT: Final = {
+    "earliest": "earlier", "oldest": "earlier", "latest": "later", "newest": "later",
+    "longer": "longest", "shortest": "shortest-url", "http": "https",
+}  # fmt: skip
+
+
+class Claims(NamedTuple):
+    """What a page has to show for itself: its URL, whether it names another one as canonical, the
+    words and the date of its text, and numbers in fields of its item.
+    """
+
+    url: str
+    names_other: bool = False
+    words: int = 0
+    date: datetime | None = None
+    fields: Mapping[str, Any] = {}
+
+
+def _read_canonical(claims: Claims) -> bytes:
+    return bytes([1 + claims.names_other])
+
+
+def _read_https(claims: Claims) -> bytes:
+    return bytes([1 + (not claims.url.lower().startswith("https:"))])
+
+
+def _read_earlier(claims: Claims) -> bytes:
+    return (seconds_of(claims.date) if claims.date else _MOST).to_bytes(4)
+
+
+def _read_later(claims: Claims) -> bytes:
+    return (_MOST - (seconds_of(claims.date) if claims.date else 0)).to_bytes(4)
+
+
+def _read_longest(claims: Claims) -> bytes:
+    return (_MOST - min(claims.words, _MOST)).to_bytes(4)
+
+
+def _read_shortest_url(claims: Claims) -> bytes:
+    return min(len(claims.url), 0xFFFF).to_bytes(2)
+
+
+_CRITERIA: Final[dict[str, Callable[[Claims], bytes]]] = {
+    "canonical": _read_canonical,
+    "earlier": _read_earlier,
+    "later": _read_later,
+    "longest": _read_longest,
+    "https": _read_https,
+    "shortest-url": _read_shortest_url,
+}
+
+
+def parse_order(value: Any) -> tuple[str, ...]:
+    """The criteria of a list, or of a text with commas, the first of which counts most.
+
+    Raises ValueError, which says what is expected, for a word that is nearly a criterion.
+
+    >>> parse_order("https, score, https")
+    ('https', 'score')
+    >>> parse_order("longst")
+    Traceback (most recent call last):
+    ...
+    ValueError: expects longest, or field:longst for an item field of that name
+    """
+    if isinstance(value, Set) and len(value) > 1:
+        raise ValueError("expects a list or a text with commas, for the order counts")
+    words = value.split(",") if isinstance(value, str) else list(value)
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError("expects words")
+    order = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
+    for word in order:
+        _check_word(word)
+    if len(fields_of(order)) > _LONGEST // 8 - 2:
+        raise ValueError("expects fewer fields")
+    return order
+
+
+def _check_word(word: str) -> None:
+    if word in _CRITERIA:
+        return
+    if word.startswith(_FIELD):
+        if not word.removeprefix(_FIELD):
+            raise ValueError("expects the name of an item field after field:")
+        return
+    low = word.lower().replace("_", "-")
+    close = difflib.get_close_matches(low, _CRITERIA, 1, 0.75)
+    meant = _MEANT.get(low) or next(iter(close), None)
+    if meant:
+        raise ValueError(f"expects {meant}, or field:{word} for an item field of that name")
+
+
+def fields_of(order: Iterable[str]) -> list[str]:
+    """The fields of items that an order names.
+
+    >>> fields_of(("https", "score", "field:longest"))
+    ['score', 'longest']
+    """
+    return [word.removeprefix(_FIELD) for word in order if word not in _CRITERIA]
+
+
+def stored_order(order: Sequence[str]) -> str | None:
+    """What an index stores of the order that it is made with; None if that is nothing.
+
+    Those of the first versions are not stored, so that their indexes can be opened.
+    """
+    return None if {"canonical", "earlier"}.issuperset(order) else ",".join(order)
+
+
+def rank_of(order: Sequence[str], claims: Claims) -> bytes:
+    """The rank of a page; b"" if nothing is known of it, which is worse than any other.
+
+    By ``canonical`` a page that names another one comes after those that do not. Where it is the
+    only criterion it gives no rank: there only the URL that a page names takes its place.
+
+    >>> long, short = (Claims("https://example.com/", words=words) for words in (300, 200))
+    >>> is_better(rank_of(["https", "longest"], long), rank_of(["https", "longest"], short))
+    True
+    """
+    if tuple(order) == ("canonical",):
+        return b""
+    rank = b"".join(
+        _CRITERIA[word](claims)
+        if word in _CRITERIA
+        else _pack_number(read_number(claims.fields.get(word.removeprefix(_FIELD))))
+        for word in order
+    )
+    return rank if rank.strip(_UNKNOWN) else b""
+
+
+def is_better(rank: bytes, other: bytes) -> bool:
+    """Whether a page with this rank takes the place of one with the other, as in lua/check.lua.
+
+    >>> is_better(b"12", b"13"), is_better(b"12", b"12"), is_better(b"12", b""), is_better(b"", b"")
+    (True, False, True, False)
+    """
+    if not rank or not other:
+        return bool(rank)
+    size = min(len(rank), len(other))
+    return rank[:size] < other[:size]
+
+
+def read_number(value: Any) -> float | None:
+    """A number, also in a text or a list of one; None for what is none.
+
+    >>> read_number(["4.5"]), read_number("many"), read_number(10**400)
+    (4.5, None, inf)
+    """
+    if isinstance(value, (list, tuple)) and len(value) == 1:
+        (value,) = value
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number with hundreds of digits
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
+        return None
+    return None if math.isnan(number) else number
+
+
+def _pack_number(value: float | None) -> bytes:
+    """Eight bytes that are the smaller the larger the number is."""
+    if value is None:
+        return 8 * _UNKNOWN
+    (bits,) = struct.unpack(">Q", struct.pack(">d", value + 0.0))  # of two zeros one
+    # As whole numbers, positive ones are in order, negative ones behind them in the reverse one.
+    code: int = bits if bits >> 63 else bits ^ (1 << 63) - 1
+    return code.to_bytes(8)
+
+
+def seconds_of(date: datetime) -> int:
+    """A date in seconds since 1970, as four bytes hold it."""
+    try:
+        seconds = date.timestamp()
+    except (OverflowError, ValueError, OSError):  # local time knows no date before the year 1
+        seconds = date.replace(tzinfo=UTC).timestamp()
+    return within(seconds)
+
+
+def within(seconds: float) -> int:
+    """The nearest time that four bytes hold, of which 0 stands for none."""
+    return min(max(1, int(seconds)), _MOST)
