@@ -11,7 +11,8 @@ import difflib
 import math
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
+from email.utils import parsedate_to_datetime
 from typing import Any, Final, NamedTuple
 
 CHOSEN: Final = b"\0"  # of a page that a person preferred: no rank is better
@@ -161,14 +162,22 @@ def is_better(rank: bytes, other: bytes) -> bool:
     return rank[:size] < other[:size]
 
 
+def only_value(value: Any) -> Any:
+    """The one value of a list of one, as an item loader without TakeFirst() makes them.
+
+    >>> only_value(["Tea"]), only_value(["Tea", "Cake"])
+    ('Tea', ['Tea', 'Cake'])
+    """
+    return value[0] if type(value) in (list, tuple) and len(value) == 1 else value
+
+
 def read_number(value: Any) -> float | None:
     """A number, also in a text or a list of one; None for what is none.
 
     >>> read_number(["4.5"]), read_number("many"), read_number(10**400)
     (4.5, None, inf)
     """
-    if isinstance(value, (list, tuple)) and len(value) == 1:
-        (value,) = value
+    value = only_value(value)
     try:
         number = float(value)
     except OverflowError:  # a whole number with hundreds of digits
@@ -176,6 +185,32 @@ def read_number(value: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return None if math.isnan(number) else number
+
+
+def read_date(value: Any) -> datetime | None:
+    """A date, in UTC where it names no zone; None for what is none, as are other calendars' years.
+
+    >>> read_date("2026-05-01T12:00:00+02:00").isoformat()
+    '2026-05-01T12:00:00+02:00'
+    >>> read_date("Fri, 01 May 2026 10:00:00 GMT").isoformat()
+    '2026-05-01T10:00:00+00:00'
+    >>> read_date("last week"), read_date("1405-02-11")
+    (None, None)
+    """
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
+    elif isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            try:
+                value = parsedate_to_datetime(value)
+            except (ValueError, IndexError, OverflowError):
+                return None
+    # ISO 8601 begins with 1583; Persian and Islamic years are lower, Buddhist ones higher.
+    if not isinstance(value, datetime) or not 1583 <= value.year <= datetime.now(UTC).year + 1:
+        return None
+    return value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
 
 
 def _pack_number(value: float | None) -> bytes:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from enum import StrEnum
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from ..dedup.claims import claimed_fields, read_claims
 from ..dedup.scopes import field_scope, scope_of
 from .files import (
     DAMAGED,
@@ -41,8 +43,9 @@ Raw: TypeAlias = bytes | dict[str, Any]
 class Page(NamedTuple):
     """A page of a corpus: its address, or what else names it, and its main text.
 
-    ``heading``, ``own_words`` and ``learnt`` are as :meth:`~..dedup.index.DuplicateIndex.check`
-    takes them. ``is_cut`` tells that the text came as such: the template of its site may have been
+    ``heading``, ``own_words``, ``learnt``, ``canonical``, ``date`` and ``fields`` are as
+    :meth:`~..dedup.index.DuplicateIndex.check` takes them, the last three if ``DEDUP_PREFER`` asks
+    for them. ``is_cut`` tells that the text came as such: the template of its site may have been
     cut of it. ``scope`` is what the record has in the field that ``DEDUP_SCOPE`` names, if it names
     one.
     """
@@ -54,6 +57,9 @@ class Page(NamedTuple):
     learnt: int | None = None
     is_cut: bool = False
     scope: str | None = None
+    canonical: str | None = None
+    date: datetime | None = None
+    fields: Mapping[str, Any] = {}
 
     def complete(
         self, page: Fingerprint, fingerprinter: Fingerprinter, config: DedupConfig
@@ -123,10 +129,12 @@ class PageReader:
         try:
             item = None if kind is Format.WARC else json_in(raw) if isinstance(raw, bytes) else raw
             page = self._of_warc(raw) if kind is Format.WARC else self._of_item(item, name)
-            field = self.config.scope_field
-            if field is None or isinstance(page, Left):
+            if isinstance(page, Left):
                 return page
-            return page._replace(scope=field_scope(item.get(field) if item else None))
+            field = self.config.scope_field
+            if field is not None:
+                page = page._replace(scope=field_scope(item.get(field) if item else None))
+            return page._replace(**read_claims(self.config, page.url, item)) if item else page
         except ValueError:
             raise
         except Exception as error:  # whatever a page does to a parser, the others go on
@@ -172,17 +180,31 @@ class PageReader:
         content_type = (headers if headers is not None else record.headers).get("Content-Type")
         if not (content_type or "").lower().lstrip().startswith(_HTML):
             return Left.SKIPPED
-        return self._make_page(url, body_in(raw, LIMIT), content_type)
+        return self._make_page(url, body_in(raw, LIMIT), content_type, is_response=True)
 
-    def _make_page(self, url: str, html: str | bytes, content_type: str | None) -> Page | Left:
+    def _make_page(
+        self,
+        url: str,
+        html: str | bytes,
+        content_type: str | None,
+        *,
+        is_response: bool = False,
+    ) -> Page | Left:
         if not html.strip():
             return Page(url, "")
         if self._extract is None:
-            from ..chrome import parse, strip_chrome
+            from ..chrome import canonical, parse, published, strip_chrome
 
             document = parse(html[:LIMIT], content_type=content_type)
-            # What a server calls a page may be a PDF.
-            return Left.BINARY if document.is_binary else _page_of(url, strip_chrome(document))
+            if document.is_binary:  # what a server calls a page may be a PDF
+                return Left.BINARY
+            page = _page_of(url, strip_chrome(document))
+            if not is_response or not self.config.prefer:
+                return page
+            config = self.config
+            head = {config.canonical_field: canonical(document)}
+            head[config.date_field] = published(document)
+            return page._replace(**read_claims(config, url, head))
         return _page_of(url, self._extract(html[:LIMIT]))
 
 
@@ -271,7 +293,8 @@ def _read_warc(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator
 
 def _read_rows(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:
     names = {config.url_field, config.text_field, config.html_field}
-    return rows_in(stream, names | {config.scope_field or config.url_field})
+    names |= {config.scope_field or config.url_field, *claimed_fields(config)}
+    return rows_in(stream, names)
 
 
 _READERS: Final[dict[Format, Callable[..., Iterator[tuple[int, Raw]]]]] = {

@@ -176,6 +176,9 @@ def _make_requests(batch: Batch) -> Chunk:
             _reader.config,
             page.url,
             page.complete(fingerprint, _fingerprinter, _reader.config),
+            canonical=page.canonical,
+            date=page.date,
+            fields=page.fields,
             crawl=_crawl,
         )._replace(is_cut=page.is_cut)
         for page, fingerprint in zip(pages, fingerprints, strict=True)

@@ -19,6 +19,7 @@ from ..dedup.config import DedupConfig
 from ..dedup.errors import DedupError, ServerError
 from ..dedup.identity import resolved
 from ..dedup.index import DuplicateIndex
+from ..dedup.ranks import read_date
 from ..dedup.scopes import scope_of
 from ..dedup.store.server.connect import server_name
 from ..dedup.verdict import Kind, Verdict
@@ -41,7 +42,6 @@ from .spared.sparing import Sparing
 from .stopping import SERVER_UNAVAILABLE, Ending, Stopper, fail_at_start
 from .templates import ask_of_templates, site_template
 from .unchecked import Unchecked
-from .values import read_date
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -17,14 +17,14 @@ from ..chrome import Document, MainText
 from ..chrome.page.document import TREES, is_soup
 from ..dedup.config import DedupConfig
 from ..dedup.identity import resolved
-from ..dedup.ranks import fields_of, read_number
+from ..dedup.ranks import fields_of, only_value, read_date, read_number
 from ..dedup.scopes import field_scope
 from ..extractor import Tree
 from ..files import is_file
 from ..items import Page, value_of
 from .notices import Notices, held_instead
 from .origins import Origin
-from .values import is_blank, is_plain_text, only_value, read_date, text_of, url_of
+from .values import is_blank, is_plain_text, text_of, url_of
 
 _TEXT_FIELD: Final = DedupConfig().text_field
 _SHORT_TEXT: Final = 200  # characters below which a text may be a field of its page: some 35 words

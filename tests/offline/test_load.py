@@ -9,12 +9,15 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from time import sleep
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
-from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Record
+from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Kind, Record
 from crawler.dedup.errors import InputError
 from crawler.dedup.store.namespaces import clear_index
 from crawler.offline import load_chunks
@@ -109,6 +112,34 @@ def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> Non
 
     assert loaded(config, local_files(str(path))).verdicts == {"unchanged": len(PAGES)}
     assert decided(shown(config)) == by_load
+
+
+def test_the_best_of_several_copies_is_kept(server_url: str, tmp_path: Path) -> None:
+    """By the fields of lines and rows, and by the heads of pages in a WARC, as in a crawl."""
+    order, words = "canonical,earlier,score", text(article(1))
+    config = DedupConfig(redis_url=server_url, prefer=order, data_dir=str(tmp_path))
+    head = '<link rel="canonical" href="/b"><meta property="article:published_time" content='
+    page = corpora.html(words).replace("<title>", head + '"2026-01-01"><title>').encode()
+    (tmp_path / "a.warc").write_bytes(corpora.response("http://a/", page))
+    rows = [
+        {"url": "http://b/", "text": words, "score": 4},
+        {"url": "http://c/", "text": words, "date": "2026-05-02", "canonical": "http://c/"},
+        {"url": "http://d/", "text": words, "date": ["2026-05-01"], "score": "1.5"},
+        {"url": "http://e/", "text": words, "date": "2026-05-01", "score": 1},
+    ]
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    row = {"url": "http://f/", "text": words, "date": datetime(2026, 5, 1), "score": 1.75}
+    parquet.write_table(pa.Table.from_pylist([row]), tmp_path / "c.parquet")
+
+    async def kept() -> list[str]:
+        async with DuplicateIndex.open(config) as index:
+            urls = ["http://a/", *(row["url"] for row in rows), "http://f/"]
+            found = [await index.show(url) for url in urls]
+            return [one.url for one in found if one and one.kind is Kind.UNIQUE]
+
+    for name, best in (("a.warc", "a"), ("b.jsonl", "d"), ("c.parquet", "f")):
+        loaded(config, local_files(str(tmp_path / name)))
+        assert asyncio.run(kept()) == [f"http://{best}/"]
 
 
 def test_a_load_that_broke_off_goes_on(server_url: str, tmp_path: Path) -> None:

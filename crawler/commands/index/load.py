@@ -2,12 +2,12 @@
 
 FILES are JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd; their fields are those
 of the settings. Pages are fingerprinted by several processes and checked in the order of the files,
-so that of copies the first is kept, whatever DEDUP_PREFER says: dates and canonical addresses are
-not read. A load that was interrupted goes on when it is started again; pages that the index knows
-already are found unchanged. Exit code 2: a file cannot be read to its end, or more records cannot
-be read than are pages; of each file the first of these is named. Every record is counted: as a
-page, unreadable, binary, or passed over, as empty lines are, and what was loaded before a load was
-interrupted.
+so that of copies the first is kept, or the best by DEDUP_PREFER: dates, canonical URLs and scores
+come from fields, in a WARC file from the page. A load that was interrupted goes on when it is
+started again; pages that the index knows already are found unchanged. Exit code 2: a file cannot
+be read to its end, or more records cannot be read than are pages; of each file the first of these
+is named. Every record is counted: as a page, unreadable, binary, or passed over, as empty lines
+are, and what was loaded before a load was interrupted.
 """
 
 from __future__ import annotations

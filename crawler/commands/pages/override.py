@@ -3,11 +3,11 @@
 `keep` keeps it when it comes again, `drop` takes it then for a copy of the page that is most like
 it, if any shares a band with it, and `none` takes that decision back.
 
-`prefer` makes it the page that stands for its cluster, now and once; the one that stood there
-becomes its copy. That is a check of the page, for which its text is needed: as the archive has it
-(DEDUP_ARCHIVE), as --text gives it, or fetched now with --fetch. The other members of the cluster
-are compared with the page when they come again. The number of the cluster before leads to the new
-one. A page that is to be dropped stays a copy.
+`prefer` makes it the page that stands for its cluster, while its text stays the same; the one that
+stood there becomes its copy. That is a check of the page, for which its text is needed: as the
+archive has it (DEDUP_ARCHIVE), as --text gives it, or fetched now with --fetch. The other members
+of the cluster are compared with the page when they come again. The number of the cluster before
+leads to the new one. A page that is to be dropped stays a copy.
 """
 
 from __future__ import annotations

@@ -1,0 +1,38 @@
+"""What a record says of its page that counts among several copies: see ``DEDUP_PREFER``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .identity import resolved
+from .ranks import fields_of, only_value, read_date
+
+if TYPE_CHECKING:
+    from .config import DedupConfig
+
+
+def claimed_fields(config: DedupConfig) -> list[str]:
+    """The fields of a record that count; none without ``DEDUP_PREFER``."""
+    if not config.prefer:
+        return []
+    return [config.canonical_field, config.date_field, *fields_of(config.prefer)]
+
+
+def read_claims(config: DedupConfig, url: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a record :meth:`~.index.DuplicateIndex.check` takes of the page at `url`."""
+    if not config.prefer:
+        return {}
+    named, date, *numbers = (_read_cell(record.get(name)) for name in claimed_fields(config))
+    # Whether the index knows the URL is asked only where the answer counts.
+    is_named = "canonical" in config.prefer and isinstance(named, str) and named.strip()
+    return {
+        "canonical": resolved(url, named) if is_named else None,
+        "date": read_date(date),
+        "fields": dict(zip(fields_of(config.prefer), numbers, strict=True)),
+    }
+
+
+def _read_cell(value: Any) -> Any:
+    value = only_value(value)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
