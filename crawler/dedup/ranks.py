@@ -132,15 +132,10 @@ def stored_order(order: Sequence[str]) -> str | None:
 def rank_of(order: Sequence[str], claims: Claims) -> bytes:
     """The rank of a page; b"" if nothing is known of it, which is worse than any other.
 
-    By ``canonical`` a page that names another one comes after those that do not. Where it is the
-    only criterion it gives no rank: there only the URL that a page names takes its place.
-
     >>> long, short = (Claims("https://example.com/", words=words) for words in (300, 200))
     >>> is_better(rank_of(["https", "longest"], long), rank_of(["https", "longest"], short))
     True
     """
-    if tuple(order) == ("canonical",):
-        return b""
     rank = b"".join(
         _CRITERIA[word](claims)
         if word in _CRITERIA

@@ -41,6 +41,7 @@ PAGES: Final = pa.schema(
         ("bands", pa.list_(pa.int64())),
         ("odd", pa.binary()),
         ("own", pa.binary()),
+        ("rank", pa.binary()),
         ("fault", pa.string()),
     ]
 )
@@ -80,10 +81,11 @@ def read_pages(
         fingerprints = iter(fingerprinter.many(one.text for one in group if one.text is not None))
         rows_found: list[tuple[Any, ...]] = []
         for one in group:
-            cells: tuple[Any, ...] = (None,) * 5
+            cells: tuple[Any, ...] = (None,) * 6
             if one.page is not None:
                 page = one.page.complete(next(fingerprints), fingerprinter, config)
-                cells = cells_of(page, one.url or "")
+                rank = one.page.rank(config, page.words) or None
+                cells = (*cells_of(page, one.url or ""), rank)
             rows_found.append((one.position, one.piece, one.url, *cells, one.fault))
         yield _make_batch(rows_found, PAGES)
 

@@ -21,6 +21,32 @@ _EDGES: Final = (
 )
 
 
+def rank_pages(pages: DataFrame) -> DataFrame:
+    """The places of pages by their ranks, the best first; of equal ones by their positions."""
+    from pyspark.sql import functions as F
+
+    in_order = pages.select("position", "rank").orderBy(F.isnull("rank"), "rank", "position")
+    return in_order.select("position", F.monotonically_increasing_id().alias("place"))
+
+
+def to_places(pages: DataFrame, places: DataFrame) -> DataFrame:
+    """Pages with their places for their positions."""
+    placed = pages.join(places, "position")
+    return placed.withColumn("position", placed["place"]).select(pages.columns)
+
+
+def _to_positions(duplicates: DataFrame, places: DataFrame) -> DataFrame:
+    """Duplicates with positions for the places of pages; what an index keeps has no place."""
+    from pyspark.sql import functions as F
+
+    found = duplicates
+    for name in ("position", "cluster"):
+        named = places.select(F.col("place").alias(name), F.col("position").alias("named"))
+        placed = F.coalesce("named", name)
+        found = found.join(named, name, "left").withColumn(name, placed).drop("named")
+    return found.select(duplicates.columns)
+
+
 def distinct_texts(pages: DataFrame) -> DataFrame:
     """The distinct texts: each is called by the position where it came first."""
     from pyspark.sql import functions as F
@@ -110,13 +136,15 @@ def list_duplicates(
     edges: DataFrame,
     dropped: DataFrame,
     files: DataFrame,
+    places: DataFrame | None = None,
     *,
     bits: int,
 ) -> DataFrame:
     """Of `pages` those that are not kept, why, and which of `originals` stands for each.
 
     `texts`, `edges` and `dropped` follow from the originals, among which all of the pages are.
-    `files` has the number of each file, ``ordinal``, and its path, ``file``.
+    `files` has the number of each file, ``ordinal``, and its path, ``file``. With `places` pages
+    have these for their positions.
     """
     from pyspark.sql import functions as F
 
@@ -150,6 +178,8 @@ def list_duplicates(
         "cluster long, position long, piece long, url string, kind string, similarity double, "
         "duplicate_of string, file string, record long, low double, high double"
     )
+    if places is not None:
+        joined = _to_positions(joined, places)
     placed_rows = _name_places(joined, "position", files).orderBy("position")
     return placed_rows.mapInArrow(task, schema)
 

@@ -1,10 +1,10 @@
 """The Spark job: which pages of a corpus are kept, by the rules and the functions of the index.
 
-The pages are taken in the order of the input. A page is dropped if a page kept before it has the
-same words, or is verified to be as similar as the threshold: the answer of an index to which they
-come in that order, whatever the number of tasks. It differs where very many pages meet in one band
-(see :data:`~.columns.FIRST`) and where an address comes again with another text: a corpus has all
-versions of a page, so the earlier one still counts.
+The pages are taken in the order of the input, or by ``DEDUP_PREFER`` the best first. A page is
+dropped if a page kept before it has the same words, or is verified to be as similar as the
+threshold: the answer of an index to which they come in that order, whatever the number of tasks. It
+differs where very many pages meet in one band (see :data:`~.columns.FIRST`) and where an address
+comes again with another text: a corpus has all versions of a page, so the earlier one still counts.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Of the work that a folder can hold; another number makes a run refuse to take it up.
-_LAYOUT: Final = 4
+_LAYOUT: Final = 5
 _RESULTS: Final = ("duplicates", "clusters", "kept")
 # Settings that say where an index is and what is done with its verdicts, not what they are.
 _WITHOUT_EFFECT: Final = frozenset(
     {"redis_url", "namespace", "data_dir", "timeout", "on_error", "drop", "tag_field", "ttl"}
-    | {"title_field", "date_field", "canonical_field", "prefer", "archive", "shards", "seed"}
+    | {"title_field", "archive", "shards", "seed"}
     | {
         "templates",
         "crawl",
@@ -50,7 +50,7 @@ _PIECES: Final = (
 )
 _PAGES: Final = (
     "position long, piece long, url string, exact binary, words long, bands array<long>, "
-    "odd binary, own binary, fault string"
+    "odd binary, own binary, rank binary, fault string"
 )
 
 
@@ -105,7 +105,12 @@ class Corpus:
         known = self._read_known(self._export) if self._export is not None else None
         with rows_one_by_one(self._spark):
             pages = self._run_stage("pages", self._read_pages)
-        both = pages.union(known) if known is not None else pages
+        all_pages = pages.union(known) if known is not None else pages
+        ranked, both, places = pages, all_pages, None
+        if self._config.prefer:  # the places of pages stand for their positions
+            places = self._run_stage("places", lambda: copies.rank_pages(pages))
+            ranked = copies.to_places(pages, places)
+            both = ranked.union(known) if known is not None else ranked
         texts = self._run_stage("texts", lambda: copies.distinct_texts(both))
         edges = self._run_stage("edges", lambda: copies.similar_pairs(texts, self._config))
         dropped = self._run_stage("dropped", lambda: self._resolve_edges(edges))
@@ -113,13 +118,13 @@ class Corpus:
         duplicates = self._run_stage(
             "duplicates",
             lambda: copies.list_duplicates(
-                pages, both, texts, edges, dropped, self._list_files(), bits=bits
+                ranked, both, texts, edges, dropped, self._list_files(), places, bits=bits
             ),
             is_result=True,
         )
         clusters = self._run_stage(
             "clusters",
-            lambda: copies.list_clusters(duplicates, both, self._list_files()),
+            lambda: copies.list_clusters(duplicates, all_pages, self._list_files()),
             is_result=True,
         )
         with rows_one_by_one(self._spark):

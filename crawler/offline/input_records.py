@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..dedup.claims import claimed_fields, read_claims
+from ..dedup.ranks import Claims, rank_of
 from ..dedup.scopes import field_scope, scope_of
 from .files import (
     DAMAGED,
@@ -68,6 +69,12 @@ class Page(NamedTuple):
         own = fingerprinter.own(self.heading, self.own_words, self.learnt)
         scope = scope_of(config, config.identity(self.url), self.scope)
         return fingerprinter.scoped(replace(page, own=own), scope)
+
+    def rank(self, config: DedupConfig, words: int) -> bytes:
+        """The rank of the page, whose text has so many words, among its copies."""
+        url = config.identity(self.url)
+        names_other = self.canonical is not None and config.identity(self.canonical) != url
+        return rank_of(config.prefer, Claims(url, names_other, words, self.date, self.fields))
 
 
 class Left(StrEnum):

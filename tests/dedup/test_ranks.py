@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,11 +16,11 @@ from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch
 from crawler.dedup.exchange.requests import request_of
 from crawler.dedup.ranks import Claims, is_better, rank_of
 from crawler.dedup.store.records import parse_record, split_block
+from tests.claims import NEWS, draw_pages, key_of
 from tests.texts import article, changed, text
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
 FIRST, SECOND, THIRD = (text(changed(article(1), 1, seed=seed)) for seed in range(3))
-NEWS = datetime(2026, 5, 1, tzinfo=UTC)
 ORDERS = [
     ("score",),
     ("later",),
@@ -79,24 +79,6 @@ claims = st.builds(
 )
 
 
-def key_of(order: Sequence[str], page: Claims) -> tuple[float, ...]:
-    """What is to be smallest, written once more in another way."""
-    never = float("inf")
-    date = max(1, int(page.date.timestamp())) if page.date else None
-    score = page.fields.get("score")
-    keys = {
-        "canonical": page.names_other,
-        "earlier": never if date is None else date,
-        "later": never if date is None else -date,
-        "longest": -page.words,
-        "https": not page.url.startswith("https:"),
-        "shortest-url": len(page.url),
-        "score": never if score is None else -float(score),
-        "field:https": 0,
-    }
-    return tuple(keys[word] for word in order)
-
-
 @given(st.sampled_from(ORDERS), claims, claims)
 def test_ranks_are_in_the_order_of_the_criteria(
     order: Sequence[str], one: Claims, other: Claims
@@ -104,23 +86,6 @@ def test_ranks_are_in_the_order_of_the_criteria(
     """The first criterion that differs decides, whatever comes behind it."""
     ranks = [rank_of(order, page) for page in (one, other)]
     assert is_better(*ranks) is (key_of(order, one) < key_of(order, other))
-
-
-class Page(NamedTuple):
-    """A copy: which of the texts it has, and what is known of it."""
-
-    variant: int
-    claims: Claims
-
-
-def draw_pages(chooser: random.Random, number: int, texts: int) -> list[Page]:
-    pages = []
-    for n, variant in enumerate(chooser.choices(range(texts), k=5)):
-        url = f"{chooser.choice(['http', 'https'])}://h{number}/{n}" + chooser.choice(["", "/x"])
-        date = chooser.choice([None, NEWS, NEWS + timedelta(days=chooser.randrange(9))])
-        fields = {"score": chooser.choice([None, 1, 2.5, -3])}
-        pages.append(Page(variant, Claims(url, chooser.random() < 0.4, 0, date, fields)))
-    return pages
 
 
 async def assert_best_kept(config: DedupConfig, shuffles: int, *, at_once: bool = False) -> None:

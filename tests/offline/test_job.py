@@ -9,6 +9,7 @@ import html
 import json
 import logging
 import os
+import random
 import re
 import shutil
 import signal
@@ -41,9 +42,11 @@ from crawler.offline.result import Result
 from crawler.offline.session import find_files, find_reason
 from examples.demo_site.pages import HOSTS, of_host
 from examples.demo_site.themes import encoding, render
+from tests.claims import draw_pages, key_of
 from tests.offline import corpora
 from tests.offline.conftest import FOR_LITTLE
 from tests.offline.webhdfs import WebHdfs
+from tests.texts import article, changed, text
 from tests.workers import end_with_parent
 
 if TYPE_CHECKING:
@@ -489,6 +492,36 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
         )
     with pytest.raises(InputError, match="looks like JSON lines"):
         open_export(path, config)
+
+
+def test_the_best_of_several_copies_is_kept(spark: SparkSession, tmp_path: Path) -> None:
+    """As an index keeps it, in whatever order they stand; of equal ones the first."""
+    order = ("canonical", "https", "later", "longest", "score")
+    chooser, rows, best = random.Random(1), [], []
+    for number in range(40):
+        versions = [changed(article(number), n, seed=n)[: 600 - n] for n in range(3)]
+        pages = draw_pages(chooser, number, len(versions))
+        best.append(min(
+            (page.claims._replace(words=len(versions[page.variant])) for page in pages),
+            key=lambda claims: key_of(order, claims),
+        ).url)  # fmt: skip
+        for variant, claims in pages:
+            date = claims.date.isoformat() if claims.date else None
+            canonical = "/other" if claims.names_other else claims.url
+            row = {"url": claims.url, "text": text(versions[variant]), "date": date}
+            rows.append({**row, "canonical": canonical, **claims.fields})
+    lines = [json.dumps(row) + "\n" for row in rows]
+    lines = [line for turn in range(5) for line in lines[turn::5]]
+    for name, some in (("b.jsonl", lines[:70]), ("a.jsonl", lines[70:])):
+        (tmp_path / name).write_text("".join(some))
+    config = DedupConfig(seed=7, prefer=order)
+    files = find_files(spark, [str(tmp_path / name) for name in ("b.jsonl", "a.jsonl")])
+    corpus = Corpus(spark, files, str(tmp_path / "out"), config, report=lambda line: None)
+    assert corpus.run().kept == len(best)
+    kept = pages_in([str(tmp_path / "out" / "kept")])
+    assert sorted(url for url, _ in kept) == sorted(best)
+    named = {found[1] for found in duplicates(spark, tmp_path / "out").values()}
+    assert named <= set(best)
 
 
 def test_a_method_without_bands_is_an_error(spark: SparkSession, tmp_path: Path) -> None:

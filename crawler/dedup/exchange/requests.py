@@ -81,6 +81,8 @@ def request_of(
     """
     known = config.identity(url)
     other = config.identity(canonical) if canonical else known
+    # Alone, `canonical` lets only the URL that a page names take its place.
+    names_heir = config.prefer == ("canonical",)
     claims = Claims(known, other != known, fingerprint.words, date, fields or {})
     return CheckRequest(
         known,
@@ -88,8 +90,8 @@ def request_of(
         make_token(crawl),
         fingerprint,
         canonical=other if other != known else "",
-        yields=other != known and config.prefer == ("canonical",),
-        rank=rank_of(config.prefer, claims),
+        yields=other != known and names_heir,
+        rank=b"" if names_heir else rank_of(config.prefer, claims),
         crawl=crawl.start if crawl is not None else 0,
         doubtful=doubtful,
         final=tuple(final),
