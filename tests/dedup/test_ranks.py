@@ -175,6 +175,19 @@ async def test_what_a_person_decides_goes_before_ranks(index_url: str) -> None:
         assert (await index.check(A, FIRST, fields={"score": 1})).replaces == B
 
 
+async def test_a_page_that_somebody_keeps_loses_no_place(index_url: str) -> None:
+    """Beside it the best of the others is kept, in both orders."""
+    async with opened(index_url, "score") as index:
+        await index.check(A, FIRST, fields={"score": 5})
+        await index.override(B, "keep")
+        assert (await index.check(B, SECOND, fields={"score": 3})).kind is Kind.UNIQUE
+        best = await index.check(C, THIRD, fields={"score": 9})
+        assert (best.kind, best.replaces) == (Kind.UNIQUE, A)
+        assert (await index.check(A, FIRST, fields={"score": 4})).duplicate_of == C
+        assert (await index.check(B, SECOND, fields={"score": 3})).kind is Kind.UNCHANGED
+        assert (await index.stats()).kept == 2
+
+
 async def test_pages_that_name_each_other_as_canonical_stay(index_url: str) -> None:
     """Each would give its place away; alone, `canonical` lets nobody else take it."""
     async with opened(index_url, "canonical") as index:

@@ -86,6 +86,10 @@ class Begun:
         """Whether the page takes the place of a kept page that it copies, as in lua/check.lua."""
         return not self.is_to_be_dropped and self.asked.wins(original)
 
+    def leaves(self, original: View) -> bool:
+        """Whether a page that this one is better than stays, for a person wants it kept."""
+        return original.is_wanted and not original.gone and not self.asked.request.preferred
+
     def displaces(self, view: View) -> bool:
         """Whether a kept page leaves its text to this one."""
         return not self.is_to_be_dropped and self.asked.displaces(view, is_kept=self.is_kept)

@@ -124,12 +124,13 @@ class SpreadCheck(SpreadSettlement):
             free.sort(key=lambda n: (
                 asked.is_unconfirmed(views[n]), similar[n].standing != b"e", -similar[n].similarity
             ))  # fmt: skip
-            won = {n: similar[n] for n in free if begun.wins(views[n])}
+            better = [n for n in free if begun.wins(views[n])]
+            won = {n: similar[n] for n in better if not begun.leaves(views[n])}
             displaced = [
                 n for n in similar
-                if views[n].state == b"k" and n not in won and begun.displaces(views[n])
+                if views[n].state == b"k" and n not in better and begun.displaces(views[n])
             ]  # fmt: skip
-            originals = [n for n in free if n not in won and n not in displaced]
+            originals = [n for n in free if n not in better and n not in displaced]
             if originals:
                 first = originals[0]
                 return await self._settle_attempt(begun, (first, similar[first], views[first]))

@@ -52,7 +52,8 @@ class View(NamedTuple):
     ``state`` is ``g`` (gone), ``c`` (a copy), ``k`` (kept) or ``p`` (pending). ``other`` is the
     local number of the attempt that is about to replace it, ``born`` of that or of its own.
     ``page`` is what is compared of it, ``rank`` its place among copies, ``canonical`` the table key
-    of the URL that it gives its place to, ``last_seen`` in seconds since 1970.
+    of the URL that it gives its place to, ``last_seen`` in seconds since 1970. ``is_wanted`` says
+    that a person wants it kept.
     """
 
     state: bytes
@@ -64,6 +65,7 @@ class View(NamedTuple):
     gone: bool = False
     url: str = ""
     last_seen: int = 0
+    is_wanted: bool = False
 
 
 def read_view(reply: bytes, odd_bytes: int) -> View:
@@ -79,7 +81,7 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
         level,
         sampled,
         canonical,
-        gone,
+        flags,
         last_seen,
         own,
         rank_size,
@@ -95,7 +97,8 @@ def read_view(reply: bytes, odd_bytes: int) -> View:
         bands = odd = b""
     sketches = (OddSketch(level, sampled, odd),) if odd else ()
     page = Fingerprint(exact, words, bands, sketches, own)
-    return View(state, other, born, page, rank, canonical, bool(gone), url, last_seen)
+    gone, is_wanted = bool(flags & 1), flags >= 2
+    return View(state, other, born, page, rank, canonical, gone, url, last_seen, is_wanted)
 
 
 class Resemblance(NamedTuple):

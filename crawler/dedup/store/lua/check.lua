@@ -119,11 +119,18 @@ local function wins(page, original)
   return original.canonical == page.url_key or is_better(page.rank, original.rank)
 end
 
+-- Whether somebody wants a page kept that another is better than: then the two are no copies.
+local function is_held(page, original)
+  return overridden and not page.preferred and not is_gone(original)
+    and redis.call('HGET', OVERRIDES, original.url) == 'keep'
+end
+
 -- A kept page that another is like finds its group in `found`: those whose places it takes (beaten), that
 -- leave it the text that they have perhaps no more (contested), or the best that stands for it: any that is
 -- confirmed before one that is not, and of these the most similar.
 local function rank(page, meta, similarity, found)
   if wins(page, meta) then
+    if is_held(page, meta) then return end
     if not found.beaten then found.beaten = {} end
     found.beaten[#found.beaten + 1] = meta
   elseif gives_way(meta, page, found.is_kept) then

@@ -8,7 +8,8 @@
 -- pending); of a copy its URL, and for the last two: local number of the attempt that is about to
 -- replace it (4), 0 if there is none; born (8) of this attempt, or of the page's own; words (4),
 -- exact hash (12), level (1) and sampled shingles (2) of its odd sketch; of a kept page:
--- table key of the URL that it gives its place to (4), 1 if it is gone from the web (1), when it
+-- table key of the URL that it gives its place to (4), 1 if it is gone from the web, and 2 if somebody wants
+-- it kept (1), when it
 -- was seen last (4), what it has of its own (4, as in records.lua, also of a pending page); bytes of
 -- its rank (1) and of its URL (2); rank, URL, band keys, odd sketch.
 
@@ -16,6 +17,7 @@ local SEEN = '>c1I4c8I4c12BI2c4BI4c4BI2'
 local NOW = 2 ^ 32 - 1 -- a page that is being checked is seen now
 local NEVER = string.rep('\0', 8)
 local clock = milliseconds()
+local wishes = redis.call('EXISTS', OVERRIDES) == 1 -- that somebody has about pages
 
 -- The attempt, nil if it is over or is ended now.
 local function alive(attempt, give_up)
@@ -33,9 +35,10 @@ local function look(item)
   if meta then
     local other = attempt_at(meta.url_key)
     other = other and other.replaces == id and alive(other, give_up) or nil
+    local is_wanted = wishes and redis.call('HGET', OVERRIDES, meta.url) == 'keep'
     return struct.pack(SEEN, 'k', other and other.id or 0, other and other.born or NEVER,
       meta.words, meta.exact, meta.level, meta.sampled, meta.canonical or NO_KEY,
-      is_gone(meta) and 1 or 0, meta.last_seen, meta.own, #meta.rank, #meta.url) .. meta.rank .. meta.url
+      (is_gone(meta) and 1 or 0) + (is_wanted and 2 or 0), meta.last_seen, meta.own, #meta.rank, #meta.url) .. meta.rank .. meta.url
       .. meta.sketch
   end
   local attempt = alive(read_attempt(id), give_up)
