@@ -23,7 +23,7 @@ _UNKNOWN: Final = b"\xff"  # each byte of a criterion of which nothing is known
 # Words that people try for a criterion.
 _MEANT: Final = {
     "earliest": "earlier", "oldest": "earlier", "latest": "later", "newest": "later",
-    "longer": "longest", "shortest": "shortest-url", "http": "https",
+    "longer": "longest", "shortest": "shortest-url", "http": "https", "date": "earlier or later",
 }  # fmt: skip
 
 

@@ -42,10 +42,12 @@ async def opened(url: str, prefer: Any) -> AsyncIterator[DuplicateIndex]:
         assert (await index.verify()).faults == []
 
 
-@pytest.mark.parametrize("word", ["longst", "earliest", "HTTPS", "shortest_url", "Canonical"])
+@pytest.mark.parametrize(
+    "word", ["longst", "earliest", "HTTPS", "shortest_url", "Canonical", "date"]
+)
 def test_a_misprint_is_no_field(word: str) -> None:
     """The error names the setting, the criterion that was meant, and how a field is told apart."""
-    with pytest.raises(ValueError, match=rf"DEDUP_PREFER expects [\w-]+, or field:{word} for an"):
+    with pytest.raises(ValueError, match=rf"DEDUP_PREFER expects [\w -]+, or field:{word} for an"):
         DedupConfig(prefer=["score", word])
     assert DedupConfig(prefer=f"score,field:{word}").prefer == ("score", f"field:{word}")
 
@@ -198,18 +200,18 @@ async def test_pages_that_name_each_other_as_canonical_stay(index_url: str) -> N
         assert (await index.check(B, SECOND)).replaces == A
 
 
-async def test_an_index_says_which_order_it_has(index_url: str) -> None:
+async def test_an_index_says_which_order_it_has(redis_url: str) -> None:
     """Another order is an error that says what to set; those of the first versions have none."""
     for order, hint in (("score,later", "DEDUP_PREFER to 'score,later'"), ("", "to canonical, e")):
-        config = DedupConfig(redis_url=index_url, shards=4, prefer=order, namespace=order or "no")
+        config = DedupConfig(redis_url=redis_url, prefer=order, namespace=order or "no")
         async with DuplicateIndex.open(config):
             pass
-        other = DedupConfig(redis_url=index_url, shards=4, prefer="https", namespace=order or "no")
+        other = DedupConfig(redis_url=redis_url, prefer="https", namespace=order or "no")
         with pytest.raises(ParameterMismatch, match=hint):
             async with DuplicateIndex.open(other):
                 pass
     for order in ("canonical", "earlier", "canonical,earlier", "earlier,canonical"):
-        config = DedupConfig(redis_url=index_url, shards=4, prefer=order, namespace="no")
+        config = DedupConfig(redis_url=redis_url, prefer=order, namespace="no")
         async with DuplicateIndex.open(config) as index:
             assert (await index.stats()).kept == 0
 
