@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from crawler.dedup import DedupConfig, DuplicateIndex, Kind, ParameterMismatch
 from crawler.dedup.exchange.requests import request_of
+from crawler.dedup.export.file import from_line, to_line
 from crawler.dedup.ranks import Claims, is_better, rank_of
 from crawler.dedup.store.records import parse_record, split_block
 from tests.claims import NEWS, draw_pages, key_of
@@ -227,7 +228,12 @@ async def test_dates_of_earlier_versions_are_ranks(redis_url: str) -> None:
         assert packed[40:45] == b"\4" + rank
         beginning = packed[0] // 64 * 64
         old = bytes([beginning + len(said)]) + packed[1:3] + said + packed[45:]
-        assert parse_record(1, old, 128) == parse_record(1, packed, 128)
+        record = parse_record(1, packed, 128)
+        assert parse_record(1, old, 128) == record
+        line = to_line(record)
+        assert from_line(line, 128).rank == rank
+        del line["rank"]
+        assert from_line({**line, "date": int(NEWS.timestamp())}, 128).rank == rank
         await index.store._client.lset(index.store.keys.numbered("page", 0), 1, old)
         assert (await index.check(B, SECOND, date=NEWS)).duplicate_of == A
         day = timedelta(days=1)
