@@ -15,7 +15,7 @@ from ..dedup.fingerprint import NO_OWN, Fingerprint, Fingerprinter
 from ..dedup.identity import host
 from ..dedup.sketches.odd import OddSketch, estimate_odd
 from .files import Piece
-from .input_records import PageReader, group_pages, pages_of
+from .input_records import PageReader, group_pages, pages_of, settle_pages
 from .kept_records import copy_records
 from .outputs import open_output
 from .parquet import NothingReadable
@@ -77,7 +77,8 @@ def read_pages(
     page_in, fingerprinter = PageReader(config), Fingerprinter(config, seed)
     rows = (row for batch in batches for row in batch.to_pylist())
     found = (page for row in rows for page in pages_of(piece_of(row), page_in, row["content"]))
-    for group in group_pages(found):
+    for group in map(settle_pages, group_pages(found)):
+        page_in.texts.settle()
         fingerprints = iter(fingerprinter.many(one.text for one in group if one.text is not None))
         rows_found: list[tuple[Any, ...]] = []
         for one in group:

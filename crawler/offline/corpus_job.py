@@ -39,10 +39,7 @@ _RESULTS: Final = ("duplicates", "clusters", "kept")
 _WITHOUT_EFFECT: Final = frozenset(
     {"redis_url", "namespace", "data_dir", "timeout", "on_error", "drop", "tag_field", "ttl"}
     | {"title_field", "archive", "shards", "seed"}
-    | {
-        "templates",
-        "crawl",
-    }  # of a host's pages in the order of a crawl, which a corpus does not have
+    | {"crawl"}
 )
 
 _PIECES: Final = (

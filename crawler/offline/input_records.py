@@ -26,6 +26,7 @@ from .files import (
 )
 from .lines import LIMIT, json_in, split_lines
 from .parquet import refuse_columns, rows_in
+from .site_texts import Again, SiteTexts
 from .warc import body_in, pages_in, record_in
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ..dedup.config import DedupConfig
     from ..dedup.fingerprint import Fingerprint, Fingerprinter
 
+_OF_TEXT: Final = ("text", "heading", "own_words", "learnt", "whole")
 _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
 _SAID: Final = 200  # characters of an error, which may hold the page that it is about
 _HTML: Final = ("text/html", "application/xhtml+xml")
@@ -56,17 +58,28 @@ class Page(NamedTuple):
     heading: str = ""
     own_words: int | None = None
     learnt: int | None = None
+    whole: str | None = None
     is_cut: bool = False
+    again: Again | None = None
     scope: str | None = None
     canonical: str | None = None
     date: datetime | None = None
     fields: Mapping[str, Any] = {}
+
+    def settled(self) -> Page:
+        """The page as it is by what is known of its site's template now."""
+        if self.again is None:
+            return self
+        found = _page_of(self.url, self.again())
+        return self._replace(**{name: getattr(found, name) for name in _OF_TEXT}, again=None)
 
     def complete(
         self, page: Fingerprint, fingerprinter: Fingerprinter, config: DedupConfig
     ) -> Fingerprint:
         """The fingerprint of the page's text with all that its other fields tell."""
         own = fingerprinter.own(self.heading, self.own_words, self.learnt)
+        if self.whole is not None:
+            page = replace(page, exact=fingerprinter.exact(self.whole))
         scope = scope_of(config, config.identity(self.url), self.scope)
         return fingerprinter.scoped(replace(page, own=own), scope)
 
@@ -121,6 +134,7 @@ class PageReader:
 
     def __init__(self, config: DedupConfig) -> None:
         self.config = config
+        self.texts = SiteTexts()
         self._extract: Callable[[str | bytes], Any] | None = None
         if config.extractor is not None:
             from ..extractor import load_extractor
@@ -200,12 +214,13 @@ class PageReader:
         if not html.strip():
             return Page(url, "")
         if self._extract is None:
-            from ..chrome import canonical, parse, published, strip_chrome
+            from ..chrome import canonical, parse, published
 
             document = parse(html[:LIMIT], content_type=content_type)
             if document.is_binary:  # what a server calls a page may be a PDF
                 return Left.BINARY
-            page = _page_of(url, strip_chrome(document))
+            found, again = self.texts.read_text(url, document)
+            page = _page_of(url, found)._replace(again=again)
             if not is_response or not self.config.prefer:
                 return page
             config = self.config
@@ -218,7 +233,8 @@ class PageReader:
 def _page_of(url: str, found: MainText | str) -> Page:
     if isinstance(found, str):
         return Page(url, found)
-    return Page(url, found.text, found.heading, found.own_words, found.learnt)
+    whole = found.whole if found.whole != found.text else None
+    return Page(url, found.text, found.heading, found.own_words, found.learnt, whole)
 
 
 class Found(NamedTuple):
@@ -245,6 +261,8 @@ def pages_of(piece: Piece, reader: PageReader, content: bytes | None = None) -> 
     """The pages of a piece in order; whatever is in it, nothing is raised for that."""
     kind, position = known_format(piece.path), piece.number
     config = reader.config
+    if config.templates:
+        reader.texts.begin()
     try:
         for position, raw in read_records(piece, config, content):
             record = position & ((1 << OFFSET_BITS) - 1)
@@ -284,6 +302,11 @@ def group_pages(found: Iterable[Found]) -> Iterator[list[Found]]:
             group, characters = [], 0
     if group:
         yield group
+
+
+def settle_pages(group: Iterable[Found]) -> list[Found]:
+    """The pages of a group by what is known of their sites' templates at its end."""
+    return [one if one.page is None else one._replace(page=one.page.settled()) for one in group]
 
 
 def _read_lines(stream: IO[bytes], piece: Piece, config: DedupConfig) -> Iterator[tuple[int, Raw]]:

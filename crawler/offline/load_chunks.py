@@ -159,6 +159,8 @@ def _make_requests(batch: Batch) -> Chunk:
     pages: list[Page] = []
     unreadable, fault = 0, None
     left: Counter[Left] = Counter()
+    if _reader.config.templates:
+        _reader.texts.begin()
     for place, raw in zip(batch.places, batch.raws, strict=True):
         try:
             page = _reader(raw, kind)
@@ -170,6 +172,7 @@ def _make_requests(batch: Batch) -> Chunk:
             left[page] += 1
         else:
             pages.append(page)
+    pages = [page.settled() for page in pages]
     fingerprints = _fingerprinter.many(page.text for page in pages)
     requests = [
         request_of(

@@ -21,7 +21,9 @@ from pyarrow import parquet
 from crawler.chrome import strip_chrome
 from crawler.dedup import DedupConfig
 from crawler.dedup.errors import InputError
-from crawler.offline import outputs
+from crawler.dedup.fingerprint import Fingerprinter
+from crawler.dedup.store.messages import Crawl
+from crawler.offline import columns, load_chunks, outputs
 from crawler.offline.files import (
     File,
     Format,
@@ -42,6 +44,7 @@ from crawler.offline.input_records import (
 )
 from crawler.offline.kept_records import copy_records
 from crawler.offline.lines import LIMIT
+from crawler.offline.load_chunks import Batch
 from crawler.offline.outputs import open_output
 from tests.offline import corpora
 
@@ -59,7 +62,7 @@ def whole(path: Path) -> Piece:
 
 
 def found_in(path: Path, size: int = 1 << 40, **settings: object) -> list[Found]:
-    reader = PageReader(DedupConfig(**settings))
+    reader = PageReader(DedupConfig(**{"templates": False, **settings}))
     found = [
         one for piece in cut_pieces(local_files(str(path)), size) for one in pages_of(piece, reader)
     ]
@@ -538,6 +541,40 @@ def test_a_member_of_many_lines_is_read_up_to_its_damage(tmp_path: Path) -> None
     assert 20_000 < len(rest) < 50_000
     assert last.url == "https://e.example/59999"
     assert end.url is None
+
+
+def test_what_a_site_repeats_is_learnt_from_its_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By corpora and loads, and known of its first ones, too, unless DEDUP_TEMPLATES is off."""
+    note = (
+        "The words of this glossary were gathered by people who drink tea and write down what "
+        "they mean. If a word is missing, or has another meaning where you live, write to them, "
+        "and they will look it up before they add it to the next edition of the glossary. "
+    )
+    path = tmp_path / "glossary.jsonl"
+    lines = [
+        {
+            "url": f"http://e.example/{n}",
+            "html": f"<title>Word {n}</title><div><h2>Word {n}</h2><p>{n} leaves, {n * n} cups</p>"
+            f"</div><div><p>{note * 2}</p></div>",
+        }
+        for n in range(18)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    piece, raws = whole(path), path.read_bytes().splitlines(keepends=True)
+    rows = pa.RecordBatch.from_pylist([{**piece._asdict(), "content": None}])
+    for is_on in (True, False):
+        config = DedupConfig(templates=is_on)
+        (batch,) = columns.read_pages([rows], config, 1)
+        monkeypatch.setattr(load_chunks, "_reader", PageReader(config), raising=False)
+        monkeypatch.setattr(load_chunks, "_fingerprinter", Fingerprinter(config, 1), raising=False)
+        monkeypatch.setattr(load_chunks, "_crawl", Crawl(1, 1), raising=False)
+        chunk = load_chunks._make_requests(Batch(str(path), 0, list(range(18)), raws))
+        loaded = [request.fingerprint.own for request in chunk.requests]
+        for owns in (batch["own"].to_pylist(), loaded):
+            assert len(owns) == 18
+            assert all(own[2] < 3 and own[3] >= 14 for own in owns) == is_on
 
 
 def test_texts_without_an_address_are_known_by_their_places(tmp_path: Path) -> None:
