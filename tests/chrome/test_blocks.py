@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.chrome.page import document
 from crawler.chrome.page.blocks import Flat, leave_out_blocks
-from tests.chrome.test_hostile import SOUP
+from tests.chrome.hostile import SOUP
 
 
 def ranges(flat: Flat) -> set[tuple[str, ...]]:

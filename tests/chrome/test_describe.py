@@ -15,7 +15,7 @@ from crawler.chrome.judge import features, model, selection
 from crawler.chrome.page import document
 from crawler.chrome.page.blocks import JUDGED, TAGS, flat_lines
 from crawler.chrome.page.reader import COMPILED
-from tests.chrome.test_hostile import HOSTILE, SOUP
+from tests.chrome.hostile import SOUP, hostile_pages
 from tests.pure import load_pure
 
 if not COMPILED:
@@ -91,14 +91,15 @@ def test_what_kind_of_page_it_is() -> None:
     assert np.allclose(page[13:].reshape(2, -1), by_tag)
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_pages(name: str) -> None:
+def test_hostile_pages(subtests: pytest.Subtests) -> None:
     """Also where there is very much of something."""
-    page = document.parse(HOSTILE[name])
-    if page.flat.texts:
-        compiled, by_numpy = both(page)
-        assert np.array_equal(compiled, by_numpy)
-        assert len(compiled) == min(len(page.flat.texts), JUDGED)
+    for name, hostile in hostile_pages().items():
+        page = document.parse(hostile)
+        with subtests.test(name):
+            if page.flat.texts:
+                compiled, by_numpy = both(page)
+                assert np.array_equal(compiled, by_numpy)
+                assert len(compiled) == min(len(page.flat.texts), JUDGED)
 
 
 @settings(deadline=None, max_examples=400)

@@ -13,7 +13,7 @@ from crawler.chrome.judge import features, selection
 from crawler.chrome.page import document
 from crawler.chrome.page.blocks import JUDGED, LIMIT
 from crawler.chrome.page.reader import COMPILED
-from tests.chrome.test_hostile import SOUP
+from tests.chrome.hostile import SOUP
 from tests.pure import load_pure
 
 WAYS: dict[str, Any] = {"numpy": load_pure(selection.__name__)}

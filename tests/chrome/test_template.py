@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crawler.chrome import SharedTemplate, SiteTemplate, block_hash, strip_chrome
 from crawler.chrome.template.pairs import KEPT
 from crawler.chrome.template.template import MAX_PAIRS, PairCounts, Recent
-from tests.chrome.test_hostile import SOUP
+from tests.chrome.hostile import SOUP
 
 BANNER = "Subscribe to our letter about tea, it is free of charge"
 

@@ -21,7 +21,7 @@ from crawler.chrome.page.reader import COMPILED
 from crawler.pipelines import ChromePipeline
 from crawler.pipelines.reading import ResponseParser, ResponseTrees
 from crawler.spiders.site import SiteSpider
-from tests.chrome.test_hostile import SOUP
+from tests.chrome.hostile import SOUP
 
 URL = "http://a.example/tea"
 PAGE = (
