@@ -10,6 +10,7 @@ import ctypes
 import marshal
 import multiprocessing
 import os
+import pkgutil
 import runpy
 import signal
 import socket
@@ -27,6 +28,8 @@ from pathlib import Path
 from subprocess import CompletedProcess, Popen
 from typing import Any
 
+from scrapy import commands
+
 # Not the package: what importing it does and says belongs to the command.
 IMPORTED = ["scrapy.cmdline", "scrapy.core.engine", "scrapy.extensions.feedexport"]
 IMPORTED += ["scrapy.core.downloader.handlers.http11", "scrapy.downloadermiddlewares.cookies"]
@@ -34,7 +37,12 @@ IMPORTED += ["scrapy.downloadermiddlewares.httpcache", "scrapy.downloadermiddlew
 IMPORTED += ["scrapy.extensions.remote_control", "scrapy.extensions.telnet", "scrapy.pqueues"]
 IMPORTED += ["scrapy.extensions.throttle", "scrapy.shell", "scrapy.squeues", "scrapy.utils.test"]
 IMPORTED += ["bs4", "lxml.html", "numpy.ma", "numpy.typing", "redis.asyncio", "tldextract"]
-IMPORTED += ["rich.console", "rich.table"]
+IMPORTED += ["scrapy.exporters", "scrapy.logformatter", "scrapy.downloadermiddlewares.redirect"]
+IMPORTED += ["scrapy.spidermiddlewares.httperror", "scrapy.spidermiddlewares.referer"]
+IMPORTED += [f"scrapy.commands.{one.name}" for one in pkgutil.iter_modules(commands.__path__)]
+IMPORTED += ["rich.console", "rich.table", "difflib", "statistics"]
+# Comes last: no process looks among all that for garbage, which copies it.
+IMPORTED += ["tests.frozen"]
 OWN = str(Path(__file__).parents[1])
 
 # The program ``scrapy`` of a terminal: it hands over its words, its files and what signals it gets.
