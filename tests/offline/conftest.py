@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 # For data as small as here compiling each query takes longer than running it, and to verify Spark's
 # thousands of classes a quarter of what Java does.
 FOR_LITTLE = {
-    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "

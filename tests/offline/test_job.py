@@ -235,8 +235,8 @@ def test_ctrl_c_ends_all_of_it_without_a_word(tmp_path: Path, begun: bool) -> No
 def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done, tmp_path: Path) -> None:
     """With -9, Java and all that work for it at once, as when the memory of the machine is full.
 
-    It says what to do; then what was done is not done again, and the rest is the same. What goes on
-    is a file of the package, submitted to a Spark of its own: the same job, which prints JSON.
+    It says what to do; then what was done is not done again, and the rest is the same. Its end is
+    done by a file of the package, submitted to a Spark of its own: the same job, which prints JSON.
     """
     out = tmp_path / "out"
     with _job(out, *done.patterns, "-s", "DEDUP_SEED=7") as process:
@@ -251,10 +251,15 @@ def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done, tmp_path
     assert is_read
     assert process.returncode == 2
     assert said.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended, as if killed")
+    again = run(spark, done.patterns, out, cluster_size=False)
+    assert "pages" not in again.seconds
+    assert "duplicates" in again.seconds
+    for folder in (out / "kept", out / "work" / "kept"):
+        shutil.rmtree(folder)
     steps, numbers = _submit(tmp_path, *done.patterns, "-o", str(out), "-s", "DEDUP_SEED=7")
-    assert "pages:" not in steps
-    assert "duplicates:" in steps
-    assert Result(**numbers)._replace(seconds={}) == done.result._replace(seconds={})
+    assert re.findall(r"(\w+): [\d.]+ s", steps) == ["kept"]
+    for result in (again, Result(**numbers)):
+        assert result._replace(seconds={}) == done.result._replace(seconds={})
     assert duplicates(spark, out) == duplicates(spark, done.folder / "out")
     names = [
         {path.name for path in (one / "out" / "kept").iterdir()} for one in (tmp_path, done.folder)
