@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib.machinery import PathFinder
 from multiprocessing import reduction
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
@@ -30,7 +31,8 @@ from typing import Any
 
 from scrapy import commands
 
-# Not the package: what importing it does and says belongs to the command.
+PACKAGE = "crawler"
+# The package is imported anew where a process would import another of that name.
 IMPORTED = ["scrapy.cmdline", "scrapy.core.engine", "scrapy.extensions.feedexport"]
 IMPORTED += ["scrapy.core.downloader.handlers.http11", "scrapy.downloadermiddlewares.cookies"]
 IMPORTED += ["scrapy.downloadermiddlewares.httpcache", "scrapy.downloadermiddlewares.robotstxt"]
@@ -41,6 +43,7 @@ IMPORTED += ["scrapy.exporters", "scrapy.logformatter", "scrapy.downloadermiddle
 IMPORTED += ["scrapy.spidermiddlewares.httperror", "scrapy.spidermiddlewares.referer"]
 IMPORTED += [f"scrapy.commands.{one.name}" for one in pkgutil.iter_modules(commands.__path__)]
 IMPORTED += ["rich.console", "rich.table", "difflib", "statistics"]
+IMPORTED += [f"{PACKAGE}.addon", f"{PACKAGE}.spiders.site", f"{PACKAGE}.commands.dedup"]
 # Comes last: no process looks among all that for garbage, which copies it.
 IMPORTED += ["tests.frozen"]
 OWN = str(Path(__file__).parents[1])
@@ -220,6 +223,11 @@ def _execute(
     # Folders of tests are none of the command's.
     rest = [one for one in sys.path if not one.startswith(OWN) or "site-packages" in one]
     sys.path[:] = [*path, *filter(None, named), *filter(None, rest)]
+    found = PathFinder.find_spec(PACKAGE)
+    if found is None or found.origin != str(Path(OWN, PACKAGE, "__init__.py")):
+        for name in [*sys.modules]:
+            if name.partition(".")[0] == PACKAGE:
+                del sys.modules[name]
     if (action := environment.get("PYTHONWARNINGS")) is not None:
         warnings.simplefilter(action)  # type: ignore[arg-type]
     try:
