@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -27,7 +28,7 @@ from redis.asyncio import Redis, RedisCluster
 from crawler.dedup.config import DedupConfig
 from crawler.dedup.errors import ConfigError, DedupError, ServerError
 from crawler.dedup.index import DuplicateIndex
-from crawler.dedup.store.server.connect import CONNECTIONS, Client, open_server
+from crawler.dedup.store.server.connect import CONNECTIONS, OF_KEYS, OF_ONE_KEY, Client, open_server
 from crawler.dedup.store.server.faults import explain_fault, is_passing
 from crawler.dedup.store.server.private import server_binary
 from crawler.dedup.verdict import Kind
@@ -156,6 +157,50 @@ async def test_a_time_out_is_not_repeated(start_server, kind):
         finally:
             server.process.send_signal(signal.SIGCONT)
         assert asyncio.get_running_loop().time() - begin < 1
+
+
+COMMANDS = """DUMP a
+GET a
+HDEL a b
+HEXISTS a b
+HGET a b
+HGETALL a
+HINCRBY a b 1
+HSET a b c
+HSETNX a b c
+LINDEX a 0
+LPUSH a b
+LSET a 0 b
+MEMORY USAGE a
+RESTORE a 0 b
+SET a b
+EXISTS a b
+UNLINK a b
+BITOP AND a b"""
+
+
+async def test_a_cluster_is_not_asked_for_all_commands(cluster_url, cluster):
+    """To read them takes a tenth of a second; of those that are used the keys are known."""
+    for node in cluster:
+        node.ask("CONFIG", "RESETSTAT")
+    async with DuplicateIndex.open(DedupConfig(redis_url=cluster_url)) as index:
+        assert (await index.check("http://a/", "tea")).kind is Kind.SHORT
+        assert await index.show("http://a/")
+        assert (await index.stats()).urls == 1
+        asked = [node.ask("INFO", "commandstats").keys() for node in cluster]
+        assert any("cmdstat_hget" in names for names in asked)
+        assert not any("cmdstat_command" in names for names in asked)
+        keys: Any = index.store._client.commands_parser
+        looked_up = set[str]()
+        with redis.Redis(unix_socket_path=str(cluster[0].socket), protocol=2) as client:
+            client.response_callbacks.clear()
+            for words in [line.split() for line in COMMANDS.splitlines()]:
+                found = client.execute_command("COMMAND GETKEYS", *words)
+                if words[0] == "MEMORY":
+                    words[:2] = ["MEMORY USAGE"]
+                assert [*await keys.get_keys(*words)] == [name.decode() for name in found], words
+                looked_up.add(words[0])
+        assert looked_up > OF_ONE_KEY | OF_KEYS
 
 
 async def test_a_cluster(cluster_url, cluster):

@@ -31,6 +31,12 @@ logger = logging.getLogger(__name__)
 # One connection carries what hundreds of pages ask for; a few let slow answers overlap.
 CONNECTIONS = 8
 _RETRIES = 3
+# Commands with a key as their first argument, and those with nothing but keys.
+OF_ONE_KEY = frozenset(
+    {"DUMP", "GET", "HDEL", "HEXISTS", "HGET", "HGETALL", "HINCRBY", "HSET", "HSETNX", "LINDEX"}
+    | {"LPUSH", "LSET", "MEMORY USAGE", "RESTORE", "SET"}
+)
+OF_KEYS = frozenset({"EXISTS", "UNLINK"})
 _SKEW = 60.0  # seconds by which clocks may differ; half of DEDUP_TTL, if that is less
 _TIMEOUTS = (redis_errors.TimeoutError, TimeoutError)
 
@@ -248,6 +254,7 @@ class _BoundedCluster(RedisCluster):
         # A turn takes one connection to a node at a time, a look at the topology one more. The
         # commands that a pipeline repeats take turns of their own: they would wait for itself.
         super().__init__(max_connections=3 * CONNECTIONS, **options)
+        self.commands_parser = _CommandKeys(self.commands_parser)  # type: ignore[assignment]
         self.command_turns = asyncio.Semaphore(CONNECTIONS)
         self.pipeline_turns = asyncio.Semaphore(CONNECTIONS)
 
@@ -257,6 +264,30 @@ class _BoundedCluster(RedisCluster):
 
     def pipeline(self, transaction: Any = None, shard_hint: Any = None) -> ClusterPipeline:
         return _BoundedPipeline(self, transaction)  # type: ignore[abstract]
+
+
+class _CommandKeys:
+    """Tells the keys of a command, by which a cluster's client chooses the node.
+
+    The list of all commands, which takes a tenth of a second to read, for each client and again
+    whenever a node changes, is read when one comes whose keys are not known here.
+    """
+
+    def __init__(self, parser: Any) -> None:
+        self._parser = parser
+
+    async def initialize(self, node: Any = None) -> None:
+        self._parser.node = node
+
+    async def get_keys(self, *args: Any) -> Sequence[Any] | None:
+        if args[0] in OF_ONE_KEY:
+            return args[1:2]
+        if args[0] in OF_KEYS:
+            return args[1:]
+        if not self._parser.commands:
+            await self._parser.initialize()
+        keys: Sequence[Any] | None = await self._parser.get_keys(*args)
+        return keys
 
 
 class _BoundedPipeline(ClusterPipeline):
