@@ -202,9 +202,23 @@ def free_port() -> int:
             return port
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def start_server() -> Iterator[Callable[..., Server]]:
-    """Starts a server with the options given; it ends with the tests at the latest."""
+    """Starts a server with the options given; it ends with the test at the latest."""
+    with starting_servers() as start:
+        yield start
+
+
+@pytest.fixture(scope="session")
+def start_lasting_server() -> Iterator[Callable[..., Server]]:
+    """Starts a server for all tests."""
+    with starting_servers() as start:
+        yield start
+
+
+@contextmanager
+def starting_servers() -> Iterator[Callable[..., Server]]:
+    """What starts a server with the options given, which ends with the block at the latest."""
     # Not pytest's own folder, whose path is too long for a socket on some systems.
     root = Path(tempfile.mkdtemp(prefix="dedup-"))
     servers: list[Server] = []
@@ -213,15 +227,17 @@ def start_server() -> Iterator[Callable[..., Server]]:
         servers.append(Server(Path(tempfile.mkdtemp(dir=root)), **options))
         return servers[-1]
 
-    yield start
-    for server in servers:
-        server.kill()
-    shutil.rmtree(root)
+    try:
+        yield start
+    finally:
+        for server in servers:
+            server.kill()
+        shutil.rmtree(root)
 
 
 @pytest.fixture(scope="session")
-def server(start_server: Callable[..., Server]) -> Server:
-    return start_server()
+def server(start_lasting_server: Callable[..., Server]) -> Server:
+    return start_lasting_server()
 
 
 @pytest.fixture
@@ -236,6 +252,7 @@ def join_cluster(
 ) -> list[Server]:
     """Nodes with equal parts of the slots; those beyond `primaries` are replicas of the others."""
     options = {"cluster_enabled": "yes", "cluster_node_timeout": 2000, **options}
+    options["repl_diskless_sync_delay"] = 0  # no other replica is waited for
     nodes = [start_server(port=free_port(), **options) for _ in range(count)]
     primaries = primaries or count
     for number, node in enumerate(nodes):
@@ -254,9 +271,9 @@ def join_cluster(
 
 
 @pytest.fixture(scope="session")
-def cluster(start_server: Callable[..., Server]) -> list[Server]:
+def cluster(start_lasting_server: Callable[..., Server]) -> list[Server]:
     """Three nodes with a third of the slots each."""
-    return join_cluster(start_server, 3)
+    return join_cluster(start_lasting_server, 3)
 
 
 def _raw(node: Server, word: str) -> bytes:
@@ -285,9 +302,9 @@ def other_programs() -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def others(start_server: Callable[..., Server]) -> Callable[[str], Server]:
+def others(start_lasting_server: Callable[..., Server]) -> Callable[[str], Server]:
     """Starts one of the other servers, once."""
-    return cache(lambda name: start_server(program=other_programs()[name]))
+    return cache(lambda name: start_lasting_server(program=other_programs()[name]))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,13 +22,9 @@ SHARDS = 16
 
 
 @pytest.fixture
-def replicated(start_server: Callable[..., Server]) -> Iterator[list[Server]]:
+def replicated(start_server: Callable[..., Server]) -> list[Server]:
     """Three nodes with a replica each."""
-    nodes = join_cluster(start_server, 6, primaries=3)
-    yield nodes
-    for node in nodes:
-        if node.process.poll() is None:
-            node.kill()
+    return join_cluster(start_server, 6, primaries=3)
 
 
 @pytest.mark.parametrize("shards", [1, SHARDS])

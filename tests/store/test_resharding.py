@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from crawler.dedup.store import namespaces
 from crawler.dedup.store.cluster.pages import Spread
 from crawler.dedup.store.cluster.shards import shard_tags
 from crawler.dedup.store.cluster.slot import head_keys
-from tests.conftest import Server, join_cluster, wait_until
+from tests.conftest import Server, join_cluster, starting_servers, wait_until
 from tests.projects import Project
 from tests.spiders.webserver import Web
 from tests.texts import article, changed, text
@@ -81,9 +81,10 @@ class Slots:
 
 
 @pytest.fixture(scope="module")
-def slots(start_server: Callable[..., Server]) -> Slots:
+def slots() -> Iterator[Slots]:
     """Those of a cluster of its own, for they may end up anywhere."""
-    return Slots(join_cluster(start_server, 3))
+    with starting_servers() as start:
+        yield Slots(join_cluster(start, 3))
 
 
 @pytest.fixture
