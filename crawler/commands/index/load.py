@@ -18,7 +18,6 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...project import project_config
 from ..output import print_json, print_notice, print_table
 from ..strict_arguments import make_integer_type
 from ..subcommands import Exit, ask_index
@@ -51,6 +50,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     from ...offline.checkpoint import Checkpoint
     from ...offline.input_records import Left, find_local_files
     from ...offline.load_files import load_files
+    from ...project import project_config
 
     files = find_local_files(options.files, project_config(settings))
     shown = 0.0
