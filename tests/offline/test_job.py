@@ -529,6 +529,9 @@ def test_the_best_of_several_copies_is_kept(spark: SparkSession, tmp_path: Path)
     assert sorted(url for url, _ in kept) == sorted(best)
     named = {found[1] for found in duplicates(spark, tmp_path / "out").values()}
     assert named <= set(best)
+    columns = spark.read.parquet(f"{tmp_path}/out/duplicates").select("url", "file")
+    for row in columns.collect():
+        assert f'"{row.url}"' in Path(row.file).read_text()
 
 
 def test_a_method_without_bands_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
