@@ -30,6 +30,9 @@ from subprocess import CompletedProcess, Popen
 from typing import Any
 
 from scrapy import commands
+from scrapy.settings import default_settings
+
+from crawler import commands as own
 
 PACKAGE = "crawler"
 # The package is imported anew where a process would import another of that name.
@@ -39,13 +42,16 @@ IMPORTED += ["scrapy.downloadermiddlewares.httpcache", "scrapy.downloadermiddlew
 IMPORTED += ["scrapy.extensions.remote_control", "scrapy.extensions.telnet", "scrapy.pqueues"]
 IMPORTED += ["scrapy.extensions.throttle", "scrapy.shell", "scrapy.squeues", "scrapy.utils.test"]
 IMPORTED += ["bs4", "lxml.html", "numpy.ma", "numpy.typing", "redis.asyncio", "tldextract"]
-IMPORTED += ["scrapy.exporters", "scrapy.logformatter", "scrapy.downloadermiddlewares.redirect"]
-IMPORTED += ["scrapy.spidermiddlewares.httperror", "scrapy.spidermiddlewares.referer"]
+IMPORTED += ["scrapy.exporters", "scrapy.logformatter", "scrapy.dupefilters", "scrapy.robotstxt"]
 IMPORTED += [f"scrapy.commands.{one.name}" for one in pkgutil.iter_modules(commands.__path__)]
-IMPORTED += ["rich.console", "rich.table", "difflib", "statistics"]
-IMPORTED += [f"{PACKAGE}.addon", f"{PACKAGE}.spiders.site", f"{PACKAGE}.commands.dedup"]
+for name in ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "SPIDER_MIDDLEWARES"):
+    components = getattr(default_settings, name + "_BASE")
+    IMPORTED += [component.rpartition(".")[0] for component in components]
+IMPORTED += ["protego", "rich._emoji_codes", "rich.console", "rich.table", "difflib", "statistics"]
+IMPORTED += [f"{PACKAGE}.{name}" for name in ("addon", "console", "spiders.site", "zstd")]
+IMPORTED += [one.name for one in pkgutil.walk_packages(own.__path__, f"{own.__name__}.")]
 # Comes last: no process looks among all that for garbage, which copies it.
-IMPORTED += ["tests.frozen"]
+IMPORTED += ["tests.forked", "tests.frozen"]
 OWN = str(Path(__file__).parents[1])
 
 # The program ``scrapy`` of a terminal: it hands over its words, its files and what signals it gets.
