@@ -132,7 +132,7 @@ class IndexMachine(RuleBasedStateMachine):
         super().__init__()
         IndexMachine.namespaces += 1
         self.model = Model()
-        self.checks = 0
+        self.checks = self.steps = 0
         self.stack = AsyncExitStack()
         config = DedupConfig(
             redis_url=self.redis_url, shards=8, namespace=f"model{self.namespaces}"
@@ -209,8 +209,13 @@ class IndexMachine(RuleBasedStateMachine):
 
     @invariant()
     def is_sound(self) -> None:
-        stats, audit = self.run(self.index.stats()), self.run(self.index.verify())
+        audit = self.run(self.index.verify())
         assert audit.faults == []
+        assert audit.urls == len(self.model.pages)
+        self.steps += 1
+        if self.steps % 5:  # what is counted wrongly stays so, and to ask takes longest
+            return
+        stats = self.run(self.index.stats())
         assert stats.urls == len(self.model.pages)
         assert stats.kept == sum(page.original is None for page in self.model.pages.values())
         assert sum(stats.verdicts.values()) == self.checks
