@@ -49,7 +49,7 @@ def reference(text: str) -> list[str]:
     found = [""]
     alone = False
     for char in visible(text):
-        is_letter = char.isalnum() or char == "_"
+        is_letter = (char.isalnum() or char == "_") and char not in "\u02bb\u02bc\u02bd"
         if is_letter and UNSPACED.match(char):
             found.append(char)
             alone = True
@@ -72,6 +72,7 @@ def reference(text: str) -> list[str]:
 @example("\u0e33\u0e31")
 @example("ΐ\u0345")
 @example("ൺ")
+@example("a\u02bbb \u02bc")
 def test_words_follow_the_rules_one_character_at_a_time(text: str) -> None:
     assert words(text) == reference(text)
 
