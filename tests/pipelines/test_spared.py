@@ -349,10 +349,10 @@ def test_rules_are_checked_by_requests_drawn_at_random() -> None:
     left = LeftRequests()
     for number in range(100):
         left.add(Request(f"http://host/{number}"), ("?a", "?b") if number % 2 else ("?b",), NOWHERE)
-    checks = left.take_checks(["?a", "?b", "?c"], new=40)
+    checks = left.take_checks(["?a", "?b", "?c"], 40, lambda one: [])
     assert len(left.all) == 100 - len(checks)
     assert [one.request.url for one in left.all] == sorted(
         (one.request.url for one in left.all), key=lambda url: int(url.rpartition("/")[2])
     )
     assert sum("?a" in one.reasons for one in checks) >= 3 <= len(checks) <= 6
-    assert left.take_checks(["?a"], new=40) == []
+    assert left.take_checks(["?a"], 40, lambda one: []) == []
