@@ -239,7 +239,8 @@ def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done, tmp_path
     done by a file of the package, submitted to a Spark of its own: the same job, which prints JSON.
     """
     out = tmp_path / "out"
-    with _job(out, *done.patterns, "-s", "DEDUP_SEED=7") as process:
+    same = ("-s", "DEDUP_SEED=7", "-s", "DEDUP_TEMPLATES=False")
+    with _job(out, *done.patterns, *same) as process:
         assert process.stderr is not None
         ended = (line.startswith("pages:") for line in iter(process.stderr.readline, ""))
         is_read = any(ended)
@@ -256,7 +257,7 @@ def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done, tmp_path
     assert "duplicates" in again.seconds
     for folder in (out / "kept", out / "work" / "kept"):
         shutil.rmtree(folder)
-    steps, numbers = _submit(tmp_path, *done.patterns, "-o", str(out), "-s", "DEDUP_SEED=7")
+    steps, numbers = _submit(tmp_path, *done.patterns, "-o", str(out), *same)
     assert re.findall(r"(\w+): [\d.]+ s", steps) == ["kept"]
     for result in (again, Result(**numbers)):
         assert result._replace(seconds={}) == done.result._replace(seconds={})
