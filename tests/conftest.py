@@ -178,7 +178,7 @@ class Server:
             return client.execute_command(*words)
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 10) -> None:
+def wait_until(condition: Callable[[], Any], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} seconds in vain"

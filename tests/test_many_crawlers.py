@@ -194,7 +194,7 @@ def test_the_egg_contains_the_settings(egg: Path, tmp_path: Path) -> None:
 
 def _ask(url: str, fields: dict[str, str] | None = None) -> dict[str, Any]:
     body = urllib.parse.urlencode(fields).encode() if fields else None
-    with urllib.request.urlopen(url, body, timeout=10) as answer:
+    with urllib.request.urlopen(url, body, timeout=60) as answer:
         found: dict[str, Any] = json.load(answer)
     assert found["status"] == "ok", found
     return found
@@ -248,7 +248,7 @@ def test_scrapyd_runs_the_spider(egg: Path, installed: str, server: Server, tmp_
         assert {item["dedup"]["kind"] for item in items[1]} == {"unchanged"}
     finally:
         daemon.terminate()
-        daemon.wait(timeout=20)
+        daemon.wait(timeout=60)
 
 
 def _are_finished(url: str, jobs: int) -> bool:

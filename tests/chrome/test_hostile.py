@@ -126,9 +126,9 @@ def test_blanks_in_robots_tags_take_linear_time() -> None:
     seconds = []
     for before in ("x" * 970 + ",", " " * 971):
         document = parse(tag.format(before) * 1000)
-        start = time.perf_counter()
+        start = time.process_time()
         assert robots(document).noindex
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert seconds[1] < 10 * seconds[0] + 0.05
 
 

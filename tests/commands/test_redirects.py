@@ -165,7 +165,7 @@ def running(command: list[str], port: int) -> Iterator[Callable[[str], str | Non
     """A web server; asks it for a path and tells the address that it redirects to."""
 
     def ask(path: str) -> str | None:
-        connection = HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = HTTPConnection("127.0.0.1", port, timeout=60)
         connection.putrequest("GET", path, skip_host=True)
         connection.putheader("Host", f"localhost:{port}")
         connection.endheaders()
@@ -188,7 +188,7 @@ def running(command: list[str], port: int) -> Iterator[Callable[[str], str | Non
         yield ask
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
 
 
 def assert_redirects(ask: Callable[[str], str | None]) -> None:

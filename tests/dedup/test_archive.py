@@ -261,7 +261,7 @@ def test_a_file_that_somebody_else_makes_is_waited_for(path: Path) -> None:
             closing(connect_file(path)) as one,
         ):
             one.execute("PRAGMA journal_mode = WAL")
-        assert time.monotonic() - start < 5  # and not 10, for which it waits elsewhere
+        assert time.monotonic() - start < 9  # and not 10, for which it waits elsewhere
         waiting = Timer(0.5, other.execute, ["COMMIT"])
         waiting.start()
         write(path, [("http://a/", "x", None)])

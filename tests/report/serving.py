@@ -45,7 +45,7 @@ class Served:
     def send(self, path: str, body: str | None, method: str = "POST", **headers: str) -> Answer:
         """One request with a body, as a program makes it."""
         names = {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, path, body, names)
             response = connection.getresponse()
@@ -77,8 +77,8 @@ def served(config: DedupConfig) -> Iterator[Served]:
     thread = threading.Thread(target=asyncio.run, args=[work()])
     thread.start()
     try:
-        yield Served(address.result(timeout=20))
+        yield Served(address.result(timeout=60))
     finally:
         loop, task = stop
         loop.call_soon_threadsafe(task.cancel)
-        thread.join(10)
+        thread.join(60)

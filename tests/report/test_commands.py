@@ -181,7 +181,7 @@ def test_serve_until_it_is_ended(filled: DedupConfig, number: signal.Signals) ->
         address = json.loads("".join(process.stdout.readline() for _ in range(3)))["address"]
         assert len(address.partition("token=")[2]) == 32
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with opener.open(address, timeout=10) as answer:
+        with opener.open(address, timeout=60) as answer:
             assert "Overview" in answer.read().decode()
         process.send_signal(number)
         assert process.wait(20) == (0 if number == signal.SIGINT else -signal.SIGTERM)

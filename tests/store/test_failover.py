@@ -98,7 +98,7 @@ async def test_a_hanging_node_is_waited_for_once_at_the_end_of_a_crawl(
     """What waits to be checked goes on waiting after one time-out."""
     nodes = join_cluster(start_server, 3, cluster_node_timeout=60_000)
     url = f"redis+cluster://127.0.0.1:{nodes[0].port}"
-    config = DedupConfig(redis_url=url, shards=SHARDS, data_dir=tmp_path, timeout=1)
+    config = DedupConfig(redis_url=url, shards=SHARDS, data_dir=tmp_path, timeout=3)
     async with DuplicateIndex.open(config, spool=True) as index:
         nodes[2].process.send_signal(signal.SIGSTOP)  # not that of the index's first key
         index.keep_gone([("http://a/", int(time.time()))])
@@ -106,7 +106,7 @@ async def test_a_hanging_node_is_waited_for_once_at_the_end_of_a_crawl(
         started = loop.time()
         with pytest.raises(ServerError, match="no answer in time"):
             assert [page async for page in index.replay()] == []
-        assert loop.time() - started < 2
+        assert loop.time() - started < 6
         nodes[2].process.send_signal(signal.SIGCONT)
         assert index.spooled() == ((0, 1), (0, 0))
 
