@@ -1,4 +1,4 @@
-"""What a record says of its page that counts among several copies: see ``DEDUP_PREFER``."""
+"""What a page claims, so that it is kept of several copies: see ``DEDUP_PREFER``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .identity import resolved
-from .ranks import fields_of, only_value, read_date
+from .ranks import Claims, fields_of, only_value, read_date
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from .config import DedupConfig
 
 
@@ -31,6 +33,21 @@ def read_claims(config: DedupConfig, url: str, record: Mapping[str, Any]) -> dic
         "date": read_date(date),
         "fields": dict(zip(fields_of(config.prefer), numbers, strict=True)),
     }
+
+
+def claims_of(
+    config: DedupConfig,
+    url: str,
+    words: int,
+    *,
+    canonical: str | None = None,
+    date: datetime | None = None,
+    fields: Mapping[str, Any] | None = None,
+) -> Claims:
+    """The claims of the page at `url`, whose text has so many words."""
+    known = config.identity(url)
+    names_other = bool(canonical) and config.identity(canonical or "") != known
+    return Claims(known, names_other, words, date, fields or {})
 
 
 def _read_cell(value: Any) -> Any:

@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from ..dedup.claims import claimed_fields, read_claims
-from ..dedup.ranks import Claims, rank_of
+from ..dedup.claims import claimed_fields, claims_of, read_claims
+from ..dedup.ranks import rank_of
 from ..dedup.scopes import field_scope, scope_of
 from .files import (
     DAMAGED,
@@ -85,9 +85,10 @@ class Page(NamedTuple):
 
     def rank(self, config: DedupConfig, words: int) -> bytes:
         """The rank of the page, whose text has so many words, among its copies."""
-        url = config.identity(self.url)
-        names_other = self.canonical is not None and config.identity(self.canonical) != url
-        return rank_of(config.prefer, Claims(url, names_other, words, self.date, self.fields))
+        claims = claims_of(
+            config, self.url, words, canonical=self.canonical, date=self.date, fields=self.fields
+        )
+        return rank_of(config.prefer, claims)
 
 
 class Left(StrEnum):

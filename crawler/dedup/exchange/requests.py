@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ..claims import claims_of
 from ..identity import host
-from ..ranks import Claims, rank_of, within
+from ..ranks import rank_of, within
 from ..store.messages import Answer, CheckRequest, Crawl, Gone, StoredPage
 from ..store.records import estimate_similarity
 from ..verdict import Kind, Record, Verdict, time_of
@@ -81,17 +82,19 @@ def request_of(
     """
     known = config.identity(url)
     other = config.identity(canonical) if canonical else known
+    claims = claims_of(
+        config, url, fingerprint.words, canonical=canonical, date=date, fields=fields
+    )
     # Alone, `canonical` lets only the URL that a page names take its place.
-    names_heir = config.prefer == ("canonical",)
-    claims = Claims(known, other != known, fingerprint.words, date, fields or {})
+    is_alone = config.prefer == ("canonical",)
     return CheckRequest(
         known,
         host(known),
         make_token(crawl),
         fingerprint,
         canonical=other if other != known else "",
-        yields=other != known and names_heir,
-        rank=b"" if names_heir else rank_of(config.prefer, claims),
+        yields=claims.names_other and is_alone,
+        rank=b"" if is_alone else rank_of(config.prefer, claims),
         crawl=crawl.start if crawl is not None else 0,
         doubtful=doubtful,
         final=tuple(final),
