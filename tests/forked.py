@@ -76,14 +76,14 @@ with socket.socket(socket.AF_UNIX) as server:
 
 
 def run_scrapy(
-    words: Sequence[str], folder: Path, environment: Mapping[str, str], *, timeout: float = 60
+    words: Sequence[str], folder: Path, environment: Mapping[str, str], *, timeout: float = 110
 ) -> CompletedProcess[str]:
     """Run `python -m scrapy` with these words to its end, in a folder."""
     return _run("", words, folder, environment, timeout, [folder])
 
 
 def run_script(
-    script: Path, words: Sequence[str], folder: Path, *path: Path, timeout: float = 60
+    script: Path, words: Sequence[str], folder: Path, *path: Path, timeout: float = 110
 ) -> CompletedProcess[str]:
     """Run a Python script to its end, in a folder; after its own, it imports from `path`."""
     first = [script.parent, *path]

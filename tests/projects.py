@@ -100,7 +100,7 @@ class Project:
         return subprocess.Popen(command, cwd=self.folder, env=self.environment, text=True, **pipes)
 
     def end(self, process: subprocess.Popen[str]) -> Run:
-        output, log = process.communicate(timeout=60)
+        output, log = process.communicate(timeout=110)
         return self._run(process.returncode, output, log)
 
     def scrapy(self, *words: str, **settings: Any) -> Run:
