@@ -31,8 +31,12 @@ class Origin(NamedTuple):
     @property
     def is_off(self) -> bool:
         """Whether the request says that its items are not to be checked."""
-        request = self.response.request
-        return request is not None and request.meta.get(OFF) is False
+        return is_switched_off(self.response)
+
+
+def is_switched_off(response: Response) -> bool:
+    """Whether the request of a response says that its items are not to be checked."""
+    return response.request is not None and response.request.meta.get(OFF) is False
 
 
 class Origins:

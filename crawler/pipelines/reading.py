@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary, ref
 
-from lxml import etree
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.selector import Selector
@@ -17,20 +16,23 @@ from scrapy.selector import Selector
 from .. import chrome
 from ..chrome import Document
 from ..chrome.page.document import is_harmless
-from ..chrome.page.reader import COMPILED
+from ..chrome.page.reader import COMPILED, walk_tree
 from ..project import project_config
 from ..scrapy_versions import is_asyncio_available, run_in_thread
+from .origins import is_switched_off
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from ..chrome.page.blocks import Flat
+    from ..chrome.page.head import Head
 
 LONG_PAGE: Final = 1_000_000
 
 
 logger = logging.getLogger(__name__)
 
-_NUMBER_OF_ELEMENTS: Final = etree.XPath("count(//*)")
 _DEEP: Final = 500  # elements; libxml2 of itself ends at 256
 # What browsers drop before a page, too; parsel drops other white space as well.
 _SPACE: Final = " \t\n\f\r"
@@ -59,15 +61,14 @@ async def parse_in_turns(
 
 
 class ResponseTrees:
-    """Trees of responses on their way through the spider, which the pipeline need not build again.
+    """What was read of trees of responses on their way through the spider, for the pipeline.
 
-    No response is held here. A tree is known by its response's body and text, whichever of them
-    an item brings, and is read only if it has as many elements as when it was built: a callback
-    may have removed what it does not want.
+    No response is held here. A page is known by its response's body and text, whichever of them
+    an item brings. It is read before the callback sees the tree, which may change that as it likes.
     """
 
     def __init__(self) -> None:
-        self._noted: dict[int, tuple[ref[HtmlResponse], int]] = {}
+        self._noted: dict[int, tuple[ref[HtmlResponse], tuple[Flat, Head]]] = {}
 
     @classmethod
     def of_crawl(cls, crawler: Crawler) -> ResponseTrees:
@@ -79,11 +80,13 @@ class ResponseTrees:
         # Scrapy has no public way to ask whether there is a selector without making one.
         if len(response.body) >= LONG_PAGE or getattr(response, "_cached_selector", 0) is not None:
             return
-        if not is_harmless(response.body):
+        if not _is_harmless(response):
             return
-        elements = _count_elements(response)
+        read = walk_tree(response.selector.root)
+        if read[0].too_deep:
+            return
         for key in (id(response.body), id(response.text)):
-            self._noted[key] = ref(response, partial(self._forget_page, key)), elements
+            self._noted[key] = ref(response, partial(self._forget_page, key)), read
 
     def _forget_page(self, key: int, _: ref[HtmlResponse]) -> None:
         self._noted.pop(key, None)
@@ -91,14 +94,14 @@ class ResponseTrees:
     def read_page(
         self, html: str | bytes, *, url: str | None = None, content_type: str | None = None
     ) -> Document | None:
-        """Read the page whose response has this very body or text, None if that cannot be done."""
-        noted, elements = self._noted.get(id(html), (None, 0))
-        response = noted() if noted is not None else None
-        if response is None or _count_elements(response) != elements:
+        """Return the page whose response has this very body or text, None if that is unknown."""
+        of_response, read = self._noted.get(id(html)) or (None, None)
+        response = of_response() if of_response is not None else None
+        if response is None or read is None:
             return None
         page, text = (response.body, response.text) if _is_plain(response) else (html, None)
-        tree = partial(_parsed_tree, response)
-        return chrome.parse(page, url=url, content_type=content_type, text=text, tree=tree)
+        known = partial(_known_page, response, read)
+        return chrome.parse(page, url=url, content_type=content_type, text=text, known=known)
 
 
 class ResponseParser:
@@ -121,15 +124,22 @@ class ResponseParser:
     def process_spider_input(self, response: Response, spider: Any = None) -> None:
         """Build the tree; whatever goes wrong with a page, its callback and the pipeline see to."""
         trees = _trees.get(self._crawler)
-        if trees is not None and isinstance(response, HtmlResponse):
+        if trees is None or is_switched_off(response):
+            return
+        if isinstance(response, HtmlResponse):
             try:
                 trees.build_tree(response)
             except Exception:
                 logger.debug("%r is not parsed here", response.url, exc_info=True)
 
 
-def _count_elements(response: HtmlResponse) -> int:
-    return int(_NUMBER_OF_ELEMENTS(response.selector.root))  # type: ignore[arg-type]
+def _is_harmless(response: HtmlResponse) -> bool:
+    """Whether parsing takes no longer than for any page, in the encoding that Scrapy sees too."""
+    if response.encoding == "utf-8":
+        return is_harmless(response.body)
+    # Of UTF-7 or EBCDIC the bytes show no tags.
+    text = response.text.encode("utf-8", "replace")
+    return is_harmless(response.body) and is_harmless(text)
 
 
 def _is_plain(response: HtmlResponse) -> bool:
@@ -141,9 +151,9 @@ def _is_plain(response: HtmlResponse) -> bool:
     return not any(sign in body for sign in _DOUBTFUL) and _WRONG not in response.text
 
 
-def _parsed_tree(response: HtmlResponse, text: str) -> Any:
-    """The root of the response's tree, None if that is of another text."""
+def _known_page(response: HtmlResponse, read: tuple[Flat, Head], text: str) -> Any:
+    """What was read of the response's tree, None if that is of another text."""
     bare = text.strip(_SPACE)
     if response.text != text or _WRONG in text or bare[:1].isspace() or bare[-1:].isspace():
         return None
-    return response.selector.root
+    return read

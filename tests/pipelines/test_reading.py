@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
-from scrapy import Spider
+from lxml.html import fromstring
+from scrapy import Request, Spider
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response, XmlResponse
 from scrapy.linkextractors import LinkExtractor
@@ -75,11 +76,29 @@ async def test_a_pipeline_parses_it_no_more(monkeypatch):
 
 
 @compiled
-def test_a_tree_that_a_spider_has_changed_is_not_read():
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda main: main.getparent().remove(main),
+        lambda main: [setattr(one, "text", "Sold out") for one in main],
+        lambda main: main.set("hidden", ""),
+        lambda main: main.replace(main[1], fromstring("<p>An advertisement of a shop</p>")),
+        lambda main: fromstring("<p>").append(main),
+    ],
+    ids=["removed", "text", "attribute", "replaced", "moved"],
+)
+def test_what_a_spider_changes_in_the_tree_is_not_the_page(change):
     page = response()
     trees = seen(page)
-    page.css("p.last").drop()
-    assert trees.read_page(page.body) is None
+    change(page.css("main")[0].root)
+    assert strip_chrome(trees.read_page(page.body)).blocks == strip_chrome(PAGE).blocks
+
+
+@compiled
+def test_a_page_that_is_not_to_be_checked_is_not_parsed():
+    page = response(request=Request(URL, meta={"dedup": False}))
+    assert seen(page).read_page(page.body) is None
+    assert page._cached_selector is None
 
 
 @compiled
@@ -112,13 +131,18 @@ def test_other_responses_are_left_alone(kind):
     assert seen(page).read_page(page.body) is None
 
 
+CROWDED = "<b " + " ".join(f"a{i}=c" for i in range(15_000)) + ">" + PAGE
+
+
 @compiled
 @pytest.mark.parametrize(
-    "body", ["x" * 1_000_000, "<b " + " ".join(f"a{i}=c" for i in range(15_000)) + ">" + PAGE]
+    ("body", "encoding"),
+    [("x" * 1_000_000, "utf-8"), (CROWDED, "utf-8"), (CROWDED, "utf-16"), (CROWDED, "cp037")],
+    ids=["long", "crowded", "wide", "EBCDIC"],
 )
-def test_what_may_take_long_is_not_parsed_here(body):
-    """A tag of very many attributes takes hours."""
-    page = response(body)
+def test_what_may_take_long_is_not_parsed_here(body, encoding):
+    """A tag of very many attributes takes hours, also where its bytes show no tag."""
+    page = response(body.encode(encoding), encoding=encoding)
     assert seen(page).read_page(page.body) is None
     assert page._cached_selector is None
 

@@ -81,14 +81,14 @@ def parse(
     url: str | None = None,
     content_type: str | None = None,
     text: str | None = None,
-    tree: Callable[[str], Any] | None = None,
+    known: Callable[[str], tuple[Flat, Head] | None] | None = None,
 ) -> Document:
     """Parse a page once, for links, robots, title and main text alike.
 
     `content_type` is the value of the HTTP header; it counts for bytes only.  Anything parses:
     an empty or broken page gives an empty document.  `text` is what bytes in UTF-8 decode to, from
-    who knows.  `tree` lets somebody else build the tree of a page that is within all limits: it
-    takes the text and returns the root, or None.
+    who knows.  `known` lets somebody else read a page that is within all limits: it takes the
+    text and returns what `walk_tree` gives, or None.
 
     >>> title(parse("<title>Tea &amp; cake</title>"))
     'Tea & cake'
@@ -96,8 +96,8 @@ def parse(
     html = as_builtin(html)
     encoding, text, whole = _decode_html(html, content_type, text)
     data, rest, crowded = _bound_page(whole)
-    if tree is not None and COMPILED and data is whole and (root := tree(text)) is not None:
-        return Document(*_read_whole(root, None, data, rest), encoding, url)
+    if known is not None and COMPILED and data is whole and (found := known(text)) is not None:
+        return Document(*found, encoding, url)
     reader, parser = _new_parser(crowded)
     read: Any
     try:
