@@ -75,7 +75,9 @@ def given(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str,
             close = difflib.get_close_matches(key.upper(), names, 1, 0.6 if own else 0.9)
             if not own and not close:  # somebody else's
                 continue
-            best = (_meant(key) if own else None) or next(iter(close), None)
+            whole = f"{key.upper()}_FIELD"
+            meant = whole if whole in names else _meant(key)
+            best = (meant if own else None) or next(iter(close), None)
             hint = f"did you mean {best}?" if best else f"known: {', '.join(names)}"
             raise ConfigError(f"{key} is no setting; {hint}")
         values[names[key]] = settings[key]

@@ -157,6 +157,9 @@ def test_a_misspelt_setting_is_refused() -> None:
     for name in ("DEDUPE_DROP", "dedup_drop", "DEDUP-DROP", "DEDUPDROP"):
         with pytest.raises(ConfigError, match=f"{name} is no setting; did you mean DEDUP_DROP"):
             DedupConfig.from_settings({name: "near"})
+    for name in ("DEDUP_URL", "DEDUP_HTML", "DEDUP_TEXT", "DEDUP_TITLE", "DEDUP_DATE"):
+        with pytest.raises(ConfigError, match=f"did you mean {name}_FIELD"):
+            DedupConfig.from_settings({name: "x"})
     DedupConfig.from_settings({"DEDUPLICATION_LEVEL": "the setting of another package"})
 
 
