@@ -91,7 +91,11 @@ def test_the_item_is_not_touched_but_for_the_tag(crawls: Crawls) -> None:
     [
         ("listing", "listing", "yield one item for each page"),
         ("elsewhere", "other_url", "set DEDUP_PAGE=response"),
-        ("fields_only", "no_url", "leave DEDUP_PAGE at auto"),
+        (
+            "fields_only",
+            "no_url",
+            "leave DEDUP_PAGE at auto and give pipelines that return another",
+        ),
     ],
 )
 def test_a_crawl_in_which_nothing_was_checked(

@@ -25,15 +25,18 @@ _ENOUGH: Final = 100  # items without a page, and none with one, after which `st
 _NAME_FIELDS: Final = (
     "name the fields that hold the page in DEDUP_URL_FIELD and DEDUP_HTML_FIELD or DEDUP_TEXT_FIELD"
 )
+_KEEP_ITEMS: Final = (
+    "and give pipelines that return another object for an item a higher number than this one's"
+)
 # What is said of such items, and what has them checked.
 _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
     Missing.FIELDS: (
         "have no HTML and no text, and no response to take their page from",
-        f"{_NAME_FIELDS}, and leave DEDUP_PAGE at auto",
+        f"{_NAME_FIELDS}, or leave DEDUP_PAGE at auto {_KEEP_ITEMS}",
     ),
     Missing.URL: (
         "have no URL, and no response to take it from",
-        "name the field that has it in DEDUP_URL_FIELD, and leave DEDUP_PAGE at auto",
+        f"name the field that has it in DEDUP_URL_FIELD, or leave DEDUP_PAGE at auto {_KEEP_ITEMS}",
     ),
     Missing.FILE: (
         "have a file in place of HTML whose text could not be read",
