@@ -186,8 +186,8 @@ def same(path: str, settings: list[str]) -> None:
     """Compare a corpus's verdicts with those of an index on its own server."""
     from crawler.dedup import DedupConfig, DuplicateIndex
     from crawler.offline.corpus_job import Corpus
-    from crawler.offline.files import cut_pieces, piece_size
-    from crawler.offline.input_records import PageReader, pages_of
+    from crawler.offline.records.files import cut_pieces, piece_size
+    from crawler.offline.records.input_records import PageReader, pages_of
     from crawler.offline.session import find_files, start_session
 
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:

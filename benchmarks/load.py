@@ -25,8 +25,8 @@ from benchmarks.index_sides import server
 from crawler.dedup import DedupConfig, DuplicateIndex
 from crawler.dedup.store.server.private import server_binary
 from crawler.offline.checkpoint import Checkpoint
-from crawler.offline.files import local_files
 from crawler.offline.load_files import load_files
+from crawler.offline.records.files import local_files
 
 
 def pages_in(path: Path) -> list[tuple[str, str]]:

@@ -37,8 +37,8 @@ def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator
     Raises :class:`InputError`, which names the line, for one that is no such document.
     """
     from ..dedup.errors import InputError
-    from ..offline.files import UNREADABLE, open_lines, refuse_array
-    from ..offline.lines import LINE
+    from ..offline.records.files import UNREADABLE, open_lines, refuse_array
+    from ..offline.records.lines import LINE
 
     stdin = nullcontext(sys.stdin.buffer)
     try:
@@ -62,7 +62,7 @@ def read_collection(source: str, fields: Fields, extract: Extractor) -> Iterator
 def _read_document(line: bytes, fields: Fields, extract: Extractor) -> Listed | None:
     from ..dedup.scopes import field_scope
     from ..extractor import text_of
-    from ..offline.lines import json_in
+    from ..offline.records.lines import json_in
 
     if not line.strip():
         return None

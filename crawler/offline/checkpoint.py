@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..dedup.private_files import make_private_folder, private_opener
 from ..dedup.store.messages import Crawl
 from ..dedup.store.parameters import seed_digest
-from .files import File
+from .records.files import File
 
 if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex

@@ -57,8 +57,8 @@ def run_job(options: argparse.Namespace, config: DedupConfig, *, submitted: bool
     Raises :class:`DedupError` for what the user can put right.
     """
     from ..dedup.errors import InputError
-    from .files import refuse_inside
-    from .input_records import find_local_files
+    from .records.files import refuse_inside
+    from .records.input_records import find_local_files
     from .session import find_files, find_reason, session_answers, start_session
 
     refuse_inside(options.out, options.input)

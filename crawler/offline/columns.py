@@ -14,11 +14,11 @@ from ..dedup.candidates import FEW, is_distinct
 from ..dedup.fingerprint import NO_OWN, Fingerprint, Fingerprinter
 from ..dedup.identity import host
 from ..dedup.sketches.odd import OddSketch, estimate_odd
-from .files import Piece
-from .input_records import PageReader, group_pages, pages_of, settle_pages
-from .kept_records import copy_records
-from .outputs import open_output
-from .parquet import NothingReadable
+from .records.files import Piece
+from .records.input_records import PageReader, group_pages, pages_of, settle_pages
+from .records.kept_records import copy_records
+from .records.outputs import open_output
+from .records.parquet import NothingReadable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -255,7 +255,8 @@ def write_kept(
 ) -> Iterator[pa.RecordBatch]:
     """Write each piece without its duplicates to `folder`; rows of path and records written.
 
-    `hadoop` is as of :func:`~.outputs.open_output`. `with_size`, pages say for how many they stand.
+    `hadoop` is as of :func:`~.records.outputs.open_output`. `with_size`, pages say for how many
+    they stand.
     """
     for batch in batches:
         for row in batch.to_pylist():

@@ -23,9 +23,9 @@ from ..dedup.errors import ConfigError, InputError
 from ..dedup.parsing import function_name, setting_name
 from . import columns, copies
 from .exclusion import hold_folder
-from .files import OFFSET_BITS, File, Piece, cut_pieces, is_local, join_pieces, piece_size
 from .known import Export, read_known
-from .outputs import remove_parts
+from .records.files import OFFSET_BITS, File, Piece, cut_pieces, is_local, join_pieces, piece_size
+from .records.outputs import remove_parts
 from .result import Result, count_pages
 from .session import make_folder, path_exists, read_text, rows_one_by_one, write_text
 

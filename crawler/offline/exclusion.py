@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..dedup.errors import InputError
-from .files import is_local
+from .records.files import is_local
 from .session import create_text, read_text, remove_file
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from ..dedup.exchange.requests import request_of
 from ..dedup.fingerprint import Fingerprinter
 from ..dedup.store.messages import CheckRequest, Crawl
 from .ctrl_c import ctrl_c_held_back
-from .files import DAMAGED, UNITS, File, Format, cut_pieces, known_format
-from .input_records import Left, Page, PageReader, Raw, read_records
+from .records.files import DAMAGED, UNITS, File, Format, cut_pieces, known_format
+from .records.input_records import Left, Page, PageReader, Raw, read_records
 
 if TYPE_CHECKING:
     from ..dedup.config import DedupConfig

@@ -11,9 +11,9 @@ from ..dedup.exchange.requests import make_token
 from ..dedup.identity import host
 from ..dedup.store.messages import Answer, CheckRequest
 from .checkpoint import Checkpoint, Place
-from .files import File
-from .input_records import Left, PageReader
 from .load_chunks import RecordSource, prepare_ahead, start_pool
+from .records.files import File
+from .records.input_records import Left, PageReader
 
 if TYPE_CHECKING:
     from ..dedup.index import DuplicateIndex

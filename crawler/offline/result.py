@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .files import OFFSET_BITS, UNITS, File, Format, known_format
-from .input_records import Left
+from .records.files import OFFSET_BITS, UNITS, File, Format, known_format
+from .records.input_records import Left
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..dedup.errors import InputError, MissingExtra
 from .ctrl_c import ctrl_c_held_back
-from .files import File, format_of, is_local, known_format, local_files
+from .records.files import File, format_of, is_local, known_format, local_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.offline.outputs import open_output
+from crawler.offline.records.outputs import open_output
 from tests.offline.webhdfs import WebHdfs
 
 pytestmark = pytest.mark.skipif(

@@ -22,9 +22,9 @@ from crawler.dedup.errors import InputError
 from crawler.dedup.store.namespaces import clear_index
 from crawler.offline import load_chunks
 from crawler.offline.checkpoint import Checkpoint
-from crawler.offline.files import File, local_files
 from crawler.offline.load_chunks import RecordSource
 from crawler.offline.load_files import Loaded, load_files
+from crawler.offline.records.files import File, local_files
 from crawler.zstd import zstd
 from tests.forked import forking
 from tests.offline import corpora
@@ -260,7 +260,7 @@ def test_a_line_that_is_too_long_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lines behind it have the numbers that people count."""
-    monkeypatch.setattr("crawler.offline.lines.LINE", 100)
+    monkeypatch.setattr("crawler.offline.records.lines.LINE", 100)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}\n" + b"x" * 450 + b"\n{}\n")
     (batch,) = RecordSource(local_files(str(path)), DedupConfig(), -1).read_batches()

@@ -23,8 +23,10 @@ from crawler.dedup import DedupConfig
 from crawler.dedup.errors import InputError
 from crawler.dedup.fingerprint import Fingerprinter
 from crawler.dedup.store.messages import Crawl
-from crawler.offline import columns, load_chunks, outputs
-from crawler.offline.files import (
+from crawler.offline import columns, load_chunks
+from crawler.offline.load_chunks import Batch
+from crawler.offline.records import outputs
+from crawler.offline.records.files import (
     File,
     Format,
     Piece,
@@ -33,7 +35,7 @@ from crawler.offline.files import (
     local_files,
     refuse_inside,
 )
-from crawler.offline.input_records import (
+from crawler.offline.records.input_records import (
     Found,
     Page,
     PageReader,
@@ -42,10 +44,9 @@ from crawler.offline.input_records import (
     pages_of,
     read_records,
 )
-from crawler.offline.kept_records import copy_records
-from crawler.offline.lines import LIMIT
-from crawler.offline.load_chunks import Batch
-from crawler.offline.outputs import open_output
+from crawler.offline.records.kept_records import copy_records
+from crawler.offline.records.lines import LIMIT
+from crawler.offline.records.outputs import open_output
 from tests.offline import corpora
 
 PAGES = corpora.pages(6)
@@ -228,7 +229,8 @@ def test_a_body_that_unpacks_to_gigabytes(tmp_path: Path, header: str) -> None:
     head = ("Content-Type: text/html", f"{header}: gzip")
     path.write_bytes(corpora.response("https://e.example/", start + 2000 * megabyte, *head))
     script = (
-        "import resource, sys; from pathlib import Path; from crawler.offline.warc import body_in\n"
+        "import resource, sys; from pathlib import Path\n"
+        "from crawler.offline.records.warc import body_in\n"
         "raw, size = Path(sys.argv[1]).read_bytes(), 10 << 20\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "assert len(body_in(raw, size)) == size\n"
@@ -273,7 +275,7 @@ def test_a_line_that_is_too_long_is_one_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """It is no page, counts once, however often it exceeds the limit, and stays in the output."""
-    monkeypatch.setattr("crawler.offline.lines.LINE", 100)
+    monkeypatch.setattr("crawler.offline.records.lines.LINE", 100)
     path = tmp_path / "a.jsonl"
     good = json.dumps({"url": "https://e.example/", "text": "words"}).encode()
     path.write_bytes(good + b"\n" + good.ljust(450, b"x") + b"\n" + good)
@@ -661,7 +663,7 @@ def test_what_a_killed_worker_leaves_is_hidden_and_removed(tmp_path: Path) -> No
     """Half a file is no file of the folder, and gone before the next run writes there."""
     program = f"""
 import os, signal
-from crawler.offline.outputs import open_output
+from crawler.offline.records.outputs import open_output
 with open_output({str(tmp_path / "a.jsonl")!r}) as output:
     output.write(b"half")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -687,7 +689,7 @@ def test_an_extractor_needs_no_scrapy() -> None:
     """Workers of a corpus load the function that the settings name, and no crawler with it."""
     code = (
         "import sys; from crawler.dedup import DedupConfig; "
-        "from crawler.offline.input_records import PageReader; "
+        "from crawler.offline.records.input_records import PageReader; "
         "PageReader(DedupConfig(extractor='html.unescape')); assert 'scrapy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -6,7 +6,7 @@ import io
 import zlib
 from typing import IO, Any, Final
 
-from ..wording import counted
+from ...wording import counted
 
 _MAGIC: Final = b"\x1f\x8b\x08"
 _FORMAT: Final = 16 + zlib.MAX_WBITS  # gzip's

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
-from ..zstd import zstd
+from ...zstd import zstd
 from .files import GZIP, ZSTD, import_extra, is_local
 from .hadoop import open_hadoop
 

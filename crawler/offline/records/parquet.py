@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Set
 from itertools import groupby
 from typing import IO, Any, Final, cast
 
-from ..dedup.errors import InputError
+from ...dedup.errors import InputError
 from .files import DAMAGED, import_extra, up_to_damage
 
 SIZE_FIELD: Final = "cluster_size"  # of kept pages: how many they stand for, themselves included

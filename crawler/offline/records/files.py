@@ -14,8 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, cast
 
-from ..dedup.errors import InputError, MissingExtra
-from ..zstd import zstd
+from ...dedup.errors import InputError, MissingExtra
+from ...zstd import zstd
 from .gzip_members import MemberReader
 
 # A page's number is that of its file times 2 to this power plus its offset there, so that numbers

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from ..dedup.identity import host
+from ...dedup.identity import host
 
 if TYPE_CHECKING:
-    from ..chrome import Document, MainText, SiteTemplates
+    from ...chrome import Document, MainText, SiteTemplates
 
 _FIRST: Final = 16  # pages of a site, of which the template may be known better later
 _MOST_WAITING: Final = 64  # of those, which are held as parsed
@@ -26,7 +26,7 @@ class SiteTexts:
 
     def begin(self) -> None:
         """Know of no site: what is learnt depends on the pages from here on."""
-        from ..chrome import SiteTemplates
+        from ...chrome import SiteTemplates
 
         self._templates = SiteTemplates()
         self._waiting = 0
@@ -37,7 +37,7 @@ class SiteTexts:
 
     def read_text(self, url: str, document: Document) -> tuple[MainText, Again | None]:
         """The main text of a page; and, of the first pages of a site, a way to read it again."""
-        from ..chrome import strip_chrome
+        from ...chrome import strip_chrome
 
         site = host(url)
         if self._templates is None or not site:

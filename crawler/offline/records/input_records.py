@@ -8,9 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from ..dedup.claims import claimed_fields, claims_of, read_claims
-from ..dedup.ranks import rank_of
-from ..dedup.scopes import field_scope, scope_of
+from ...dedup.claims import claimed_fields, claims_of, read_claims
+from ...dedup.ranks import rank_of
+from ...dedup.scopes import field_scope, scope_of
 from .files import (
     DAMAGED,
     OFFSET_BITS,
@@ -30,9 +30,9 @@ from .site_texts import Again, SiteTexts
 from .warc import body_in, pages_in, record_in
 
 if TYPE_CHECKING:
-    from ..chrome import MainText
-    from ..dedup.config import DedupConfig
-    from ..dedup.fingerprint import Fingerprint, Fingerprinter
+    from ...chrome import MainText
+    from ...dedup.config import DedupConfig
+    from ...dedup.fingerprint import Fingerprint, Fingerprinter
 
 _OF_TEXT: Final = ("text", "heading", "own_words", "learnt", "whole")
 _GROUP, _GROUP_CHARACTERS = 256, 8 << 20
@@ -47,7 +47,7 @@ class Page(NamedTuple):
     """A page of a corpus: its address, or what else names it, and its main text.
 
     ``heading``, ``own_words``, ``learnt``, ``canonical``, ``date`` and ``fields`` are as
-    :meth:`~..dedup.index.DuplicateIndex.check` takes them, the last three if ``DEDUP_PREFER`` asks
+    :meth:`~...dedup.index.DuplicateIndex.check` takes them, the last three if ``DEDUP_PREFER`` asks
     for them. ``is_cut`` tells that the text came as such: the template of its site may have been
     cut of it. ``scope`` is what the record has in the field that ``DEDUP_SCOPE`` names, if it names
     one.
@@ -138,7 +138,7 @@ class PageReader:
         self.texts = SiteTexts()
         self._extract: Callable[[str | bytes], Any] | None = None
         if config.extractor is not None:
-            from ..extractor import load_extractor
+            from ...extractor import load_extractor
 
             self._extract = load_extractor(config)
 
@@ -215,7 +215,7 @@ class PageReader:
         if not html.strip():
             return Page(url, "")
         if self._extract is None:
-            from ..chrome import canonical, parse, published
+            from ...chrome import canonical, parse, published
 
             document = parse(html[:LIMIT], content_type=content_type)
             if document.is_binary:  # what a server calls a page may be a PDF
