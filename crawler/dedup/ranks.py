@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 CHOSEN: Final = b"\0"  # of a page that a person preferred: no rank is better
 _FIELD: Final = "field:"
-_LONGEST: Final = 255  # bytes of a rank
+LONGEST_RANK: Final = 255  # bytes of a rank
 _MOST: Final = 0xFFFFFFFF
 _UNKNOWN: Final = b"\xff"  # each byte of a criterion of which nothing is known
 # Words that people try for a criterion.
@@ -93,7 +93,7 @@ def parse_order(value: Any) -> tuple[str, ...]:
     order = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
     for word in order:
         _check_word(word)
-    if len(fields_of(order)) > _LONGEST // 8 - 2:
+    if len(fields_of(order)) > LONGEST_RANK // 8 - 2:
         raise ValueError("expects fewer fields")
     return order
 

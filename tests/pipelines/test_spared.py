@@ -206,7 +206,8 @@ async def test_links_without_end_of_no_known_form_end(web: Web, redis_url: str) 
     """What a site adds to its paths need not look like anything: its pages stay those."""
     fetched, texts, stats = await fetch(web, endless("/{page}~{n}", 12), redis_url)
     assert len(texts) == 12
-    assert len(fetched) <= 120  # about 50, and what is under way on a slow machine
+    # 34 without news, behind the last new text: mostly 50 in all, 100 where that comes late.
+    assert len(fetched) <= 120
     assert stats["dedup/spared/fruitless"]
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from ..fingerprint import EXACT_BYTES, NO_OWN, Fingerprint
+from ..ranks import LONGEST_RANK
 from ..sketches.odd import OddSketch
 from ..store.messages import CheckRequest, Gone
 
 _LONGEST_TEXT: Final = 4096  # URLs that pages are known by, and hosts, are shorter by far
 _TOKEN_BYTES: Final = 4
-_LONGEST_RANK: Final = 255
 
 Kept: TypeAlias = CheckRequest | Gone
 
@@ -118,7 +118,7 @@ def _parse_hex(size: int) -> Callable[[Any], bytes]:
 
 
 def _parse_rank(value: Any) -> bytes:
-    if len(found := bytes.fromhex(value)) > _LONGEST_RANK:
+    if len(found := bytes.fromhex(value)) > LONGEST_RANK:
         raise ValueError
     return found
 

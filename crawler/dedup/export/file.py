@@ -24,6 +24,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from ..errors import InputError
 from ..fingerprint import EXACT_BYTES, NO_OWN
+from ..ranks import LONGEST_RANK
 from ..store.layout import NO_KEY
 from ..store.messages import KINDS
 from ..store.records import COPIES, STANDING, PageRecord
@@ -37,7 +38,6 @@ _LARGEST: Final = 1 << 28  # bytes of a block's lines: more is no export of ours
 _LONGEST_URL: Final = 4096
 _MOST_KEYS: Final = 224
 _EARLIER_EXACT_BYTES: Final = 16
-_LONGEST_RANK: Final = 255
 _END: Final = "end"
 
 # Names in the file of the fields of a record that are whole numbers, and their bytes.
@@ -291,7 +291,7 @@ def _parse_rank(line: dict[str, Any]) -> bytes:
     if type(date) is not int or not 0 <= date < 1 << 32:
         raise ValueError(f"date is no number of 4 bytes: {date!r}")
     rank = line.get("rank", f"{date:08x}" if date else "")
-    if not isinstance(rank, str) or len(found := bytes.fromhex(rank)) > _LONGEST_RANK:
+    if not isinstance(rank, str) or len(found := bytes.fromhex(rank)) > LONGEST_RANK:
         raise ValueError("rank is longer than any")
     return found
 

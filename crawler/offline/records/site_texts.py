@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ...chrome import Document, MainText, SiteTemplates
 
 _FIRST: Final = 16  # pages of a site, of which the template may be known better later
-_MOST_WAITING: Final = 64  # of those, which are held as parsed
+_MOST_WAITING: Final = 8 << 20  # characters of those, which are held as parsed
 
 Again = Callable[[], "MainText"]
 """Reads a page once more, by what is known of its site's template by then."""
@@ -46,9 +46,9 @@ class SiteTexts:
         known = template.known
         found = strip_chrome(document, template=known)
         template.observe(found, url)
-        if template.learnt >= _FIRST or self._waiting == _MOST_WAITING:
+        if template.learnt >= _FIRST or self._waiting > _MOST_WAITING:
             return found, None
-        self._waiting += 1
+        self._waiting += sum(map(len, document.flat.texts))
 
         def again() -> MainText:
             if template.known is known:
