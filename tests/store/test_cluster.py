@@ -471,7 +471,7 @@ async def test_the_permissions_that_are_documented_suffice(
     """The line of docs/howto/server.md, with what the text adds for a cluster."""
     guide = (Path(__file__).parents[2] / "docs" / "howto" / "server.md").read_text(encoding="utf-8")
     rule = next(line for line in guide.splitlines() if "ACL SETUSER crawl" in line)
-    added = re.search(r"cluster the keys are `(\S+)`, and `([^`]+)` are needed", guide)
+    added = re.search(r"cluster the keys are `(\S+)`, and you also need\s+`([^`]+)`", guide)
     assert added is not None
     for node in cluster:
         node.ask(*rule.replace("~{dedup}:*", added[1]).split(), *added[2].split())
