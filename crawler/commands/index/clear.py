@@ -1,9 +1,9 @@
-"""Deletes the index of the project's DEDUP_NAMESPACE, with all it knows, whatever its parameters.
+"""Deletes the index of the project's DEDUP_NAMESPACE completely, whatever its parameters.
 
-It is deleted in small steps; the server answers others meanwhile. Other indexes on the server stay.
-Crawls that use it are told so. Killed on its way, it leaves an index that can only be cleared. The
-texts in DEDUP_DATA_DIR go with it; those of an index of that name on another server stay, and are
-told of.
+It works in small steps, so the server goes on answering. Other indexes on the server stay. Crawls
+that use the index learn of it. If the command is killed, all that you can do with the index is to
+clear it again. Its texts in DEDUP_DATA_DIR are deleted, too. Texts of an index of the same name on
+another server stay, and the command says so.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Copies an index to another DEDUP_NAMESPACE of the same server.
 
-It is copied in small steps; the server answers others meanwhile. An index that is there already is
-never overwritten. If the source is changed meanwhile the copy is deleted: stop its crawls first.
+It works in small steps, so the server goes on answering. An existing index is never overwritten. If
+the source changes meanwhile, the copy is deleted: stop its crawls first.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Looks at what the add-on finds in this project, and says what to do about what is amiss.
+"""Checks what the add-on finds in this project, and says how to correct what is wrong.
 
-The versions of Scrapy and Python, the add-on and the pipelines, the reactor, whether the package is
-compiled, where pages are looked for, the server and the index. With ``--json`` each as an object.
-The exit code is 1 if something has a remedy.
+It checks the versions of Scrapy and Python, the add-on and the pipelines, the reactor, whether the
+package is compiled, where it looks for pages, the server and the index. With --json each check is
+an object. The exit code is 1 if a check has a remedy.
 """
 
 from __future__ import annotations

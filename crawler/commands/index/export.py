@@ -1,8 +1,8 @@
-"""Writes the index to a file from which `import` makes it again, on any server or cluster.
+"""Writes the index to a file, from which `import` makes it again on any server or cluster.
 
-The file holds the pages and what was decided about them, as compressed JSON lines with checksums;
-it holds no texts. It is there under its name when it is whole. An export that was killed goes on
-where it was. The index must not change meanwhile: stop its crawls first.
+The file holds the pages and the decisions about them, as compressed JSON lines with checksums. It
+holds no texts. It gets its name when it is complete. If the command is killed, start it again, and
+it resumes. The index must not change meanwhile: stop its crawls first.
 """
 
 from __future__ import annotations

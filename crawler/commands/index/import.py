@@ -1,10 +1,10 @@
 """Reads a file that `export` has written into the index of the project's DEDUP_NAMESPACE.
 
-The index is new, or has the same parameters; pages whose address it knows stay what they are. All
-of the file is checked first, and the whole index at the end. A new index can be opened when it is
-whole. An import that was killed goes on when it is started again. Page numbers stay the same in a
-new index of as many DEDUP_SHARDS, or on one server if it comes from one. No crawl may use the
-index meanwhile. Exit code 1 means faults.
+The index is new, or has the same parameters. Pages whose URL it knows stay as they are. The file is
+checked completely before the import, and the index after it. A new index opens when it is complete.
+If the command is killed, start it again, and it resumes. Page numbers stay the same in a new index
+with as many DEDUP_SHARDS, or on one server if the export comes from one. No crawl may use the index
+meanwhile. Exit code 1 means faults.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The indexes on the project's server, whatever their parameters.
+"""Lists the indexes on the project's server, whatever their parameters.
 
-Of each there are pages kept, URLs known, checks, when a page was checked last, and when the last
-crawl began.
+For each it shows the kept pages, the known URLs, the checks, when a page was last checked, and when
+the last crawl began.
 
-All keys of the server are looked at, in small steps. An index that is not whole, as one whose copy
-was interrupted, is shown with what is being done with it.
+It reads all keys of the server, in small steps. For an incomplete index, as after an interrupted
+copy, it shows which operation is under way.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""Fills the index with pages that are on disk already, as if they had been crawled.
+"""Fills the index with pages that are already on disk, as if they had been crawled.
 
-FILES are JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd; their fields are those
-of the settings. Pages are fingerprinted by several processes and checked in the order of the files,
-so that of copies the first is kept, or the best by DEDUP_PREFER: dates, canonical URLs and scores
-come from fields, in a WARC file from the page. A load that was interrupted goes on when it is
-started again; pages that the index knows already are found unchanged. Exit code 2: a file cannot
-be read to its end, or more records cannot be read than are pages; of each file the first of these
-is named. Every record is counted: as a page, unreadable, binary, or passed over, as empty lines
-are, and what was loaded before a load was interrupted.
+FILES are JSON lines, Parquet, WARC or WET, also compressed by gzip or zstd. Field names come from
+the settings. Several processes compute fingerprints, and pages are checked in file order. Of copies
+the first is kept, or the best by DEDUP_PREFER: dates, canonical URLs and scores come from fields,
+in a WARC file from the page.
+
+If a load is interrupted, start it again, and it resumes. Pages that the index already knows are
+unchanged. Every record is counted: as a page, as unreadable, as binary, or as passed over (empty
+lines, and what an interrupted load had loaded). The first unreadable record of each file is named.
+The exit code is 2 if a file cannot be read to its end, or if there are more unreadable records than
+pages.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ _EVERY = 10.0  # seconds between two lines of progress
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "files", metavar="FILES", nargs="+", help="files, folders or patterns, first what to keep"
+        "files",
+        metavar="FILES",
+        nargs="+",
+        help="files, folders or patterns, of copies the first is kept",
     )
     parser.add_argument(
         "--processes",

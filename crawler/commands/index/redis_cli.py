@@ -1,8 +1,8 @@
 """Sends a command to the server that holds the index, and prints the answer as redis-cli does.
 
-So it looks at the private server, also while no crawl runs. Without a command, each line of
-standard input is one. Write no keys of an index: it is not told of that. Options such as -s stand
-before the command.
+It reaches the private server, too, even while no crawl runs. Without a command, it reads one from
+each line of standard input. Put options such as -s before the command. Do not write to keys of an
+index: the index does not notice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ HELP = "Send a command to the server, as redis-cli does"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "command", nargs=argparse.REMAINDER, metavar="COMMAND", help="as HGETALL '{dedup}:stats'"
+        "command",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help="such as HGETALL '{dedup}:stats'",
     )
 
 

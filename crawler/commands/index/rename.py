@@ -1,11 +1,12 @@
 """Gives an index another DEDUP_NAMESPACE on the same server.
 
-It is copied and then deleted under its old name, both in small steps. Killed in between, the index
-is there under its old name or the new one, if one cannot be opened: `clear` that one; where neither
-can, `clear` the new one and rename again. Pages that wait in DEDUP_DATA_DIR to be checked go along;
-on other machines check them with `replay` before. What holds for `copy` holds here. A crawl that is
-idle while the index is copied is not noticed: what it checks later passes unchecked, and is checked
-at its end in a new index under the old name.
+It copies the index and then deletes the old one, both in small steps. If it is killed in between,
+the index is complete under its old name or the new one. If one of the two does not open, `clear`
+that one. If neither opens, `clear` the new one and rename again.
+
+Pages that wait in DEDUP_DATA_DIR for a check go along. On other machines, check them with `replay`
+first. The rules of `copy` apply. A crawl that is idle during the copy is not noticed: what it
+checks later passes unchecked, and is checked at its end in a new index under the old name.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Checks the pages that passed unchecked while the index gave no answer.
 
-Those that turn out to be copies have passed to the feed or the search engine all the same: they are
-listed, so that they can be taken out there. The index is also told which addresses are gone from
-the web, where it gave no answer to that.
+It lists the copies among them. These have already passed to the feed or the search engine, so
+remove them there. It also reports URLs that were found gone from the web meanwhile to the index.
 """
 
 from __future__ import annotations

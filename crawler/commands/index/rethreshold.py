@@ -1,9 +1,9 @@
-"""What another threshold would have decided, from what the index stores, without a new crawl.
+"""Computes what another threshold would have decided, from stored data and without a new crawl.
 
-With a higher threshold some near-duplicates would have been kept: those whose similarity, which is
-stored, is below it. With a lower one some kept pages would have been copies of others: the stored
-sketches of pages that share a band are compared. What cannot be known is said. Nothing is changed;
-an index has one threshold for ever, a crawl with another one needs another DEDUP_NAMESPACE.
+A higher threshold would have kept some near-duplicates: those whose stored similarity is below it.
+A lower one would have made some kept pages copies of others: stored sketches of pages that share a
+band are compared. The output says what the data cannot tell. Nothing changes: an index has one
+threshold for ever, and a crawl with another one needs another DEDUP_NAMESPACE.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PAGES = 20  # that a person is shown; a pipe and JSON get all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("threshold", type=make_number_type(0, 1, above=True), help="as .85")
+    parser.add_argument("threshold", type=make_number_type(0, 1, above=True), help="such as .85")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

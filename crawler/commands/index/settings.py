@@ -1,4 +1,4 @@
-"""Every setting of the filter: what it is in this project, its default, what it means."""
+"""Lists every setting of the filter: its value in this project, its default and its meaning."""
 
 from __future__ import annotations
 

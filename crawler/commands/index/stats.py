@@ -1,10 +1,10 @@
-"""What the index has counted: verdicts, by host as well, similarities, memory and parameters.
+"""Shows what the index has counted: verdicts, also by host, similarities, memory and parameters.
 
---watch shows it again and again, with rates and with what these let expect, until Ctrl-C, which
-ends it with exit code 0: in a terminal as tables, in a pipe as one line each time, with --json as
-one JSON object a line. Growth is the pages kept at the rate of the last minute times the bytes of
-one; the server is full when its maxmemory is reached. Memory of the index is an estimate: a sample
-of its keys is weighed, which is some percent off, and on a cluster a tenth.
+--watch repeats it until Ctrl-C, with rates and estimates, and ends with exit code 0. It shows
+tables in a terminal, one line each time in a pipe, and one JSON object a line with --json. Growth
+is the rate of kept pages in the last minute times the bytes of one. The server is full when its
+maxmemory is reached. The memory of the index is estimated from a sample of its keys: expect an
+error of a few percent, on a cluster of 10 %.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Reads the whole index and tells whether records, tables and counters agree.
+"""Reads the whole index and checks whether records, tables and counters agree.
 
-Nothing is changed; on a cluster, what dead workers left is cleared away first. Crawls may go on,
-though only without them is every counter compared, and every bucket of a small index into which
-much is written: it says so then. An index with faults may miss duplicates or keep memory that it
-does not need; it never drops a page that is like no other. Exit code 1 means faults, or no page at
-all: of an index that is lost nothing disagrees.
+It changes nothing; on a cluster it first removes what dead workers left. Crawls may continue. But
+only without them is every counter compared, and every bucket of a small index with many writes: the
+output then says so. An index with faults may miss duplicates or keep memory that it does not need.
+It never drops a page that resembles no other. Exit code 1 means faults, or no page at all: in a
+lost index nothing disagrees.
 """
 
 from __future__ import annotations

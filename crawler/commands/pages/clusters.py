@@ -1,18 +1,19 @@
-"""The clusters of the index, one of them, or those of the documents of a file.
+"""Lists the clusters of the index, one cluster, or those of the documents of a file.
 
-Without an argument the kept pages that stand for others are listed with these, by size. ID, the
-number that `show` calls `cluster` and that is never given to another, or the URL of a page lists
-one cluster, with when its pages were first and last seen. --story 0.5 groups
-kept pages that are less similar than the threshold, as articles on one story are; nothing is
-dropped for it. Long pages, and pairs that share no band, are not found that way: the figures below
-the list say how many.
+Without an argument it lists the kept pages that stand for others, with their copies, the largest
+clusters first. ID or the URL of a page lists one cluster, with when its pages were first and last
+seen. ID is the number that `show` calls `cluster`; no other cluster ever gets it. --story 0.5
+groups kept pages that are less similar than the threshold, such as articles on one story. It drops
+nothing. It does not find long pages and pairs that share no band: the figures below the list say
+how many.
 
 FILE holds one JSON object a line, as `scrapy crawl … -O pages.jsonl` writes it, also compressed by
-gzip or zstd; `-` is standard input. Every document of a cluster is similar to its representative,
-the first that came; none joins for being similar to another member only, so that unlike documents
-never chain together.
---csv and --json list all documents, each cluster's representative first, the largest clusters
-first; --json prints one JSON object a line. --pairs lists the similar pairs that the bands find;
+gzip or zstd; `-` is standard input. Every document is similar to the representative of its cluster,
+the first that came. None joins because it resembles another member, so unlike documents never chain
+together.
+
+--csv and --json list all documents, the largest clusters first, and in each its representative
+first. --json prints one JSON object a line. --pairs lists the similar pairs that the bands find,
 with --exact all of them, by the Jaccard coefficient of all shingles, whatever the method.
 """
 
@@ -56,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--story",
         type=make_number_type(0, 1, above=True),
         metavar="SIMILARITY",
-        help="group kept pages of the index by a lower similarity, as 0.5",
+        help="group kept pages of the index by a lower similarity, such as 0.5",
     )
     parser.add_argument(
         "--threshold",

@@ -1,8 +1,8 @@
-"""The kept pages that stand for others: of each its URL, the size of its cluster, and all URLs.
+"""Lists the kept pages that stand for others: URL, size of the cluster, and all its URLs.
 
-The largest clusters come first, with the most similar copies first. URL or ID lists one page's
-cluster alone. --json prints one JSON object a line: `url`, `size` (the kept page included) and
-`urls`, as for a field `additional_urls` of a search engine. Copies whose kept page is gone have no
+The largest clusters come first, and in each the most similar copies. URL or ID lists only that
+page's cluster. --json prints one JSON object a line: `url`, `size` (with the kept page) and `urls`,
+for example for a search engine's field `additional_urls`. Copies whose kept page is gone have no
 `url`. `clusters` has the similarities.
 """
 

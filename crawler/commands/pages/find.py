@@ -1,11 +1,11 @@
-"""The pages of the index that a text is like, originals and their copies; nothing is changed.
+"""Lists the pages of the index that a text resembles, originals and copies. It changes nothing.
 
-FILE is text or HTML, of which the main text is taken, `-` standard input. Of an http(s) address the
-archive (DEDUP_ARCHIVE) holds the text, or else it is fetched now (at most 50 MB, 30 seconds). Kept
-pages are compared as a check of the text would: below the threshold of the index its bands find
-fewer. Of near-duplicates no sketch is stored: their similarity is reckoned from that of the text
-and theirs to the original, and the interval holds all that is possible then. "contained" is the
-share of the text that a page has.
+FILE is text, or HTML, whose main text is taken; `-` is standard input. The text of an http(s) URL
+comes from the archive (DEDUP_ARCHIVE), or is fetched now (at most 50 MB, 30 seconds). Kept pages
+are compared as in a check of the text: below the threshold of the index its bands find fewer. The
+index stores no sketch of a near-duplicate. Its similarity is derived from that of the text and its
+own to the original, and the interval covers all that is possible. "contained" is the share of the
+text that a page contains.
 """
 
 from __future__ import annotations

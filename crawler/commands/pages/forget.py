@@ -1,6 +1,6 @@
-"""Takes pages out of the index, so that they are decided anew when they come again.
+"""Removes pages from the index, so that they are decided anew when they come again.
 
-The copies of a forgotten page stay dropped until they are seen again; then the first of them is
+The copies of a forgotten page stay dropped until they are seen again. The first of them is then
 kept.
 """
 
@@ -18,7 +18,7 @@ from ..subcommands import Exit, ask_index, describe_unseen
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
 
-HELP = "Take pages out of the index"
+HELP = "Remove pages from the index"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,6 @@
-"""Tells the index that pages are gone from the web, as a crawl does for answers 404 and 410.
+"""Reports pages as gone from the web, as a crawl does for answers 404 and 410.
 
-A page that is gone stands for its copies until one of them comes again, or a new one, and takes its
+A page that is gone stands for its copies until one of them, or a new copy, is checked and takes its
 place. A page that is fetched again is no longer gone.
 """
 
@@ -17,7 +17,7 @@ from ..subcommands import Exit, ask_index, describe_unseen
 if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
 
-HELP = "Tell the index that pages are gone"
+HELP = "Report pages as gone from the web"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--file",
         metavar="FILE",
         help="URLs, one a line, - for standard input; empty lines and those that begin with # "
-        "are passed over",
+        "are skipped",
     )
     parser.add_argument("--json", action="store_true", help="print JSON: URL to true or false")
 

@@ -1,8 +1,8 @@
-"""Pages whose text no kept page has any more: crawl them again, and they are kept.
+"""Lists pages whose text no kept page has any more. Crawl them again, and they are kept.
 
-When the original of a dropped copy is gone, or has another text, the text of the copy is lost until
-that is crawled again. `since` is when the original was found gone, or else when the copy was last
-seen. All records of the index are read for it.
+If the original of a dropped copy is gone, or has another text, the text of the copy is lost until
+you crawl the copy again. `since` is when the original was found gone, or else when the copy was
+last seen. The command reads all records of the index.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What a person decides about a page, whatever it resembles.
+"""Records your decision about a page, whatever it resembles.
 
-`keep` keeps it when it comes again, `drop` takes it then for a copy of the page that is most like
-it, if any shares a band with it, and `none` takes that decision back.
+`keep` keeps the page when it comes again. `drop` makes it a copy of the most similar page, if one
+shares a band with it. `none` takes the decision back.
 
-`prefer` makes it the page that stands for its cluster, while its text stays the same; the one that
-stood there becomes its copy. That is a check of the page, for which its text is needed: as the
-archive has it (DEDUP_ARCHIVE), as --text gives it, or fetched now with --fetch. The other members
-of the cluster are compared with the page when they come again. The number of the cluster before
-leads to the new one. A page that is to be dropped stays a copy.
+`prefer` makes the page the original of its cluster, while its text stays the same; the previous
+original becomes its copy. This is a check of the page and needs its text: from the archive
+(DEDUP_ARCHIVE), from --text, or fetched now with --fetch. The other members of the cluster are
+compared with the page when they come again. The old cluster number leads to the new one. A page
+with the decision `drop` stays a copy.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="|".join(_DECISIONS),
         help="the decision",
     )
-    parser.add_argument("--list", action="store_true", help="list all decisions that hold")
+    parser.add_argument("--list", action="store_true", help="list all current overrides")
     parser.add_argument("--text", metavar="FILE", help="with prefer: its text or HTML; - reads it")
     parser.add_argument("--scope", help="with prefer: the scope of the page, see DEDUP_SCOPE")
     parser.add_argument("--fetch", action="store_true", help="with prefer: fetch the page now")

@@ -1,7 +1,7 @@
-"""Writes one HTML file that shows people what was found and dropped, without any network.
+"""Writes one HTML file that shows what was found and dropped, and needs no network.
 
-Decisions in doubt come first, with both texts side by side as far as the archive of texts
-(DEDUP_ARCHIVE) has them. --json prints the same as JSON instead.
+Decisions in doubt come first, with both texts side by side if the archive of texts (DEDUP_ARCHIVE)
+has them. --json prints the same as JSON instead.
 """
 
 from __future__ import annotations

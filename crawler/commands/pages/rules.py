@@ -1,12 +1,12 @@
-"""What makes no difference in the URLs of a site: list it, add to it, forbid and remove.
+"""Lists, adds, forbids and removes rules about parts of a site's URLs that make no difference.
 
-Crawls learn such rules from pages (DEDUP_LEARN_URLS), with the evidence that is listed. FEATURE is
+Crawls learn such rules from pages (DEDUP_LEARN_URLS); the list shows their evidence. FEATURE is
 `?NAME` for an argument of the query, `;NAME` for one of the path, or `session`, `view`, `prefix`,
-`index`, `slash`, `slashes`, `repeats`, `scheme` or `www`; SITE is a host, with its port if it has
+`index`, `slash`, `slashes`, `repeats`, `scheme` or `www`. SITE is a host, with its port if it has
 one, without `www.`.
 
 `add` makes a rule without evidence, which no page revokes. `forbid` keeps crawls from learning one.
-`remove` takes back what a person or a crawl has said. Crawls that begin later heed it.
+`remove` undoes either, and what a crawl has learnt. Crawls that begin later follow the change.
 """
 
 from __future__ import annotations
@@ -34,10 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=one_of(tuple(_STATES)),
         metavar="|".join(_STATES),
-        help="what to do; without it rules are listed",
+        help="what to do (default: list the rules)",
     )
-    parser.add_argument("site", nargs="?", metavar="SITE", help="as example.com, or a URL of it")
-    parser.add_argument("feature", nargs="?", metavar="FEATURE", help="as '?sid'")
+    parser.add_argument(
+        "site", nargs="?", metavar="SITE", help="such as example.com, or a URL of it"
+    )
+    parser.add_argument("feature", nargs="?", metavar="FEATURE", help="such as '?sid'")
     parser.add_argument("--json", action="store_true", help="print JSON: site to feature to rule")
 
 

@@ -1,8 +1,8 @@
-"""Decisions for a person to look at, drawn at random: borderline ones with --similarity .80-.85.
+"""Draws decisions at random, for you to look at: borderline ones with --similarity .80-.85.
 
-KIND is the decision that stands: near, exact, unique or short. Every page for which it stands, and
-which fits the other options, is drawn with the same probability. `compare` and `show --why` tell
-more of a pair. All records of the index are read for it.
+KIND is the current decision: near, exact, unique or short. Every page with it that fits the other
+options is drawn with the same probability. For more about a pair, use `compare` and `show --why`.
+The command reads all records of the index.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ KINDS = ("near", "exact", "unique", "short")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", metavar="KIND", type=one_of(KINDS), help=", ".join(KINDS))
     parser.add_argument(
-        "--similarity", type=parse_span, metavar="LOW-HIGH", help="of near and exact, as .80-.85"
+        "--similarity",
+        type=parse_span,
+        metavar="LOW-HIGH",
+        help="of near and exact, such as .80-.85",
     )
     parser.add_argument("--host", help="only pages of this host")
     parser.add_argument(

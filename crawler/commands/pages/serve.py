@@ -1,8 +1,8 @@
-"""Shows the index as a web page, live, where people search, compare, and decide themselves.
+"""Serves the index as a live web page, where you search, compare, and override decisions.
 
-What they decide is kept in the index and obeyed at the next checks. The page is for this machine
-only, unless --host says otherwise, and for whoever has the token in the printed address. It does
-not encrypt: from another machine, come through an SSH tunnel. /metrics speaks OpenMetrics.
+The index keeps your overrides and applies them at the next checks. Only this machine reaches the
+page, unless --host says otherwise, and only with the token in the printed URL. It does not encrypt:
+from another machine, use an SSH tunnel. /metrics offers OpenMetrics.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="(default: any free one)",
     )
     parser.add_argument(
-        "--token", type=_read_token, help="what the address has to hold (default: a random one)"
+        "--token", type=_read_token, help="token in the URL (default: a random one)"
     )
-    parser.add_argument("--json", action="store_true", help="print the address as JSON")
+    parser.add_argument("--json", action="store_true", help="print the URL as JSON")
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:

@@ -1,12 +1,12 @@
-"""What the index knows of a page; with --why also why it was decided about as it was.
+"""Shows what the index knows about a page, and with --why the reasons for the decision.
 
-Without options: its verdict, what it duplicates, how similar the two are, and since when.
+Without options: its verdict, its original, how similar the two are, and since when.
 
-With --why: the decision, the similarity with its interval, the bands of the two that met, the words
-in which they differ and the blocks that were cut from the page as chrome. The texts are those of
-the archive (DEDUP_ARCHIVE); pages that are not in it are fetched now with --fetch. Of a page that
-is kept, and of one never seen whose text is given, the kept pages nearest to it are listed: those
-that share a band with it, so that very different ones may be missing.
+With --why: the decision, the similarity with its interval, the bands that met, the words in which
+the two differ, and the blocks that were cut from the page as chrome. The texts come from the
+archive (DEDUP_ARCHIVE); --fetch fetches pages that it lacks. For a kept page, and for a page never
+seen whose text you give, the nearest kept pages are listed: those that share a band with it. Very
+different ones may be missing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Where the duplicates are: hosts, clusters, and hosts whose own pages look alike.
+"""Shows where the duplicates are: hosts, clusters, and hosts whose own pages look alike.
 
-Hosts are ordered by their pages that are copies of others, clusters by their size. Look-alikes are
-hosts by the share of their pages that are near-duplicates of another page of the same host: a
-template with little text in it, or several addresses of a page, make pages look alike; `words` is
-the median length of those pages. All counts are of the decisions that stand now; those of `stats`
-are of checks. All records of the index are read for it.
+Hosts are sorted by how many of their pages are copies, clusters by size. Look-alikes are hosts,
+sorted by the share of their pages that are near-duplicates of another page of the same host. The
+cause is a template with little text in it, or several URLs of one page. `words` is the median
+length of those pages. All counts are of current decisions; those of `stats` are of checks. The
+command reads all records of the index.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""Where the text of a page lives now, or of all pages that are gone from the web.
+"""Shows where the text of a page is now, or the texts of all pages that are gone from the web.
 
-That of URL lives at the kept page that stands for it. If that is gone from the web, it lives at
-those of its copies that are not: first the ones with the same words as the page asked for, of these
-those on its own host, then the most similar. Along a chain of near-duplicates the similarity is the
-least that it can be. Exit code 1: the index never saw the page, or no page with its text is left.
+The text of URL is at the kept page that stands for it. If that is gone, it is at those of its
+copies that remain: first those with the same words as URL, of these first the ones on its host,
+then the most similar. Along a chain of near-duplicates, the similarity is the least possible. The
+exit code is 1 if the index never saw the page, or if no page with its text remains.
 
-Without URL all pages that are gone are listed, each with the first of these places: as a table, as
-JSON, or as a map of redirects for nginx or Apache, whose first lines say how to use it. Pages whose
-text lives nowhere, or only where --similarity and --to do not let it, are listed as lost, and a map
-leaves them out. All records of the index are read.
+Without URL it lists all pages that are gone, each with the first of these places: as a table, as
+JSON, or as a redirect map for nginx or Apache, whose first lines explain its use. Pages whose text
+is nowhere, or only where --similarity and --to exclude it, are listed as lost; a map leaves them
+out. The command reads all records of the index.
 
-Whoever copies a page may become its new address when it goes. Name the hosts that redirects may
-lead to with --to before a web server obeys them.
+Whoever copies a page may become its new URL when it goes. Name the hosts that redirects may lead to
+with --to before a web server uses the map.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ...dedup.index import DuplicateIndex
     from ...dedup.inspection.moved import Whereabouts
 
-HELP = "Where the text of a page, or of all gone pages, lives now"
+HELP = "Where the text of a page, or of all gone pages, is now"
 
 _FORMATS = ("table", "json", "nginx", "apache")
 

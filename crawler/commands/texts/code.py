@@ -1,7 +1,7 @@
-"""The phonetic codes of words: words that sound alike have the same one.
+"""Prints the phonetic codes of words: words that sound alike have the same one.
 
-DSound is the paper's own (docs/research/typos.md); Soundex and Double Metaphone need the extra
-[typos]. Texts are corrected by these codes where DEDUP_CORRECT names one.
+DSound is the paper's own (docs/research/typos.md). Soundex and Double Metaphone need the extra
+[typos]. Texts are corrected by such a code if DEDUP_CORRECT names it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""How alike two documents are, what an index would say of the second, and where they differ.
+"""Shows how alike two documents are, the verdict of an index on the second, and where they differ.
 
-A and B are text or HTML files, of which the main text is taken, `-` for standard input, or http(s)
-addresses: the main text that the archive (DEDUP_ARCHIVE) holds of a page, else what is fetched now
-(at most 50 MB, 30 seconds). The archive's texts lack what is known of the site's template, with
-which an index compares for `exact`: near at 1.0 there may be exact here. Shingles, sketches and
-threshold are those of the settings. Lines are compared as diff does; for lines and smallest
-shingles, what both have counts on both sides (Dice), for Jaccard once. With --correct and a
-phonetic code, "hybrid" is what the DSound paper measures: A as it is, and B with its unknown words
-corrected where it does not match A. Beside it stands the Jaccard of both as they are, as in the
-paper's Table II.
+A and B are text or HTML files, whose main text is taken, `-` for standard input, or http(s) URLs.
+The main text of a URL comes from the archive (DEDUP_ARCHIVE), or is fetched now (at most 50 MB, 30
+seconds). The archive's texts lack the site's template, with which an index compares for `exact`:
+a page that is near at 1.0 there may be exact here. Shingles, sketches and threshold come from the
+settings.
+
+Lines are compared as by diff. For lines and smallest shingles, common parts count on both sides
+(Dice), for Jaccard once. With --correct and a phonetic code, "hybrid" is the measure of the DSound
+paper: A as written, and B with its unknown words corrected where it does not match A. Beside it is
+the Jaccard of both as written, as in the paper's Table II.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=make_integer_type(1, 10**9),
         metavar="N",
         default=10,
-        help="shingles of each that are compared by themselves (default: 10)",
+        help="smallest shingles of each to compare (default: 10)",
     )
     parser.add_argument(
         "--threshold",
@@ -69,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="confidence level of the intervals of estimates, 0.5 to 0.9999 (default: 0.95)",
     )
     parser.add_argument(
-        "--raw", action="store_true", help="take HTML as text, with its tags; addresses are fetched"
+        "--raw", action="store_true", help="take HTML as text, with its tags; fetch URLs"
     )
     parser.add_argument(
         "--correct",

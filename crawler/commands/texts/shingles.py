@@ -1,9 +1,9 @@
-"""The shingles of a text: their hashes, smallest first, and what stands there.
+"""Lists the shingles of a text: their hashes, smallest first, and their words or characters.
 
-A text is compared by these numbers. FILE is a text or HTML file, of which the main text is taken,
-`-` for standard input, or an http(s) address: the main text that the archive (DEDUP_ARCHIVE) holds
-of it, else what is fetched now (at most 50 MB, 30 seconds). Words are normalised as DEDUP_IGNORE
-says. Without a --size it is 25 characters or 5 words.
+A text is compared by these numbers. FILE is a text or HTML file, whose main text is taken, `-` for
+standard input, or an http(s) URL. The main text of a URL comes from the archive (DEDUP_ARCHIVE), or
+is fetched now (at most 50 MB, 30 seconds). Words are normalised by DEDUP_IGNORE. Without --size a
+shingle has 25 characters or 5 words.
 """
 
 from __future__ import annotations

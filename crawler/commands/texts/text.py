@@ -1,9 +1,9 @@
-"""The main text of a page, and with --blocks which parts of it were kept, which cut, and why.
+"""Prints the main text of a page; with --blocks, which parts were kept or cut, and why.
 
-FILE is a text or HTML file, `-` is standard input, URL an http(s) address, which is fetched now (at
-most 50 MB, 30 seconds). The text is what this package takes from a single page: neither
-DEDUP_EXTRACTOR nor what a crawl has learnt of the site's template is asked. The density of a block
-is the share of its characters outside links; kept ones are marked with +, cut ones with -.
+FILE is a text or HTML file, `-` is standard input, URL an http(s) URL, which is fetched now (at
+most 50 MB, 30 seconds). The text is what this package takes from the page alone, without
+DEDUP_EXTRACTOR and without what a crawl has learnt of the site's template. The density of a block
+is the share of its characters outside links. Kept blocks are marked with +, cut ones with -.
 """
 
 from __future__ import annotations

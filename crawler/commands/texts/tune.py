@@ -1,13 +1,13 @@
-"""Which bands find near-duplicates at a threshold, what they miss and what they cost.
+"""Shows which bands find near-duplicates at a threshold, what they miss and what they cost.
 
-Without --sample no server is asked. `fewest` are the bands that an index works with unless the
-settings name others (`set`); `weighed` are those with the least weighted error, which suits the
-weights of --false-positives and --false-negatives. A false positive is a pair below the threshold
-that is compared in vain, for candidates are verified; a false negative is a duplicate that stays.
+Only --sample asks a server. `fewest` are the bands that an index uses unless the settings name
+others (`set`). `weighed` are those with the least error, weighted by --false-positives and
+--false-negatives. A false positive is a pair below the threshold that is compared in vain, because
+candidates are verified. A false negative is a duplicate that stays.
 
-`textbook` is 1-(1-s^r)^b for the bands that are used. An index finds more: of each value its keys,
-of 27 bits, hold a part only, in which values that differ agree now and then. b = 20 and r = 5 are
-shown with -s DEDUP_BANDS=20 -s DEDUP_ROWS=5.
+`textbook` is 1-(1-s^r)^b for the bands in use. An index finds more: its keys, of 27 bits, hold only
+part of each value, and values that differ sometimes agree in that part. See b = 20 and r = 5 with
+-s DEDUP_BANDS=20 -s DEDUP_ROWS=5.
 """
 
 from __future__ import annotations
