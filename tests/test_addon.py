@@ -416,12 +416,12 @@ def test_a_data_folder_that_may_not_be_entered_any_more(
         folder.chmod(0o700)
     assert run.code == 0
     assert len(run.items) + run.stats.get("item_dropped_count", 0) == COUNT
-    assert f"DEDUP_DATA_DIR {folder} cannot keep pages that pass unchecked" in run.log
+    assert f"DEDUP_DATA_DIR {folder} cannot store pages that pass unchecked" in run.log
     assert run.log.count("Pages that passed unchecked cannot be read from DEDUP_DATA_DIR") == 1
     assert run.log.count("Texts are not archived for reports in") == 1
     assert "Traceback" not in run.log
     assert replay.code == 2
-    assert "the pages that wait in DEDUP_DATA_DIR cannot be worked off" in replay.log
+    assert "the pages that wait in DEDUP_DATA_DIR cannot be checked" in replay.log
 
 
 @pytest.mark.parametrize("spider", ["pages", "rows"])

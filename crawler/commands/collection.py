@@ -73,7 +73,7 @@ def _read_document(line: bytes, fields: Fields, extract: Extractor) -> Listed | 
     if not found:
         raise ValueError(f"has no field {' or '.join(map(repr, fields.names))}")
     if not isinstance(found[0], (str, int)):
-        raise ValueError(f"its name is no text: {json.dumps(found[0])[:40]}")
+        raise ValueError(f"its name is not text: {json.dumps(found[0])[:40]}")
     text = _text_of_field(item, fields.text) or ""
     html = None if text else _text_of_field(item, fields.html)
     if html is None and fields.text not in item:
@@ -85,5 +85,5 @@ def _read_document(line: bytes, fields: Fields, extract: Extractor) -> Listed | 
 def _text_of_field(item: dict[str, Any], field: str) -> str | None:
     value = item.get(field)
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"its field {field!r} is no text: {json.dumps(value)[:40]}")
+        raise ValueError(f"its field {field!r} is not text: {json.dumps(value)[:40]}")
     return value

@@ -104,12 +104,12 @@ def read_document(
 def web_address(url: str) -> str:
     """The address of a page that is to be fetched.
 
-    Raises :class:`InputError` if it is no http(s) address, so that no file of that name is read.
+    Raises :class:`InputError` if it is not an http(s) URL, so that no file of that name is read.
     """
     from ..dedup.errors import InputError
 
     if not is_web_address(url):
-        raise InputError(f"cannot fetch {url!r}: it is no http(s) address")
+        raise InputError(f"cannot fetch {url!r}: it is not an http(s) URL")
     return url
 
 
@@ -155,7 +155,7 @@ def _read_main(
     _, text = decode_body(body.data, body.content_type)
     # Not its own bytes: UTF-16 has such, too.
     if is_binary(text.encode("utf-8", "replace")):
-        raise InputError(f"{source!r} is no text, nor HTML")
+        raise InputError(f"{source!r} is neither text nor HTML")
     return text if raw or not _is_html(source, body) else (extract or extract_main_text)(text)
 
 
@@ -176,7 +176,7 @@ def _read_source(source: str, user_agent: str | None) -> _Body:
     from ..dedup.errors import InputError
 
     if not source:
-        raise InputError("expects a file, - or an http(s) address, not an empty name")
+        raise InputError("expects a file, - or an http(s) URL, not an empty name")
     if is_web_address(source):
         body = _download_page(source, user_agent)
     elif source == "-":
@@ -219,7 +219,7 @@ def _download_page(url: str, user_agent: str | None) -> _Body:
     reader.start()
     reader.join(_TIMEOUT)
     if not answers:
-        raise InputError(f"{url!r} did not come within {_TIMEOUT:g} seconds")
+        raise InputError(f"{url!r} did not arrive within {_TIMEOUT:g} seconds")
     answer = answers[0]
     if isinstance(answer, _Body):
         return answer
@@ -253,5 +253,5 @@ def _fetch_page(url: str, user_agent: str | None) -> _Body:
     address = safe_url_string(url)  # as a browser sends it: requests are ASCII
     with opener.open(request.Request(address, headers=headers), timeout=_TIMEOUT) as response:
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise OSError("the server sends it compressed, unasked")
+            raise OSError("the server sends it compressed without being asked")
         return _Body(response.read(LIMIT + 1), response.headers.get("Content-Type"))

@@ -62,10 +62,10 @@ def _read_archived(url: str, settings: Mapping[str, Any], digest: str, *, is_gon
     from ..project import project_config
 
     if is_gone:
-        raise InputError(f"{url!r} is gone; --fetch sees whether it is back")
+        raise InputError(f"{url!r} is gone; use --fetch to see whether it is back")
     config = project_config(settings)
     with Archive.of(config, digest) as archive:
         try:
             return archive.whole_text(url)
         except InputError as error:
-            raise InputError(f"{error}; --fetch or --text gives it") from None
+            raise InputError(f"{error}; use --fetch or --text to give it") from None

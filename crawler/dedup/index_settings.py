@@ -36,10 +36,11 @@ class IndexSettings:
         parsing.some_of(
             "accents", "case", "marks", "numbers", "punctuation", "reposts", "typography", "urls"
         ),
-        "Differences that do not count: `case`, `marks` (`[1]`, `[edit]`, numbers of notes and "
-        "verses, times of a transcript, hyphens at line ends), `typography` (punctuation, but "
-        "not signs that carry meaning: `+3`, `✓`, `★`, `€`), `punctuation` (all of it, and all "
-        "signs), `accents`, `numbers` (also dates and counters), `urls`, `reposts` (RT @name).",
+        "Differences that do not count: `case`; `marks`; `typography`; `punctuation`; `accents`; "
+        "`numbers`, also dates and counters; `urls`; `reposts` (RT @name). `marks` are `[1]`, "
+        "`[edit]`, numbers of notes and verses, times of a transcript and hyphens at line ends. "
+        "`typography` is punctuation, but not signs that carry meaning: `+3`, `✓`, `★`, `€`. "
+        "`punctuation` is all of it, and all signs.",
     )
     segment: str | Callable[[str], Iterable[str]] | None = setting(
         None,
@@ -108,7 +109,7 @@ class IndexSettings:
 
     def _check_numbers(self) -> None:
         if (self.bands == 0) != (self.rows == 0):
-            raise ConfigError("DEDUP_BANDS and DEDUP_ROWS expect to be set both, or none of them")
+            raise ConfigError("DEDUP_BANDS and DEDUP_ROWS have to be set together, or not at all")
         if self.has_bands and self.bands * self.rows > self.values:
             raise ConfigError(
                 f"DEDUP_BANDS × DEDUP_ROWS is {self.bands * self.rows}, more than the "
@@ -124,7 +125,9 @@ class IndexSettings:
             own |= {"bands", "rows"}
         if said & own:
             names = ", ".join(PREFIX + name.upper() for name in sorted(said & own))
-            raise ConfigError(f"DEDUP_METHOD_OPTIONS is not for what has a setting: set {names}")
+            raise ConfigError(
+                f"DEDUP_METHOD_OPTIONS must not hold what has a setting of its own: set {names}"
+            )
         parameters = signature(METHODS[self.method]).parameters
         options = parameters.keys() - own
         if said - options:

@@ -212,7 +212,7 @@ def duration(value: Any) -> float:
     except (TypeError, ValueError):
         seconds = 0.0
     if isinstance(value, bool) or not 1 <= seconds < 1e10:
-        raise ValueError("expects seconds, at least 1, or a text as 12h, 30d or 8w")
+        raise ValueError("expects seconds, at least 1, or text such as 12h, 30d or 8w")
     return seconds
 
 

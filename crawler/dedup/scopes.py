@@ -35,8 +35,8 @@ def scope_of(config: DedupConfig, url: str, named: str | None = None) -> str:
     if config.scope_field is not None or not url:
         where = f" ({config.scope_field!r})" if config.scope_field else ""
         raise InputError(
-            "DEDUP_SCOPE parts the pages of this index: name the scope of the page with --scope "
-            f"or scope=..., as DEDUP_SCOPE has it{where}"
+            "this index has scopes (DEDUP_SCOPE): name the scope of the page with "
+            f"--scope or scope=...{where}"
         )
     return host(url) if config.scope == "host" else domain(url)
 

@@ -69,7 +69,7 @@ class Checkpoint:
             part.replace(self._path)
         except OSError as error:  # what is loaded is loaded
             if not self._warned:
-                logger.warning("How far the load is cannot be noted: %s", error)
+                logger.warning("Could not save the progress of the load: %s", error)
             self._warned = True
 
     def remove_file(self) -> None:

@@ -92,8 +92,9 @@ def run_job(options: argparse.Namespace, config: DedupConfig, *, submitted: bool
             if session_answers(spark):
                 raise InputError(f"Spark gave up: {find_reason(error)}") from error
             raise InputError(
-                "the Java of Spark ended, as if killed for lack of memory: start the job again, it "
-                "goes on where it was; --conf spark.driver.memory says how much Java may take"
+                "Spark's Java ended, as if killed for lack of memory: start the job "
+                "again, and it resumes; give Java more memory with --conf "
+                "spark.driver.memory"
             ) from error
     finally:
         if not submitted:  # else spark-submit ends it

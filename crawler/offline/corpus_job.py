@@ -75,8 +75,8 @@ class Corpus:
     ) -> None:
         if not config.has_bands:
             raise ConfigError(
-                f"DEDUP_METHOD {config.method} is not to be had for a corpus; choose one with "
-                "bands: fast, minwise or one-permutation"
+                f"DEDUP_METHOD {config.method} does not work for a corpus; choose one "
+                "with bands: fast, minwise or one-permutation"
             )
         self._spark = spark
         self._files = files

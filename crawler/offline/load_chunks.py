@@ -109,9 +109,9 @@ def start_pool(
         yield pool
     except BrokenProcessPool as error:
         raise InputError(
-            "a process that computes fingerprints was killed, as for lack of memory: start the "
-            f"load again, with fewer --processes than {processes} if it was that; it goes on "
-            "where it was"
+            "a process that computes fingerprints was killed, perhaps for lack of "
+            "memory: start the load again, and it resumes; if memory was short, with "
+            f"fewer --processes than {processes}"
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)

@@ -188,7 +188,7 @@ class DuplicatePipeline:
             await self._index.meet(url, template)
         except Exception as error:  # a spider asks as well, which would lose the page
             if self._failures.is_news(error):
-                logger.exception("What the index knows of the template of %r is not used", url)
+                logger.exception("Could not use the template of %r from the index", url)
 
     async def close_spider(self, spider: Any = None) -> None:
         """Close the index and log what became of the pages, once however often this is called."""
@@ -301,7 +301,9 @@ class DuplicatePipeline:
             self._pass_unchecked(error)
         except Exception as error:
             if self._failures.is_news(error):
-                logger.exception("The page %r passes unchecked, and others may, for the same", url)
+                logger.exception(
+                    "The page %r passes unchecked because of this error, and others may, too", url
+                )
         return Verdict(Kind.UNCHECKED, url)
 
     def _complete_page(self, page: ItemPage) -> None:

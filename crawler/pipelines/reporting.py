@@ -101,7 +101,7 @@ class Telling(ABC, Generic[Found]):
             # An address that does no good shall do no harm either.
             self._count(f"dedup/errors/{type(answer).__name__}")
             url = self._url_of(found)
-            logger.error("That %r is %s could not be noted", url, self.what, exc_info=answer)
+            logger.error("Could not record that %r is %s", url, self.what, exc_info=answer)
         elif answer:
             self._count(self.statistic)
 
@@ -132,8 +132,8 @@ class LeftOut(Telling[str]):
         elif not self._has_warned:
             self._has_warned = True
             logger.warning(
-                "%d addresses that are left out wait until the index answers; of more it is told "
-                "when a crawl meets them again",
+                "%d URLs that are left out wait until the index answers; more are "
+                "reported when a crawl meets them again",
                 MOST_LEFT_OUT,
             )
 

@@ -33,8 +33,7 @@ class JobLock:
         except BlockingIOError:
             self._file.close()
             raise ConfigError(
-                f"JOBDIR {folder}: another crawl is at work there; wait for its end, or name "
-                "another folder"
+                f"JOBDIR {folder}: another crawl uses it; wait for its end, or name another folder"
             ) from None
         except OSError:  # a file system without locks keeps nobody out
             pass

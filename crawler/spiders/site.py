@@ -267,7 +267,7 @@ class SiteSpider(Spider):
                 body = gunzip(body, max_size=self.crawler.settings.getint("DOWNLOAD_MAXSIZE"))
             is_index, urls = read_sitemap(body)
         except Exception as error:
-            logger.warning("%s is no sitemap: %s", response.url, error)
+            logger.warning("%s is not a sitemap: %s", response.url, error)
             return
         if is_index:
             level = response.meta.get(_LEVEL, 0)

@@ -46,7 +46,7 @@ def read_sitemap(body: bytes) -> tuple[bool, Iterator[str]]:
     try:
         sitemap = Sitemap(text)
     except StopIteration:
-        raise ValueError("it is empty, or no XML") from None
+        raise ValueError("it is empty, or not XML") from None
     if sitemap.type in ("urlset", "sitemapindex"):
         return sitemap.type == "sitemapindex", (entry["loc"] for entry in sitemap)
     if sitemap.type not in ("rss", "RDF", "feed"):

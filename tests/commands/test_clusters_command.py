@@ -147,9 +147,9 @@ def test_fields_and_standard_input(dedup, monkeypatch):
         (b"[1]", "not a JSON object"),
         (b'{"text": "a"}', "has no field 'url' or 'id'"),
         (b'{"url": "/a"}', "has no field 'text' or 'html'"),
-        (b'{"url": ["/a"], "text": "a"}', 'its name is no text: ["/a"]'),
-        (b'{"url": "/a", "text": 5}', "its field 'text' is no text: 5"),
-        (b'{"url": "/a", "html": {}}', "its field 'html' is no text: {}"),
+        (b'{"url": ["/a"], "text": "a"}', 'its name is not text: ["/a"]'),
+        (b'{"url": "/a", "text": 5}', "its field 'text' is not text: 5"),
+        (b'{"url": "/a", "html": {}}', "its field 'html' is not text: {}"),
         (b'{"url": "/a", "text": ' + b"9" * 5000 + b"}", "not JSON"),
     ],
 )

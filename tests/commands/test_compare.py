@@ -496,7 +496,7 @@ def test_the_end_of_what_is_archived_is_no_difference(dedup, fill, files, tmp_pa
         ("gone", "404 Not Found"),
         ("ftp", "unknown url type: ftp"),
         ("gzip", "compressed"),
-        ("drip", "did not come within 0.5 seconds"),
+        ("drip", "did not arrive within 0.5 seconds"),
         ("large", "larger than 1 MB"),
     ],
 )
@@ -515,7 +515,7 @@ def test_unpleasant_addresses(dedup, web, path, message):
         ("/nowhere", "cannot read '/nowhere': No such file"),
         ("/", "cannot read '/': Is a directory"),
         ("a\0b", "cannot read"),
-        ("", "expects a file, - or an http(s) address, not an empty name"),
+        ("", "expects a file, - or an http(s) URL, not an empty name"),
         ("http://127.0.0.1:1/", "cannot read 'http://127.0.0.1:1/'"),
         ("http://[", "cannot read 'http://['"),
         ("http://a b/", "cannot read"),

@@ -300,7 +300,7 @@ def test_prefer(dedup: Callable[..., Any], fill: Callable[..., str], tmp_path: P
     folder = ["-s", f"DEDUP_DATA_DIR={tmp_path}"]
     code, out, err = dedup("override", NEAR, "prefer", *folder)
     assert (code, out) == (Exit.USAGE, "")
-    assert "--fetch or --text gives it" in err
+    assert "use --fetch or --text to give it" in err
     writer = ArchiveWriter(archive_path(DedupConfig(data_dir=tmp_path), digest), 10)
     writer.add(NEAR_TEXT, "", Verdict(Kind.NEAR, NEAR))
     writer.close()
@@ -333,14 +333,14 @@ def test_prefer_with_a_text(
     picture = ROOT / "docs" / "pictures" / "report.png"
     code, out, err = dedup("override", EXACT, "prefer", "--text", str(picture), *folder)
     assert (code, out) == (Exit.USAGE, "")
-    assert "is no text, nor HTML" in err
+    assert "is neither text nor HTML" in err
     assert json.loads(dedup("show", EXACT, "--json")[1])["kind"] == "exact"
     code, out, err = dedup("override", "http://nowhere/", "prefer", "--json", *folder)
     assert (code, out) == (Exit.NOTHING, "null\n")
     dedup("gone", EXACT)
     code, _, err = dedup("override", EXACT, "prefer", *folder)
     assert code == Exit.USAGE
-    assert "is gone; --fetch sees whether it is back" in err
+    assert "is gone; use --fetch to see whether it is back" in err
 
 
 def extract_far(html: str) -> str:

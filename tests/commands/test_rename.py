@@ -190,4 +190,4 @@ def test_commands_to_the_server(kind, dedup, redis_url, cluster_url, monkeypatch
     code, out, _ = dedup("redis-cli", *options)
     assert (code, out) == (Exit.FOUND, '"3"\n(integer) 1\n(nil)\n')
     monkeypatch.setattr("sys.stdin", io.StringIO("HGET 'open"))
-    assert "is no command: No closing quotation" in dedup("redis-cli", *options)[2]
+    assert "is not a command: No closing quotation" in dedup("redis-cli", *options)[2]

@@ -44,4 +44,4 @@ def test_what_is_no_rule(dedup):
     """Words that are missing or misspelt are named."""
     assert dedup("rules", "add", "a")[0] == Exit.USAGE
     code, _, err = dedup("rules", "add", "a", "sid")
-    assert (code, "'sid' is no feature of URLs" in err) == (Exit.USAGE, True)
+    assert (code, "'sid' is not a feature of URLs" in err) == (Exit.USAGE, True)

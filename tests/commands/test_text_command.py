@@ -140,7 +140,7 @@ def test_a_file_that_is_no_text(dedup: Dedup, tmp_path: Path, words: str) -> Non
     page = tmp_path / "page.html"
     page.write_bytes(picture.read_bytes())
     for name in map(str, (picture, page)):
-        said = f"scrapy dedup: {name!r} is no text, nor HTML\n"
+        said = f"scrapy dedup: {name!r} is neither text nor HTML\n"
         assert dedup(*words.split(), name) == (2, "", said)
 
 

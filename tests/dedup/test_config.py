@@ -104,7 +104,7 @@ def test_an_error_says_what_is_expected(name: str) -> None:
     [
         ("DROP", None, "verdicts out of unique, exact, near, .*, or none: '', not None"),
         ("IGNORE", 3, "words out of accents, case, .*, or none: '', not 3"),
-        ("TTL", [30], "seconds, at least 1, or a text as 12h"),
+        ("TTL", [30], "seconds, at least 1, or text such as 12h"),
     ],
 )
 def test_an_error_of_another_type_says_what_is_expected(

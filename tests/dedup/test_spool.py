@@ -466,7 +466,7 @@ async def test_pages_that_cannot_be_kept_are_told_once(
             with pytest.raises(ServerError):
                 await index.check(f"http://a/{number}", text(article(1)))
     (message,) = caplog.messages
-    assert message.startswith(f"DEDUP_DATA_DIR {tmp_path / 'file'} cannot keep pages")
+    assert message.startswith(f"DEDUP_DATA_DIR {tmp_path / 'file'} cannot store pages")
 
 
 @pytest.mark.parametrize("seed", [7, None])

@@ -251,7 +251,7 @@ def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done, tmp_path
         said = process.stderr.read()
     assert is_read
     assert process.returncode == 2
-    assert said.splitlines()[-1].startswith("scrapy dedup: the Java of Spark ended, as if killed")
+    assert said.splitlines()[-1].startswith("scrapy dedup: Spark's Java ended, as if killed")
     again = run(spark, done.patterns, out, cluster_size=False)
     assert "pages" not in again.seconds
     assert "duplicates" in again.seconds
@@ -594,5 +594,5 @@ def test_a_java_that_dies_in_the_middle_of_a_word(
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)
     words = parser.parse_args([str(path), "-o", str(tmp_path / "out")])
-    with pytest.raises(InputError, match=r"^the Java of Spark ended"):
+    with pytest.raises(InputError, match=r"^Spark's Java ended"):
         cli.run_job(words, CONFIG, submitted=True)

@@ -218,7 +218,7 @@ def test_a_load_that_cannot_note_how_far_it_is(
     config = DedupConfig(redis_url=redis_url, data_dir=str(path))  # a file is no folder
     assert loaded(config, local_files(str(path))).verdicts.total() == len(PAGES)
     assert [message.partition(":")[0] for message in caplog.messages] == [
-        "How far the load is cannot be noted"
+        "Could not save the progress of the load"
     ]
 
 

@@ -624,7 +624,7 @@ def test_results_do_not_lie_in_the_input(tmp_path: Path) -> None:
     pages.mkdir()
     (tmp_path / "link").symlink_to(pages)
     for out in (pages, pages / "clean", tmp_path / "link" / "clean", f"{pages}/../pages/clean/"):
-        with pytest.raises(InputError, match=r"lies in the input .* name a folder beside it"):
+        with pytest.raises(InputError, match=r"is in the input .* name a folder beside it"):
             refuse_inside(str(out), ["s3a://bucket/pages", str(pages)])
     for out in (tmp_path, tmp_path / "pages2", "s3a://bucket/pages"):
         refuse_inside(str(out), [f"{pages}/*.jsonl", str(pages), "s3a://bucket/pages"])

@@ -637,7 +637,7 @@ async def test_more_left_out_than_is_remembered(bench, monkeypatch, caplog):
         bench.pipeline.left_out.note_url(f"http://a/{number}")
         await asyncio.sleep(0)
     assert len(bench.pipeline.left_out.waiting) == 200
-    assert caplog.text.count("200 addresses that are left out wait until the index answers") == 1
+    assert caplog.text.count("200 URLs that are left out wait until the index answers") == 1
 
 
 def redirected(gone, old: str, new: str) -> None:

@@ -76,7 +76,7 @@ async def test_two_crawls_share_no_job(web: Web, crawl: Crawl, tmp_path: Path) -
     web.open.clear()
     first = asyncio.create_task(crawl(JOBDIR=str(tmp_path), ROBOTSTXT_OBEY=False))
     await asyncio.to_thread(wait_until, lambda: web.seen)
-    with pytest.raises(ConfigError, match=f"^JOBDIR {tmp_path}: another crawl is at work there"):
+    with pytest.raises(ConfigError, match=f"^JOBDIR {tmp_path}: another crawl uses it"):
         await crawl(JOBDIR=str(tmp_path))
     web.open.set()
     assert (await first).paths == ["/", "/a"]

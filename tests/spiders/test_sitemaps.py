@@ -155,7 +155,7 @@ async def test_a_broken_sitemap_does_not_stop_the_crawl(
     result = await crawl(sitemap="true", DOWNLOAD_MAXSIZE=100_000)
     assert result.paths == ["/"]
     assert "spider_exceptions/count" not in result.stats
-    assert "/sitemap.xml is no sitemap: " in caplog.text
+    assert "/sitemap.xml is not a sitemap: " in caplog.text
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def _read_lines() -> Iterator[list[str]]:
         try:
             words = shlex.split(line)
         except ValueError as error:
-            raise InputError(f"{line.strip()!r} is no command: {error}") from None
+            raise InputError(f"{line.strip()!r} is not a command: {error}") from None
         if words:
             yield words
 

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         if isinstance(error, ServerError):
             raise
         raise InputError(
-            f"the pages that wait in DEDUP_DATA_DIR cannot be worked off: {error}"
+            f"the pages that wait in DEDUP_DATA_DIR cannot be checked: {error}"
         ) from None
     if any(foreign):
         print_notice(

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     name = options.feature
     if name and name not in FEATURES and not (name[0] in "?;" and len(name) > 1):
         names = ", ".join(sorted(FEATURES))
-        raise InputError(f"{name!r} is no feature of URLs: ?NAME, ;NAME, {names}")
+        raise InputError(f"{name!r} is not a feature of URLs: ?NAME, ;NAME, {names}")
     found = ask_index(settings, partial(_change, options))
     if options.json:
         print_json(found)

@@ -192,6 +192,6 @@ def explain_errors(path: Path, doing: str = "read") -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError, ValueError, OverflowError, zlib.error) as error:
         raise InputError(
-            f"the archive {str(path)!r} cannot be {doing} ({error}); see what else uses it, or "
-            "delete it: that costs texts to look at, and no decision"
+            f"the archive {str(path)!r} cannot be {doing} ({error}); close what else "
+            "uses it, or delete it: you lose texts for reports, but no decisions"
         ) from None

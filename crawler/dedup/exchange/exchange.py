@@ -128,8 +128,8 @@ class Exchange:
             if not self._has_warned:  # there may be as many as the crawl has pages
                 self._has_warned = True
                 logger.warning(
-                    "DEDUP_DATA_DIR %s cannot keep pages that pass unchecked, so that nobody will "
-                    "check them: %s",
+                    "DEDUP_DATA_DIR %s cannot store pages that pass unchecked, so they will "
+                    "not be checked later: %s",
                     self._spool.folder,
                     error.strerror or error,
                 )

@@ -82,8 +82,8 @@ class Spool:
                 self._append_lines(others)
             Path(file.name).unlink()
         logger.warning(
-            "%s in DEDUP_DATA_DIR, among the pages that wait to be checked, are no such pages: "
-            "they are in %s now, which you can delete",
+            "%s among the waiting pages in DEDUP_DATA_DIR hold no page: they are in "
+            "%s now, which you can delete",
             counted(moved, "line"),
             self.folder / _ASIDE,
         )

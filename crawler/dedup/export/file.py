@@ -150,18 +150,18 @@ def read_blocks(path: Path) -> Iterator[Block]:
                 if expected == -1 or len(rows) != 2 or rows[1] != said:
                     raise InputError(f"{where}: blocks are missing; take another copy of the file")
                 if end != path.stat().st_size:
-                    raise InputError(f"{str(path)!r} goes on behind its end (byte {end:,})")
+                    raise InputError(f"{str(path)!r} continues after its end (byte {end:,})")
                 yield Block(None, rows[:1], end)
                 return
             if last.get("block") != expected or (expected == -1 and len(rows) != 1):
-                raise InputError(f"{where}: another block stands there")
+                raise InputError(f"{where}: another block is there")
             whole.update(digest.encode())
             yield Block(expected, rows, end)
             if expected != -1:
                 blocks += 1
                 pages += len(rows)
             expected += 1
-    raise InputError(f"{str(path)!r} ends before block {_name_block(expected)}: it is not whole")
+    raise InputError(f"{str(path)!r} ends before block {_name_block(expected)}: it is incomplete")
 
 
 def read_header(path: Path, block: Block) -> dict[str, Any]:

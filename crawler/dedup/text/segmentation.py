@@ -62,7 +62,7 @@ def make_segmenter(setting: str | Segmenter) -> Segmenter:
             f"DEDUP_SEGMENT expects icu or the path of a function, not {setting!r}: {error}"
         ) from None
     if not callable(found):
-        raise ConfigError(f"DEDUP_SEGMENT expects a function, and {setting} is none")
+        raise ConfigError(f"DEDUP_SEGMENT expects a function, and {setting} is not one")
     return _try_segmenter(found, setting)
 
 

@@ -195,8 +195,8 @@ def refuse_inside(out: str, patterns: Iterable[str]) -> None:
     for folder in filter(is_local, patterns):
         if is_local(out) and Path(out).resolve().is_relative_to(Path(folder).resolve()):
             raise InputError(
-                f"{out!r} lies in the input {folder!r}, of which the results would be a part when "
-                "the job is started again: name a folder beside it"
+                f"{out!r} is in the input {folder!r}, so its results would be input when "
+                "you start the job again: name a folder beside it"
             )
 
 
@@ -218,8 +218,7 @@ def refuse_array(path: str, beginning: bytes) -> None:
     """Raise :class:`InputError` if a file begins as an array does, which Scrapy writes to .json."""
     if beginning.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
         raise InputError(
-            f"{path!r} is a JSON array, of which no line is a page: "
-            "export JSON lines instead, as with -O feed.jsonl"
+            f"{path!r} is a JSON array: export JSON lines instead, as with -O feed.jsonl"
         )
 
 

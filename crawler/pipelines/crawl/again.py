@@ -172,7 +172,7 @@ class AskAgain:
             self._is_unanswered = is_idle
             self.dropped.put_back(pages)
             logger.error(
-                "What became of the originals of dropped pages is not known: %s",
+                "Could not find out what became of the originals of dropped pages: %s",
                 error,
                 exc_info=not isinstance(error, DedupError),
             )
@@ -285,8 +285,8 @@ class AskAgain:
         if self.missed:
             shown = sorted(self.missed)[:_SHOWN]
             logger.warning(
-                "%s: no kept page has the text of %s, and none could be asked for again: %s%s. "
-                "`scrapy dedup orphans` lists all",
+                "%s: no kept page has the text of %s, and none could be requested again: "
+                "%s%s. `scrapy dedup orphans` lists all",
                 counted(len(self.missed), "orphan"),
                 "it" if len(self.missed) == 1 else "them",
                 ", ".join(map(repr, shown)),

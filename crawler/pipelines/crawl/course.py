@@ -98,7 +98,7 @@ class Course:
         try:
             await self._job.begin_crawl(self._index)
         except ServerError as error:
-            logger.warning("The crawl could not be begun in the index yet: %s", error)
+            logger.warning("The crawl could not be announced to the index yet: %s", error)
         else:
             self._has_begun = True
 

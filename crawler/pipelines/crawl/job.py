@@ -76,12 +76,12 @@ class Job:
 
     def _tell_course(self, again: bool) -> None:
         logger.warning(
-            "The crawl in JOBDIR %s was interrupted: %s. Pages that it has checked, which may be "
-            "in no feed, come as `updated`",
+            "The crawl in JOBDIR %s was interrupted: %s. Pages that it has checked "
+            "may be in no feed, and come as `updated`",
             self._folder,
-            "all requests are made again (DEDUP_ON_INTERRUPT=resume goes on instead)"
+            "all requests are made again (DEDUP_ON_INTERRUPT=resume continues instead)"
             if again
-            else "it goes on, without the requests that were lost (DEDUP_ON_INTERRUPT=resume)",
+            else "it continues without the requests that were lost (DEDUP_ON_INTERRUPT=resume)",
         )
 
     def _forget_requests(self) -> None:
@@ -157,4 +157,6 @@ class Job:
             new.write_text(json.dumps(state), "utf-8")
             new.replace(self._folder / MARK)
         except OSError as error:
-            logger.warning("JOBDIR %s takes no mark of this crawl: %s", self._folder, error)
+            logger.warning(
+                "Could not write the mark of this crawl to JOBDIR %s: %s", self._folder, error
+            )

@@ -53,7 +53,7 @@ class PausedSites:
                         found = request_from_dict(request, spider=spider)
                         site.left.all.append(Left(found, *rest))
         except Exception as error:  # of another version
-            logger.warning("What was spared before the pause is not known: %s", error)
+            logger.warning("Could not read what was spared before the pause: %s", error)
             return {}
         return {key: site for key, (site, _) in packed.items()}
 
@@ -73,4 +73,4 @@ class PausedSites:
         try:
             self._path.write_bytes(pickle.dumps(packed))
         except Exception as error:
-            logger.warning("JOBDIR does not keep what was spared: %s", error)
+            logger.warning("Could not save in JOBDIR what was spared: %s", error)

@@ -68,7 +68,7 @@ class _Failures:
         except Exception:
             if not self._is_told:
                 self._is_told = True
-                logger.exception("Copies may be fetched, for %s could not be judged", what.url)
+                logger.exception("Could not judge %s: copies may be fetched", what.url)
 
 
 class Sparing:

@@ -39,8 +39,8 @@ class Tally:
         """Tell that a site has brought nothing new for so many pages."""
         self._stats.inc_value("dedup/fruitless_sites")
         logger.warning(
-            "%s: the last %s brought nothing new. What only copies lead to is left, until a "
-            "page is new again: DEDUP_FRUITLESS",
+            "%s: the last %s brought nothing new. Links found only on copies wait "
+            "until a page is new again (DEDUP_FRUITLESS)",
             site,
             counted(pages, "page"),
         )

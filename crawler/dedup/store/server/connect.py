@@ -195,9 +195,9 @@ async def _inspect_server(client: Client, url: str, ttl: float | None) -> None:
     apart = max((abs(time.time() - of_server) for of_server in times), default=0.0)
     if apart > min(_SKEW, (ttl or _SKEW * 2) / 2):
         logger.warning(
-            "DEDUP_REDIS_URL %s: the clocks of that server and of this machine differ by %.0f "
-            "seconds. Whether a page was seen after it was gone, and when it expires (DEDUP_TTL), "
-            "is told by the machines' clocks, wrongly then: set them right.",
+            "DEDUP_REDIS_URL %s: the clocks of that server and of this machine "
+            "differ by %.0f seconds. They decide whether a page was seen after it "
+            "was gone, and when it expires (DEDUP_TTL): set them right.",
             mask_url(url),
             apart,
         )

@@ -100,9 +100,10 @@ class PrivateServer:
                 self.socket = self._alias / "data" / "server.sock"
                 if len(os.fsencode(self.socket)) > _LONGEST_SOCKET_PATH:
                     raise ServerError(
-                        f"the private server's socket would have a path longer than a system takes "
-                        f"({_LONGEST_SOCKET_PATH} bytes), both in DEDUP_DATA_DIR {self.folder} and "
-                        f"in TMPDIR {tempfile.gettempdir()}: set one of them to a shorter path"
+                        "the private server's socket would have a path longer than the system "
+                        f"allows ({_LONGEST_SOCKET_PATH} bytes), both in DEDUP_DATA_DIR "
+                        f"{self.folder} and in TMPDIR {tempfile.gettempdir()}: set one of them to "
+                        "a shorter path"
                     )
             async with asyncio.timeout(PATIENCE):
                 while True:
@@ -110,11 +111,12 @@ class PrivateServer:
                         break
                     await asyncio.sleep(_POLL)  # The supervisor is shutting the server down.
         except TimeoutError:
-            raise self._make_error("is going down and does not come to an end") from None
+            raise self._make_error("is shutting down and does not end") from None
         except OSError as error:
             raise ServerError(
-                f"DEDUP_DATA_DIR {self.folder} cannot hold the index ({error.strerror or error}): "
-                "choose a local folder that can be written, or set DEDUP_REDIS_URL to a server"
+                f"DEDUP_DATA_DIR {self.folder} cannot hold the index "
+                f"({error.strerror or error}): choose a writable local folder, or set "
+                "DEDUP_REDIS_URL to a server"
             ) from error
         await self.ensure_running(loaded=True)
         self._joined = True
@@ -124,8 +126,8 @@ class PrivateServer:
         try:
             if self._joined and not self._is_there():
                 logger.error(
-                    "DEDUP_DATA_DIR %s was removed while the index in it was in use, which is lost "
-                    "with it: the next crawl begins an empty one",
+                    "DEDUP_DATA_DIR %s was removed while its index was in use, so the index "
+                    "is lost: the next crawl begins an empty one",
                     self.folder,
                 )
             # Somebody may have killed the supervisor, and a server without one would never stop.
