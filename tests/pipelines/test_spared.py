@@ -129,6 +129,20 @@ async def test_what_makes_no_difference_is_fetched_once_more(web: Web, redis_url
         )
 
 
+def in_a_row(path: str) -> tuple[int, list[str]]:
+    page, draws = name_of(path), random.Random(path)
+    link = "/{}?utm_source={}&sid={}"
+    links = [link.format(page + 1, draws.choice("abc"), draws.getrandbits(60)) for _ in range(5)]
+    return page, links if page < 40 else []
+
+
+async def test_a_copy_is_not_fetched_while_its_page_is_under_way(web: Web, redis_url: str) -> None:
+    """Where each page leads to the next alone, nothing else is left to do meanwhile."""
+    fetched, texts, _ = await fetch(web, in_a_row, redis_url)
+    assert len(texts) == 41
+    assert len(fetched) <= 2 * 41
+
+
 @pytest.mark.parametrize("name", ["page", "id", "lang"])
 async def test_what_matters_is_fetched_once(web: Web, redis_url: str, name: str) -> None:
     """Not one page is lost, and none is fetched twice."""

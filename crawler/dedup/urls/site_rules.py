@@ -110,8 +110,15 @@ class SiteRules:
         if not self.rules:
             return None
         twin = self._urls.find_fetched(parts)
-        if twin is None:
-            return None
+        return None if twin is None else self._list_covered(parts, twin)
+
+    def would_spare(self, parts: UrlParts, twin: UrlParts) -> bool:
+        """Whether rules will say that a URL's text has come, once that of another has."""
+        is_alike = self.rules and self._strict_key(parts) == self._strict_key(twin)
+        return bool(is_alike) and self._list_covered(parts, twin) is not None
+
+    def _list_covered(self, parts: UrlParts, twin: UrlParts) -> list[str] | None:
+        """The rules for all that two URLs do not have alike; None if there is none for some."""
         names, values = sorted(parts.list_differences(twin)), dict(parts.features)
         return names if all(self._covers(name, values.get(name), parts) for name in names) else None
 

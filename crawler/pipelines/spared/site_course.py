@@ -28,6 +28,7 @@ class Decision(NamedTuple):
 
 
 class _Flight(NamedTuple):
+    parts: UrlParts
     is_trial: bool
     is_doubtful: bool
     started: float
@@ -82,13 +83,22 @@ class SiteCourse:
             doubtful = sum(1 for one in self._flights.values() if one.is_doubtful)
             if doubtful and barren + doubtful >= self.patience:
                 return WAITS
+        if is_suspect and not checks and self._awaits_twin(parts):
+            return WAITS
         trials = sum(1 for one in self._flights.values() if one.is_trial)
         if is_suspect and trials >= self._trials:
             return WAITS
         self.rules.note_request(parts)
         is_trial = is_suspect or checks
-        self._flights[url] = _Flight(is_trial, is_doubtful or checks, time.monotonic())
+        self._flights[url] = _Flight(parts, is_trial, is_doubtful or checks, time.monotonic())
         return MADE
+
+    def _awaits_twin(self, parts: UrlParts) -> bool:
+        """Whether a request is under way whose page will spare this one.
+
+        Where each page links to the next alone, nothing else is left to do until it comes.
+        """
+        return any(self.rules.would_spare(parts, one.parts) for one in self._flights.values())
 
     def find_reasons(self, parts: UrlParts) -> tuple[str, ...] | None:
         """The rules by which a request is not even queued; None if it may be made."""
