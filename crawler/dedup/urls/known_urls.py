@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -93,6 +93,11 @@ class KnownUrls:
         """The URL that has the content of this one, by the rules."""
         return self._series_of(parts).fetched.get(self._strict_key(parts))
 
+    def key_uncompared(self, parts: UrlParts) -> Key | None:
+        """What URLs share that have the content of this one by the rules; None if two had it."""
+        key = self._strict_key(parts)
+        return key if self._series_of(parts).fetches[key] < 2 else None
+
     def list_twins(self, parts: UrlParts, content: int) -> list[UrlParts]:
         """URLs that may have the content of this one, and had this."""
         return self._series_of(parts).twins.get((self._loose_key(parts), content), [])
@@ -117,11 +122,12 @@ class _Series:
         self.twins: dict[Key, list[UrlParts]] = {}
         self.neighbours: dict[Key, deque[UrlParts]] = {}
         self.fetched: dict[Key, UrlParts] = {}
+        self.fetches: Counter[Key] = Counter()
 
     def sort(self, loose_key: KeyFunction, strict_key: KeyFunction) -> None:
         self.found = {loose_key(parts) for parts in self.urls}
         self.requested = {loose_key(parts) for parts, asked in self.urls.items() if asked}
-        for urls in self.twins, self.neighbours, self.fetched:
+        for urls in self.twins, self.neighbours, self.fetched, self.fetches:
             urls.clear()
         for parts, content in self.pages:
             self.sort_in(parts, content, loose_key(parts), strict_key(parts))
@@ -132,9 +138,10 @@ class _Series:
             twins.append(parts)
         self.neighbours.setdefault(loose, deque(maxlen=_NEIGHBOURS)).append(parts)
         self.fetched.setdefault(strict, parts)
+        self.fetches[strict] += 1
 
     def drop_oldest(self) -> None:
         self.pages.popleft()
-        for urls in self.twins, self.neighbours, self.fetched:
+        for urls in self.twins, self.neighbours, self.fetched, self.fetches:
             while len(urls) > len(self.pages):
                 del urls[next(iter(urls))]

@@ -71,6 +71,11 @@ class SiteRules:
         """The features that matter, to whatever kind of URLs."""
         return set().union(*self._matters.values())
 
+    @property
+    def has_erred(self) -> bool:
+        """Whether a rule was revoked."""
+        return bool(self._revoked)
+
     def _matters_to(self, kind: UrlKind) -> AbstractSet[str]:
         """The features that matter to URLs of a kind."""
         whole, own = self._matters[_WHOLE_SITE], self._matters.get(kind)
@@ -121,6 +126,10 @@ class SiteRules:
         """The rules for all that two URLs do not have alike; None if there is none for some."""
         names, values = sorted(parts.list_differences(twin)), dict(parts.features)
         return names if all(self._covers(name, values.get(name), parts) for name in names) else None
+
+    def key_uncompared(self, parts: UrlParts) -> Key | None:
+        """A key of the page that a URL leads to by the rules; None if two URLs of it have come."""
+        return self._urls.key_uncompared(parts)
 
     def list_guesses(self, parts: UrlParts, names: Iterable[str]) -> list[tuple[str, str]]:
         """Of these rules those that cover a value of the URL without having seen it."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 10_000  # that are remembered
 _CHECKED: Final = 20  # one more request checks a rule for so many pages that are new
+_MOST_PAGES: Final = 64  # that are compared
 _MOST_GUESSES: Final = 16  # values of a feature that are each checked; more are drawn from
 
 
@@ -75,12 +76,19 @@ class LeftRequests:
         return found
 
     def take_checks(
-        self, rules: Iterable[str], new: int, guesses: Callable[[Left], list[tuple[str, str]]]
+        self,
+        rules: Iterable[str],
+        new: int,
+        guesses: Callable[[Left], list[tuple[str, str]]],
+        uncompared: Callable[[Left], object] = lambda _: None,
+        room: int = 0,
     ) -> list[Left]:
         """Hand over, of the requests that were spared, some by each rule, drawn at random.
 
         `new` pages have brought news by now; what checks lead to is not checked for ever. Of values
-        that no page has been seen with, which `guesses` names, each is checked if they are few.
+        that no page has been seen with, which `guesses` names, each is checked if they are few. And
+        while there is `room`, so are pages of which one URL alone has come, which have keys that
+        `uncompared` tells: what differs on a few pages only is found there.
         """
         if self._checked == new:
             return []
@@ -88,10 +96,14 @@ class LeftRequests:
         wanted = dict.fromkeys(rules, 1 + new // _CHECKED)
         drawn = set()
         guessed: dict[str, dict[str, int]] = {}
+        pages: dict[object, int] = {}
         for place in random.sample(range(len(self.all)), len(self.all)):
             for name, value in guesses(self.all[place]):
                 guessed.setdefault(name, {})[value] = place
             names = [name for name in self.all[place].reasons if wanted.get(name)]
+            key = uncompared(self.all[place]) if wanted.keys() & self.all[place].reasons else None
+            if key is not None:
+                pages.setdefault(key, place)
             if names:
                 drawn.add(place)
                 for name in names:
@@ -99,6 +111,8 @@ class LeftRequests:
         for places_of in guessed.values():
             if len(places_of) <= min(_MOST_GUESSES, new // 2):
                 drawn.update(places_of.values())
+        others = [place for place in pages.values() if place not in drawn]
+        drawn.update(others[: max(min(_MOST_PAGES, room - len(drawn)), 0)])
         found: list[Left] = []
         places = iter(range(len(self.all)))
         self._take(lambda _: next(places) in drawn, found)

@@ -81,6 +81,7 @@ class Novelty:
 
     def __init__(self, copy_depth: int) -> None:
         self.new = 0  # pages whose text had not come before
+        self.seen = 0  # pages in all
         self.barren = 0  # pages since the last of them
         self._copy_depth = copy_depth
         self._contents: set[int] = set()
@@ -122,6 +123,7 @@ class Novelty:
         self, page: int, kind: UrlKind, found_on: Found, content: int, outline: int | None
     ) -> bool:
         """Note the content of a page, and the outline of a short text; whether it had not come."""
+        self.seen += 1
         is_new = content not in self._contents
         if is_new and len(self._contents) < _MOST_CONTENTS:
             self._contents.add(content)

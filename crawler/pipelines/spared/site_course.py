@@ -17,6 +17,7 @@ _LEAST_TRIALS: Final = 2  # requests under way at once of which rules may be lea
 _MOST_TRIALS: Final = 64
 _EXPLORED: Final = 20  # one page is fetched in spite of the rules for so many that are new
 _LEAST_FRUITLESS: Final = 10
+_MOST_A_PAGE: Final = 2  # fetches for each page that is new, so that others may be compared
 _LONGEST_FLIGHT: Final = 60.0  # seconds after which nobody waits for a request any more
 
 
@@ -147,7 +148,17 @@ class SiteCourse:
 
     def take_checks(self) -> list[Left]:
         """Hand over requests that were spared, enough to check all rules."""
-        return self.left.take_checks(self.rules.rules, self.novelty.new, self._list_guesses)
+        new = self.novelty.new
+        room = max(_MOST_A_PAGE * new - self.novelty.seen, 0)
+        if self.rules.has_erred:  # then it may err on other pages, too
+            room = len(self.left.all)
+        return self.left.take_checks(
+            self.rules.rules, new, self._list_guesses, self._key_uncompared, room
+        )
+
+    def _key_uncompared(self, left: Left) -> object:
+        parts = split_url(left.request.url)
+        return self.rules.key_uncompared(parts) if parts is not None else None
 
     def _list_guesses(self, left: Left) -> list[tuple[str, str]]:
         parts = split_url(left.request.url)
