@@ -115,6 +115,7 @@ def test_every_key_is_described(socket, server):
         "rules",
         "seen",
         "crawls",
+        "anchor",
     }  # of which these pages need none
     assert found | others == described
 

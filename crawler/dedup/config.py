@@ -11,6 +11,7 @@ from .errors import ConfigError
 from .identity import identity
 from .index_settings import IndexSettings
 from .parsing import given, parsed, setting_name
+from .passages import CONTAINED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,8 @@ class DedupConfig(IndexSettings, CrawlSettings):
         self._check_numbers()
         self._check_method()
         self._check_fields()
+        if CONTAINED in self.drop and self.containment is None:
+            raise ConfigError("DEDUP_DROP expects DEDUP_CONTAINMENT to be set for 'contained'")
 
     def _check_fields(self) -> None:
         taken: dict[str, str] = {}  # HTML would be compared as if it were a text, or an address

@@ -115,10 +115,10 @@ class CrawlSettings:
         "Whether plain text counts as a page, and, with the extra `files` installed, PDF, Word "
         "and EPUB files. The spider `site` fetches these files only with that extra.",
     )
-    drop: frozenset[Kind] = setting(
+    drop: frozenset[str] = setting(
         frozenset({Kind.EXACT, Kind.NEAR, Kind.REPEATED}),
         parsing.kinds,
-        "Verdicts whose items are dropped.",
+        "Verdicts whose items are dropped, and `contained` for pages that a longer one contains.",
     )
     tag_field: str | None = setting(
         "dedup",

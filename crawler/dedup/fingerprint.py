@@ -12,9 +12,11 @@ import xxhash
 
 from .scopes import mask_fingerprint, mask_shingles
 from .sketches import Method, Sketcher, TwoStage
+from .sketches.anchors import SIZE, are_anchors, find_anchors
 from .sketches.hashing import sorted_unique
 from .sketches.lsh import TABLE_KEY_BITS
 from .sketches.odd import LEVELS, SIMHASH, OddSketch, odd_sketches
+from .sketches.shingles import Shingler
 from .text.normaliser import Normaliser, single_spaced
 from .text.segmentation import make_segmenter
 
@@ -42,7 +44,8 @@ class Fingerprint:
     are verified with, the page's own first; both are empty for a text too short for a shingle.
     ``own`` tells what a page has of its own: the hash of its heading (2 bytes, 0 without one), the
     fours of words of its text that are not its site's (1), and from how many contents the site's
-    template was known then (1).
+    template was known then (1). ``anchors`` are those of :mod:`.sketches.anchors`, in an index with
+    ``DEDUP_CONTAINMENT``.
     """
 
     exact: bytes
@@ -50,6 +53,7 @@ class Fingerprint:
     bands: bytes = b""
     odd: tuple[OddSketch, ...] = ()
     own: bytes = NO_OWN
+    anchors: bytes = b""
 
 
 def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
@@ -121,6 +125,10 @@ class Fingerprinter:
         self._correct = make_corrector(config)
         self._sketcher = make_sketcher(config, seed)
         self._most_keys = self._sketcher.method.most_keys
+        shingler = self._sketcher.shingler
+        own = Shingler(size=SIZE, normaliser=shingler.normaliser, seed=seed)
+        self._anchored = own if config.containment is not None else None
+        self._is_anchored_alike = shingler == own
 
     def __call__(
         self, text: str, whole: str | None = None, *, least: float | None = None
@@ -134,8 +142,11 @@ class Fingerprinter:
             page = replace(page, exact=self.exact(whole))
         if normalised is None:
             return page
-        shingles = sorted_unique(self._sketcher.shingler.of_encoded(normalised))
-        return self._sketched(page, shingles, self._sketcher.sketch_shingles(shingles), least)
+        hashes = self._sketcher.shingler.of_encoded(normalised)
+        anchors = self._find_anchors(normalised, hashes)
+        shingles = sorted_unique(hashes)
+        sketch = self._sketcher.sketch_shingles(shingles)
+        return self._sketched(page, shingles, sketch, anchors, least)
 
     def scoped(self, page: Fingerprint, scope: str) -> Fingerprint:
         """The fingerprint of a page of a scope, see :mod:`.scopes`."""
@@ -185,14 +196,17 @@ class Fingerprinter:
             sketches = self._sketcher.method.sketch_batch(hashes, offsets)
             for span, sketch in zip(pairwise(offsets.tolist()), sketches, strict=True):
                 number = next(numbers)
-                shingles = sorted_unique(hashes[slice(*span)])
-                found[number] = self._sketched(found[number], shingles, sketch)
+                own = hashes[slice(*span)]
+                anchors = self._find_anchors(encoded[number], own)
+                found[number] = self._sketched(found[number], sorted_unique(own), sketch, anchors)
         return found
 
     def fits(self, page: Fingerprint) -> bool:
         """Whether a fingerprint that comes from elsewhere has the shape of those made here."""
+        if not are_anchors(page.anchors):
+            return False
         if not page.bands and not page.odd:
-            return True
+            return not page.anchors
         if not page.words or len(page.bands) % 4 or not 0 < len(page.bands) // 4 <= self._most_keys:
             return False
         method = self._sketcher.method
@@ -223,6 +237,7 @@ class Fingerprinter:
         page: Fingerprint,
         shingles: ShingleArray,
         sketch: SketchArray,
+        anchors: bytes,
         least: float | None = None,
     ) -> Fingerprint:
         keys = self._sketcher.keys(sketch) & _KEY_MASK
@@ -233,4 +248,12 @@ class Fingerprinter:
         method = self._sketcher.method
         terms = self._bits, self._threshold, least
         odd = verification_sketches(method, shingles, sketch, *terms)
-        return replace(page, bands=keys.astype(">u4").tobytes(), odd=odd)
+        return replace(page, bands=keys.astype(">u4").tobytes(), odd=odd, anchors=anchors)
+
+    def _find_anchors(self, normalised: bytes, hashes: ShingleArray) -> bytes:
+        """The anchors of a text, if the index has any, whose shingles are given in its order."""
+        if self._anchored is None:
+            return b""
+        if not self._is_anchored_alike:
+            hashes = self._anchored.of_encoded(normalised)
+        return find_anchors(hashes)

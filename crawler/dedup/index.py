@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import InputError, ServerError
 from .exchange.replay import replayed
-from .exchange.requests import record_of, verdict_of
+from .exchange.requests import record_of
 from .exchange.spool import Waiting
 from .identity import host
 from .matches import Match, Matcher
@@ -92,7 +92,7 @@ class DuplicateIndex(OpenIndex):
         answer = await self._exchange.check(request)
         if template is not None and answer.template is not None:
             template.take(*answer.template)
-        return verdict_of(url, answer, self.config.sketch_bits, request=request)
+        return self._verdict_of(url, answer, request)
 
     async def meet(self, url: str, template: SharedTemplate) -> None:
         """Take in what the index knows of a site's template, before the site's first page is read.
@@ -201,11 +201,10 @@ class DuplicateIndex(OpenIndex):
         if self._spool is None or not any(self.spooled()[0]):
             return
         await self.store.open()
-        bits = self.config.sketch_bits
         answers = replayed(self._spool, self.store, told)
         async with aclosing(answers):  # lest what is not done wait for the collector
             async for request, answer in answers:
-                yield verdict_of(request.url, answer, bits, request=request)
+                yield self._verdict_of(request.url, answer, request)
 
     def spooled(self) -> tuple[Waiting, Waiting]:
         """What is in the spool: of this index, and what it cannot check: of others, and damaged

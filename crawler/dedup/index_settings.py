@@ -63,6 +63,13 @@ class IndexSettings:
         "registered `domain`; or, with the name of an item field, those with the same value in "
         "it.",
     )
+    containment: float | None = setting(
+        None,
+        parsing.optional(parsing.number(0, 1)),
+        "Share of a page's text, such as 0.9, from which verdicts name longer pages that have it, "
+        "and shorter ones that the page has. Takes about 120 bytes for a page of 630 words. "
+        "Unset: none are looked for.",
+    )
     method: str = setting(
         "fast",
         parsing.one_of(*METHODS),

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from .candidates import BY_KEYS, Evidence, Rule
 from .fingerprint import Fingerprint
+from .passages import Containment, find_containment
 from .sketches.similarity import Estimate
+from .store.layout import MORE
 from .store.records import Candidates, PageRecord, read_records
 from .verdict import Kind, plain
 
@@ -33,7 +35,8 @@ class Match:
     shingles that the page has. ``duplicate_of`` is the kept page that stands for it, None if it is
     kept itself. Of a near-duplicate in the index no sketch is stored: its similarity is reckoned
     from what it and the text have in common with its original, and the interval holds all that is
-    possible then.
+    possible then. With ``DEDUP_CONTAINMENT`` there are also pages that the text ``contains`` or is
+    ``contained_in``, as their ``kind`` says; nothing bounds their similarity.
     """
 
     url: str
@@ -41,7 +44,7 @@ class Match:
     low: float
     high: float
     containment: float
-    kind: Kind
+    kind: str
     duplicate_of: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,6 +59,7 @@ class Matcher:
         self._page = page
         self._rule = Rule.of(config.make_method())
         self._bits = config.sketch_bits
+        self._least_share = config.containment
         self._threshold = max(threshold or config.threshold, self._rule.least_similarity)
         self._oldest = 0.0 if config.ttl is None else time.time() - config.ttl
         self._keys = self._keys_of(page.bands)
@@ -73,6 +77,7 @@ class Matcher:
         question = partial(store.find_candidates, self._page, odd_bytes=odd_bytes, copies=copies)
         found = await ask(question)
         self._compare_kept(found.kept)
+        self._take_overlapping(found.overlapping)
         for record in found.copies:
             self._take_copy(record)
         if copies and self._found and found.rest is not None:
@@ -85,6 +90,25 @@ class Matcher:
             if estimate and estimate.similarity >= self._threshold:
                 self._found[record.number] = record.url, estimate
                 self._note(record, estimate, containment)
+
+    def _take_overlapping(self, records: Sequence[PageRecord]) -> None:
+        """Take in the pages that the text contains, or that contain it, and that it is not like.
+
+        The share is that of the shorter one's shingles; the similarity follows from their words.
+        """
+        if self._least_share is None:
+            return
+        page, known = self._page, {one.url: one for one in records}
+        but = frozenset(one.url for one in self._matches)
+        live = [one for one in records if not self._is_out(one)]
+        shares = find_containment(page, live, self._least_share, number=MORE, but=but)
+        for kind, some in zip(Containment._fields, shares, strict=True):
+            for one in some:
+                other = known[one.url].words
+                shared = one.share * min(page.words, other)
+                similarity = shared / (page.words + other - shared)
+                values = similarity, 0.0, 1.0, min(1.0, shared / page.words)
+                self._matches.append(Match(one.url, *values, kind))
 
     def _take_copy(self, record: PageRecord) -> None:
         """Take in a page if it is a copy of one that was taken in, and may be as similar."""

@@ -17,7 +17,7 @@ from .exchange.spool import Spool
 from .fingerprint import Fingerprint, Fingerprinter
 from .scopes import scope_of
 from .store.cluster.spread_index import SpreadIndex
-from .store.messages import CheckRequest, Crawl, Forget, Gone
+from .store.messages import Answer, CheckRequest, Crawl, Forget, Gone
 from .store.server.connect import open_server, server_name
 from .store.single import RedisIndex
 from .verdict import Verdict
@@ -162,7 +162,12 @@ class OpenIndex:
 
     async def _decided(self, url: str, request: CheckRequest) -> Verdict:
         answer = await self._exchange.check(request)
-        return verdict_of(url, answer, self.config.sketch_bits, request=request)
+        return self._verdict_of(url, answer, request)
+
+    def _verdict_of(self, url: str, answer: Answer, request: CheckRequest) -> Verdict:
+        config = self.config
+        containment = config.containment
+        return verdict_of(url, answer, config.sketch_bits, request=request, containment=containment)
 
     async def _noted(self, reports: list[Gone]) -> list[bool]:
         if not await self._is_there():

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from .errors import ConfigError
+from .passages import CONTAINED
 from .verdict import Kind
 
 PREFIX = "DEDUP_"
@@ -225,9 +226,10 @@ def one_of(*words: str) -> Callable[[Any], str]:
     return parse
 
 
-def kinds(value: Any) -> frozenset[Kind]:
+def kinds(value: Any) -> frozenset[str]:
     known = [kind for kind in Kind if kind is not Kind.UNCHECKED]  # a fault is no reason to drop
-    return frozenset(map(Kind, _some_of("verdicts", known, value)))
+    found = _some_of("verdicts", [*known, CONTAINED], value)
+    return frozenset(word if word == CONTAINED else Kind(word) for word in found)
 
 
 def function(value: Any) -> str | Callable[[Any], str]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from .errors import InputError
 from .identity import domain, host
+from .sketches.anchors import mask_anchors
 
 if TYPE_CHECKING:
     from .config import DedupConfig
@@ -78,6 +79,7 @@ def mask_fingerprint(
         exact=_xor(page.exact, exact),
         bands=_mask_keys(page.bands, key, one_table),
         odd=tuple(one._replace(bits=_xor(one.bits, odd)) for one in page.odd),
+        anchors=mask_anchors(page.anchors, key),
     )
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..wording import round_down
+from .passages import Containment, Share
 
 
 class Kind(StrEnum):
@@ -36,6 +37,8 @@ class Verdict:
     the kept page whose place this one took, see ``DEDUP_PREFER``; that is a copy of this one now.
     ``canonical`` is the other page of the index that this one names as canonical. ``unconfirmed``
     says that nobody has seen ``duplicate_of`` since the crawl began: its text may be another now.
+    ``contains`` and ``contained_in`` are shorter pages that this one has, and longer ones that have
+    it; None without ``DEDUP_CONTAINMENT``.
     """
 
     kind: Kind
@@ -49,6 +52,13 @@ class Verdict:
     replaces: str | None = None
     canonical: str | None = None
     unconfirmed: bool = False
+    contains: tuple[Share, ...] | None = None
+    contained_in: tuple[Share, ...] | None = None
+
+    @property
+    def container(self) -> Share | None:
+        """The page that has most of this one, of those that the crawl has seen."""
+        return next((one for one in self.contained_in or () if not one.unconfirmed), None)
 
     def __post_init__(self) -> None:
         if self.standing is None:
@@ -62,6 +72,10 @@ class Verdict:
         """
         # `asdict` would take six times as long, for it copies what nobody can change.
         values = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in Containment._fields:
+            shares = values.pop(name)
+            if shares is not None:
+                values[name] = [one.to_dict() for one in shares]
         return {k: str(v) if isinstance(v, Kind) else v for k, v in values.items()}
 
 

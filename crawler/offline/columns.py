@@ -41,6 +41,7 @@ PAGES: Final = pa.schema(
         ("bands", pa.list_(pa.int64())),
         ("odd", pa.binary()),
         ("own", pa.binary()),
+        ("anchors", pa.binary()),
         ("rank", pa.binary()),
         ("fault", pa.string()),
     ]
@@ -82,7 +83,7 @@ def read_pages(
         fingerprints = iter(fingerprinter.many(one.text for one in group if one.text is not None))
         rows_found: list[tuple[Any, ...]] = []
         for one in group:
-            cells: tuple[Any, ...] = (None,) * 6
+            cells: tuple[Any, ...] = (None,) * 7
             if one.page is not None:
                 page = one.page.complete(next(fingerprints), fingerprinter, config)
                 rank = one.page.rank(config, page.words) or None
@@ -92,7 +93,7 @@ def read_pages(
 
 
 def cells_of(page: Fingerprint, url: str) -> tuple[Any, ...]:
-    """The cells of a page in :data:`PAGES`, from ``exact`` to ``own``.
+    """The cells of a page in :data:`PAGES`, from ``exact`` to ``anchors``.
 
     Texts that are no copies, as their headings are others, have different hashes in ``exact``.
     ``own`` is what the page has of its own, and then its host.
@@ -100,13 +101,23 @@ def cells_of(page: Fingerprint, url: str) -> tuple[Any, ...]:
     keys = np.frombuffer(page.bands, ">u4").tolist() or None
     heading = page.own[:2]
     exact = page.exact + heading if any(heading) and page.own[2] < FEW else page.exact
-    return exact, page.words, keys, odd_cell(page.odd), page.own + host(url).encode()
+    own = page.own + host(url).encode()
+    return exact, page.words, keys, odd_cell(page.odd), own, page.anchors or None
 
 
 def odd_cell(sketches: Iterable[OddSketch]) -> bytes | None:
     """Odd sketches as they stand in :data:`PAGES`, one behind the other; None if there is none."""
     parts = (one.level.to_bytes(1) + one.members.to_bytes(2) + one.bits for one in sketches)
     return b"".join(parts) or None
+
+
+def read_odd(cell: bytes, size: int) -> tuple[OddSketch, ...]:
+    """The odd sketches, each of so many bytes, that :func:`odd_cell` has written."""
+    width = _ODD_HEAD + size
+    parts = (cell[at : at + width] for at in range(0, len(cell), width))
+    return tuple(
+        OddSketch(one[0], int.from_bytes(one[1:_ODD_HEAD]), one[_ODD_HEAD:]) for one in parts
+    )
 
 
 def _make_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:

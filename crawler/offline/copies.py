@@ -55,7 +55,8 @@ def distinct_texts(pages: DataFrame) -> DataFrame:
     spans = whole.groupBy("exact").agg(
         F.min("position").alias("text"), F.max("position").alias("last")
     )
-    first = whole.select(F.col("position").alias("text"), "bands", "odd", "own")
+    cells = ("bands", "odd", "own", "words", "anchors")
+    first = whole.select(F.col("position").alias("text"), *cells)
     return spans.join(first, "text")
 
 

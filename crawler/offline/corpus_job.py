@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..dedup.config import DedupConfig
 from ..dedup.errors import ConfigError, InputError
 from ..dedup.parsing import function_name, setting_name
-from . import columns, copies
+from . import columns, copies, passages
 from .exclusion import hold_folder
 from .known import Export, read_known
 from .records.files import OFFSET_BITS, File, Piece, cut_pieces, is_local, join_pieces, piece_size
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Of the work that a folder can hold; another number makes a run refuse to take it up.
-_LAYOUT: Final = 5
-_RESULTS: Final = ("duplicates", "clusters", "kept")
+_LAYOUT: Final = 6
+_RESULTS: Final = ("duplicates", "clusters", "contained", "kept")
 # Settings that say where an index is and what is done with its verdicts, not what they are.
 _WITHOUT_EFFECT: Final = frozenset(
     {"redis_url", "namespace", "data_dir", "timeout", "on_error", "drop", "tag_field", "ttl"}
@@ -47,7 +47,7 @@ _PIECES: Final = (
 )
 _PAGES: Final = (
     "position long, piece long, url string, exact binary, words long, bands array<long>, "
-    "odd binary, own binary, rank binary, fault string"
+    "odd binary, own binary, anchors binary, rank binary, fault string"
 )
 
 
@@ -124,6 +124,10 @@ class Corpus:
             lambda: copies.list_clusters(duplicates, all_pages, self._list_files()),
             is_result=True,
         )
+        if self._config.containment is not None:
+            find = partial(passages.contained_pages, texts, both, dropped, odd_bytes=bits // 8)
+            least = self._config.containment
+            self._run_stage("contained", lambda: find(least=least), is_result=True)
         with rows_one_by_one(self._spark):
             self._run_stage("kept", lambda: self._write_outputs(duplicates, clusters))
         return count_pages(self._files, pages, duplicates, clusters, self._seconds)

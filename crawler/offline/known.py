@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -64,6 +65,7 @@ def read_known(batches: Iterable[pa.RecordBatch], export: Export) -> Iterator[pa
 
 
 def _cells_of(record: PageRecord) -> dict[str, object]:
-    names = ("exact", "words", "bands", "odd", "own")
-    cells = dict(zip(names, cells_of(record.fingerprint, record.url), strict=True))
+    names = ("exact", "words", "bands", "odd", "own", "anchors")
+    page = replace(record.fingerprint, anchors=record.anchors)
+    cells = dict(zip(names, cells_of(page, record.url), strict=True))
     return {"position": record.number - _NUMBERS, "url": record.url, **cells}

@@ -1,11 +1,12 @@
 """Item pipelines: strip a page's chrome; detect and drop duplicates."""
 
 from .chrome import ChromePipeline
-from .dropping import DroppedPage, ExactDuplicate, NearDuplicate
+from .dropping import ContainedPage, DroppedPage, ExactDuplicate, NearDuplicate
 from .duplicates import DuplicatePipeline
 
 __all__ = [
     "ChromePipeline",
+    "ContainedPage",
     "DroppedPage",
     "DuplicatePipeline",
     "ExactDuplicate",

@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from scrapy.exceptions import DropItem
 
+from ..dedup.passages import CONTAINED
 from ..dedup.verdict import Kind, Verdict
 from ..wording import similarity_in_words
 
@@ -16,7 +17,7 @@ class DroppedPage(DropItem):
     Scrapy counts drops by class, in ``item_dropped_reasons_count/…``.
     """
 
-    def __init__(self, verdict: Verdict, kind: Kind) -> None:
+    def __init__(self, verdict: Verdict, kind: str) -> None:
         # Scrapy logs the whole item with the reason: at DEBUG, for there may be many.
         super().__init__(describe_verdict(verdict, kind), log_level="DEBUG")
         self.verdict = verdict
@@ -31,14 +32,19 @@ class NearDuplicate(DroppedPage):
     """The page resembles a kept page at least as much as ``DEDUP_THRESHOLD`` asks."""
 
 
+class ContainedPage(DroppedPage):
+    """A longer page has as much of the page as ``DEDUP_CONTAINMENT`` asks; it is no copy."""
+
+
 _CLASSES = {Kind.EXACT: ExactDuplicate, Kind.NEAR: NearDuplicate}
 
 
-def drop_reason(verdict: Verdict, drop: AbstractSet[Kind]) -> DroppedPage | None:
+def drop_reason(verdict: Verdict, drop: AbstractSet[str]) -> DroppedPage | None:
     """The reason to drop a page, or None to let it pass.
 
     An unchanged copy of a page that was dropped goes the way of that page, by ``standing``. An
     unchecked page passes, whatever `drop` holds: that nobody answered is no reason to lose a page.
+    A page that is contained in another passes until the crawl has seen that.
 
     >>> drop_reason(Verdict(Kind.EXACT, "/print", "/"), {Kind.EXACT})
     ExactDuplicate("exact: '/print' of '/'")
@@ -50,13 +56,18 @@ def drop_reason(verdict: Verdict, drop: AbstractSet[Kind]) -> DroppedPage | None
     for kind in (verdict.kind, verdict.standing):
         if kind is not None and kind in drop:
             return _CLASSES.get(kind, DroppedPage)(verdict, kind)
+    if CONTAINED in drop and verdict.container is not None:
+        return ContainedPage(verdict, CONTAINED)
     return None
 
 
-def describe_verdict(verdict: Verdict, kind: Kind | None) -> str:
+def describe_verdict(verdict: Verdict, kind: str | None) -> str:
     """One line on a page: what it is, what it repeats and how closely."""
     # repr: an address with a line break in it must not begin a line of the log.
     line = f"{kind}: {verdict.url!r}"
+    if kind == CONTAINED and verdict.container is not None:
+        other, share, _ = verdict.container
+        return f"{line} in {other!r}, share {similarity_in_words(share, 3)}"
     if verdict.duplicate_of is not None:
         line += f" of {verdict.duplicate_of!r}"
     if kind is Kind.NEAR and verdict.similarity is not None:

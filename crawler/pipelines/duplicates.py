@@ -236,6 +236,10 @@ class DuplicatePipeline:
         if verdict.replaces is not None:
             self._count("dedup/replaced")
             logger.info("%r takes the place of %r", verdict.url, verdict.replaces)
+        if verdict.contains:
+            self._count("dedup/contains")
+        if verdict.contained_in:
+            self._count("dedup/contained_in")
         reason = drop_reason(verdict, self.config.drop)
         if reason is not None:
             self.outcome.dropped += 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.exporters import CsvItemExporter
 
+from ..dedup.passages import Containment
 from ..project import project_config
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ def arrow_type() -> Any:
 
     texts = ("kind", "url", "duplicate_of", "standing", "replaces", "canonical")
     numbers = ("similarity", "low", "high")
+    share = pa.struct([("url", pa.string()), ("share", pa.float64()), ("unconfirmed", pa.bool_())])
     return pa.struct(
         [(name, pa.string()) for name in texts]
         + [(name, pa.float64()) for name in numbers]
         + [("cluster", pa.int64()), ("unconfirmed", pa.bool_())]
+        + [(name, pa.list_(share)) for name in Containment._fields]
     )

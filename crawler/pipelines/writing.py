@@ -16,7 +16,7 @@ _LONGEST_REASON: Final = 200  # characters of what a type says of a value that i
 
 
 class Tag(dict[str, Any]):
-    """The verdict of an item, without the keys that say nothing: null, and False.
+    """The verdict of an item, without the keys that say nothing: null, False and [].
 
     >>> from ..dedup.verdict import Kind
     >>> tag = Tag(Verdict(Kind.UNIQUE, "https://example.com/", cluster=7))
@@ -27,7 +27,7 @@ class Tag(dict[str, Any]):
     def __init__(self, verdict: Verdict) -> None:
         self._silent = verdict.to_dict()
         super().__init__(
-            (k, v) for k, v in self._silent.items() if v is not None and v is not False
+            (k, v) for k, v in self._silent.items() if v not in (None, []) and v is not False
         )
 
     def __missing__(self, key: str) -> Any:

@@ -45,7 +45,8 @@ def test_a_verdict_as_plain_values() -> None:
     """All of its fields, in their order, and nothing that JSON or YAML would not take as it is."""
     verdict = Verdict(Kind.UNCHANGED, "/b", "/a", 0.9, 0.8, 1.0, 7, Kind.NEAR, "/c", "/d")
     found = verdict.to_dict()
-    assert list(found) == [one.name for one in fields(Verdict)]
+    optional = ("contains", "contained_in")  # of indexes with DEDUP_CONTAINMENT alone
+    assert list(found) == [one.name for one in fields(Verdict) if one.name not in optional]
     assert list(found.values()) == [
         "unchanged", "/b", "/a", 0.9, 0.8, 1.0, 7, "near", "/c", "/d", False,
     ]  # fmt: skip

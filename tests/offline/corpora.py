@@ -40,6 +40,16 @@ def pages(originals: int = 30) -> list[tuple[str, str]]:
     return [(f"https://site{i % 7}.example/page/{i}", one) for i, one in enumerate(found)]
 
 
+def quoting() -> list[tuple[str, str]]:
+    """Pages with whole others in them, which come before them or behind."""
+    found = []
+    for number in range(12):
+        short, around = article(2000 + number, 160), article(3000 + number, 200 + 60 * number)
+        pair = [text(short), text([*around[:99], *short, *around[99:]])]
+        found += pair[:: -1 if number % 2 else 1]
+    return [(f"https://quotes.example/{number}", one) for number, one in enumerate(found)]
+
+
 def licences(count: int) -> list[tuple[str, str]]:
     """Texts that people wrote, many the same but for a name: licences of what is installed."""
     found: dict[str, str] = {}

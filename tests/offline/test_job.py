@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(300)]
 ROOT = Path(__file__).parents[2]
 # Verdicts are compared with those of texts, of whose sites nothing is known.
-CONFIG = DedupConfig(seed=7, templates=False)
+CONFIG = DedupConfig(seed=7, templates=False, containment=0.9)
 SUBMIT = ROOT / "crawler" / "offline" / "submit.py"
 REFUSED = "An error occurred while calling o68.parquet"  # as py4j says it
 QUIET = {
@@ -107,6 +107,27 @@ def duplicates(spark: SparkSession, out: Path) -> dict[str, tuple[Any, ...]]:
     return {row.url: tuple(row[name] for name in names) for row in rows}
 
 
+def contained(spark: SparkSession, out: Path) -> set[tuple[Any, ...]]:
+    """The pages that a longer one contains, that one, and the share."""
+    rows = spark.read.parquet(f"{out}/contained").collect()
+    found = {(row.url, row.contained_in, row.share) for row in rows}
+    assert len(found) == len(rows) > 5
+    return found
+
+
+def named_in(said: list[Verdict]) -> set[tuple[Any, ...]]:
+    """What the verdicts of kept pages say of that."""
+    return {
+        pair
+        for one in said
+        if one.duplicate_of is None
+        for pair in (
+            *((other.url, one.url, other.share) for other in one.contains or ()),
+            *((one.url, other.url, other.share) for other in one.contained_in or ()),
+        )
+    }
+
+
 def pages_in(patterns: list[str]) -> list[tuple[str, str]]:
     files = [file for pattern in patterns for file in local_files(pattern)]
     cut = cut_pieces(files, piece_size(files))
@@ -116,7 +137,7 @@ def pages_in(patterns: list[str]) -> list[tuple[str, str]]:
 
 def verdicts(redis_url: str, pages: list[tuple[str, str]]) -> list[Verdict]:
     async def check() -> list[Verdict]:
-        async with DuplicateIndex.open(DedupConfig(seed=7, redis_url=redis_url)) as index:
+        async with DuplicateIndex.open(replace(CONFIG, redis_url=redis_url)) as index:
             return await index.check_many(pages)
 
     return asyncio.run(check())
@@ -149,6 +170,7 @@ def test_the_same_pages_get_the_same_verdicts(
         if one.duplicate_of is not None
     }
     assert duplicates(spark, tmp_path / "out") == expected
+    assert contained(spark, tmp_path / "out") == named_in(said)
     kinds = [str(one.kind) for one in said]
     assert kinds.count("near") > 20
     assert kinds.count("exact") > 5
@@ -446,9 +468,9 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
 
     The seed is the index's. A page that is gone stands for nothing, so a copy takes its place.
     """
-    rows = corpora.pages()
+    rows = [*corpora.pages(), *corpora.quoting()]
     known, path, export = rows[::2], tmp_path / "a.jsonl", tmp_path / "index.jsonl.gz"
-    config, gone = DedupConfig(redis_url=redis_url), known[0][0]
+    config, gone = DedupConfig(redis_url=redis_url, containment=0.9), known[0][0]
 
     async def check() -> tuple[list[Verdict], list[Verdict]]:
         async with DuplicateIndex.open(config) as index:
@@ -476,6 +498,7 @@ def test_pages_of_an_index_come_before_those_of_a_corpus(
     found = duplicates(spark, tmp_path / "out")
     assert found.pop(again[0]) == ("unchanged", again[0], 1.0, 1.0, 1.0)
     assert found == expected
+    assert contained(spark, tmp_path / "out") == named_in(said)
     urls = {url for url, _ in known}
     assert [one.duplicate_of in urls for one in said if one.duplicate_of].count(True) > 10
     assert rows[1][0] not in found  # copies the page that is gone

@@ -20,6 +20,7 @@ from pyarrow import parquet
 from crawler.dedup import ConfigError, DedupConfig, DuplicateIndex, Kind, Record
 from crawler.dedup.errors import InputError
 from crawler.dedup.store.namespaces import clear_index
+from crawler.dedup.store.records import read_records
 from crawler.offline import load_chunks
 from crawler.offline.checkpoint import Checkpoint
 from crawler.offline.load_chunks import RecordSource
@@ -68,6 +69,19 @@ def decided(records: list[Record | None]) -> list[tuple[object, ...]]:
     ]
 
 
+def kept_anchors(config: DedupConfig) -> dict[str, bytes]:
+    """By which the index finds pages in others, of all that have any."""
+
+    async def run() -> dict[str, bytes]:
+        async with DuplicateIndex.open(config) as index:
+            records = read_records(index.store, odd_bytes=config.sketch_bits // 8)
+            return {one.url: one.anchors async for one in records if one.anchors}
+
+    found = asyncio.run(run())
+    assert found
+    return found
+
+
 @pytest.fixture(params=["redis_url", "cluster_url"])
 def server_url(request: pytest.FixtureRequest) -> str:
     """The address of an empty server, that of an empty cluster."""
@@ -96,11 +110,11 @@ def test_texts_that_move_are_kept(server_url: str, tmp_path: Path) -> None:
 def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> None:
     """All is as after `check_many`, on a server and on a cluster; a second load changes nothing."""
     path = corpora.write(tmp_path / "a.jsonl.gz", PAGES)
-    config = DedupConfig(redis_url=server_url, seed=3, data_dir=str(tmp_path))
+    config = DedupConfig(redis_url=server_url, seed=3, data_dir=str(tmp_path), containment=0.9)
     first = loaded(config, local_files(str(path)))
     by_load = decided(shown(config))
 
-    other = DedupConfig(redis_url=server_url, seed=3, namespace="other")
+    other = replace(config, namespace="other")
 
     async def check() -> list[str]:
         async with DuplicateIndex.open(other) as index:
@@ -108,6 +122,7 @@ def test_pages_are_decided_as_if_checked(server_url: str, tmp_path: Path) -> Non
 
     kinds = asyncio.run(check())
     assert by_load == decided(shown(other))
+    assert kept_anchors(config) == kept_anchors(other)
     assert first.verdicts == {kind: kinds.count(kind) for kind in set(kinds)}
 
     assert loaded(config, local_files(str(path))).verdicts == {"unchanged": len(PAGES)}

@@ -137,7 +137,7 @@ async def test_a_key_that_very_many_pages_have(index_url: str) -> None:
         await index.store.check(requests)
         assert (await index.verify()).faults == []
         (found,) = await index.store.pages_under(
-            index.store.list_entries(0, 0, bytes(12), 1, shared)[1:]
+            index.store.list_entries(0, Fingerprint(bytes(12), 1, shared))[1:]
         )
         assert len(set(found)) == 16
         if len(index.store.shards) == 1:

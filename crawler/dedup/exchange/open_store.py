@@ -67,6 +67,8 @@ def index_parameters(config: DedupConfig) -> dict[str, Any]:
         parameters["scope"] = config.scope
     if (order := stored_order(config.prefer)) is not None:
         parameters["prefer"] = order
+    if config.containment is not None:
+        parameters["containment"] = "on"  # whatever the share: what is stored is the same
     if config.correct is not None:
         parameters["correct"] = config.correct_name
     if config.seed is None:

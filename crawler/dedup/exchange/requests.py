@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..claims import claims_of
 from ..identity import host
+from ..passages import Containment, find_containment
 from ..ranks import rank_of, within
 from ..store.messages import Answer, CheckRequest, Crawl, Gone, StoredPage
 from ..store.records import estimate_similarity
@@ -21,12 +22,21 @@ if TYPE_CHECKING:
 
 
 def verdict_of(
-    url: str, answer: Answer, bits: int, *, request: CheckRequest | None = None
+    url: str,
+    answer: Answer,
+    bits: int,
+    *,
+    request: CheckRequest | None = None,
+    containment: float | None = None,
 ) -> Verdict:
     """The verdict that `answer` gives of the page at `url`, with odd sketches of so many `bits`.
 
-    `request` is the check that it answers, if it is of one.
+    `request` is the check that it answers, if it is of one; then it names the pages that contain
+    the page or are contained in it from the share `containment` on.
     """
+    shares = None
+    if request is not None and containment is not None:
+        shares = _containment_of(request, answer, containment)
     found = estimate_similarity(answer.standing, answer.evidence, bits)
     return Verdict(
         kind=Kind(answer.kind),
@@ -40,6 +50,19 @@ def verdict_of(
         replaces=answer.replaces,
         canonical=request.canonical if request and answer.canonical_known else None,
         unconfirmed=answer.unconfirmed,
+        **(shares._asdict() if shares is not None else {}),
+    )
+
+
+def _containment_of(request: CheckRequest, answer: Answer, least: float) -> Containment:
+    return find_containment(
+        request.fingerprint,
+        answer.overlapping,
+        least,
+        number=answer.page,
+        but=frozenset((request.url, answer.duplicate_of, answer.replaces)),
+        on=request.host,
+        crawl=request.crawl,
     )
 
 

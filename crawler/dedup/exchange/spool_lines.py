@@ -40,6 +40,8 @@ def write_line(request: Kept, index: str) -> bytes:
         "since": request.since,
         "crawl": request.crawl,
     }
+    if page.anchors:
+        record["anchors"] = page.anchors.hex()
     return json.dumps(record).encode() + b"\n"
 
 
@@ -51,9 +53,9 @@ def read_request(line: bytes, index: str) -> Kept | None:
             return None
         if "gone" in record:
             return Gone(*_read_fields(record, _REPORT))
-        # Of a line of an earlier version.
+        # Of a line of an earlier version, and of a page without anchors.
         date = _parse_number(4)(record.get("date", 0))
-        earlier = {"preferred": False, "since": 0, "own": NO_OWN.hex(), "crawl": 0}
+        earlier = {"preferred": False, "since": 0, "own": NO_OWN.hex(), "crawl": 0, "anchors": ""}
         record = earlier | {"rank": date.to_bytes(4).hex() if date else ""} | record
         page = Fingerprint(*_read_fields(record, _FINGERPRINT))
         url, host, token, *rest = _read_fields(record, _REQUEST)
@@ -152,6 +154,7 @@ _FINGERPRINT: Final[_Fields] = {
     "bands": bytes.fromhex,
     "odd": _parse_sketches,
     "own": _parse_hex(len(NO_OWN)),
+    "anchors": bytes.fromhex,
 }
 _REQUEST: Final[_Fields] = {
     "url": _parse_text,

@@ -25,6 +25,7 @@ from typing import IO, Any, Final, NamedTuple
 from ..errors import InputError
 from ..fingerprint import EXACT_BYTES, NO_OWN
 from ..ranks import LONGEST_RANK
+from ..sketches.anchors import are_stored
 from ..store.layout import NO_KEY
 from ..store.messages import KINDS
 from ..store.records import COPIES, STANDING, PageRecord
@@ -242,6 +243,8 @@ def to_line(record: PageRecord) -> dict[str, Any]:
     if record.odd:
         line["bands"] = b64encode(record.bands).decode()
         line["odd"] = b64encode(record.odd).decode()
+    if record.anchors:
+        line["anchors"] = b64encode(record.anchors).decode()
     return line
 
 
@@ -265,11 +268,13 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
         raise ValueError(f"of is no number of 4 bytes: {representative!r}")
     exact = _parse_hex(line, "exact", EXACT_BYTES, _EARLIER_EXACT_BYTES)
     canonical = _parse_hex(line, "canonical", 4)
-    bands, odd = _parse_base64(line, "bands"), _parse_base64(line, "odd")
+    bands, odd, anchors = (_parse_base64(line, name) for name in ("bands", "odd", "anchors"))
     if len(odd) not in (0, odd_bytes) or len(bands) % 4 or len(bands) > 4 * _MOST_KEYS:
         raise ValueError("its sketch has another size")
     if bool(odd) != (standing == "unique") or bool(bands) != bool(odd):
         raise ValueError(f"a page that is {standing} has another sketch")
+    if not are_stored(anchors) or (anchors and not odd):
+        raise ValueError("its anchors are none")
     return PageRecord(
         url=url,
         standing=standing,
@@ -282,6 +287,7 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
         rank=_parse_rank(line),
         canonical=canonical,
         own=_parse_hex(line, "own", len(NO_OWN)),
+        anchors=anchors,
         **numbers,
     )
 

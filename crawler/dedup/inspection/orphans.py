@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from ..fingerprint import Fingerprint
 from ..verdict import plain, time_of
 from .read_records import all_records, records_of
 
@@ -95,7 +96,7 @@ async def _originals_of(index: DuplicateIndex, copies: list[PageRecord]) -> dict
 async def _kept_texts(index: DuplicateIndex, copies: dict[bytes, PageRecord]) -> set[bytes]:
     """The exact hashes that a kept page has which is not gone: one that was decided anew."""
     entries = [
-        index.store.list_entries(0, 0, exact, copy.words, b"")[0]
+        index.store.list_entries(0, Fingerprint(exact, copy.words))[0]
         for exact, copy in copies.items()
         if copy.words
     ]

@@ -15,7 +15,7 @@ from .layout import MORE, PAGES_IN_BLOCK, Entry, entries_in, place_of, size_of
 from .records import COPIES, parse_record, split_block
 
 # What the names of an index's keys end with; of buckets and blocks the number is told.
-_OWN = re.compile(r"(?:(page|url|exact|band[0-9]*):(0|[1-9][0-9]*)|" + "|".join(FIXED) + ")")
+_OWN = re.compile(r"(?:(page|url|exact|band[0-9]*|anchor):(0|[1-9][0-9]*)|" + "|".join(FIXED) + ")")
 
 _LOOKS = 5  # of 10,000 buckets of which each is changed in one look of ten, none is left by then
 _MOST_FAULTS = 100
@@ -113,9 +113,7 @@ async def _read_all(
                 wanted = [Entry(shard, "url", "url", record.url_key, page)]
                 if record.standing not in COPIES:
                     kept[shard] += 1
-                    wanted += store.list_entries(
-                        shard, page, record.exact, record.words, record.bands
-                    )
+                    wanted += store.list_entries(shard, record, page)
                 for entry in wanted:
                     want(entry)
         places = [place for place in places if place[1] != "page"]

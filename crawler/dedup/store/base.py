@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from ..fingerprint import Fingerprint
@@ -12,7 +13,7 @@ from .index_reader import Reader, parse_rules
 from .keys import AGAIN, Keys
 from .layout import Entry, table_key
 from .parameters import Parameters
-from .records import Candidates, read_pages
+from .records import Candidates, PageRecord, read_pages
 from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explain_faults
@@ -37,6 +38,11 @@ class Store(Reader, ABC):
         super().__init__(client, namespace, shards, head)
         self.parameters = parameters
 
+    @property
+    def has_anchors(self) -> bool:
+        """Whether the index has a table of anchors."""
+        return "containment" in self.parameters.values
+
     async def is_replaced(self) -> bool:
         """Whether there is another index under this name than the one that was opened, or none."""
         with explain_faults():
@@ -58,9 +64,12 @@ class Store(Reader, ABC):
 
     @abstractmethod
     def list_entries(
-        self, shard: int, page: int, exact: bytes, words: int, bands: bytes
+        self, shard: int, page: PageRecord | Fingerprint, number: int = 0
     ) -> list[Entry]:
-        """The entries of a kept page, beside that of its URL."""
+        """The entries of a kept page with this number, beside that of its URL.
+
+        Those of a fingerprint are the ones under which copies of the page are found.
+        """
 
     async def claimed_entries(self) -> list[Entry]:
         """The entries of pages that are being checked and have no records yet."""
@@ -119,7 +128,7 @@ class Store(Reader, ABC):
 
         With `copies`, also those of their copies that are found with little work.
         """
-        entries = self.list_entries(0, 0, page.exact, page.words, page.bands)
+        entries = self.list_entries(0, replace(page, anchors=b""))
         numbers = {number for some in await self.pages_under(entries) for number in some}
         found = await read_pages(self, numbers, odd_bytes=odd_bytes)
         return Candidates([record for record in found.values() if record.is_kept], [], 0)

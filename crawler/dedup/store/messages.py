@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..candidates import Evidence
 from ..errors import ServerError
 from ..fingerprint import Fingerprint
+from ..sketches.anchors import anchor_keys, asked_keys, stored_anchors
 from .layout import NO_KEY, table_key
 from .server.faults import DAMAGED
+
+if TYPE_CHECKING:
+    from .records import PageRecord
+
+ReadRecords: TypeAlias = "Callable[[list[Any]], list[PageRecord]]"
 
 _REQUEST = struct.Struct(">4s4sI12sI4sBII4sHHHHHHHB")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
@@ -19,7 +25,7 @@ ANSWER_BYTES = _ANSWER.size
 _LONGEST = 65_535  # bytes that two others can count
 NO_TEMPLATE = 65_535  # stands for the length where nothing is asked
 _CANONICAL_KNOWN, _REPLACES, _GONE, _UNCONFIRMED = 1, 2, 4, 8
-_PREFERRED, _YIELDS, _CUT = 1, 2, 4
+_PREFERRED, _YIELDS, _CUT, _ANCHORED = 1, 2, 4, 8
 KINDS = {
     b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
     b"r": "repeated",
@@ -89,7 +95,7 @@ class Answer(NamedTuple):
     page whose place it took; ``canonical_known`` tells that the index has the URL that it names as
     canonical, ``gone`` that it was reported gone, ``unconfirmed`` that nobody has seen the page
     that stands for it since the crawl began. ``template`` is what the worker did not know of the
-    host's template.
+    host's template. ``overlapping`` are kept pages that share anchors with the page.
     """
 
     kind: str
@@ -102,6 +108,7 @@ class Answer(NamedTuple):
     replaces: str | None = None
     template: TemplateNews | None = None
     unconfirmed: bool = False
+    overlapping: tuple[PageRecord, ...] = ()
 
 
 class Crawl(NamedTuple):
@@ -153,7 +160,10 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
             page.exact,
             request.since,
             table_key(request.canonical, seed) if canonical else NO_KEY,
-            _PREFERRED * request.preferred + _YIELDS * request.yields + _CUT * request.is_cut,
+            _PREFERRED * request.preferred
+            + _YIELDS * request.yields
+            + _CUT * request.is_cut
+            + _ANCHORED * bool(page.anchors),
             request.crawl,
             request.doubtful,
             page.own,
@@ -174,9 +184,19 @@ def pack_request(request: CheckRequest, seed: int) -> bytes:
         final,
         request.rank,
     ]
+    if page.anchors:
+        parts += _pack_anchors(page)
     for level, members, sketch in page.odd:
         parts += (_ODD.pack(level, members), sketch)
     return b"".join(parts)
+
+
+def _pack_anchors(page: Fingerprint) -> list[bytes]:
+    """What the index keeps of a page's anchors, and the keys of those that it does not."""
+    stored = stored_anchors(page.anchors, page.words)
+    known = set(anchor_keys(stored))
+    others = b"".join(key for key in asked_keys(page.anchors) if key not in known)
+    return [len(stored).to_bytes(2), len(others).to_bytes(2), stored, others]
 
 
 def pack_gone(report: Gone, key: bytes) -> bytes:
@@ -195,12 +215,13 @@ def unpack_original(reply: bytes) -> Original:
     return Original(state, reply[1:].decode("utf-8", "replace"))
 
 
-def unpack_check(reply: bytes | list[bytes]) -> Answer:
-    """What lua/check.lua says of a page."""
+def unpack_check(reply: bytes | list[Any], read: ReadRecords) -> Answer:
+    """What lua/check.lua says of a page; `read` reads the records of others that it tells."""
     if isinstance(reply, bytes):
         return unpack_answer(reply)
-    answer, news = reply
-    return unpack_answer(answer)._replace(template=unpack_news(news))
+    answer, news, *others = reply
+    overlapping = tuple(read(others[0])) if others else ()
+    return unpack_answer(answer)._replace(template=unpack_news(news), overlapping=overlapping)
 
 
 def unpack_news(reply: bytes) -> TemplateNews | None:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ..candidates import Evidence
 from ..fingerprint import NO_OWN, Fingerprint
+from ..sketches.anchors import STORED_BYTES
 from ..sketches.odd import OddSketch
 from ..sketches.similarity import Estimate
 from .index_reader import Reader
@@ -43,7 +44,8 @@ class PageRecord(NamedTuple):
     differ. ``bands`` and ``odd`` are the keys and the sketch of a kept page, empty for copies and
     for pages too short. ``gone`` tells when the page was found gone, ``rank`` its place
     among copies, ``canonical`` the table key of the URL that it names as canonical, ``replaces``
-    whose place it took, ``own`` what it has of its own, see :class:`~..fingerprint.Fingerprint`.
+    whose place it took, ``own`` what it has of its own, see :class:`~..fingerprint.Fingerprint`;
+    ``anchors`` are those that the index keeps of it, see :mod:`~..sketches.anchors`.
     """
 
     number: int
@@ -67,6 +69,7 @@ class PageRecord(NamedTuple):
     canonical: bytes = NO_KEY
     replaces: int = 0
     own: bytes = NO_OWN
+    anchors: bytes = b""
 
     @property
     def is_kept(self) -> bool:
@@ -97,12 +100,14 @@ class PageRecord(NamedTuple):
 
 class Candidates(NamedTuple):
     """Pages that a text may be like: ``kept`` ones, and ``copies`` of these in the blocks of
-    records before number ``rest``; all of them where that is None.
+    records before number ``rest``; all of them where that is None. Those ``overlapping`` share
+    anchors with it.
     """
 
     kept: list[PageRecord]
     copies: list[PageRecord]
     rest: int | None
+    overlapping: Sequence[PageRecord] = ()
 
 
 def estimate_similarity(standing: str, evidence: Evidence, bits: int) -> Estimate | None:
@@ -134,9 +139,10 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
     size, url_size = _SIZES.unpack_from(packed)
     beginning, size = divmod(size, 64)
     meta, rest = packed[_SIZES.size : _SIZES.size + size], packed[_SIZES.size + size :]
-    rank = b""
-    if size % 4 == 2 and meta:  # as in records.lua
-        rank, rest, meta = rest[: meta[-1]], rest[meta[-1] :], meta[:-1]
+    rank, count, tail = b"", 0, size % 4 - 1
+    if 0 < tail <= len(meta):  # as in records.lua
+        rank, rest = rest[: meta[-1]], rest[meta[-1] :]
+        count, meta = meta[-2] if tail > 1 else 0, meta[:-tail]
     if len(meta) < _BASE.size or len(rest) < url_size:
         return None
     standing, last, first_seen, last_seen, _, url_key, words, exact, level, sampled = (
@@ -145,11 +151,8 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
     representative, odd_bits, other_sampled = number, 0, 0
     gone, canonical, replaces, own = 0, NO_KEY, 0, NO_OWN
     more = _BASE.size
-    kind, sketch = KINDS.get(standing), rest[url_size:]
-    cut = max(0, len(sketch) - odd_bytes)
+    kind, sketch, anchors = KINDS.get(standing), rest[url_size:], b""
     if kind not in STANDING or last not in KINDS:
-        return None
-    if bool(sketch) != (kind == "unique") or (sketch and (not cut or cut % 4)):
         return None
     if kind in COPIES:
         more += _COPY.size
@@ -164,6 +167,11 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
             rank = date.to_bytes(4) if date else rank
             more += _KEPT_MORE.size
         own = meta[more : more + _OWN_BYTES] or NO_OWN
+        anchors = sketch[: count * STORED_BYTES]
+        sketch = sketch[len(anchors) :]
+    cut = max(0, len(sketch) - odd_bytes)
+    if bool(sketch) != (kind == "unique") or (sketch and (not cut or cut % 4)):
+        return None
     return PageRecord(
         number,
         (_BEGINNINGS[beginning] + rest[:url_size]).decode("utf-8", "replace"),
@@ -186,6 +194,7 @@ def parse_record(number: int, packed: bytes, odd_bytes: int) -> PageRecord | Non
         canonical,
         replaces,
         own,
+        anchors,
     )
 
 

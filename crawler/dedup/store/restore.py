@@ -22,9 +22,10 @@ from .scripts import load_script
 from .server.connect import Client
 from .server.faults import explain_faults
 
-_PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHI4sI4sHHB")  # as in lua/restore.lua
+_PAGE: Final = struct.Struct(">I2cII4sI12sBHIHHI4sI4sHHHB")  # as in lua/restore.lua
 _LETTERS: Final = {kind: letter for letter, kind in KINDS.items()}
-_TABLES: Final = {"exact": b"e", "band": b"b"}
+_TABLES: Final = {"exact": b"e", "band": b"b", "anchor": b"a"}
+_NEEDED: Final = frozenset(("tables", "containment"))  # parameters that say what tables there are
 _RUN: Final = 32  # pages written by one run of the script
 
 
@@ -92,7 +93,8 @@ class Restorer:
             self._digest = self._mark
             for key in self._params:
                 values = {UNFINISHED: self._mark, "digest": self._mark}
-                values["tables"] = self._parameters.values["tables"]
+                for name in _NEEDED & self._parameters.values.keys():
+                    values[name] = self._parameters.values[name]
                 await commands.hset(key, mapping=values)
             if self.keeps:
                 for keys, number in zip(self._store.shards, next_numbers, strict=True):
@@ -136,7 +138,7 @@ class Restorer:
         places = []
         for page, (number, is_new) in zip(pages, restored, strict=True):
             if page.is_kept and (is_new or self.is_new):
-                entries = store.list_entries(0, 0, page.exact, page.words, page.bands)
+                entries = store.list_entries(0, page)
                 found = [Place(one.shard, _TABLES[one.table] + one.key) for one in entries]
                 places.append((number, found))
         await store.make_entries(places, self._digest)
@@ -188,7 +190,8 @@ class Restorer:
             page.replaces,
             page.own,
             len(url),
+            len(page.anchors),
             len(page.bands),
             len(page.rank),
         )
-        return b"".join((head, page.rank, url, page.bands, page.odd))
+        return b"".join((head, page.rank, url, page.anchors, page.bands, page.odd))

@@ -14,8 +14,8 @@ _TABLES = ("agreed", "layout", "shard")
 _PAGES = (*_TABLES, "records", "pages")
 _ATTEMPTS = (*_PAGES, "attempts")
 _CLUSTER_PARTS = {
-    **dict.fromkeys(("claim", "bound", "drop", "done"), _TABLES),
-    **dict.fromkeys(("find", "template", "vanish", "contest"), _PAGES),
+    **dict.fromkeys(("claim", "bound", "drop", "done", "under"), _TABLES),
+    **dict.fromkeys(("find", "template", "vanish", "contest", "tell"), _PAGES),
     **dict.fromkeys(("begin", "look", "settle", "depose", "sweep", "bury"), _ATTEMPTS),
 }
 _PARTS = {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from redis.exceptions import NoScriptError
 
 from ..candidates import Rule
 from ..fingerprint import Fingerprint
+from ..sketches.anchors import anchor_keys, asked_keys
 from .base import Store
 from .keys import Keys
 from .layout import Entry
@@ -84,7 +86,8 @@ class RedisIndex(Store):
         arguments: list[Any] = [self.parameters.digest, now, *terms, *rule]
         seed = self.parameters.seed
         arguments += [pack_request(request, seed) for request in requests]
-        return [unpack_check(reply) for reply in await self._run_script("check", arguments)]
+        read = partial(_parse_records, odd_bytes=self._bits // 8)
+        return [unpack_check(reply, read) for reply in await self._run_script("check", arguments)]
 
     async def start(self, requests: Sequence[CheckRequest]) -> list[Answer]:
         """The same: no page's answer is still to come."""
@@ -97,10 +100,11 @@ class RedisIndex(Store):
         if not self.parameters.agreed:  # there is none
             return Candidates([], [], None)
         blocks = _BLOCKS_LOOKED_THROUGH if copies else 0
-        arguments = [self.parameters.digest, page.exact, page.bands, blocks]
-        *groups, rest = await self._run_script("match", arguments)
+        keys = b"".join(asked_keys(page.anchors))
+        arguments = [self.parameters.digest, page.exact, page.bands, blocks, keys]
+        *groups, rest, overlapping = await self._run_script("match", arguments)
         kept, others = (_parse_records(group, odd_bytes) for group in groups)
-        return Candidates(kept, others, rest or None)
+        return Candidates(kept, others, rest or None, _parse_records(overlapping, odd_bytes))
 
     async def show(self, url: str) -> StoredPage | None:
         """What the index holds of a URL, or None if it never saw it."""
@@ -146,15 +150,18 @@ class RedisIndex(Store):
         return 0
 
     def list_tables(self, bands: int) -> list[tuple[str, str]]:
-        return [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]
+        found = [("url", "url"), ("exact", "exact"), *((f"band{i}", "band") for i in range(bands))]
+        return [*found, ("anchor", "anchor")] if self.has_anchors else found
 
     def list_entries(
-        self, shard: int, page: int, exact: bytes, words: int, bands: bytes
+        self, shard: int, page: PageRecord | Fingerprint, number: int = 0
     ) -> list[Entry]:
-        found = [Entry(shard, "exact", "exact", exact[:4], page)] if words else []
-        for band in range(len(bands) // 4):
-            key = bands[band * 4 : band * 4 + 4]
-            found.append(Entry(shard, f"band{band % self._tables}", "band", key, page))
+        found = [Entry(shard, "exact", "exact", page.exact[:4], number)] if page.words else []
+        for band in range(len(page.bands) // 4):
+            key = page.bands[band * 4 : band * 4 + 4]
+            found.append(Entry(shard, f"band{band % self._tables}", "band", key, number))
+        for key in anchor_keys(page.anchors):
+            found.append(Entry(shard, "anchor", "anchor", key, number))
         return found
 
     async def finish_dead(self) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...dedup.errors import DedupError, ServerError
 from ...dedup.identity import host
 from ...dedup.verdict import Kind, Verdict
-from ..dropping import drop_reason
+from ..dropping import ContainedPage, drop_reason
 from .again import ENOUGH, AskAgain
 from .job import Job
 from .later import LaterPipelines
@@ -62,6 +62,7 @@ class Course:
             config.ask_again, config.identity, count, template, self.later.is_doubtful, forget
         )
         self._config = config
+        self._forget = forget
         self._job = Job()
         self._crawler: Crawler | None = None
         self._index: DuplicateIndex | None = None
@@ -111,7 +112,13 @@ class Course:
         self.again.note_decision(known, hashed, original if is_copy and original else known)
         if not is_copy:
             self.again.dropped.note_kept(known)
-        if drop_reason(verdict, self._config.drop) is None:
+        reason = drop_reason(verdict, self._config.drop)
+        if isinstance(reason, ContainedPage):
+            # It is no copy, so it would stand for others, and pass for known when its text is in no
+            # other page any more.
+            self._forget(verdict.url)
+            return
+        if reason is None:
             self.again.note_kept(verdict.url)
             self.later.pass_on(verdict)
             return

@@ -59,6 +59,7 @@ class Begun:
     It ``replaces`` the page that its URL had, which ``is_kept`` so far or not; ``override`` is what
     a person decided about the URL: ``keep``, ``drop`` or nothing. ``hits`` maps a kept page to
     those of ``places``, by index, where it stood already, ``before`` one that perhaps is under way.
+    From ``first_anchor`` on, places are those of anchors: who stands there is only counted.
     """
 
     asked: Asked
@@ -68,9 +69,11 @@ class Begun:
     is_kept: bool
     override: str
     places: list[Place]
+    first_anchor: int
     batch: Batch = field(default_factory=lambda: Batch([]))
     before: dict[int, set[int]] = field(default_factory=dict)
     hits: dict[int, set[int]] = field(default_factory=dict)
+    at_anchors: dict[int, int] = field(default_factory=dict)
 
     @property
     def age(self) -> tuple[bytes, int]:
@@ -96,6 +99,9 @@ class Begun:
 
     def note_others(self, index: int, kept: Iterable[int], claimed: Iterable[int]) -> None:
         """Take in who else stands at the place with this index."""
+        if index >= self.first_anchor:
+            self.at_anchors[index] = len([*kept, *claimed])
+            return
         for numbers, group in ((kept, self.hits), (claimed, self.before)):
             for number in numbers:
                 group.setdefault(number, set()).add(index)
@@ -108,6 +114,7 @@ class Begun:
     def crowded_places(self) -> set[Place]:
         """The places where very many others stand."""
         others = Counter(chain.from_iterable((*self.hits.values(), *self.before.values())))
+        others.update(self.at_anchors)
         return {self.places[index] for index, count in others.items() if count >= MAX_PAGES}
 
     def rank_candidates(self) -> tuple[list[int], list[int]]:

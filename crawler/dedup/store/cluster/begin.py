@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...sketches.anchors import anchor_keys, stored_anchors
 from ..layout import table_key
 from ..messages import pack_request, unpack_news
 from ..parameters import Parameters
@@ -67,6 +68,8 @@ class SpreadBeginning(SpreadCare):
         asked = attempt.asked
         local, old, is_kept = _BEGUN.unpack_from(reply)
         page = asked.request.fingerprint
+        places = self._spread.find_places(page.exact, page.words, page.bands)
+        anchors = anchor_keys(stored_anchors(page.anchors, page.words))
         return Begun(
             asked,
             local,
@@ -74,7 +77,8 @@ class SpreadBeginning(SpreadCare):
             replaces=self.global_number(asked.shard, old) if old else 0,
             is_kept=is_kept,
             override=reply[_BEGUN.size :].decode(),
-            places=self._spread.find_places(page.exact, page.words, page.bands),
+            places=places + self._spread.find_anchor_places(anchors),
+            first_anchor=len(places),
         )
 
     async def _claim_keys(self, attempts: Sequence[Attempt]) -> None:

@@ -157,8 +157,15 @@ class SpreadCare:
         """Take the entries of a page out whose record is gone: local number, hash, band keys."""
         local, exact, bands = buried[:4], buried[4 : 4 + EXACT_BYTES], buried[4 + EXACT_BYTES :]
         if exact:
+            anchors = b""
+            if self._spread.has_anchors:  # as in lua/attempts.lua
+                end = 2 + int.from_bytes(bands[:2])
+                anchors, bands = bands[2:end], bands[end:]
+            keys = [anchors[at : at + 4] for at in range(0, len(anchors), 4)]
+            places = self._spread.find_places(exact, 1, bands)
+            places += self._spread.find_anchor_places(keys)
             number = self.global_number(shard, int.from_bytes(local))
-            await self._drop_entries([(number, self._spread.find_places(exact, 1, bands))])
+            await self._drop_entries([(number, places)])
             await self._ask_all([Call("done", shard, b"b" + local)])
 
     async def _drop_all_buried(self, shard: int, buried: Sequence[bytes]) -> None:

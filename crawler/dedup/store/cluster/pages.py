@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ class Spread:
 
     shards: int
     one_table: bool = False  # see Rule
+    has_anchors: bool = False
 
     def shard_of(self, url: str) -> int:
         """The shard of a URL and of its page's record."""
@@ -44,6 +46,10 @@ class Spread:
             number = mixed & _KEY_MASK
             found.append(Place((mixed >> 32) % self.shards, b"b" + number.to_bytes(4)))
         return list(dict.fromkeys(found))  # two keys may happen to have one place
+
+    def find_anchor_places(self, keys: Iterable[bytes]) -> list[Place]:
+        """The places of anchors with these table keys."""
+        return [Place(xxhash.xxh3_64_intdigest(key) % self.shards, b"a" + key) for key in keys]
 
 
 class View(NamedTuple):

@@ -15,6 +15,8 @@ from typing import Any
 from redis.asyncio import RedisCluster
 
 from ...candidates import Rule
+from ...fingerprint import Fingerprint
+from ...sketches.anchors import anchor_keys
 from ..base import Store
 from ..layout import Entry
 from ..messages import (
@@ -31,22 +33,22 @@ from ..messages import (
 )
 from ..namespaces import slots_at_rest
 from ..parameters import Parameters
-from ..records import COPIES
+from ..records import COPIES, Candidates, PageRecord
 from ..scripts import load_script
 from ..server.faults import explain_faults
 from .attempts import Asked, Attempt
-from .check import SpreadCheck
 from .claims import Place
+from .overlap import SpreadOverlap
 from .pages import Spread, View
 from .shards import Call, Shards, Terms
 from .slot import head_keys, try_again
 
 _LEASE = 0.5  # of the patience: who waits for a dead worker has as much again to decide
-_TABLES = {b"e": "exact", b"b": "band"}
+_TABLES = {b"e": "exact", b"b": "band", b"a": "anchor"}
 _FOUND = struct.Struct(">IIIII12s")  # as in lua/find.lua
 
 
-class SpreadIndex(SpreadCheck, Store):
+class SpreadIndex(SpreadOverlap, Store):
     """The tables and records of one namespace, in shards on the nodes of a cluster.
 
     Every page is checked by itself, those that come together in common exchanges. What a page
@@ -72,9 +74,9 @@ class SpreadIndex(SpreadCheck, Store):
         agreed = Parameters(namespace, {**parameters, "shards": shards}, secret=secret)
         terms = Terms(ttl, timeout * _LEASE, bits // 8)
         parts = Shards(client, namespace, shards, terms, timeout=timeout)
-        spread = Spread(shards, rule.one_table)
+        spread = Spread(shards, rule.one_table, "containment" in parameters)
         least = max(threshold, rule.least_similarity)
-        SpreadCheck.__init__(
+        SpreadOverlap.__init__(
             self, parts, terms, spread, rule, agreed, threshold=least, timeout=timeout
         )
         self._cluster = client
@@ -140,11 +142,17 @@ class SpreadIndex(SpreadCheck, Store):
         if errors and len(errors) == len(attempts):
             raise errors[0]
         await self._settle_alone(attempts)
-        return [
+        answers = [
             attempt.answer
             or self._answer_unchanged(attempt)
             or asyncio.ensure_future(self._conclude_attempt(attempt))
             for attempt in attempts
+        ]
+        return [
+            asyncio.ensure_future(self._with_overlapping(request, answer))
+            if request.fingerprint.anchors
+            else answer
+            for request, answer in zip(requests, answers, strict=True)
         ]
 
     async def check(self, requests: Sequence[CheckRequest]) -> list[Answer]:
@@ -240,15 +248,22 @@ class SpreadIndex(SpreadCheck, Store):
         return self._spread.shard_of(url)
 
     def list_tables(self, bands: int) -> list[tuple[str, str]]:
-        return [("url", "url"), ("exact", "exact"), ("band", "band")]
+        found = [("url", "url"), ("exact", "exact"), ("band", "band")]
+        return [*found, ("anchor", "anchor")] if self.has_anchors else found
 
     def list_entries(
-        self, shard: int, page: int, exact: bytes, words: int, bands: bytes
+        self, shard: int, page: PageRecord | Fingerprint, number: int = 0
     ) -> list[Entry]:
-        number = self.global_number(shard, page)
-        return [
-            _make_entry(place, number) for place in self._spread.find_places(exact, words, bands)
-        ]
+        number = self.global_number(shard, number)
+        places = self._spread.find_places(page.exact, page.words, page.bands)
+        places += self._spread.find_anchor_places(anchor_keys(page.anchors))
+        return [_make_entry(place, number) for place in places]
+
+    async def find_candidates(
+        self, page: Fingerprint, *, odd_bytes: int, copies: bool = False
+    ) -> Candidates:
+        found = await super().find_candidates(page, odd_bytes=odd_bytes, copies=copies)
+        return found._replace(overlapping=await self._find_overlapping(page))
 
     async def claimed_entries(self) -> list[Entry]:
         if not self._shards.digest:

@@ -12,7 +12,8 @@
 -- then one argument for each page, as in pages.lua
 --
 -- Returns for each page the answer of records.lua, or that and what is new in its host's template,
--- as share_template in pages.lua.
+-- as share_template in pages.lua; of a page with anchors, unless somebody wants it kept, both, and then the kept pages that share
+-- anchors with it, most of all first: of each its number and its record.
 
 local MAX_VERIFIED = 24 -- candidates compared with one page, the likeliest copies first
 -- In vain in a row, before the others, which are less likely, are left. In a family of pages, each a little
@@ -249,6 +250,7 @@ local function kept_record(meta, page, found, known, again)
   meta.own = page.own
   if found.beaten then meta.replaces = found.beaten[1].id end
   if is_long then meta.sketch = page.bands .. string.sub(page.odd, 4, 3 + odd_size) end
+  meta.anchors = page.more.anchors
 end
 
 -- Enters a kept page into the tables, and says to those that it is like what they are now.
@@ -264,6 +266,7 @@ local function keep(page, meta, found, places, families)
     local tables = #families == TABLES and families or band_names(TABLES or #families)
     for _ = 1, rounds(#families) do grow('band', tables) end
   end
+  list_anchors(meta.id, meta.anchors)
 end
 
 -- Decides about a page; known: what stood at its URL, and is released; before: the verdict if it has the
@@ -271,7 +274,8 @@ end
 local function decide(page, known, before, number, url_place, families)
   if page.wish == AGAIN then redis.call('HDEL', OVERRIDES, page.url) end
   local level, sampled = own_sketch(page)
-  local meta = {id = number or new_number(#page.url + #page.bands + odd_size + #page.rank),
+  local size = #page.url + #page.bands + odd_size + #page.rank + #(page.more.anchors or '')
+  local meta = {id = number or new_number(size),
     first_seen = known and known.first_seen or page.seen, last_seen = later(page.seen, known),
     token = page.token, url = page.url, url_key = page.url_key, words = page.words,
     exact = page.exact, sketch = '', level = level, sampled = sampled, rank = page.rank}
@@ -353,10 +357,14 @@ local function check_all()
     local keys = #page.bands / 4
     names_of[keys] = names_of[keys] or band_names(keys)
     page.wish = overridden and redis.call('HGET', OVERRIDES, page.url)
-    local said = full_answer(check(page, names_of[keys]), knows_canonical(page) and CANONICAL_KNOWN,
-      page.wish ~= 'drop' and page.crawl)
+    local meta = check(page, names_of[keys])
+    local said = full_answer(meta, knows_canonical(page) and CANONICAL_KNOWN, page.wish ~= 'drop' and page.crawl)
     local news = page.more.template and share_template(page.host, page.more.template, page.more.pairs)
-    replies[#replies + 1] = news and {said, news} or said
+    if page.more.anchors and page.wish ~= 'keep' then -- else a person has decided what becomes of it
+      replies[#replies + 1] = {said, news or '', overlapping(anchor_keys(page), meta.id, oldest)}
+    else
+      replies[#replies + 1] = news and {said, news} or said
+    end
   end
   if oldest > 0 then give_back(math.ceil((#ARGV - 7) / 8)) end
 end

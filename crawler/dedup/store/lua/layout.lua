@@ -5,7 +5,8 @@
 -- and so lie in the same slot of a cluster.
 --
 -- Tables. A table maps a 27-bit key to the numbers of the pages that have it: one table for URLs,
--- one for exact hashes, one for each band. It is a linear hash table (Litwin, 1980) over strings of
+-- one for exact hashes, one for each band, and one for anchors if the index has the parameter
+-- containment. It is a linear hash table (Litwin, 1980) over strings of
 -- the server: bucket B of table T is the string "T:B", a row of entries without order and then of
 -- free ones. Buckets are split one at a time as pages come, so that the table grows with the index.
 -- An entry is the upper 24 bits of the key (3 bytes; the lower three are in the number of its
@@ -32,6 +33,7 @@ local stored -- the values as they were loaded, by the order of NAMES
 
 local TABLES -- tables of the group band: key i of a page stands in table i modulo TABLES; nil: each
 -- key of a page has a table of its own
+local HAS_ANCHORS -- whether pages are found by their anchors, see records.lua
 local SHARDS -- by which a number in one of them is multiplied where entries speak of all
 
 -- An index whose state alone was lost, as by a server that evicts keys, would give its numbers to other
@@ -43,8 +45,12 @@ local function see_that_it_is_new()
 end
 
 local function load_state()
-  local parameters = redis.call('HMGET', KEYS[1], 'tables', 'shards')
+  local parameters = redis.call('HMGET', KEYS[1], 'tables', 'shards', 'containment')
   TABLES, SHARDS = tonumber(parameters[1] or nil), tonumber(parameters[2] or nil) or 1
+  HAS_ANCHORS = parameters[3] and true
+  if HAS_ANCHORS and NAMES[#NAMES] ~= 'anchor.size' then
+    NAMES[#NAMES + 1], NAMES[#NAMES + 2] = 'anchor.n', 'anchor.size'
+  end
   stored = redis.call('HMGET', STATE, unpack(NAMES))
   for i = 1, #NAMES do stored[i] = tonumber(stored[i]) end
   local next, fill, kept, hand, urls, exacts, bands, url_size, exact_size, band_size, clock,
@@ -56,6 +62,9 @@ local function load_state()
     ['url.size'] = url_size or MIN_BUCKETS, ['exact.size'] = exact_size or MIN_BUCKETS,
     ['band.size'] = band_size or MIN_BUCKETS, clock = clock or 0,
     checked = checked or 0, crawled = crawled or 0}
+  if HAS_ANCHORS then
+    state['anchor.n'], state['anchor.size'] = stored[#NAMES - 1] or 0, stored[#NAMES] or MIN_BUCKETS
+  end
 end
 
 local function save_state()
@@ -89,7 +98,8 @@ end
 
 -- tables -----------------------------------------------------------------------------------------
 
-local GROUP_SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size'}
+local GROUP_SIZES = {url = 'url.size', exact = 'exact.size', band = 'band.size',
+  anchor = 'anchor.size'}
 local ENTRY, TAG = 7, 3 -- bytes of an entry, and of the key in it
 local ALL_KEYS = 256 ^ TAG * MIN_BUCKETS -- that an entry and its bucket tell apart
 local FREE = string.rep('\255', ENTRY)
@@ -240,7 +250,7 @@ local function grow(group, names)
   end
 end
 
-local URLS, EXACT = {'url'}, {'exact'}
+local URLS, EXACT, ANCHORS = {'url'}, {'exact'}, {'anchor'}
 
 local function band_names(count)
   local names = {}

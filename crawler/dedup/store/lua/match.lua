@@ -5,14 +5,16 @@
 -- ARGV[2]  exact hash of the text (12 bytes)
 -- ARGV[3]  band keys, 4 bytes each
 -- ARGV[4]  blocks of records that are looked through for copies, the first ones; 0 for none
+-- ARGV[5]  table keys of the text's anchors, 4 bytes each
 --
--- Returns the kept pages that stand under one of these keys; the copies of these pages; and the number of the
--- first block that is left to look through, 0 if none is. Of each page its number, then its record.
+-- Returns the kept pages that stand under one of these keys; the copies of these pages; the number of the
+-- first block that is left to look through, 0 if none is; and the pages that share anchors with the text, as
+-- overlapping in records.lua. Of each page its number, then its record.
 
 local STANDING, REP = 4, 41 -- bytes of a record where these stand, of a copy's
 
 load_state()
-local found, is_found = {{}, {}, 0}, {}
+local found, is_found = {{}, {}, 0, overlapping(ARGV[5], 0, 0)}, {}
 
 local function note(group, id, packed)
   is_found[pack('>I4', id)] = true

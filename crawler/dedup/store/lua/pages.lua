@@ -9,7 +9,8 @@
 --   number of words (4); exact hash of the normalised text (12)
 --   when the page was seen (4), 0 if that was now: what got no answer is checked later; table key of the URL that the page
 --     names as canonical (4); flags (1): 1 the page takes the place of the one that it copies, 2 it gives its
---     own place to the URL that it names as canonical, 4 its text may have been cut before it came
+--     own place to the URL that it names as canonical, 4 its text may have been cut before it came, 8 it
+--     has anchors
 --   when the crawl began (4), 0 if the check is of none; since when pages that were seen before that are
 --     doubtful (4), 0 if none are; what the page has of its own (4), see records.lua
 --   entries known of the log of its host's template (2), 65535 if it is not asked for; bytes of
@@ -19,11 +20,13 @@
 --     host, band keys (4 each), canonical URL, nothing where it is its own, pairs (4 each), the hosts,
 --     each between two spaces, the rank: of two copies the one with the smaller rank, byte by byte, is
 --     kept; nothing stands for the largest
+--   of a page with anchors: bytes of those that the index keeps (2), and of the table keys of the others (2);
+--     those, as in records.lua, and these, 4 bytes each
 --   odd sketches of each level that a duplicate could have, the page's own first: level (1),
 --     sampled shingles (2), the sketch; like the band keys, none for a text too short for a shingle
 
 local MAX_HOST_COUNTS = 100000 -- beyond so many, new hosts are counted together
-local CUT = 4 -- the highest flag of a page
+local CUT, ANCHORED = 4, 8 -- flags of a page
 local NO_TEMPLATE = 65535 -- stands for the entries known of a log that is not asked for
 local KINDS = {u = 'unique', e = 'exact', n = 'near', s = 'short', ['='] = 'unchanged',
   ['!'] = 'updated', r = 'repeated'}
@@ -45,18 +48,32 @@ local function read_page(packed)
   local url, host, bands, canonical_url, pairs, final =
     take(url_size), take(host_size), take(bands_size), take(canonical_size), take(pairs_size), take(final_size)
   local rank, preferred = take(rank_size), flags % 2 == 1
+  local anchors, other_keys
+  if flags >= ANCHORED then
+    local anchors_size, keys_size
+    anchors_size, keys_size, at = unpack_at('>I2I2', packed, at)
+    anchors, other_keys = take(anchors_size), take(keys_size)
+  end
   seen = seen > 0 and math.min(seen, now) or math.max(now, clock)
   local more = NONE -- what few pages have
   if canonical_url ~= '' or final ~= '' or template_length ~= NO_TEMPLATE or doubtful > 0 or flags >= CUT then
     more = {named = canonical_url ~= '' and canonical_url, named_key = canonical, final = final ~= '' and final,
       template = template_length ~= NO_TEMPLATE and template_length, pairs = pairs,
-      doubtful = doubtful > 0 and doubtful, is_cut = flags >= CUT}
+      doubtful = doubtful > 0 and doubtful, is_cut = flags % ANCHORED >= CUT, anchors = anchors,
+      other_keys = other_keys}
   end
   return {url_key = url_key, token = token, words = words, exact = exact, rank = preferred and CHOSEN or rank,
     seen = math.max(seen, crawl), preferred = preferred, yields_to = flags % CUT >= 2 and canonical,
     more = more,
     url = url, host = host, bands = bands, odd = string.sub(packed, at), wish = false, crawl = crawl,
     own = own}
+end
+
+-- The table keys of all anchors of a page, 4 bytes each.
+local function anchor_keys(page)
+  local keys = {}
+  each_anchor(page.more.anchors, function(key) keys[#keys + 1] = key end)
+  return table.concat(keys) .. page.more.other_keys
 end
 
 -- Notes when a page was seen, so that a crawl that begins later begins later by any clock, and that it is

@@ -7,7 +7,8 @@
 --
 -- A record is: bytes of what it says, and 64 times the number of its URL's beginning in BEGINNINGS,
 -- 0 if it has none of them (1); bytes of the rest of the URL (2); what it says; the rest of the URL;
--- of a kept page its band keys and then the odd sketch.
+-- of a kept page its anchors, its band keys and then the odd sketch. An anchor is its table key (4) and what is
+-- known of the shingles around it (4), see crawler/dedup/sketches/anchors.py; the server compares none.
 
 local SIZES = '>BI2'
 local BEGINNINGS = {'https://www.', 'https://', 'http://'}
@@ -21,10 +22,12 @@ local STEP, MAX_PASSED = 32, 64 -- pages, and buckets, looked at in a step for w
 -- own: hash of its heading (2 bytes, 0 if it has none), fours of words that are not its site's (1), and from
 -- how many contents the site's template was known when they were counted (1), both 255 at the most. The date
 -- is that of earlier versions, which was the rank. A rank stands in front of the rest of the URL, and its
--- bytes (1) are the last of what the record says: so only there is that not 1 more than a multiple of 4.
+-- bytes (1) are the last of what the record says. Of a page with anchors that is so, too, and in front of it
+-- stands how many anchors it has (1). So the bytes are 1 more than a multiple of 4 where there is neither, 2
+-- more with a rank, and 3 more with anchors.
 local BASE, COPY, COPY_MORE, KEPT_MORE = '>c1c1I4I4c4c4I4c12BI2', '>I4I2I2', '>I4', '>I4c4I4I4'
-local OWN_BYTES = 4
--- At most, besides URL, sketch and rank.
+local OWN_BYTES, ANCHOR_BYTES = 4, 8
+-- At most, besides URL, sketch, rank and anchors.
 local MORE_BYTES = 8 + struct.size(BASE) + struct.size(KEPT_MORE) + OWN_BYTES
 local NONE = {}
 local NO_KEY = string.rep('\0', 4)
@@ -66,8 +69,8 @@ end
 local function unpack_record(id, packed)
   local size, url_size, at = struct.unpack(SIZES, packed)
   local beginning, said_end = floor(size / 64), at + size % 64
-  local has_rank = size % 4 == 2
-  local url_at = said_end + (has_rank and byte(packed, said_end - 1) or 0)
+  local tail = math.max(0, size % 4 - 1) -- bytes that tell of a rank and of anchors
+  local url_at = said_end + (tail > 0 and byte(packed, said_end - 1) or 0)
   assert(#packed >= url_at + url_size - 1)
   local url = (BEGINNINGS[beginning] or '') .. string.sub(packed, url_at, url_at + url_size - 1)
   local standing, last, first_seen, last_seen, token, url_key, words, exact, level, sampled, more =
@@ -81,7 +84,12 @@ local function unpack_record(id, packed)
     return meta
   end
   meta.rank = string.sub(packed, said_end, url_at - 1)
-  if has_rank then said_end = said_end - 1 end
+  if tail == 2 then
+    local anchors_size = byte(packed, said_end - 2) * ANCHOR_BYTES
+    meta.anchors = string.sub(meta.sketch, 1, anchors_size)
+    meta.sketch = string.sub(meta.sketch, anchors_size + 1)
+  end
+  said_end = said_end - tail
   if more + OWN_BYTES < said_end then
     local date
     date, meta.canonical, meta.gone, meta.replaces, more = struct.unpack(KEPT_MORE, packed, more)
@@ -124,14 +132,16 @@ end
 local function packed_record(meta)
   local said, number, rest = packed_meta(meta), 0, meta.url
   local rank = not meta.rep and meta.rank or ''
-  if rank ~= '' then said = said .. string.char(#rank) end
+  local anchors = not meta.rep and meta.anchors or ''
+  if anchors ~= '' then said = said .. string.char(#anchors / ANCHOR_BYTES) end
+  if rank ~= '' or anchors ~= '' then said = said .. string.char(#rank) end
   for i, beginning in ipairs(BEGINNINGS) do
     if string.sub(rest, 1, #beginning) == beginning then
       number, rest = i, string.sub(rest, #beginning + 1)
       break
     end
   end
-  return struct.pack(SIZES, #said + 64 * number, #rest) .. said .. rank .. rest .. meta.sketch
+  return struct.pack(SIZES, #said + 64 * number, #rest) .. said .. rank .. rest .. anchors .. meta.sketch
 end
 
 -- Writes the record of a page that has none.
@@ -241,6 +251,51 @@ local function erase(id)
   while redis.call('LINDEX', block, -1) == '' do redis.call('RPOP', block) end
 end
 
+-- Acts on each table key of the anchors of a record, or of none. Equal ones are one behind the other.
+local function each_anchor(anchors, act)
+  local last
+  for at = 1, #(anchors or ''), ANCHOR_BYTES do
+    local key = string.sub(anchors, at, at + 3)
+    if key ~= last then act(key) end
+    last = key
+  end
+end
+
+-- Enters a page into the table of anchors.
+local function list_anchors(id, anchors)
+  each_anchor(anchors, function(key)
+    add(id, find('anchor', 'anchor', key))
+    grow('anchor', ANCHORS)
+  end)
+end
+
+local MAX_OVERLAPPING = 16 -- pages told that share anchors with one
+
+-- The kept pages that stand under these table keys of anchors, 4 bytes each, those under most of them first:
+-- of each its number and its record. Not the page with the number `own`, nor those last seen before `oldest`.
+local function overlapping(keys, own, oldest)
+  local names, tags, hits, ids, found = {}, {}, {}, {}, {}
+  if keys == '' then return found end
+  for at = 1, #keys, 4 do
+    names[#names + 1], tags[#tags + 1] = locate('anchor', 'anchor', (unpack_at('>I4', keys, at)))
+  end
+  for i, bucket in ipairs(redis.call('MGET', unpack(names))) do
+    for _, id in ipairs(pages_in(bucket or '', tags[i]) or NONE) do
+      if not hits[id] and id ~= own then ids[#ids + 1] = id end
+      hits[id] = (hits[id] or 0) + 1
+    end
+  end
+  table.sort(ids, function(x, y) return hits[x] > hits[y] or hits[x] == hits[y] and x > y end)
+  for i = 1, math.min(#ids, MAX_OVERLAPPING) do
+    local block, slot = record(ids[i])
+    local packed = redis.call('LINDEX', block, slot)
+    if packed and packed ~= '' and not has_expired(packed, oldest) then
+      found[#found + 1], found[#found + 2] = ids[i], packed
+    end
+  end
+  return found
+end
+
 -- Takes a kept page out of the tables where copies look for it; odd_size is the bytes of an odd
 -- sketch.
 local function unlist(meta, odd_size)
@@ -257,6 +312,10 @@ local function unlist(meta, odd_size)
     end
     state['band.n'] = state['band.n'] - rounds(#keys / 4)
   end
+  each_anchor(meta.anchors, function(key)
+    remove(id, find('anchor', 'anchor', key))
+    state['anchor.n'] = state['anchor.n'] - 1
+  end)
 end
 
 -- Takes a page out of every table and its record with it.

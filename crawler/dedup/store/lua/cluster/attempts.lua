@@ -50,11 +50,18 @@ local function end_attempt(attempt)
   redis.call('HDEL', ATTEMPTS, string.format('%d', attempt.id), url_field(attempt.page.url_key))
 end
 
--- Notes that a page is kept no more; says what has to be taken out of other shards, '' if nothing.
+-- Notes that a page is kept no more; says what has to be taken out of other shards, '' if nothing: exact
+-- hash (12 bytes), in an index with anchors how many bytes their table keys have (2) and these, band keys.
 local function keep_no_more(meta)
   state.kept = state.kept - 1
   if meta.words == 0 then return '' end
-  local rest = meta.exact .. string.sub(meta.sketch, 1, -odd_size - 1)
+  local rest = meta.exact
+  if HAS_ANCHORS then
+    local keys = {}
+    each_anchor(meta.anchors, function(key) keys[#keys + 1] = key end)
+    rest = rest .. pack('>I2', #keys * 4) .. table.concat(keys)
+  end
+  rest = rest .. string.sub(meta.sketch, 1, -odd_size - 1)
   redis.call('HSET', BURIED, string.format('%d', meta.id), rest)
   return rest
 end

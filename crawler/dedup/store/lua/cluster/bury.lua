@@ -4,7 +4,7 @@
 --       byte), its table key (4), the URL
 --
 -- Returns for each URL '' if it was never seen, or is a copy that is to stay, or the page's local
--- number (4) and, if it was kept, its exact hash (12) and band keys, to be taken out of other shards.
+-- number (4) and, if it was kept, what keep_no_more in attempts.lua says of it.
 
 write_if_full()
 redis.call('HINCRBY', STATE, 'exchanges', '1')

@@ -1,7 +1,7 @@
 -- Lets pages be found under their keys in this shard, and tells who stands there.
 --
 -- ARGV  see shard.lua; any number of pages, of each: global number (4 bytes), how many keys (2),
---       keys: letter of the table (e: exact, b: band), table key (4)
+--       keys: letter of the table (e: exact, b: band, a: anchor), table key (4)
 --
 -- Returns the keys under which others stand: "<which of all keys of the argument, from 0>=<pages
 -- that are kept>|<those that are being checked, or were a moment ago>", semicolons between keys,
@@ -40,7 +40,7 @@ end
 
 local function claim(item)
   local ids, groups, names, tags = parse(item)
-  local buckets, found, added = {}, {}, {exact = 0, band = 0}
+  local buckets, found, added = {}, {}, {exact = 0, band = 0, anchor = 0}
   for i, bucket in ipairs(redis.call('MGET', unpack(names))) do buckets[names[i]] = bucket end
   for i, name in ipairs(names) do
     local bucket = buckets[name] or redis.call('GET', name) or ''

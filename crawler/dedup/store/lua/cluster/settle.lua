@@ -8,7 +8,7 @@
 --       one's global number (4)
 --
 -- Returns for each attempt its answer without the URL; then, if it replaces a kept page, that
--- page's local number (4), exact hash (12) and band keys, to be taken out of other shards. '' if
+-- page's local number (4) and what keep_no_more in attempts.lua says of it. '' if
 -- the attempt was ended by another: nothing is decided. The same again gets the same answer. A
 -- kept page that somebody wants dropped and that is like no other stays what it is, its copies with
 -- it: the answer has the number of its record, and the attempt's stands for nothing; the same
@@ -51,7 +51,7 @@ local function settle(item)
     meta.last = is_as_before and as_before(page, old) or known and '!' or standing
     meta.rank, meta.canonical = page.rank, page.yields_to or nil
     meta.replaces, meta.own = replaces, page.own
-    meta.sketch = page.bands .. string.sub(page.odd, 4)
+    meta.sketch, meta.anchors = page.bands .. string.sub(page.odd, 4), page.more.anchors
   end
   write_record(meta) -- before all else, for it fails where somebody wrote under its key
   if not copy then state.kept = state.kept + 1 end

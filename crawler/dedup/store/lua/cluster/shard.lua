@@ -10,16 +10,16 @@
 -- ARGV[5]  bytes of an odd sketch
 -- then one argument for each thing to do, numbers with the highest byte first; one reply for each
 --
--- A shard has the tables url, exact and band of layout.lua, and the records of the pages whose URL
+-- A shard has the tables url, exact, band and anchor of layout.lua, and the records of the pages whose URL
 -- belongs to it. Pages have a local number within the shard, which is what its records, its table
--- of URLs and its attempts speak of, and a global one, which is what exact, band and claims speak
--- of. Besides there are:
+-- of URLs and its attempts speak of, and a global one, which is what exact, band, anchor and claims
+-- speak of. Besides there are:
 --   attempts  hash: local number -> a page that is being checked, not decided; "u" and the table
 --             key of a URL -> local number of the attempt at that URL, of which there is only one
 --   claims    hash: arguments of claim.lua of which some page is being checked, or was a moment
 --             ago; each under its first four bytes
---   buried    hash: local number -> exact hash and band keys of a page that is kept no more and
---             whose table entries in other shards are still there
+--   buried    hash: local number -> what is to be taken out of other shards of a page that is kept no
+--             more, see keep_no_more in attempts.lua
 -- They are small and soon empty again, whoever works or dies.
 
 local CLAIMS, BURIED = PREFIX .. 'claims', PREFIX .. 'buried'
@@ -34,7 +34,8 @@ end
 
 -- The group, and table, of a claimed key that stands at this byte.
 local function group_of(claims, at)
-  return byte(claims, at) == 101 and 'exact' or 'band' -- an e
+  local letter = byte(claims, at)
+  return letter == 101 and 'exact' or letter == 97 and 'anchor' or 'band' -- an e, an a
 end
 
 -- Tells whether a page stands among the claims, or perhaps does.

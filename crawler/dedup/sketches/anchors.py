@@ -1,0 +1,258 @@
+"""Anchors: the few shingles of a text by which it is found inside another, or another inside it.
+
+Of a text's shingles, in the order of the text, the least hash of every window of so many is an
+anchor (winnowing: Schleimer, Wilkerson, Aiken, "Winnowing: local algorithms for document
+fingerprinting", 2003). Windows within a passage have the same anchors wherever the passage stands.
+Beside each anchor stand a few bits of the shingles around it: they tell how much of it is there.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby
+from math import sqrt
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from .lsh import TABLE_KEY_BITS
+
+if TYPE_CHECKING:
+    from .hashing import ShingleArray
+
+SIZE: Final = 5  # words in a shingle, whatever the sketching method compares
+LEAST_WORDS: Final = 100  # of a text with anchors: what is shorter stands in too many pages
+WINDOW: Final = 146  # shingles of 150 words
+TIMES: Final = (
+    11  # as long as a passage may be the page that it stands in: ten times, and some more
+)
+STORED_BYTES: Final = 8  # key and checks
+
+# A page of 18,700 words and more is searched for passages of that part of it, so that no page has
+# more than a few hundred anchors.
+_MOST_WINDOWS: Final = 128
+_MOST: Final = 512
+_OCCURRENCES: Final = 3  # of one anchor
+_MOST_STORED: Final = 64
+_LONGEST: Final = 0xFFFF  # reach that two bytes can tell
+_PACKED: Final = struct.Struct(">I4sH")
+_STORED: Final = struct.Struct(">I4s")
+_KEY_MASK: Final = (1 << TABLE_KEY_BITS) - 1
+_OFFSETS: Final = np.array((-72, -52, -34, -16, 16, 34, 52, 72))
+_TRIALS: Final = 6  # that an anchor and its checks are worth
+_CHECK_SHIFT: Final = np.uint64(40)  # away from the bits of keys, and from those that are small
+_VALUES: Final = np.uint64(15)  # of a check; 0 stands for a place outside the text
+
+
+class Share(NamedTuple):
+    """About which share of a text's shingles another has: what was found of so many ``anchors`` and
+    their checks, and the standard ``error``.
+    """
+
+    share: float
+    anchors: int
+    error: float
+
+
+class Anchor(NamedTuple):
+    """A shingle that is the least of a window.
+
+    ``key`` is that in a table, ``checks`` tell of eight shingles around it, four bits each, 0 where
+    the text has none; ``reach`` is the size of the largest window whose least it is.
+    """
+
+    key: int
+    checks: bytes
+    reach: int = 0
+
+
+def find_anchors(hashes: ShingleArray) -> bytes:
+    """The anchors of a text, packed, by its shingles in the order of the text.
+
+    A text of less than :data:`LEAST_WORDS` words has none. It is looked for in others, and others
+    in it, by all of them; an index keeps those of :func:`stored_anchors`. A shingle that is an
+    anchor at several places comes as often, one behind the other, with what is around it there.
+    """
+    count = len(hashes)
+    if count + SIZE - 1 < LEAST_WORDS:
+        return b""
+    places = _least_places(hashes, min(count, max(WINDOW, count // _MOST_WINDOWS)))
+    reaches = _measure_reaches([int(hashes[place]) for place in places], places, count)
+    checks = _read_checks(hashes, np.array(places))
+    found: dict[int, list[tuple[bytes, int]]] = {}
+    for place, check, reach in zip(places, checks, reaches, strict=True):
+        found.setdefault(int(hashes[place]) & _KEY_MASK, []).append((check, reach))
+    packed = [
+        _PACKED.pack(key, *one)
+        for key, some in found.items()
+        for one in sorted(some, key=itemgetter(1), reverse=True)[:_OCCURRENCES]
+    ]
+    return b"".join(packed[:_MOST])
+
+
+@lru_cache(maxsize=256)  # a page is compared with several
+def read_anchors(packed: bytes) -> tuple[Anchor, ...]:
+    """The anchors that :func:`find_anchors` has packed."""
+    return tuple(Anchor(*one) for one in _PACKED.iter_unpack(packed))
+
+
+def stored_anchors(packed: bytes, words: int) -> bytes:
+    """What an index keeps of a page of so many words: of each anchor that is the least of a window
+    of a tenth of the page, its key and its checks.
+    """
+    found = _of_windows(packed, _window_of(words))[:_MOST_STORED]
+    return b"".join(_STORED.pack(one.key, one.checks) for one in found)
+
+
+def anchor_keys(stored: bytes) -> list[bytes]:
+    """The table keys of anchors that an index keeps, 4 bytes each, each once.
+
+    >>> anchor_keys(b"\\0\\0\\0\\7many")
+    [b'\\x00\\x00\\x00\\x07']
+    """
+    keys = (stored[at : at + 4] for at in range(0, len(stored), STORED_BYTES))
+    return list(dict.fromkeys(keys))
+
+
+def asked_keys(packed: bytes) -> list[bytes]:
+    """The table keys by which others are looked for, of packed anchors: 4 bytes each, each once."""
+    return list(dict.fromkeys(one.key.to_bytes(4) for one in read_anchors(packed)))
+
+
+def are_anchors(packed: bytes) -> bool:
+    """Whether bytes that come from elsewhere can be packed anchors."""
+    if len(packed) % _PACKED.size or len(packed) > _MOST * _PACKED.size:
+        return False
+    return _are_keys([one.key for one in read_anchors(packed)])
+
+
+def are_stored(stored: bytes) -> bool:
+    """Whether bytes that come from elsewhere can be anchors that an index keeps."""
+    if len(stored) % STORED_BYTES or len(stored) > _MOST_STORED * STORED_BYTES:
+        return False
+    return _are_keys([key for key, _ in _STORED.iter_unpack(stored)])
+
+
+def _are_keys(keys: list[int]) -> bool:
+    """Whether these are table keys, equal ones one behind the other."""
+    different = sum(1 for _ in groupby(keys))
+    return different == len(set(keys)) and max(keys, default=0) <= _KEY_MASK
+
+
+def mask_anchors(packed: bytes, mask: int) -> bytes:
+    """Packed anchors under other keys."""
+    return b"".join(
+        _PACKED.pack(one.key ^ (mask & _KEY_MASK), one.checks, one.reach)
+        for one in read_anchors(packed)
+    )
+
+
+def share_in_known(packed: bytes, stored: bytes, known_words: int) -> Share:
+    """About which share of a page's shingles a known longer page has, of so many words, whose
+    anchors an index keeps.
+    """
+    wanted = [(one.key, one.checks) for one in _of_windows(packed, _window_of(known_words))]
+    return _estimate_share(wanted, list(_STORED.iter_unpack(stored)))
+
+
+def share_of_known(packed: bytes, stored: bytes) -> Share:
+    """About which share of a known shorter page's shingles a page has, whose anchors are packed."""
+    there = [(one.key, one.checks) for one in read_anchors(packed)]
+    return _estimate_share(list(_STORED.iter_unpack(stored)), there)
+
+
+def _window_of(words: int) -> int:
+    """The window by which an index knows a page of so many words."""
+    return min(max(WINDOW, words // TIMES - SIZE + 1), _LONGEST)
+
+
+@lru_cache(maxsize=256)  # a page is compared with several
+def _of_windows(packed: bytes, window: int) -> tuple[Anchor, ...]:
+    """The anchors of windows of that size."""
+    anchors = read_anchors(packed)
+    # Of a text that is shorter than the window, its least shingle is the one.
+    least = min(window, max((one.reach for one in anchors), default=0))
+    return tuple(one for one in anchors if one.reach >= least)
+
+
+def _estimate_share(
+    wanted: Sequence[tuple[int, bytes]], there: Sequence[tuple[int, bytes]]
+) -> Share:
+    """The share of shingles that are in another text, from the anchors and checks that are.
+
+    The checks of an anchor that is missing are missing, too: of a share c of the shingles the share
+    c of the anchors is there, and of the checks the share c². Of equal checks one in 15 is chance.
+    Where the other text has an anchor at several places, the most equal one counts.
+    """
+    own = {key: around.hex() for key, around in reversed(wanted)}  # of several places the first
+    others: dict[int, list[str]] = {}
+    for key, around in there:
+        if key in own:
+            others.setdefault(key, []).append(around.hex())
+    anchors = len(own)
+    checks = sum(len(around) - around.count("0") for around in own.values())
+    found = len(others) + sum(
+        max(sum(a == b != "0" for a, b in zip(own[key], one, strict=True)) for one in some)
+        for key, some in others.items()
+    )
+    share = 0.0
+    if found:
+        # The root of a quadratic equation, which for a text without checks is linear.
+        share = found / anchors
+        if checks:
+            share = (sqrt(anchors * anchors + 4 * checks * found) - anchors) / (2 * checks)
+    # The error is that of the rule of succession, with fewer trials than there are checks: what
+    # stands around one anchor is there, or is missing, together.
+    mean = (found + 1) / (anchors + checks + 2)
+    return Share(share, anchors, sqrt(mean * (1 - mean) / (_TRIALS * max(1, anchors))))
+
+
+def _least_places(hashes: ShingleArray, window: int) -> list[int]:
+    """Where the least hashes of all windows are, in order."""
+    least = _window_minima(hashes, window)
+    changes = np.flatnonzero(least[1:] != least[:-1]) + 1
+    starts = [0, *changes.tolist()]
+    return sorted({start + int(hashes[start : start + window].argmin()) for start in starts})
+
+
+def _window_minima(hashes: ShingleArray, window: int) -> ShingleArray:
+    """The least hash of each window, in as many steps as there are hashes: those of blocks as long
+    as a window, from their start and from their end (van Herk 1992).
+    """
+    count = len(hashes)
+    blocks = -(-count // window)
+    padded = np.full(blocks * window, np.iinfo(np.uint64).max)
+    padded[:count] = hashes
+    rows = padded.reshape(blocks, window)
+    from_start = np.minimum.accumulate(rows, axis=1).ravel()
+    from_end = np.minimum.accumulate(rows[:, ::-1], axis=1)[:, ::-1].ravel()
+    last = count - window + 1
+    return np.minimum(from_end[:last], from_start[window - 1 : count])
+
+
+def _measure_reaches(values: list[int], places: list[int], count: int) -> list[int]:
+    """The largest window whose least each of these is, all of which are the least of some.
+
+    What ends it is the next that is less, and that is the least of a window itself.
+    """
+    ends = [count] * len(values)
+    starts = [-1] * len(values)
+    open_ones: list[int] = []
+    for one, value in enumerate(values):
+        while open_ones and values[open_ones[-1]] > value:
+            ends[open_ones.pop()] = places[one]
+        starts[one] = places[open_ones[-1]] if open_ones else -1
+        open_ones.append(one)
+    return [min(end - start - 1, _LONGEST) for start, end in zip(starts, ends, strict=True)]
+
+
+def _read_checks(hashes: ShingleArray, places: np.ndarray) -> list[bytes]:
+    """Four bits of each of the shingles around each place, two of them in a byte."""
+    around = places[:, None] + _OFFSETS
+    is_inside = (around >= 0) & (around < len(hashes))
+    bits = (hashes[np.where(is_inside, around, 0)] >> _CHECK_SHIFT) % _VALUES + np.uint64(1)
+    nibbles = np.where(is_inside, bits, 0).astype(np.uint8)
+    return [row.tobytes() for row in nibbles[:, ::2] << 4 | nibbles[:, 1::2]]
