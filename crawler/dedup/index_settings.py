@@ -66,9 +66,9 @@ class IndexSettings:
     containment: float | None = setting(
         None,
         parsing.optional(parsing.number(0, 1)),
-        "Share of a page's text, such as 0.9, from which verdicts name longer pages that have it, "
-        "and shorter ones that the page has. Takes about 120 bytes for a page of 630 words. "
-        "Unset: none are looked for.",
+        "If a longer page has at least this share of a shorter one, such as 0.9, the verdict of "
+        "each names the other. Takes about 120 bytes for a page of 630 words. "
+        "Unset: not looked for.",
     )
     method: str = setting(
         "fast",

@@ -261,7 +261,8 @@ def test_a_job_that_was_killed_goes_on(spark: SparkSession, done: Done, tmp_path
     done by a file of the package, submitted to a Spark of its own: the same job, which prints JSON.
     """
     out = tmp_path / "out"
-    same = ("-s", "DEDUP_SEED=7", "-s", "DEDUP_TEMPLATES=False")
+    settings = ("SEED=7", "TEMPLATES=False", "CONTAINMENT=0.9")
+    same = tuple(f"-sDEDUP_{setting}" for setting in settings)
     with _job(out, *done.patterns, *same) as process:
         assert process.stderr is not None
         ended = (line.startswith("pages:") for line in iter(process.stderr.readline, ""))
