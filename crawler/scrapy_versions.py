@@ -53,6 +53,7 @@ __all__ = [
     "before_close",
     "close_spider",
     "create_looping_call",
+    "ignores_start_requests",
     "is_asyncio_available",
     "look_for_requests",
     "run_in_thread",
@@ -71,6 +72,13 @@ def adapt_pipeline(pipeline: Any) -> None:
     for name in ("open_spider", "close_spider"):
         method = getattr(pipeline, name)
         setattr(pipeline, name, lambda spider, of=method: deferred_from_coro(of()))
+
+
+def ignores_start_requests(spider: type[scrapy.Spider]) -> bool:
+    """Whether a spider begins with ``start_requests()`` alone, which this Scrapy does not call."""
+    is_called = hasattr(scrapy.Spider, "start_requests")  # since Scrapy 2.16 it is not
+    begins = hasattr(spider, "start_requests") and spider.start is scrapy.Spider.start
+    return begins and not is_called
 
 
 def start_failure(error: Exception, reason: str) -> Exception:

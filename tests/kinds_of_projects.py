@@ -171,6 +171,15 @@ class FieldsOnly(Returned):
     custom_settings = {"DEDUP_PAGE": "item"}  # noqa: RUF012
 
 
+class Nothing(Pages):
+    """A callback that keeps what it finds to itself."""
+
+    name = "nothing"
+
+    def parse(self, response):
+        pass
+
+
 class Csv(Returned):
     """A feed for a spreadsheet, whose tag is one word."""
 
@@ -180,7 +189,8 @@ class Csv(Returned):
 
 SPIDERS = (
     Generator, Returned, Listed, Coroutine, AsyncGenerator, Failing, Loader, Links, Listing,
-    Elsewhere, Twice, Off, Disabled, FieldsOnly, Csv,
+    Elsewhere, Twice, Off, Disabled, FieldsOnly, Nothing,
+    Csv,
 )  # fmt: skip
 
 

@@ -107,8 +107,9 @@ def test_a_crawl_in_which_nothing_was_checked(
     assert len(items) == stats["dedup/unchecked"] == stats[f"dedup/no_page/{reason}"] >= PAGES
     assert not any("dedup" in item for item in items)
     warnings = [line for line in crawls.log.splitlines() if "No page was checked" in line]
-    assert len(warnings) == 3
+    assert len(warnings) == 4
     assert sum(setting in line for line in warnings) == 1
+    assert sum(f"{PAGES} responses, and no item" in line for line in warnings) == 1
 
 
 def test_the_filter_can_be_turned_off(crawls: Crawls) -> None:

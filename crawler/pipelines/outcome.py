@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..dedup.config import DedupConfig
 from ..dedup.verdict import Kind, Verdict
+from ..scrapy_versions import ignores_start_requests
 from ..wording import counted
 from .page import Missing
 from .stopping import Stopper, fail_at_end
@@ -69,11 +70,13 @@ class Outcome:
         self._stops = config.on_unchecked == "stop"
         self._stop: Callable[[], None] = lambda: None
         self._fail: Callable[[], None] = lambda: None
+        self._describe_none: Callable[[], str] = lambda: ""
 
     def connect_signals(self, crawler: Crawler) -> None:
         """Be able to stop a crawl, and to let it fail."""
         self._stop = Stopper(crawler, NOTHING_CHECKED)
         self._fail = partial(fail_at_end, crawler)
+        self._describe_none = partial(_describe_no_items, crawler)
 
     def count_item(self, verdict: Verdict, missing: Missing | None) -> None:
         """Count an item."""
@@ -98,6 +101,8 @@ class Outcome:
             ", ".join(counts) or "none",
             self.dropped,
         )
+        if not self.verdicts and (reason := self._describe_none()):
+            logger.warning("No page was checked: %s", reason)
         for missing, number in self.missing.most_common():
             if missing is not None:
                 logger.info("Unchecked: %s that %s", counted(number, "item"), _REASONS[missing][0])
@@ -114,3 +119,20 @@ class Outcome:
             )
             if self._stops and missing is not None:
                 self._fail()
+
+
+def _describe_no_items(crawler: Crawler) -> str:
+    """Say why no item came, and what to do; nothing if no response came, as that is logged."""
+    if ignores_start_requests(crawler.spidercls):
+        return (
+            "the spider begins with start_requests(), which this Scrapy does not call. "
+            "Rename it: async def start(self)"
+        )
+    count = crawler.stats.get_value if crawler.stats else lambda _: None
+    responses = count("response_received_count")
+    if not responses or count("dedup/switched_off"):
+        return ""
+    return (
+        f"{counted(responses, 'response')}, and no item reached the filter. Yield an item for each "
+        "page, and give pipelines that drop items a higher number than this one's"
+    )

@@ -106,17 +106,13 @@ def _of_project(settings: Mapping[str, Any], config: DedupConfig) -> Iterator[Fi
 
 def _of_spiders(settings: Mapping[str, Any]) -> Iterator[Finding]:
     """Say which spiders begin in a way that Scrapy from 2.16 on ignores."""
-    import scrapy
     from scrapy.spiderloader import SpiderLoader
 
+    from ...scrapy_versions import ignores_start_requests
+
     loader = SpiderLoader.from_settings(settings)  # type: ignore[arg-type]
-    silent = [
-        name
-        for name in loader.list()
-        if hasattr(cls := loader.load(name), "start_requests") and cls.start is scrapy.Spider.start
-    ]
-    is_ignored = not hasattr(scrapy.Spider, "start_requests")
-    if silent and is_ignored:
+    silent = [name for name in loader.list() if ignores_start_requests(loader.load(name))]
+    if silent:
         yield Finding(
             f"spiders {', '.join(silent)}",
             "begin with start_requests(), which this Scrapy does not call",
