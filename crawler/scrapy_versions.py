@@ -75,10 +75,13 @@ def adapt_pipeline(pipeline: Any) -> None:
 
 
 def ignores_start_requests(spider: type[scrapy.Spider]) -> bool:
-    """Whether a spider begins with ``start_requests()`` alone, which this Scrapy does not call."""
+    """Whether a spider begins with ``start_requests()`` alone, which this Scrapy does not call.
+
+    Those of scrapy-redis do, too, but take their requests whenever they are idle.
+    """
     is_called = hasattr(scrapy.Spider, "start_requests")  # since Scrapy 2.16 it is not
     begins = hasattr(spider, "start_requests") and spider.start is scrapy.Spider.start
-    return begins and not is_called
+    return begins and not is_called and not hasattr(spider, "redis_key")
 
 
 def start_failure(error: Exception, reason: str) -> Exception:

@@ -61,13 +61,18 @@ def test_spiders_that_this_scrapy_does_not_start(monkeypatch: pytest.MonkeyPatch
 
     class Loader:
         def list(self) -> list[str]:
-            return ["old", "both", "new"]
+            return ["old", "both", "new", "redis"]
 
         def load(self, name: str) -> type[scrapy.Spider]:
             async def start(self: Any) -> Any:
                 yield None
 
-            begins = {"old": ["start_requests"], "both": ["start_requests", "start"], "new": []}
+            begins = {
+                "old": ["start_requests"],
+                "both": ["start_requests", "start"],
+                "new": [],
+                "redis": ["start_requests", "redis_key"],
+            }
             return type(name, (scrapy.Spider,), dict.fromkeys(begins[name], start))
 
     monkeypatch.setattr("scrapy.spiderloader.SpiderLoader.from_settings", lambda _: Loader())
