@@ -99,7 +99,7 @@ clean:
 
 $(VENV)/crawl.stamp: requirements.txt | $(VENV)/bin/pip
 	@echo "Installing what a crawl needs into $(VENV) (once) …"
-	@$(BIN)/pip $(INSTALL) -r requirements.txt "cython>=3.1" "setuptools>=75"
+	@$(BIN)/pip $(INSTALL) -r requirements.txt
 	@touch $@
 
 # What compiles the modules comes first: that goes on while the rest is installed.

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 import crawler
 from crawler.dedup.errors import EXTRAS
 from tests.licences import COMPATIBLE, PAGE, installed_libraries, project_requirements
-from tests.lowest import lowest, project
+from tests.lowest import lowest, project, read
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "crawler").rglob("*.py"))
@@ -170,6 +170,7 @@ def test_requirements_are_those_of_the_package() -> None:
         lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
         files[name] = {line for line in lines if line and line[0].isalpha()}
     needed = {*project()["dependencies"], *project()["optional-dependencies"]["embedded"]}
+    needed |= {line for line in read("build-system")["requires"] if not line.startswith("hatch")}
     assert files["requirements.txt"] == needed
     together = {Requirement(line).name for line in files["requirements.txt"]}
     together |= {Requirement(line).name for line in files["requirements-dev.txt"]}
