@@ -35,7 +35,8 @@ STORED_BYTES: Final = 8  # key and checks
 # more than a few hundred anchors.
 _MOST_WINDOWS: Final = 128
 _MOST: Final = 512
-_OCCURRENCES: Final = 3  # of one anchor
+_OCCURRENCES: Final = 16  # of one anchor
+_MOST_PLACES: Final = 64  # among which these are chosen
 _MOST_STORED: Final = 64
 _LONGEST: Final = 0xFFFF  # reach that two bytes can tell
 _PACKED: Final = struct.Struct(">I4sH")
@@ -79,12 +80,14 @@ def find_anchors(hashes: ShingleArray) -> bytes:
     count = len(hashes)
     if count + SIZE - 1 < LEAST_WORDS:
         return b""
-    places = _least_places(hashes, min(count, max(WINDOW, count // _MOST_WINDOWS)))
-    reaches = _measure_reaches([int(hashes[place]) for place in places], places, count)
+    window = min(count, max(WINDOW, count // _MOST_WINDOWS), _LONGEST)
+    places = _find_places(hashes, _window_minima(hashes, window))
+    reaches = _measure_reaches(hashes[places].tolist(), places, count)
     checks = _read_checks(hashes, np.array(places))
     found: dict[int, list[tuple[bytes, int]]] = {}
     for place, check, reach in zip(places, checks, reaches, strict=True):
-        found.setdefault(int(hashes[place]) & _KEY_MASK, []).append((check, reach))
+        if reach >= window:
+            found.setdefault(int(hashes[place]) & _KEY_MASK, []).append((check, reach))
     packed = [
         _PACKED.pack(key, *one)
         for key, some in found.items()
@@ -210,12 +213,17 @@ def _estimate_share(
     return Share(share, anchors, sqrt(mean * (1 - mean) / (_TRIALS * max(1, anchors))))
 
 
-def _least_places(hashes: ShingleArray, window: int) -> list[int]:
-    """Where the least hashes of all windows are, in order."""
-    least = _window_minima(hashes, window)
-    changes = np.flatnonzero(least[1:] != least[:-1]) + 1
-    starts = [0, *changes.tolist()]
-    return sorted({start + int(hashes[start : start + window].argmin()) for start in starts})
+def _find_places(hashes: ShingleArray, least: ShingleArray) -> list[int]:
+    """Where hashes stand that are the least of a window, in order; of very many equal ones some."""
+    changes = np.flatnonzero(least[1:] != least[:-1])
+    values = np.unique(least[[*changes, -1]])
+    found = np.minimum(np.searchsorted(values, hashes), len(values) - 1)
+    places = np.flatnonzero(values[found] == hashes)
+    grouped = places[np.argsort(hashes[places], kind="stable")]
+    is_early = np.ones(len(grouped), bool)
+    is_early[_MOST_PLACES:] = hashes[grouped[_MOST_PLACES:]] != hashes[grouped[:-_MOST_PLACES]]
+    early: list[int] = np.sort(grouped[is_early]).tolist()
+    return early
 
 
 def _window_minima(hashes: ShingleArray, window: int) -> ShingleArray:
@@ -234,9 +242,10 @@ def _window_minima(hashes: ShingleArray, window: int) -> ShingleArray:
 
 
 def _measure_reaches(values: list[int], places: list[int], count: int) -> list[int]:
-    """The largest window whose least each of these is, all of which are the least of some.
+    """The largest window whose least each of these is; of equal ones the first in a window is.
 
-    What ends it is the next that is less, and that is the least of a window itself.
+    What ends the window of one that is the least of any is the next that is less, which is the
+    least of another itself.
     """
     ends = [count] * len(values)
     starts = [-1] * len(values)
