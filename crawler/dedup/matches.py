@@ -13,7 +13,6 @@ from .candidates import BY_KEYS, Evidence, Rule
 from .fingerprint import Fingerprint
 from .passages import Containment, find_containment
 from .sketches.similarity import Estimate
-from .store.layout import MORE
 from .store.records import Candidates, PageRecord, read_records
 from .verdict import Kind, plain
 
@@ -101,7 +100,7 @@ class Matcher:
         page, known = self._page, {one.url: one for one in records}
         but = frozenset(one.url for one in self._matches)
         live = [one for one in records if not self._is_out(one)]
-        shares = find_containment(page, live, self._least_share, number=MORE, but=but)
+        shares = find_containment(page, live, self._least_share, but=but)
         for kind, some in zip(Containment._fields, shares, strict=True):
             for one in some:
                 other = known[one.url].words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .candidates import is_distinct
@@ -10,17 +11,18 @@ from .sketches.anchors import share_in_known, share_of_known
 from .sketches.odd import estimate_odd, measure_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from .fingerprint import Fingerprint
     from .store.records import PageRecord
 
 CONTAINED: Final = "contained"  # stands in DEDUP_DROP beside the kinds of verdicts
 
-# A share is known from a few dozen bits: with a smaller margin pages that have it would be missed,
-# with a larger one pages that have half of it would be named. So would be short pages of one or two
-# anchors, which may stand in the one paragraph that both have.
-_MARGIN: Final = 0.08
+# A share is an estimate: with a margin of two standard errors 97 of 100 that have it are named.
+# Where it is known from a few dozen bits, that would name pages that have half of it; so would less
+# of short pages of one or two anchors, which may stand in the one paragraph that both have.
+_ERRORS: Final = 2
+_MOST_MARGIN: Final = 0.08
 _FEW: Final = 2
 _LEAST_MARGIN: Final = 0.03
 
@@ -52,39 +54,48 @@ def find_containment(
     records: Iterable[PageRecord],
     least: float,
     *,
-    number: int,
-    but: frozenset[str | None],
+    url: str = "",
+    but: Container[str | None] = (),
     on: str = "",
     crawl: int = 0,
 ) -> Containment:
     """What a page of an index is to the kept pages `records` that share anchors with it, from a
     share of `least` on.
 
-    It is contained in a longer one; of two that are as long, the one with the smaller `number`
-    contains the other, so that no two pages are contained in each other. The URLs `but` are left
-    out, and what is gone. So is a short text beside much that a site has on many pages, told by the
-    headings as for copies; where the template of the host `on` which both are is hardly known, the
-    other page is unconfirmed, as are records that were last seen before the `crawl` began.
+    It is contained in a longer one; of two that are as long, the one whose URL comes later by the
+    alphabet contains the other, so that no two pages are contained in each other. The page's own
+    `url` and the URLs `but` are left out, and what is gone. So is a short text beside much that a
+    site has on many pages, told by the headings as for copies; where the template of the host `on`
+    which both are is hardly known, the other page is unconfirmed, as are records that were last
+    seen before the `crawl` began.
     """
     contains: list[Share] = []
     contained_in: list[Share] = []
     for record in records:
         known = record.fingerprint
-        if record.url in but or record.gone or not record.anchors:
+        if record.url == url or record.url in but or record.gone or not record.anchors:
             continue
         if is_distinct(page, known, one_host=False):
             continue
-        is_in = (record.words, -record.number) > (page.words, -number)
-        share, anchors = _estimate_share(page, record, is_in=is_in)
-        if share >= least - (_MARGIN if anchors > _FEW else _LEAST_MARGIN):
+        is_in = (record.words, record.url) > (page.words, url)
+        share, anchors, error = _estimate_share(page, record, is_in=is_in)
+        if share >= least - _margin_of(anchors, error):
             is_doubtful = is_distinct(page, known, one_host=on == host(record.url))
             one = Share(record.url, share, record.last_seen < crawl or is_doubtful)
             (contained_in if is_in else contains).append(one)
     return Containment(*(tuple(sorted(some, key=_rank)) for some in (contains, contained_in)))
 
 
-def _estimate_share(page: Fingerprint, record: PageRecord, *, is_in: bool) -> tuple[float, int]:
-    """The share of the shorter page that the longer one has, and from how many anchors it is known.
+def _margin_of(anchors: int, error: float) -> float:
+    """How far below the share that is asked for an estimate may be."""
+    return min(_MOST_MARGIN, _ERRORS * error) if anchors > _FEW else _LEAST_MARGIN
+
+
+def _estimate_share(
+    page: Fingerprint, record: PageRecord, *, is_in: bool
+) -> tuple[float, int, float]:
+    """The share of the shorter page that the longer one has, from how many anchors it is known, and
+    its standard error.
 
     Where the pages are not of very different lengths, their odd sketches tell as well: of short
     pages they know more than anchors do. Each estimate counts the more the smaller its error is.
@@ -97,17 +108,17 @@ def _estimate_share(page: Fingerprint, record: PageRecord, *, is_in: bool) -> tu
     sketch = record.sketch
     found = measure_difference(sketch, page.odd) if sketch is not None else None
     if sketch is None or found is None:
-        return share, anchors
+        return share, anchors, error
     odd, members = found
     bits, fewer, both = 8 * len(sketch.bits), min(members, sketch.members), members + sketch.members
     if fewer == 0 or 2 * odd >= bits:  # a simhash, or too long a page for such a sketch
-        return share, anchors
+        return share, anchors, error
     known = estimate_odd(odd, members, sketch.members, sketch.level, bits=bits)
     scale = both / fewer
     other = min(1.0, known.similarity / (1 + known.similarity) * scale)
     other_error = known.error * scale / (1 + known.similarity) ** 2
     weight = error**2 / (error**2 + other_error**2)
-    return share + weight * (other - share), anchors
+    return share + weight * (other - share), anchors, error * sqrt(1 - weight)
 
 
 def _rank(one: Share) -> tuple[float, str]:

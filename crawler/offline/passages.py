@@ -129,8 +129,7 @@ def measure_shares(
                 anchors=row["new_anchors"],
             )
             known = _record_of(row, odd_bytes)
-            but = frozenset((row["new_url"],))
-            pair = find_containment(page, [known], least, number=row["new"], but=but)
+            pair = find_containment(page, [known], least, url=row["new_url"])
             found += [(row["stored"], row["new"], one.share) for one in pair.contains]
             found += [(row["new"], row["stored"], one.share) for one in pair.contained_in]
         yield _make_batch(found, ("position", "container", "share"))

@@ -94,7 +94,7 @@ def test_phrases_that_stand_elsewhere_too() -> None:
 
 
 def test_a_passage_of_rows_is_found_among_others() -> None:
-    """Phrases that rows of a list have in common are anchors at many places, of which one counts."""
+    """Phrases that rows of a list share are anchors at many places, of which one counts."""
     draw = random.Random(1)
     words = article(1, 60)
 
@@ -222,6 +222,16 @@ async def test_the_same_passage_in_very_many_pages_costs_little(redis_url: str) 
         verdict = await index.check("http://a.example/passage", text(passage))
         assert 10 <= len(named(verdict)[1]) <= 16
         assert (await index.verify()).faults == []
+
+
+async def test_pages_that_are_much_alike_do_not_contain_each_other(redis_url: str) -> None:
+    """Of 600 words and 0.85 of their shingles, which their sketches tell well enough from 0.9."""
+    async with DuplicateIndex.open(config_of(redis_url, "alike")) as index:
+        for seed in range(20):
+            page = article(seed, 600)
+            await index.check(f"http://{seed}.example/", text(page))
+            verdict = await index.check(f"http://{seed}.example/2", text(changed(page, 18)))
+            assert (verdict.kind, named(verdict)) == (Kind.UNIQUE, ([], []))
 
 
 async def test_a_scope_is_alone(redis_url: str) -> None:

@@ -59,8 +59,8 @@ def _containment_of(request: CheckRequest, answer: Answer, least: float) -> Cont
         request.fingerprint,
         answer.overlapping,
         least,
-        number=answer.page,
-        but=frozenset((request.url, answer.duplicate_of, answer.replaces)),
+        url=request.url,
+        but=(answer.duplicate_of, answer.replaces),
         on=request.host,
         crawl=request.crawl,
     )
