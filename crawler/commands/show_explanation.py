@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..wording import round_down
 from .changes import change_dicts, print_changes
 from .output import format_similarity, make_printable, print_json, print_table
 from .subcommands import Exit, ask_index, describe_unseen, nothing_found
@@ -55,8 +56,9 @@ def explain_page(options: argparse.Namespace, settings: Mapping[str, Any]) -> Ex
     if options.json:
         print_json(_to_dict(found, page, comparison))
     else:
-        _print_explanation(found, page, comparison)
-    if found.page or found.nearest:
+        is_sought = config.containment is not None
+        _print_explanation(found, page, comparison, is_sought=is_sought)
+    if found.page or found.nearest or any(found.shares or ()):
         return Exit.FOUND
     return nothing_found(settings, describe_unseen(options.url))
 
@@ -87,8 +89,9 @@ def _compare_sources(a: _Source, b: _Source, config: DedupConfig) -> Comparison:
 
 
 def _print_explanation(
-    found: Explanation, page: _Source | None, comparison: Comparison | None
+    found: Explanation, page: _Source | None, comparison: Comparison | None, *, is_sought: bool
 ) -> None:
+    """Print the facts and tables; `is_sought` says that a text tells of pages that contain it."""
     facts: list[list[Any]] = [["url", found.url]]
     if found.page is None:
         facts.append(["kind", "never seen"])
@@ -113,7 +116,7 @@ def _print_explanation(
     if page:
         facts.append(["text", page.origin])
         facts.append(["blocks cut as chrome", len(page.cut)])
-    elif found.page is None or found.original:
+    elif found.page is None or found.original or is_sought:
         facts.append(["text", "not in the archive; --fetch or --text gives it"])
     print_table("", ["fact", "value"], facts)
     if found.nearest:
@@ -127,6 +130,7 @@ def _print_explanation(
         ]
         columns = ["similarity", "from", "to", "bands met", "page"]
         print_table("Nearest kept pages", columns, rows)
+    _print_shares(found)
     if page and page.cut:
         rows = [[reason, _cut_text(text)] for text, reason in page.cut[:_CUT]]
         more = f" ({len(page.cut) - _CUT} more in --json)" if len(page.cut) > _CUT else ""
@@ -136,6 +140,19 @@ def _print_explanation(
             return  # the same words
         print(f"From {make_printable(found.original.url)} to this page:")
         print_changes(comparison.changes)
+
+
+def _print_shares(found: Explanation) -> None:
+    """Print which pages contain the page, and which it contains, if any."""
+    if found.shares is None:
+        return
+    rows = [
+        [format_similarity(one.share), name, one.url]
+        for name, some in found.shares._asdict().items()
+        for one in some
+    ]
+    if rows:
+        print_table("Pages that it contains, or that contain it", ["share", "kind", "page"], rows)
 
 
 def _describe_reason(found: Explanation) -> str:
@@ -167,6 +184,14 @@ def _cut_text(text: str) -> str:
     return text if len(text) <= _CUT_WIDTH else f"{text[: _CUT_WIDTH - 1]}…"
 
 
+def _shares_dict(found: Explanation) -> dict[str, Any]:
+    shares = found.shares._asdict() if found.shares else {}
+    return {
+        name: [one.to_dict() | {"share": round_down(one.share)} for one in some]
+        for name, some in shares.items()
+    }
+
+
 def _to_dict(
     found: Explanation, page: _Source | None, comparison: Comparison | None
 ) -> dict[str, Any]:
@@ -183,4 +208,5 @@ def _to_dict(
         "text_from": page.origin if page else None,
         "cut": [{"text": text, "reason": reason} for text, reason in page.cut] if page else None,
         "nearest": [one.to_dict() for one in found.nearest],
+        **_shares_dict(found),
     }

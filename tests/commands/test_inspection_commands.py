@@ -253,6 +253,33 @@ def test_explain_reads_the_archive(dedup, redis_url, tmp_path):
     assert "http://a.example/1 to this page:" in out
 
 
+def test_explain_names_pages_that_contain_others(dedup, redis_url, tmp_path):
+    """Also of a page that the index does not know, as it was dropped for it; copies are none."""
+    short, options = text(article(1, 300)), ["-s", "DEDUP_CONTAINMENT=0.9"]
+    long = text(article(2, 500)) + " " + short
+
+    async def fill() -> None:
+        config = DedupConfig(redis_url=redis_url, containment=0.9)
+        async with DuplicateIndex.open(config) as index:
+            await index.check_many([("http://a.example/", short), ("http://b.example/", long)])
+
+    asyncio.run(fill())
+    for name, words in (("short", short), ("long", long)):
+        (tmp_path / name).write_text(words)
+    for url, name, contains, contained_in in (
+        ("http://b.example/", "long", ["http://a.example/"], []),
+        ("http://a.example/", "short", [], ["http://b.example/"]),
+        ("http://unseen.example/", "short", [], ["http://b.example/"]),
+    ):
+        words = ["show", "--why", url, "--text", str(tmp_path / name), *options]
+        found = json.loads(dedup(*words, "--json")[1])
+        assert [one["url"] for one in found["contains"]] == contains
+        assert [one["url"] for one in found["contained_in"]] == contained_in
+        kind = "contains" if contains else "contained_in"
+        assert f"\t{kind}\t{(contains + contained_in)[0]}\n" in dedup(*words)[1]
+    assert "\ntext\tnot in the archive" in dedup("show", "--why", url, *options)[1]
+
+
 def test_explain_names_who_decided(dedup, fill):
     """A copy that somebody wants kept is not said to be like no other page."""
     pages = [(f"http://{host}.example/", text(article(1, 300))) for host in "ab"]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..candidates import Rule
+from ..identity import host
+from ..passages import Containment, find_containment
 from ..sketches.similarity import Estimate
 from ..verdict import plain
 from .read_records import records_of, to_record
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from ..fingerprint import Fingerprint
     from ..index import DuplicateIndex
     from ..store.records import PageRecord
@@ -28,6 +32,11 @@ class Neighbour:
     estimate: Estimate | None
     met: int
     bands: int
+
+    @property
+    def similarity(self) -> float:
+        """The similarity, 0 where it is not known."""
+        return self.estimate.similarity if self.estimate else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """The neighbour as plain values."""
@@ -50,7 +59,9 @@ class Explanation:
     ``page`` is None for a URL that was never seen, ``original`` where it is no copy or its original
     was forgotten. ``met`` is what the page's text of today and its original share, None where that
     is kept no more; ``nearest`` are other kept pages that are like it, the most similar first.
-    ``override`` is what somebody said shall become of the page: ``keep`` or ``drop``.
+    ``override`` is what somebody said shall become of the page: ``keep`` or ``drop``. ``shares``
+    are the pages that its text contains and those that contain it, as of now; None without
+    ``DEDUP_CONTAINMENT`` or its text.
     """
 
     url: str
@@ -59,6 +70,7 @@ class Explanation:
     met: Neighbour | None
     nearest: list[Neighbour]
     override: str | None
+    shares: Containment | None = None
 
 
 async def explain_decision(
@@ -83,16 +95,33 @@ async def explain_decision(
     shown = await index.show(url)
     if shown is None:
         near = await find_nearest(index, fingerprint, count) if fingerprint else []
-        return Explanation(known, None, None, None, near, override)
+        copies = [one.page.url for one in near if index.config.threshold <= one.similarity]
+        shares = await _find_shares(index, fingerprint, known, copies)
+        return Explanation(known, None, None, None, near, override, shares)
+    shares = await _find_shares(index, fingerprint, known, [shown.duplicate_of])
     record = (await records_of(index, [shown.cluster])).get(shown.cluster)
     if record is None:
-        return Explanation(known, shown, None, None, [], override)
+        return Explanation(known, shown, None, None, [], override, shares)
     if record.url == known:  # a kept page
         near = await find_nearest(index, record.fingerprint, count + 1)
         near = [one for one in near if one.page.url != known][:count]
-        return Explanation(known, shown, None, None, near, override)
+        return Explanation(known, shown, None, None, near, override, shares)
     met = _make_neighbour(index, record, fingerprint) if fingerprint and record.is_kept else None
-    return Explanation(known, shown, to_record(record, None, None), met, [], override)
+    original = to_record(record, None, None)
+    return Explanation(known, shown, original, met, [], override, shares)
+
+
+async def _find_shares(
+    index: DuplicateIndex, page: Fingerprint | None, known: str, but: Container[str | None]
+) -> Containment | None:
+    least = index.config.containment
+    if page is None or least is None:
+        return None
+    odd_bytes = index.config.sketch_bits // 8
+    found = (await index.store.find_candidates(page, odd_bytes=odd_bytes)).overlapping
+    own = next((one.own for one in found if one.url == known), page.own)
+    page = replace(page, own=own)
+    return find_containment(page, found, least, url=known, but=but, on=host(known))
 
 
 async def find_nearest(
@@ -102,7 +131,7 @@ async def find_nearest(
     odd_bytes = index.config.sketch_bits // 8
     kept = (await index.store.find_candidates(fingerprint, odd_bytes=odd_bytes)).kept
     found = [_make_neighbour(index, record, fingerprint) for record in kept]
-    found.sort(key=lambda one: (-(one.estimate.similarity if one.estimate else 0.0), -one.met))
+    found.sort(key=lambda one: (-one.similarity, -one.met))
     return found[:count]
 
 
