@@ -1,13 +1,15 @@
 """The index against datasketch's MinHashLSH on one server, in turn.
 
     python benchmarks/index.py --pages 100000 --peer-pages 10000
+    python benchmarks/index.py --pages 1000000 --at 10000 30000 100000 300000 1000000
 
 Both look a page up and keep it if it is new. One page in ten is a near-duplicate at Jaccard 0.9 of
 one of the latest 2,000; one in fifty each is one at 0.85 and at 0.8, to measure recall. Sketches
 are made beforehand and not timed: benchmarks/sketch.py times those. URLs have 60 characters, hosts
 1,000 pages. Bytes are what the server's memory has grown by since it was ready: a few pages of an
 index that was deleted again have made it load the scripts and its buffers before. The server's CPU
-is what the server says of itself. Trust ratios; absolute figures are this machine's.
+is what the server says of itself. Trust ratios; absolute figures are this machine's. `--at` names
+the sizes at which a row is printed.
 
 The rows follow each other, and the machine may be slower at the end of an hour. So the last lines
 compare sizes fairly: another server has the latest pages only, 10,000 or fewer, and both check the
@@ -97,8 +99,9 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         while small_pages > SMALL:
             small_pages //= 2
         only_large = arguments.pages - small_pages
-        marks = {round(arguments.pages * share) // STEP * STEP for share in (0.1, 0.5, 1)}
-        last = (0, 0.0, 0.0)
+        sizes = arguments.at or [arguments.pages * share for share in (0.1, 0.5, 1)]
+        marks = {round(size) // STEP * STEP for size in sizes}
+        last = (0, 0.0, 0.0, 0.0)
         for begin in range(0, arguments.pages, STEP):
             drawn = [source.draw() for _ in range(STEP)]
             ready = [ours.prepare(page) for page, _ in drawn]
@@ -111,11 +114,11 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
                 for (_, similarity), found in zip(drawn, peer.check(sketches), strict=True):
                     peer.count(similarity, found)
                 if begin + STEP >= arguments.peer_pages or begin + STEP >= arguments.pages:
-                    rows.append(row(peer, empty, (0, 0.0, 0.0)))
-                    rows.append(row(ours, empty, (0, 0.0, 0.0)))
+                    rows.append(row(peer, empty, last))
+                    rows.append(row(ours, empty, last))
             if begin + STEP in marks:
                 rows.append(row(ours, empty, last) | {"since": last[0]})
-                last = (ours.pages, ours.seconds, ours.cpu)
+                last = (ours.pages, ours.seconds, ours.cpu, ours.client_cpu)
         growth = await compare(ours, small_ones, source)
         about: Any = ours.client.info("server")
         version = about.get("valkey_version", about["redis_version"])
@@ -131,7 +134,9 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def row(side: Ours | Datasketch, empty: dict[str, int], since: tuple[int, float, float]) -> dict:
+def row(
+    side: Ours | Datasketch, empty: dict[str, int], since: tuple[int, float, float, float]
+) -> dict[str, Any]:
     pages = side.pages - since[0]
     return {
         "index": side.name,
@@ -140,6 +145,7 @@ def row(side: Ours | Datasketch, empty: dict[str, int], since: tuple[int, float,
         "pages_per_second": pages / (side.seconds - since[1]),
         "requests_a_page": side.requests / side.pages,
         "server_cpu_us": (side.cpu - since[2]) / pages * 1e6,
+        "client_cpu_us": (side.client_cpu - since[3]) / pages * 1e6,
         "bytes_per_kept_page": (side.memory() - empty[side.name]) / side.kept,
         "recall": {str(s): side.found[s] / max(1, side.asked[s]) for s in SIMILARITIES},
         "false_duplicates": side.false,
@@ -149,8 +155,9 @@ def row(side: Ours | Datasketch, empty: dict[str, int], since: tuple[int, float,
 def show(result: dict[str, Any]) -> None:
     print(", ".join(f"{name} {value}" for name, value in result["environment"].items()))
     print(
-        f"{'index':16}{'pages':>10}{'pages/s':>10}{'× peer':>8}{'server µs':>11}{'requests':>10}"
-        f"{'bytes':>8}{'R .90':>7}{'R .85':>7}{'R .80':>7}{'false':>7}"
+        f"{'index':16}{'pages':>10}{'pages/s':>10}{'× peer':>8}{'server µs':>11}"
+        f"{'client µs':>11}{'requests':>10}{'bytes':>8}{'R .90':>7}{'R .85':>7}{'R .80':>7}"
+        f"{'false':>7}"
     )
     peer = next(r["pages_per_second"] for r in result["rows"] if r["index"] == "datasketch")
     for item in result["rows"]:
@@ -158,7 +165,7 @@ def show(result: dict[str, Any]) -> None:
         print(
             f"{item['index']:16}{item['pages']:10,}{item['pages_per_second']:10,.0f}"
             f"{item['pages_per_second'] / peer:8.1f}{item['server_cpu_us']:11.1f}"
-            f"{item['requests_a_page']:10.2f}{item['bytes_per_kept_page']:8.0f}"
+            f"{item['client_cpu_us']:11.1f}{item['requests_a_page']:10.2f}{item['bytes_per_kept_page']:8.0f}"
             f"{recall}{item['false_duplicates']:7}"
         )
     print("The first two rows are the same pages in turn; the others are since the row before.")
@@ -178,6 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, default=100_000, help="pages to check")
     parser.add_argument("--peer-pages", type=int, default=5_000, help="of which the peer checks")
+    parser.add_argument("--at", type=int, nargs="+", help="sizes at which a row is printed")
     parser.add_argument("--server", default=str(server_binary()), help="program of the server")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")

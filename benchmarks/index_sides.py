@@ -90,6 +90,7 @@ class Side:
         self.pages = 0
         self.seconds = 0.0
         self.cpu = 0.0
+        self.client_cpu = 0.0
         self.requests = 0
         self.found = dict.fromkeys(SIMILARITIES, 0)
         self.asked = dict.fromkeys(SIMILARITIES, 0)
@@ -98,8 +99,10 @@ class Side:
     @contextmanager
     def timed(self, pages: int) -> Iterator[None]:
         cpu, requests, start = self._server_cpu(), self._requests(), time.perf_counter()
+        client = time.process_time()
         yield
         self.seconds += time.perf_counter() - start
+        self.client_cpu += time.process_time() - client
         self.cpu += self._server_cpu() - cpu
         self.requests += self._requests() - requests - 2  # those of these figures
         self.pages += pages
