@@ -175,7 +175,7 @@ def crawl(folder: Path, seed: int, settings: Mapping[str, str]) -> tuple[Pages, 
     items = {unquote(item["url"]): item for item in map(json.loads, lines)}  # the last of each
     decisions = []
     for url, item in items.items():
-        kind, other = item["dedup"]["kind"], item["dedup"]["duplicate_of"]
+        kind, other = item["dedup"]["kind"], item["dedup"].get("duplicate_of")
         is_copy = kind in ("exact", "near")
         if url in pages:
             decisions.append(Decision(url, kind, unquote(other) if is_copy else None, item["text"]))
