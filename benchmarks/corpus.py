@@ -186,9 +186,9 @@ def same(path: str, settings: list[str]) -> None:
     """Compare a corpus's verdicts with those of an index on its own server."""
     from crawler.dedup import DedupConfig, DuplicateIndex
     from crawler.offline.corpus_job import Corpus
-    from crawler.offline.records.files import cut_pieces, piece_size
+    from crawler.offline.records.files import cut_pieces, local_files, piece_size
     from crawler.offline.records.input_records import PageReader, pages_of
-    from crawler.offline.session import find_files, start_session
+    from crawler.offline.session import start_session
 
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         chosen = {"DEDUP_SEED": 7, "DEDUP_DATA_DIR": folder}
@@ -196,7 +196,7 @@ def same(path: str, settings: list[str]) -> None:
         chosen |= dict(one.split("=", 1) for one in settings)
         config = DedupConfig.from_settings(chosen)
         spark = start_session("local[*]", {})
-        files = find_files(spark, [path])
+        files = local_files(path)
         result = Corpus(spark, files, f"{folder}/out", config, report=print).run()
         names = ("kind", "duplicate_of", "similarity", "low", "high")
         rows = spark.read.parquet(f"{folder}/out/duplicates").collect()

@@ -58,11 +58,11 @@ def run_job(options: argparse.Namespace, config: DedupConfig, *, submitted: bool
     """
     from ..dedup.errors import InputError
     from .records.files import refuse_inside
-    from .records.input_records import find_local_files
+    from .records.input_records import list_input
     from .session import find_files, find_reason, session_answers, start_session
 
     refuse_inside(options.out, options.input)
-    find_local_files(options.input, config)  # before Java starts, which takes long
+    named = list_input(options.input, config)  # before Java starts, which takes long
     export = None
     if options.index is not None:
         from .known import open_export
@@ -76,7 +76,7 @@ def run_job(options: argparse.Namespace, config: DedupConfig, *, submitted: bool
 
         from .corpus_job import Corpus
 
-        files = find_files(spark, options.input)
+        files = find_files(spark, named)
         try:
             corpus = Corpus(
                 spark,

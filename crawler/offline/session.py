@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..dedup.errors import InputError, MissingExtra
 from .ctrl_c import ctrl_c_held_back
-from .records.files import File, format_of, is_local, known_format, local_files
+from .records.files import File, format_of, known_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,16 +85,15 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     return record.module != "java_gateway"
 
 
-def find_files(spark: SparkSession, patterns: Sequence[str]) -> list[File]:
-    """The files that paths, folders and patterns name, in that order, each of them by name.
+def find_files(spark: SparkSession, named: Sequence[File | str]) -> list[File]:
+    """Files, and those that patterns name on other file systems, in order and each once.
 
     What is not on this machine, as ``s3a://`` or ``hdfs://``, Spark is asked for. Raises
     :class:`InputError` for a pattern without files.
     """
     found: dict[str, File] = {}
-    for pattern in patterns:
-        path = pattern.removeprefix("file://")
-        for file in local_files(path) if is_local(path) else _remote_files(spark, pattern):
+    for one in named:
+        for file in [one] if isinstance(one, File) else _remote_files(spark, one):
             found.setdefault(file.path, file)
     return list(found.values())
 

@@ -38,7 +38,7 @@ from crawler.offline.corpus_job import Corpus
 from crawler.offline.exclusion import hold_folder
 from crawler.offline.known import open_export
 from crawler.offline.records.files import cut_pieces, local_files, piece_size
-from crawler.offline.records.input_records import PageReader, pages_of
+from crawler.offline.records.input_records import PageReader, list_input, pages_of
 from crawler.offline.result import Result
 from crawler.offline.session import find_files, find_reason
 from examples.demo_site.pages import HOSTS, of_host
@@ -95,7 +95,8 @@ def write(folder: Path) -> list[str]:
 
 def run(spark: SparkSession, patterns: list[str], out: Path | str, **options: Any) -> Result:
     options = {"report": lambda line: None, "cluster_size": True, **options}
-    corpus = Corpus(spark, find_files(spark, patterns), str(out), CONFIG, **options)
+    files = find_files(spark, list_input(patterns, CONFIG))
+    corpus = Corpus(spark, files, str(out), CONFIG, **options)
     return corpus.run()
 
 
@@ -204,7 +205,7 @@ def test_the_same_pages_get_the_same_verdicts(
     with pytest.raises(InputError, match="DEDUP_THRESHOLD"):
         Corpus(
             spark,
-            find_files(spark, patterns),
+            find_files(spark, list_input(patterns, CONFIG)),
             str(tmp_path / "out"),
             replace(CONFIG, threshold=0.7),
             report=print,
@@ -404,8 +405,10 @@ def test_rows_name_the_file_and_the_record(spark: SparkSession, odd: Done) -> No
 def test_two_runs_keep_each_other_out(spark: SparkSession, odd: Done) -> None:
     out, hdfs = str(odd.folder / "held"), WebHdfs(odd.folder)
     try:
-        for folder in (out, f"{hdfs.url}/remote"):
-            is_out = pytest.raises(InputError, match="another run is at work")
+        remote = f"{hdfs.url}/remote"
+        by_hand = f"If that run was killed, remove {remote}/work/running"
+        for folder, advice in ((out, "name another folder"), (remote, by_hand)):
+            is_out = pytest.raises(InputError, match=f"another run is at work.*{advice}$")
             with hold_folder(spark, folder), is_out:
                 run(spark, odd.patterns, folder)
             with hold_folder(spark, folder):
@@ -547,7 +550,7 @@ def test_the_best_of_several_copies_is_kept(spark: SparkSession, tmp_path: Path)
     for name, some in (("b.jsonl", lines[:70]), ("a.jsonl", lines[70:])):
         (tmp_path / name).write_text("".join(some))
     config = DedupConfig(seed=7, prefer=order)
-    files = find_files(spark, [str(tmp_path / name) for name in ("b.jsonl", "a.jsonl")])
+    files = [file for name in ("b.jsonl", "a.jsonl") for file in local_files(f"{tmp_path}/{name}")]
     corpus = Corpus(spark, files, str(tmp_path / "out"), config, report=lambda line: None)
     assert corpus.run().kept == len(best)
     kept = pages_in([str(tmp_path / "out" / "kept")])

@@ -41,6 +41,7 @@ from crawler.offline.records.input_records import (
     PageReader,
     find_local_files,
     group_pages,
+    list_input,
     pages_of,
     read_records,
 )
@@ -403,8 +404,12 @@ def test_files_in_which_nothing_can_be_a_page_are_refused(tmp_path: Path) -> Non
     parquet.write_table(pa.table({"url": ["u"], "content": ["words"]}), other)
     with pytest.raises(InputError, match=r"no column 'html' or 'text', but url, content: "):
         find_local_files([str(other)], DedupConfig())
-    (file,) = find_local_files([f"file://{other}", "s3a://b/"], DedupConfig(text_field="content"))
-    assert file.path == str(other)
+    named, config = [f"file://{other}", "s3a://b/", str(other)], DedupConfig(text_field="content")
+    file, remote = list_input(named, config)
+    assert isinstance(file, File)
+    assert (file.path, remote) == (str(other), "s3a://b/")
+    with pytest.raises(InputError, match="'s3a://b/' is not on this machine"):
+        find_local_files(named, config)
 
 
 def test_parquet_files_without_rows_are_copied(tmp_path: Path) -> None:

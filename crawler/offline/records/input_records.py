@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ...dedup.claims import claimed_fields, claims_of, read_claims
+from ...dedup.errors import InputError
 from ...dedup.ranks import rank_of
 from ...dedup.scopes import field_scope, scope_of
 from .files import (
@@ -111,19 +112,31 @@ def read_records(
             yield offset + place, raw
 
 
-def find_local_files(patterns: Iterable[str], config: DedupConfig) -> list[File]:
-    """The files of this machine that paths, folders and patterns name, each once.
+def list_input(patterns: Iterable[str], config: DedupConfig) -> list[File | str]:
+    """The files of this machine that paths, folders and patterns name, each once, in their order.
 
-    Raises :class:`InputError` where there are none, and for one in which no record can be a page.
+    Patterns of other file systems stay as they are. Raises :class:`InputError` where there are no
+    files, and for one in which no record can be a page.
     """
-    paths = (pattern.removeprefix("file://") for pattern in patterns)
-    files = list(
-        dict.fromkeys(file for path in paths if is_local(path) for file in local_files(path))
-    )
+    found: dict[File | str, None] = {}
+    for pattern in patterns:
+        path = pattern.removeprefix("file://")
+        found.update(dict.fromkeys(local_files(path) if is_local(path) else [pattern]))
+    files = [one for one in found if isinstance(one, File)]
     refuse_arrays(files)
     for file in files:
         if known_format(file.path) is Format.PARQUET:
             refuse_columns(file.path, {config.text_field, config.html_field})
+    return list(found)
+
+
+def find_local_files(patterns: Iterable[str], config: DedupConfig) -> list[File]:
+    """The files of :func:`list_input`; raises :class:`InputError` for one that is elsewhere."""
+    files: list[File] = []
+    for one in list_input(patterns, config):
+        if isinstance(one, str):
+            raise InputError(f"{one!r} is not on this machine: copy it here, or mount its folder")
+        files.append(one)
     return files
 
 
