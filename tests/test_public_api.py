@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +17,7 @@ import crawler.chrome
 import crawler.dedup
 
 ROOT = Path(__file__).parents[1]
+_IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (.+)", re.MULTILINE)
 FACES = (crawler, crawler.dedup, crawler.chrome)
 
 
@@ -79,3 +81,19 @@ def test_the_documentation_imports_public_names_only() -> None:
             public = getattr(face, "__all__", None) or vars(face)
             for name in imported.split(","):
                 assert name.strip() in public, f"{page.name}: {module}.{name}"
+
+
+def imports_of(path: Path) -> set[Path]:
+    """The files of the package that a file imports from, for its types as well."""
+    found = set()
+    for dots, module, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        base = path.parents[len(dots) - 1].joinpath(*module.split("."))
+        named = [base] if module else [base / name for name in re.findall(r"\w+", names)]
+        found |= {file for one in named if (file := one.with_suffix(".py")).exists()}
+    return found
+
+
+def test_no_files_import_each_other() -> None:
+    """Not even for their types: a file can be read without those that build on it."""
+    files = (ROOT / "crawler").rglob("*.py")
+    TopologicalSorter({path: imports_of(path) for path in files}).prepare()

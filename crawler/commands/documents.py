@@ -49,11 +49,10 @@ def find_document(
 
     Of an address it is what was compared when the page was crawled, if the archive holds it. What
     it does not hold, and with `raw` every address, is fetched. Else as
-    :func:`~.documents.read_document`, which tells what is raised. Main text is taken from HTML as
+    :func:`read_document`, which tells what is raised. Main text is taken from HTML as
     a crawl takes it.
     """
     from ..extractor import load_extractor
-    from .documents import is_web_address, read_document
 
     is_address = is_web_address(source)
     if is_address and not raw and (found := archived_page(source, config)):

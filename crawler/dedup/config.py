@@ -11,7 +11,7 @@ from .errors import ConfigError
 from .identity import identity
 from .index_settings import IndexSettings
 from .parsing import given, parsed, setting_name
-from .passages import CONTAINED
+from .verdict import CONTAINED
 
 
 @dataclass(frozen=True, kw_only=True)

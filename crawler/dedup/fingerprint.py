@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xxhash
 
-from .scopes import mask_fingerprint, mask_shingles
+from .scopes import make_mask, mask_bytes, mask_keys, mask_shingles
 from .sketches import Method, Sketcher, TwoStage
-from .sketches.anchors import SIZE, are_anchors, find_anchors
+from .sketches.anchors import SIZE, are_anchors, find_anchors, mask_anchors
 from .sketches.hashing import sorted_unique
 from .sketches.lsh import TABLE_KEY_BITS
 from .sketches.odd import LEVELS, SIMHASH, OddSketch, odd_sketches
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Among a billion different texts any two have equal ones with a chance of 6 in a trillion.
 EXACT_BYTES = 12
 NO_OWN = bytes(4)  # where nothing is known of what a page has of its own
+_KEY_BYTES = 4
 _MOST_OWN = 255  # fours of words, and contents, that a byte can tell
 _KEY_MASK = np.uint32((1 << TABLE_KEY_BITS) - 1)
 
@@ -54,6 +55,29 @@ class Fingerprint:
     odd: tuple[OddSketch, ...] = ()
     own: bytes = NO_OWN
     anchors: bytes = b""
+
+    def in_scope(self, scope: str, seed: int, *, one_table: bool = False) -> Fingerprint:
+        """What is compared of a page of a scope, under an index's seed; '' changes nothing.
+
+        >>> page = Fingerprint(bytes(12), 9, b"".join(key.to_bytes(4) for key in (0, 5, 900)))
+        >>> blue, red = (page.in_scope(name, seed=1) for name in ("blue", "red"))
+        >>> blue == red, blue.in_scope("blue", seed=1) == page
+        (False, True)
+        """
+        if not scope or not self.words:
+            return self
+        head = len(self.exact)
+        size = len(self.odd[0].bits) if self.odd else 0
+        mask = make_mask(scope, seed, head + _KEY_BYTES + size)
+        exact, key, odd = mask[:head], mask[head : head + _KEY_BYTES], mask[head + _KEY_BYTES :]
+        number = int.from_bytes(key)
+        return replace(
+            self,
+            exact=mask_bytes(self.exact, exact),
+            bands=mask_keys(self.bands, number, one_table=one_table),
+            odd=tuple(one._replace(bits=mask_bytes(one.bits, odd)) for one in self.odd),
+            anchors=mask_anchors(self.anchors, number),
+        )
 
 
 def make_sketcher(config: DedupConfig, seed: int) -> Sketcher:
@@ -151,7 +175,7 @@ class Fingerprinter:
     def scoped(self, page: Fingerprint, scope: str) -> Fingerprint:
         """The fingerprint of a page of a scope, see :mod:`.scopes`."""
         one_table = self._sketcher.method.tables is None
-        return mask_fingerprint(page, scope, self._seed, one_table=one_table)
+        return page.in_scope(scope, self._seed, one_table=one_table)
 
     def shingles(self, text: str, scope: str = "") -> ShingleArray:
         """The hashes of the shingles of a scope's text, sorted; of one too short for any, that of

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from .candidates import BY_KEYS, Evidence, Rule
 from .fingerprint import Fingerprint
-from .passages import Containment, find_containment
+from .passages import find_containment
 from .sketches.similarity import Estimate
 from .store.records import Candidates, PageRecord, read_records
-from .verdict import Kind, plain
+from .verdict import Containment, Kind, plain
 
 if TYPE_CHECKING:
     from .config import DedupConfig

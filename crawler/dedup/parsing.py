@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from .errors import ConfigError
-from .passages import CONTAINED
-from .verdict import Kind
+from .verdict import CONTAINED, Kind
 
 PREFIX = "DEDUP_"
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from .candidates import is_distinct
 from .identity import host
 from .sketches.anchors import share_in_known, share_of_known
 from .sketches.odd import estimate_odd, measure_difference
+from .verdict import Containment, Share
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
     from .fingerprint import Fingerprint
     from .store.records import PageRecord
-
-CONTAINED: Final = "contained"  # stands in DEDUP_DROP beside the kinds of verdicts
 
 # A share is an estimate: with a margin of two standard errors 97 of 100 that have it are named.
 # Where it is known from a few dozen bits, that would name pages that have half of it; so would less
@@ -25,28 +24,6 @@ _ERRORS: Final = 2
 _MOST_MARGIN: Final = 0.08
 _FEW: Final = 2
 _LEAST_MARGIN: Final = 0.03
-
-
-class Share(NamedTuple):
-    """A page that contains another or is contained in it, and which share of the shorter one's text
-    is in both. ``unconfirmed`` says that nobody has seen it since the crawl began, or that what the
-    two have in common may be the template of their site.
-    """
-
-    url: str
-    share: float
-    unconfirmed: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """The share as plain values."""
-        return self._asdict()
-
-
-class Containment(NamedTuple):
-    """The kept pages that a page contains, and those that contain it, the largest share first."""
-
-    contains: tuple[Share, ...] = ()
-    contained_in: tuple[Share, ...] = ()
 
 
 def find_containment(

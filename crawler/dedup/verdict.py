@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from ..wording import round_down
-from .passages import Containment, Share
+
+CONTAINED: Final = "contained"  # stands in DEDUP_DROP beside the kinds of verdicts
 
 
 class Kind(StrEnum):
@@ -22,6 +23,28 @@ class Kind(StrEnum):
     UPDATED = "updated"  # this URL was seen before with another text, or as a duplicate: kept
     SHORT = "short"  # too short for a shingle, and no copy: kept
     UNCHECKED = "unchecked"  # the index gave no answer: kept
+
+
+class Share(NamedTuple):
+    """A page that contains another or is contained in it, and which share of the shorter one's text
+    is in both. ``unconfirmed`` says that nobody has seen it since the crawl began, or that what the
+    two have in common may be the template of their site.
+    """
+
+    url: str
+    share: float
+    unconfirmed: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The share as plain values."""
+        return self._asdict()
+
+
+class Containment(NamedTuple):
+    """The kept pages that a page contains, and those that contain it, the largest share first."""
+
+    contains: tuple[Share, ...] = ()
+    contained_in: tuple[Share, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from scrapy.exceptions import DropItem
 
-from ..dedup.passages import CONTAINED
-from ..dedup.verdict import Kind, Verdict
+from ..dedup.verdict import CONTAINED, Kind, Verdict
 from ..wording import similarity_in_words
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.exporters import CsvItemExporter
 
-from ..dedup.passages import Containment
+from ..dedup.verdict import Containment
 from ..project import project_config
 
 if TYPE_CHECKING:

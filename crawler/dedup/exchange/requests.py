@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..claims import claims_of
 from ..identity import host
-from ..passages import Containment, find_containment
+from ..passages import find_containment
 from ..ranks import rank_of, within
 from ..store.messages import Answer, CheckRequest, Crawl, Gone, StoredPage
 from ..store.records import estimate_similarity
-from ..verdict import Kind, Record, Verdict, time_of
+from ..verdict import Containment, Kind, Record, Verdict, time_of
 
 if TYPE_CHECKING:
     from ..config import DedupConfig

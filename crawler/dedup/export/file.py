@@ -26,8 +26,7 @@ from ..errors import InputError
 from ..fingerprint import EXACT_BYTES, NO_OWN
 from ..ranks import LONGEST_RANK
 from ..sketches.anchors import are_stored
-from ..store.layout import NO_KEY
-from ..store.messages import KINDS
+from ..store.layout import KINDS, NO_KEY
 from ..store.records import COPIES, STANDING, PageRecord
 from .no_export import see_that_it_is_export
 

@@ -12,7 +12,7 @@ from ..verdict import plain, time_of
 from .read_records import all_records, records_of
 
 if TYPE_CHECKING:
-    from ..index import DuplicateIndex
+    from ..open_index import OpenIndex
     from ..store.records import PageRecord, Progress
 
 _BATCH: Final = 500  # copies whose originals are looked at in one go
@@ -37,7 +37,7 @@ class Orphan:
 
 
 async def read_orphans(
-    index: DuplicateIndex, progress: Progress | None = None
+    index: OpenIndex, progress: Progress | None = None
 ) -> AsyncGenerator[Orphan, None]:
     """The copies of an index whose texts no kept page has, in the order of the index.
 
@@ -56,7 +56,7 @@ async def read_orphans(
         yield orphan
 
 
-async def _orphans_of(index: DuplicateIndex, copies: list[PageRecord]) -> list[Orphan]:
+async def _orphans_of(index: OpenIndex, copies: list[PageRecord]) -> list[Orphan]:
     found, originals = [], await _originals_of(index, copies)
     for copy in copies:
         original = originals.get(copy.representative)
@@ -80,7 +80,7 @@ async def _orphans_of(index: DuplicateIndex, copies: list[PageRecord]) -> list[O
     ]
 
 
-async def _originals_of(index: DuplicateIndex, copies: list[PageRecord]) -> dict[int, PageRecord]:
+async def _originals_of(index: OpenIndex, copies: list[PageRecord]) -> dict[int, PageRecord]:
     """The pages that copies name, and those that took the places of these."""
     found: dict[int, PageRecord] = {}
     wanted = {copy.representative for copy in copies}
@@ -93,7 +93,7 @@ async def _originals_of(index: DuplicateIndex, copies: list[PageRecord]) -> dict
     return found
 
 
-async def _kept_texts(index: DuplicateIndex, copies: dict[bytes, PageRecord]) -> set[bytes]:
+async def _kept_texts(index: OpenIndex, copies: dict[bytes, PageRecord]) -> set[bytes]:
     """The exact hashes that a kept page has which is not gone: one that was decided anew."""
     entries = [
         index.store.list_entries(0, Fingerprint(exact, copy.words))[0]

@@ -10,7 +10,7 @@ from ..verdict import Kind, Record, time_of
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from ..index import DuplicateIndex
+    from ..open_index import OpenIndex
     from ..sketches.similarity import Estimate
     from ..store.records import PageRecord, Progress
 
@@ -37,11 +37,11 @@ def to_record(stored: PageRecord, original: PageRecord | None, estimate: Estimat
     )
 
 
-def all_records(index: DuplicateIndex, progress: Progress | None) -> AsyncIterator[PageRecord]:
+def all_records(index: OpenIndex, progress: Progress | None) -> AsyncIterator[PageRecord]:
     """Every record of an open index."""
     return read_records(index.store, odd_bytes=index.config.sketch_bits // 8, progress=progress)
 
 
-async def records_of(index: DuplicateIndex, numbers: Iterable[int]) -> dict[int, PageRecord]:
+async def records_of(index: OpenIndex, numbers: Iterable[int]) -> dict[int, PageRecord]:
     """The records of the pages with these numbers that are there."""
     return await read_pages(index.store, numbers, odd_bytes=index.config.sketch_bits // 8)

@@ -16,6 +16,10 @@ _ENTRY: Final = struct.Struct(">3sI")
 _FREE: Final = 0xFFFFFFFF
 NO_KEY: Final = bytes(4)  # instead of a table key, where there is none
 MORE: Final = 0xFEFFFFFF  # stands for the pages that were left out under a key
+KINDS: Final = {
+    b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
+    b"r": "repeated",
+}  # fmt: skip
 
 
 def all_blocks(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:

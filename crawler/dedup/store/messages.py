@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ..candidates import Evidence
 from ..errors import ServerError
 from ..fingerprint import Fingerprint
 from ..sketches.anchors import anchor_keys, asked_keys, stored_anchors
-from .layout import NO_KEY, table_key
+from .layout import KINDS, NO_KEY, table_key
+from .records import PageRecord
 from .server.faults import DAMAGED
 
-if TYPE_CHECKING:
-    from .records import PageRecord
-
-ReadRecords: TypeAlias = "Callable[[list[Any]], list[PageRecord]]"
+ReadRecords: TypeAlias = Callable[[list[Any]], list[PageRecord]]
 
 _REQUEST = struct.Struct(">4s4sI12sI4sBII4sHHHHHHHB")  # these three as in the scripts
 _ODD = struct.Struct(">BH")
@@ -26,10 +24,6 @@ _LONGEST = 65_535  # bytes that two others can count
 NO_TEMPLATE = 65_535  # stands for the length where nothing is asked
 _CANONICAL_KNOWN, _REPLACES, _GONE, _UNCONFIRMED = 1, 2, 4, 8
 _PREFERRED, _YIELDS, _CUT, _ANCHORED = 1, 2, 4, 8
-KINDS = {
-    b"u": "unique", b"e": "exact", b"n": "near", b"s": "short", b"=": "unchanged", b"!": "updated",
-    b"r": "repeated",
-}  # fmt: skip
 
 
 class TemplateNews(NamedTuple):

@@ -13,8 +13,7 @@ from ..sketches.anchors import STORED_BYTES
 from ..sketches.odd import OddSketch
 from ..sketches.similarity import Estimate
 from .index_reader import Reader
-from .layout import NO_KEY, PAGES_IN_BLOCK, all_blocks
-from .messages import KINDS
+from .layout import KINDS, NO_KEY, PAGES_IN_BLOCK, all_blocks
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages read, pages there are
 

@@ -15,7 +15,7 @@ from ..errors import InputError, ParameterMismatch
 from .base import Store
 from .cluster.claims import Place
 from .cluster.spread_index import SpreadIndex
-from .messages import KINDS
+from .layout import KINDS
 from .parameters import UNFINISHED, Parameters, not_whole
 from .records import PageRecord
 from .scripts import load_script
