@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..candidates import Rule
 from ..identity import host
-from ..passages import Containment, find_containment
+from ..passages import find_containment
 from ..sketches.similarity import Estimate
-from ..verdict import plain
+from ..verdict import Containment, plain
 from .read_records import records_of, to_record
 
 if TYPE_CHECKING:
