@@ -448,6 +448,27 @@ def test_nearest_of_a_text(browser: Browser, config: DedupConfig) -> None:
         assert seen.complaints == []
 
 
+def test_pages_that_contain_others_are_named(config: DedupConfig) -> None:
+    """On their own pages, and where a text is asked for, which is no copy of what contains it."""
+    config = replace(config, containment=0.9)
+    short, long = text(article(1, 300)), text(article(2, 500) + article(1, 300))
+    a, b = "https://a.example/", "https://b.example/"
+    fill(config, [(a, short, "Short"), (b, long, "Long")])
+    asked = text(changed(article(1, 300), 1)) + text(article(3, 200))
+    with served(config) as site:
+        shown = site.read(f"/page?url={b}").text
+        assert a in shown.partition("It contains</p>")[2]
+        assert "It is contained in</p>" in site.read(f"/page?url={a}").text
+        for words, said, is_there in (
+            (asked, "would be no copy", "It contains</p>"),
+            (short, "would be a copy", "It is contained in</p>"),
+        ):
+            form = {"form": form_token(TOKEN), "text": words}
+            found = site.read("/nearest", method="POST", form=form, Origin=site.root).text
+            assert said in found
+            assert is_there in found
+
+
 def test_find_for_programs(config: DedupConfig) -> None:
     """A program that has the token sends a text or HTML and gets what `find --json` prints."""
     fill(config, KEPT)

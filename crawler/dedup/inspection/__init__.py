@@ -6,7 +6,7 @@ second; `progress` is told how far they are.
 
 from .cluster_records import IndexCluster, Stories, read_cluster, read_clusters, read_stories
 from .decisions import Rethreshold, Sample, rethreshold, sample_decisions
-from .explanation import Explanation, Neighbour, explain_decision, find_nearest
+from .explanation import Explanation, Neighbour, explain_decision, find_nearest, find_shares
 from .orphans import Orphan, read_orphans
 from .top import HostCounts, Top, hosts_of, read_top
 from .watch import Change, Watch
@@ -25,6 +25,7 @@ __all__ = [
     "Watch",
     "explain_decision",
     "find_nearest",
+    "find_shares",
     "hosts_of",
     "read_cluster",
     "read_clusters",

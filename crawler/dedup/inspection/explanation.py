@@ -96,9 +96,9 @@ async def explain_decision(
     if shown is None:
         near = await find_nearest(index, fingerprint, count) if fingerprint else []
         copies = [one.page.url for one in near if index.config.threshold <= one.similarity]
-        shares = await _find_shares(index, fingerprint, known, copies)
+        shares = await find_shares(index, fingerprint, known, copies)
         return Explanation(known, None, None, None, near, override, shares)
-    shares = await _find_shares(index, fingerprint, known, [shown.duplicate_of])
+    shares = await find_shares(index, fingerprint, known, [shown.duplicate_of])
     record = (await records_of(index, [shown.cluster])).get(shown.cluster)
     if record is None:
         return Explanation(known, shown, None, None, [], override, shares)
@@ -111,9 +111,12 @@ async def explain_decision(
     return Explanation(known, shown, original, met, [], override, shares)
 
 
-async def _find_shares(
+async def find_shares(
     index: DuplicateIndex, page: Fingerprint | None, known: str, but: Container[str | None]
 ) -> Containment | None:
+    """The kept pages that the page at the URL `known` contains, and those that contain it, beside
+    those at the URLs `but`; None without ``DEDUP_CONTAINMENT`` or the fingerprint of its text.
+    """
     least = index.config.containment
     if page is None or least is None:
         return None

@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ...dedup.errors import DedupError, InputError
+from ...dedup.inspection import explain_decision
 from ..html_file import STATIC
 from ..s_curve import report_curve
 from ..survey import kept_pages
@@ -196,6 +197,9 @@ class Site:
             return own, other, found
 
         own, other, found = await self._view.ask_archive(read)
+        shares = None
+        if own is not None and self._config.containment is not None:
+            shares = (await explain_decision(self._index, url, own.text)).shares
         return self._view.render_page(
             request,
             "page.html",
@@ -203,6 +207,7 @@ class Site:
             own=own,
             other=other,
             found=found,
+            shares=shares,
             most_words=MOST_WORDS,
             decision=(await self._index.overrides()).get(record.url),
             done=request.query_params.get("done"),

@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse, Response
 
 from ...chrome.page.encoding import decode_body
 from ...dedup.candidates import Rule
-from ...dedup.inspection import find_nearest
+from ...dedup.inspection import find_nearest, find_shares
+from ...dedup.passages import Containment
 from ...extractor import load_extractor, text_of
 from .view import MOST_COMPARED, MOST_FOUND, View, part_of
 
@@ -86,8 +87,10 @@ class Supposing:
         text = form.get("text", "")
         url, index = form.get("url", ""), self._view.index
         matches = await index.find(text, limit=MOST_FOUND, url=url)
+        matches = [one for one in matches if one.kind not in Containment._fields]
         fingerprint = index.scoped(await asyncio.to_thread(index.fingerprint, text), url)
         found = await find_nearest(index, fingerprint)
+        copied = [one.url for one in matches]
         rule = Rule.of(self._view.config.make_method())
         return self._view.render_page(
             request,
@@ -98,10 +101,9 @@ class Supposing:
             short=not fingerprint.bands,
             matches=matches,
             found=found,
+            shares=await find_shares(index, fingerprint, url, copied),
             least=max(self._least, rule.least_similarity),
-            titles=await self._view.read_titles(
-                [one.page.url for one in found] + [one.url for one in matches]
-            ),
+            titles=await self._view.read_titles([one.page.url for one in found] + copied),
         )
 
     async def find_pages(self, request: Request) -> Response:
