@@ -181,6 +181,8 @@ def test_commands_to_the_server(kind, dedup, redis_url, cluster_url, monkeypatch
     checked(url, PAGES[:3])
     options = ["-s", f"DEDUP_REDIS_URL={url}"]
     key = "{dedup/}:stats" if kind == "cluster" else "{dedup}:stats"
+    if kind == "server":
+        assert dedup("redis-cli", *options, "info", "server")[1].startswith("# Server\nredis_ver")
     assert dedup("redis-cli", *options, "HGETALL", key)[1] == '1) "unique"\n2) "3"\n'
     code, out, _ = dedup("redis-cli", *options, "LPUSH", key, "x")
     assert code == Exit.NOTHING

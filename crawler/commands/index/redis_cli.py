@@ -12,11 +12,13 @@ import asyncio
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..subcommands import Exit, index_config
 
 HELP = "Send a command to the server, as redis-cli does"
+
+_REPORTS: Final = frozenset({"INFO", "CLIENT", "CLUSTER", "MEMORY", "LATENCY"})  # texts of lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +43,10 @@ async def _send_commands(command: Sequence[str], settings: Mapping[str, Any]) ->
         for words in [command] if command else _read_lines():
             reply = await send_command(client, words)
             is_error = isinstance(reply, Exception)
-            print(*format_reply(reply), sep="\n", flush=True)
+            if isinstance(reply, bytes) and words[0].upper() in _REPORTS:
+                print(*map(_escape_bytes, reply.splitlines()), sep="\n", flush=True)
+            else:
+                print(*format_reply(reply), sep="\n", flush=True)
     return Exit.NOTHING if is_error else Exit.FOUND
 
 
