@@ -27,7 +27,7 @@ class Limits(NamedTuple):
 
 
 async def read_content(index: DuplicateIndex, archive: Archive, limits: Limits) -> dict[str, Any]:
-    """Read the index and the archive. Texts and addresses are made visible already.
+    """Read the index and the archive. Invisible characters in texts and URLs are escaped.
 
     Raises :class:`ServerError` and :class:`InputError` as these two do.
     """
@@ -170,12 +170,12 @@ def describe_omissions(content: dict[str, Any]) -> Iterator[str]:
             "--clusters lists more."
         )
     if content["unlisted_copies"]:
-        unlisted = counted(content["unlisted_copies"], "copy more was", "copies more were")
-        yield f"{unlisted} read than can be listed."
+        unlisted = counted(content["unlisted_copies"], "further copy is", "further copies are")
+        yield f"{unlisted} counted but cannot be listed."
     if len(content["comparisons"]) == content["limits"]["comparisons"]:
         yield (
             f"Texts are shown for {counted(len(content['comparisons']), 'pair')}, those in doubt "
             "first; --texts shows more."
         )
     if not content["archived"] and total:
-        yield "No texts are at hand: DEDUP_ARCHIVE is 0, or the crawl was before there was one."
+        yield "The archive has no texts: DEDUP_ARCHIVE is 0, or another machine crawled the pages."

@@ -178,7 +178,7 @@ def test_serve_until_it_is_ended(filled: DedupConfig, number: signal.Signals) ->
     words += ["-s", f"DEDUP_DATA_DIR={filled.data_dir}"]
     with start_scrapy(words, ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        address = json.loads("".join(process.stdout.readline() for _ in range(3)))["address"]
+        address = json.loads("".join(process.stdout.readline() for _ in range(3)))["url"]
         assert len(address.partition("token=")[2]) == 32
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with opener.open(address, timeout=60) as answer:

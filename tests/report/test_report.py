@@ -99,7 +99,7 @@ def test_looks(browser: Browser, config: DedupConfig, tmp_path: Path, pages: int
             assert "5 similar" not in seen.page.inner_text("#near")
             assert seen.page.locator("#near del").count() == 5
         else:
-            assert "Nothing was checked yet" in seen.page.inner_text("main")
+            assert "No page has been checked yet" in seen.page.inner_text("main")
         assert seen.complaints == []
 
 

@@ -173,14 +173,14 @@ def test_decisions_are_kept_and_obeyed(browser: Browser, config: DedupConfig, si
         enter(seen, site, "/decisions")
         seen.page.click("a.lead")
         assert seen.page.locator("del").count() == 5
-        seen.page.click("text=Overrule: keep it")
-        assert "from its next check on this page is kept" in seen.page.inner_text("main")
+        seen.page.click("text=Override: keep it")
+        assert "from its next check on, this page is kept" in seen.page.inner_text("main")
         assert overrides(config) == {COPY: "keep"}
         assert run(check()) == "updated"
         seen.page.goto(site.root + "/overrides")
         seen.page.click("main li a")
-        seen.page.click("text=Take the decision back")
-        assert "the texts decide again" in seen.page.inner_text("main")
+        seen.page.click("text=Remove the override")
+        assert "the text decides again" in seen.page.inner_text("main")
         assert overrides(config) == {}
         assert seen.complaints == []
 
@@ -210,8 +210,8 @@ def test_what_is_said_of_a_wish_to_drop(config: DedupConfig, site: Served, tmp_p
     assert "is a copy, if another kept page shares a band with it." in noted
     listed, report = site.read("/overrides").text, (tmp_path / "report.html").read_text("utf-8")
     for said in (noted, listed, report):
-        assert "where no other shares a band with it, it is kept all the same." in said
-    assert '<span class="lead">to be a copy</span>' in listed
+        assert "shares a band with it, it is kept all the same." in said
+    assert '<span class="lead">drop</span>' in listed
 
 
 def test_hostile_pages_do_nothing(browser: Browser, config: DedupConfig) -> None:
@@ -268,7 +268,7 @@ def test_one_is_no_plural(browser: Browser, config: DedupConfig, tmp_path: Path)
     said = ""
     with served(config) as site, visit(browser) as seen:
         enter(seen, site, f"/page?url={copy}")
-        seen.page.click("text=Overrule: keep it")
+        seen.page.click("text=Override: keep it")
         for path in (*PATHS[:8], f"/page?url={copy}", "/cluster/1"):
             seen.page.goto(site.root + path)
             said += seen.page.locator("main").text_content() or ""
@@ -281,14 +281,14 @@ def test_one_is_no_plural(browser: Browser, config: DedupConfig, tmp_path: Path)
     assert re.findall(plural, said) == []
     for one in (
         "1 page is a",
-        "1 decision was",
+        "1 override.",
         "1 kept page",
         "1 equal word",
         "1 block",
         "1 word:",
     ):
         assert one in said
-    assert "2 pages: one is kept, the other repeats it." in said
+    assert "2 pages: one is kept, the other is a copy of it." in said
 
 
 def test_a_very_long_address_leaves_room(
@@ -519,7 +519,7 @@ def test_differences_of_long_texts(browser: Browser, config: DedupConfig, tmp_pa
     fill(config, list(zip(urls, map(text, (words, late, early)), "abc", strict=True)))
     with served(config) as site, visit(browser) as seen:
         enter(seen, site, f"/page?url={urls[1]}")
-        assert "Nowhere in what is compared: they have" in seen.page.inner_text("main")
+        assert "Nowhere in the parts that are compared: the" in seen.page.inner_text("main")
         seen.page.goto(f"{site.root}/page?url={urls[2]}")
         assert seen.page.locator("ins").all_inner_texts() == ["other"]
         assert seen.page.locator("del").count() == 0
@@ -534,11 +534,11 @@ def test_prefer(browser: Browser, config: DedupConfig, site: Served) -> None:
     """A click makes a copy the page that is kept, and the other its copy."""
     with visit(browser) as seen:
         enter(seen, site, f"/page?url={COPY}")
-        seen.page.click("text=Prefer: keep this one")
-        assert "stands for its cluster now" in seen.page.inner_text("main")
+        seen.page.click("text=Prefer: keep this page")
+        assert "now stands for its cluster" in seen.page.inner_text("main")
         assert seen.page.locator("text=Prefer: keep").count() == 0
         seen.page.goto(site.root + "/page?url=https://a.example/story")
-        assert f"It repeats {COPY}" in seen.page.inner_text("main")
+        assert f"It is a copy of {COPY}" in seen.page.inner_text("main")
 
 
 @pytest.mark.parametrize("end", ["a\nb", "\x00", "%41+b c", "\U0001f989" * 1900])
@@ -550,11 +550,11 @@ def test_buttons_of_a_page_with_a_strange_address(
     fill(config, [THREE[0], (COPY + end, *THREE[1][1:])])
     with served(config) as site, visit(browser) as seen:
         enter(seen, site, "/page?" + urlencode({"url": COPY + end}))
-        seen.page.click("text=Overrule: keep it")
-        assert "from its next check on this page is kept" in seen.page.inner_text("main")
+        seen.page.click("text=Override: keep it")
+        assert "from its next check on, this page is kept" in seen.page.inner_text("main")
         assert overrides(config) == {COPY + end: "keep"}
-        seen.page.click("text=Prefer: keep this one")
-        assert "stands for its cluster now" in seen.page.inner_text("main")
+        seen.page.click("text=Prefer: keep this page")
+        assert "now stands for its cluster" in seen.page.inner_text("main")
         assert seen.complaints == []
 
 
@@ -585,10 +585,10 @@ def test_a_copy_of_a_page_that_lost_its_place(config: DedupConfig) -> None:
     with served(config) as site:
         answer = site.read(f"/page?url={pages[2][0]}").text
         assert "Confirm: it is a copy" in answer
-        assert "repeats is kept no more" in answer
+        assert "copies is no longer kept" in answer
         (link,) = re.findall("/cluster/[0-9]+", answer)
         cluster = site.read(link).text
-        assert "3 pages: one is kept, the others repeat it" in cluster
+        assert "3 pages: one is kept, the others are copies of it" in cluster
         assert re.findall('class="kind ([a-z]+)', cluster) == ["kept", "near", "near"]
 
 
@@ -622,17 +622,19 @@ def test_live(browser: Browser, config: DedupConfig) -> None:
     """What a crawl adds shows by itself, and so does why nothing more comes."""
     with served(config) as site, visit(browser) as seen:
         enter(seen, site)
-        assert "Nothing was checked yet" in seen.page.inner_text("main")
+        assert "No page has been checked yet" in seen.page.inner_text("main")
         fill(config, THREE)
         seen.page.locator("text=b.example").wait_for(timeout=15_000)
         assert seen.complaints == []
         assert not seen.page.is_visible("#stale")
         seen.page.route("**/*", lambda route: route.fulfill(status=503))
-        seen.page.locator("#stale", has_text="no answer now. What").wait_for(timeout=15_000)
+        seen.page.locator("#stale", has_text="does not answer. This page").wait_for(timeout=15_000)
         seen.page.unroute("**/*")
         seen.page.locator("#stale").wait_for(timeout=15_000, state="hidden")
         run(clear_index(config))
-        seen.page.locator("#stale", has_text="dedup serve again. What").wait_for(timeout=15_000)
+        seen.page.locator("#stale", has_text="dedup serve again. This page").wait_for(
+            timeout=15_000
+        )
         assert seen.page.locator("#live", has_text="b.example").is_visible()
 
 
@@ -642,14 +644,14 @@ def test_search(browser: Browser, site: Served) -> None:
         enter(seen, site)
         seen.page.fill("#q", "https://B.example/story#top")
         seen.page.press("#q", "Enter")
-        assert "It repeats" in seen.page.inner_text("main")
+        assert "It is a copy of" in seen.page.inner_text("main")
         seen.page.fill("#q", "to print")
         seen.page.press("#q", "Enter")
         assert seen.page.inner_text("main li a") == "https://b.example/print"
-        assert "never saw" not in seen.page.inner_text("main")  # nobody asked for an address
+        assert "never saw" not in seen.page.inner_text("main")  # nobody asked for a URL
         seen.page.fill("#q", "zeppelin")
         seen.page.press("#q", "Enter")
-        assert "No copy and no page" in seen.page.inner_text("main")
+        assert "No copy, and no page" in seen.page.inner_text("main")
 
 
 @pytest.mark.parametrize(

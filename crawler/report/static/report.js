@@ -38,7 +38,7 @@
   };
 
   const interval = (page) => {
-    if (page.similarity === null) return "compared with a page that is kept no more";
+    if (page.similarity === null) return "compared with a page that is no longer kept";
     if (page.kind === "exact") return "the same words";
     return `${percent(page.similarity)} similar (${percent(page.low)} to ${percent(page.high)})`;
   };
@@ -66,14 +66,14 @@
 
   const comparison = (page) => {
     if (page.comparison === null) {
-      return make("p", "note", "The texts of these two are not in this report.");
+      return make("p", "note", "This report does not have the texts of these two pages.");
     }
     const { titles, rows, most_words: most } = data.comparisons[page.comparison];
     if (rows === null) {
       return make("p", "note", "The two texts differ in more than 1,000 words.");
     }
     if (!rows.length) {
-      return make("p", "note", "The parts of the texts that are kept for reports have the same words.");
+      return make("p", "note", "The archived parts of the two texts have the same words.");
     }
     const table = make("div", "sides");
     table.append(
@@ -85,7 +85,7 @@
       table.append(side(left, "left"), side(right, "right"));
     }
     if (most) {
-      table.append(make("div", "skipped", `Of each text the first ${most.toLocaleString("en")} words are compared, as far as they are kept for reports.`));
+      table.append(make("div", "skipped", `Of each text, the first ${most.toLocaleString("en")} words are compared, or as many as the archive has.`));
     }
     return table;
   };
@@ -101,7 +101,7 @@
         make(
           "ul",
           "pair",
-          make("li", "", "kept: ", page.original === null ? "(gone)" : address(page.original)),
+          make("li", "", "kept: ", page.original === null ? "(no longer kept)" : address(page.original)),
           make("li", "", "copy: ", address(page.url)),
         ),
         comparison(page),
@@ -140,7 +140,7 @@
 
   const least = (page) => {
     if (page.kind !== "near") return ", the same words";
-    return page.similarity === null ? null : `, from ${percent(page.similarity)} similar`;
+    return page.similarity === null ? null : `, at least ${percent(page.similarity)} similar`;
   };
 
   const cluster = (one) =>
@@ -149,7 +149,7 @@
         make("span", "lead", counted(one.size, "page")),
         least(one.copies[0]),
         one.kept && one.kept.title ? make("span", "meta", isolated(one.kept.title)) : null,
-        make("span", "meta", isolated(one.kept ? one.kept.url : "(the kept page is gone)", "url")),
+        make("span", "meta", isolated(one.kept ? one.kept.url : "(no kept page)", "url")),
       ],
       () => {
         const items = make("ul", "plain members");

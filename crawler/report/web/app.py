@@ -155,7 +155,7 @@ class Site:
         )
 
     async def search_pages(self, request: Request) -> Response:
-        """A page by its address, or the pages with such words in their address or title."""
+        """A page by its URL, or the pages with such words in their URL or title."""
         words = request.query_params.get("q", "").strip()
         if not words:
             return RedirectResponse("/", 303)
@@ -179,11 +179,11 @@ class Site:
         )
 
     async def show_page(self, request: Request) -> Response:
-        """One page: its verdict, what it repeats and where it differs, and what to do about it."""
+        """One page: its verdict, what it copies and where it differs, and what to do about it."""
         url = request.query_params.get("url", "")
         record = await self._index.show(url)
         if record is None:
-            raise HTTPException(404, "The index never saw this address.")
+            raise HTTPException(404, "The index never saw this URL.")
         survey = await self._view.take_survey()
         original = record.duplicate_of
 

@@ -39,7 +39,7 @@ class Deciding:
         form = await self._view.read_form(request, _MOST_FORM)
         url, decision = _quote_url(form), form.get("decision", "")
         if decision not in ("keep", "drop", "none") or await self._index.show(url) is None:
-            raise HTTPException(400, "There is nothing to decide about that.")
+            raise HTTPException(400, "The index never saw this URL, or there is no such override.")
         override = None if decision == "none" else cast(Literal["keep", "drop"], decision)
         await self._index.override(url, override)
         return _redirect_back(url, decision)
@@ -49,11 +49,11 @@ class Deciding:
         url = _quote_url(await self._view.read_form(request, _MOST_FORM))
         record = await self._index.show(url)
         if record is None or record.duplicate_of is None or record.gone:
-            raise HTTPException(400, "Only a copy can be made the page that is kept.")
+            raise HTTPException(400, "Only a copy can be preferred.")
         try:
             text = await self._view.ask_archive(lambda archive: archive.whole_text(record.url))
         except InputError as error:
-            hint = "scrapy dedup override … prefer --fetch reads the page anew."
+            hint = "use scrapy dedup override … prefer --fetch, which fetches the page."
             raise HTTPException(400, f"This cannot be done here: {error}; {hint}") from None
         await self._index.prefer(record.url, text)
         self._view.forget_surveys()

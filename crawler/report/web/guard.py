@@ -30,9 +30,7 @@ _HEADERS: Final = {
 }
 _HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _QUESTION: Final = "/find"  # of programs, which send their token and no origin
-_NO_TOKEN: Final = (
-    "This page needs its token. Open the address that `scrapy dedup serve` has printed.\n"
-)
+_NO_TOKEN: Final = "This page needs its token. Open the URL that `scrapy dedup serve` printed.\n"
 
 
 class Guard:
@@ -66,7 +64,7 @@ class Guard:
         """What keeps a request from the application; None: nothing."""
         host = request.headers.get("host", "")
         if not self._is_own(host):
-            return _make_refusal(f"The host {host!r} is not served here.\n", 421)
+            return _make_refusal(f"This server does not serve the host {host!r}.\n", 421)
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         is_program = scheme.lower() == "bearer" and equal_secrets(bearer, self._token)
         origin, is_question = request.headers.get("origin"), request.url.path == _QUESTION
@@ -77,7 +75,7 @@ class Guard:
             and origin != f"http://{host}"
             and not (is_question and origin is None)
         ):
-            return _make_refusal("Only this page itself may send forms here.\n", 403)
+            return _make_refusal("Only this page itself may send forms.\n", 403)
         if request.url.path.startswith("/static/"):
             return None
         given = request.query_params.get("token")

@@ -61,7 +61,7 @@ def _list_families(stats: IndexStats, watched: Watched) -> Iterator[Metric]:
     yield checks
     errors = CounterMetricFamily(
         f"{_PREFIX}errors",
-        "Failures of crawls, by class of the error.",
+        "Errors in crawls, by class.",
         labels=["namespace", "error"],
     )
     # From 0 on, for Prometheus takes the first value of a series for none that has grown.
@@ -75,22 +75,22 @@ def _list_families(stats: IndexStats, watched: Watched) -> Iterator[Metric]:
         limit = sum(limits) if all(limits) else 0
     fullest = max((s.used / s.limit for s in watched.servers or () if s.limit), default=None)
     gauges = [
-        ("kept_pages", "Pages that stand for themselves.", stats.kept),
-        ("known_urls", "Addresses in the index.", stats.urls),
+        ("kept_pages", "Kept pages.", stats.kept),
+        ("known_urls", "URLs in the index.", stats.urls),
         ("memory_bytes", "Memory of the index in the server, from a sample.", stats.memory_bytes),
-        ("page_bytes", "Bytes of memory for each page kept, from a sample.", stats.bytes_per_page),
+        ("page_bytes", "Memory for each kept page, from a sample.", stats.bytes_per_page),
         ("hosts", "Hosts of the pages checked.", len(stats.hosts)),
-        ("waiting_pages", "Pages that passed unchecked and wait.", watched.waiting),
-        ("server_memory_bytes", "Memory that the server uses, with all it holds.", used),
+        ("waiting_pages", "Pages that passed unchecked and wait to be checked.", watched.waiting),
+        ("server_memory_bytes", "Memory that the server uses for all its data.", used),
         ("server_memory_limit_bytes", "The server's maxmemory, 0 if it has none.", limit),
-        ("server_fullness", "Share of the limit that is used, on the fullest node.", fullest),
+        ("server_fullness", "Share of the memory limit in use, on the fullest node.", fullest),
         (
             "last_check_timestamp_seconds",
-            "When a page was checked last.",
+            "Time of the last check.",
             _seconds(stats.last_check),
         ),
-        ("last_crawl_timestamp_seconds", "When a crawl began last.", _seconds(stats.last_crawl)),
-        ("overrides", "Decisions made by people.", watched.overrides),
+        ("last_crawl_timestamp_seconds", "Start of the last crawl.", _seconds(stats.last_crawl)),
+        ("overrides", "Overrides in the index.", watched.overrides),
     ]
     for name, text, value in gauges:
         if value is not None:

@@ -120,9 +120,9 @@ class View:
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > most:
-                    raise HTTPException(413, "That is too long.")
+                    raise HTTPException(413, "The request is too long.")
         except ClientDisconnect:
-            raise HTTPException(400, "That did not come to its end.") from None
+            raise HTTPException(400, "The request is incomplete.") from None
         return body
 
     async def read_form(self, request: Request, most: int) -> dict[str, str]:
@@ -131,10 +131,10 @@ class View:
         try:
             fields = parse_qs(body.decode("latin-1"), max_num_fields=_MOST_FIELDS)
         except ValueError:
-            raise HTTPException(400, "That is no form of this page.") from None
+            raise HTTPException(400, "This is not a form of this page.") from None
         form = {name: values[-1] for name, values in fields.items()}
         if not equal_secrets(form.get("form", ""), form_token(self._token)):
-            raise HTTPException(403, "This form is not from this page; load it again.")
+            raise HTTPException(403, "This form is not from this page. Load the page again.")
         return form
 
     def render_page(
