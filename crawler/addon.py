@@ -34,16 +34,19 @@ BEFORE_DOWNLOAD = 110
 
 
 class Addon:
-    """Puts :class:`DuplicatePipeline` into ``ITEM_PIPELINES``, unless it stands there already, or a
-    class derived from it: to the second of two all pages would be ``unchanged`` or ``updated``.
+    """Enables the duplicate filter for all spiders of a project.
 
-    And into ``SPIDER_MIDDLEWARES`` what notes the response that an item came from, and what has
-    pages parsed once; a :class:`CookiesMiddleware` in the place of Scrapy's keeps cookies as
-    browsers do; two more spare requests (``DEDUP_LEARN_URLS``). Where the project has none of its
-    own, a log formatter keeps pages out of the log, and an exporter writes tags into CSV as JSON.
-    ``DEDUP_ENABLED`` turns all of it off.
+    It adds :class:`DuplicatePipeline` to ``ITEM_PIPELINES``, unless that or a subclass is there
+    already. It also adds
 
-    A setting that cannot be used fails the start of the crawl, with an error that names it.
+    - spider middlewares that remember the response of each item, parse each page once, and spare
+      requests (``DEDUP_LEARN_URLS``);
+    - a :class:`CookiesMiddleware` in place of Scrapy's, which limits cookies as browsers do;
+    - unless the project has its own, a log formatter that keeps pages out of the log, and an
+      exporter that writes tags into CSV as JSON.
+
+    ``DEDUP_ENABLED = False`` turns all of it off. If a setting cannot be used, the crawl does not
+    start, and the error names the setting.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:

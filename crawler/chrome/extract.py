@@ -46,13 +46,13 @@ def strip_chrome(
     content_type: str | None = None,
     template: AbstractSet[int] | None = None,
 ) -> MainText:
-    """Return the main text of a page: what is left without navigation, banners, footers.
+    """Return the main text of a page, without navigation, banners and footers.
 
     `html` may be text, bytes (then `content_type`, the HTTP header, helps to decode them), a
-    `Document` or an lxml tree that is parsed already.  `url` is that of the page; nothing is
-    decided by it.  `template` is what `SiteTemplate.known` has learnt of this site.  Never raises
-    for what stands in the page; a page without text has an empty one.  Raises :class:`TypeError`
-    for what is none of these.
+    `Document` or a parsed lxml tree.  `url` is that of the page and decides nothing.  `template`
+    is what `SiteTemplate.known` has learnt about the site.  Never raises because of what a page
+    contains: a page without text gives an empty text.  Raises :class:`TypeError` if `html` has
+    another type.
 
     >>> menu = "<nav><ul><li><a href=/>Home</a><li><a href=/shop>Shop</a></ul></nav>"
     >>> page = f"{menu}<main><h1>Tea</h1><p>An aromatic drink, and much loved.</p></main>"

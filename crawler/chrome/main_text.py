@@ -83,7 +83,7 @@ def _phrase_reason(signs: int) -> str | None:
 
 
 class Block(NamedTuple):
-    """A piece of the page and what became of it."""
+    """A piece of the page, and whether it is main text."""
 
     text: str
     kept: bool
@@ -93,11 +93,11 @@ class Block(NamedTuple):
 
 
 class MainText:
-    """The main text of a page; its blocks are worked out only when asked for.
+    """The main text of a page. Its blocks are computed when they are first read.
 
-    ``text`` has a block in each line, or several where it has line breaks; ``title`` is that of the
-    page, white space made single.
-    ``learnt`` says of how many contents the site's template was learnt that it was judged with.
+    ``text`` has one block in each line; a block with line breaks has several lines. ``title`` is
+    the page's title with single spaces. ``learnt`` is the number of texts from which the template
+    of the site was learnt.
     """
 
     __slots__ = (
@@ -138,15 +138,15 @@ class MainText:
 
     @property
     def whole(self) -> str:
-        """The main text as it is without what is known of the site's template.
+        """The main text without what is known about the site's template.
 
-        It is stable while the site's template is still being learnt.
+        It stays the same while the template is being learnt.
         """
         return self.text if self._whole is None else self._whole
 
     @property
     def heading(self) -> str:
-        """What the page is called: its heading, or its title without the site's name."""
+        """The page's heading, or its title without the site's name."""
         return heading_of(
             self._flat, self.title, self._known,
             kept=self._kept, site=self._site, learnt=self.learnt,
@@ -154,9 +154,9 @@ class MainText:
 
     @property
     def own_words(self) -> int:
-        """How many words of the text are not known to be the site's, lists of links left out.
+        """The number of words that are not known to belong to the template, without lists of links.
 
-        Of scripts without blanks between words, two characters count as one.
+        In scripts without spaces between words, two characters count as one word.
         """
         flat, words = self._flat, self._words
         more = PER_UNSPACED_WORD * (words - flat.words)
@@ -167,7 +167,7 @@ class MainText:
 
     @property
     def shared_words(self) -> int:
-        """How many are, and stay as the page has nothing else, or too little of its own."""
+        """The number of template words that stay because the page has too little else."""
         return 0 if self._shared is None else int(self._words[self._kept & self._shared].sum())
 
     @property
@@ -188,23 +188,22 @@ class MainText:
 
     @property
     def names(self) -> tuple[int, int, int]:
-        """Hashes of the page's title and headings, digits folded; with them; and of more of it."""
+        """Hashes of the page's title and headings: without digits, with digits, and longer."""
         return names(self._flat, self.title)
 
     @property
     def beginning(self) -> int:
-        """A hash of how the first paragraph begins that is none of the title's words."""
+        """A hash of the beginning of the first line that is not part of the title."""
         lines = (line for line in self.whole.split("\n") if line not in self.title)
         return hash(next(lines, "")[:BEGINNING])
 
     def hashes(self) -> dict[int, bool]:
-        """Return hashes of every two neighbouring blocks, and whether the page alone keeps one.
+        """Return a hash for each pair of neighbouring blocks, and whether it is main text.
 
-        Neighbours of the first and the last are the page's beginning and its end.  This is what
-        `SiteTemplate.observe` learns from.  What is kept may come back in a print view, on page
-        two, or in the next row of a table without being chrome, and with other numbers it is
-        another text.  What comes several times on the page is left out: such are the cells of its
-        table, and the labels of its posts.  Parts of its title are among them, for the site's name.
+        `SiteTemplate.observe` learns from this.  The page's beginning and end count as neighbours.
+        Main text is marked because it may come back without being chrome: in a print view, on page
+        two, or in the next row of a table.  Pairs that occur several times on the page are left
+        out, such as cells of a table.  Parts of the title are included, for the site's name.
         """
         if self._pairs is None:
             self._pairs = pair_hashes(self._flat.texts)
@@ -212,7 +211,7 @@ class MainText:
 
     @property
     def blocks(self) -> list[Block]:
-        """All blocks in reading order with what became of them."""
+        """All blocks in reading order, kept and cut."""
         texts, numbers = self._flat.texts, np.arange(len(self._flat.texts))
         columns = (self._kept, self._likely, self._flat.linked)
         return [
@@ -226,7 +225,7 @@ class MainText:
         ]
 
     def cut(self, limit: int) -> list[tuple[str, str]]:
-        """Text and reason of the first blocks that were left out, up to `limit`, in their order."""
+        """The text and the reason of the first blocks that were cut, up to `limit`."""
         numbers = np.flatnonzero(~self._kept)[:limit]
         texts = map(self._flat.texts.__getitem__, numbers.tolist())
         return list(

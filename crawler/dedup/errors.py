@@ -4,19 +4,19 @@ from __future__ import annotations
 
 
 class DedupError(Exception):
-    """Base of all errors of this package; its text says what to do next."""
+    """Base class of all errors of this package. The message says what to do."""
 
 
 class ConfigError(DedupError, ValueError):
-    """A setting has a value that cannot be used. The text names the setting."""
+    """A setting has an invalid name or value. The message names the setting."""
 
 
 class InputError(DedupError, ValueError):
-    """A file, an address or a name that was given to work on cannot be used."""
+    """A file, URL or name that was given cannot be used."""
 
 
 class ParameterMismatch(DedupError):
-    """The index was made with other parameters than those asked for now."""
+    """The index was made with other parameters than the current settings."""
 
 
 class ServerError(DedupError):

@@ -32,14 +32,16 @@ if TYPE_CHECKING:
 
 
 class DuplicateIndex(OpenIndex):
-    """An open index. Use :meth:`open`; all methods raise :class:`ServerError` when the server gives
-    no answer, and nothing is then changed that a second call would not put right.
+    """An open index of pages. Open one with :meth:`open`.
+
+    All methods raise :class:`ServerError` if the server gives no answer. A second call then
+    completes whatever the first one left undone.
 
     Attributes:
-        config: what the index was opened with.
-        store: the index in the server, for those who read all of it: see :mod:`.inspection`.
-        fingerprint: makes of a page's main text what the index compares of it.
-        crawl: the crawl that was begun and has not ended, if any.
+        config: the configuration that the index was opened with.
+        store: the index on the server, for code that reads all of it: see :mod:`.inspection`.
+        fingerprint: computes from a main text what the index compares.
+        crawl: the crawl that has begun and not ended, if any.
     """
 
     async def check(
@@ -59,21 +61,33 @@ class DuplicateIndex(OpenIndex):
         final: Iterable[str] = (),
         scope: str | None = None,
     ) -> Verdict:
-        """Decide about a page with main text `text` and keep it if it is no duplicate.
+        """Decide about a page, and keep it if it is not a duplicate.
 
-        `canonical` is the URL that the page names as canonical, `date` when its text was published,
-        in local time if it names no zone, `fields` what its item has in the fields that
-        ``DEDUP_PREFER`` names; that setting says which of several copies is kept. A `preferred`
-        page takes the place of the one that it copies. `whole` is the main text as the page alone
-        gives it, whatever is known of its site: by that a page is exact or unchanged, so that
-        neither depends on how well the site's template is known. What is known of that is exchanged
-        with other workers through `template`.
-
-        Pages with other `heading`s are no copies where they have few words of their own, or where
-        their site's template is hardly known: `own_words` of the text are not of that, which was
-        `learnt` from so many contents. Records of the hosts `final` that nobody has seen since the
-        crawl began give way to the page. `scope` is that of the page, which its URL tells unless
-        ``DEDUP_SCOPE`` is a field of items.
+        Parameters
+        ----------
+        url, text
+            The page's URL and main text.
+        canonical
+            The URL that the page names as canonical.
+        date
+            When the text was published, in local time if it has no time zone.
+        fields
+            The item's values of the fields that ``DEDUP_PREFER`` names.
+        preferred
+            Whether the page takes the place of the page that it copies.
+        whole
+            The main text without what is known about the site's template. Whether a page is
+            ``exact`` or ``unchanged`` is decided by it, so learning a template changes neither.
+        template
+            The site's template. What this and other workers have learnt is exchanged through it.
+        heading, own_words, learnt
+            The page's heading, the number of words that do not belong to the template, and the
+            number of texts from which the template was learnt. Pages with different headings are
+            not copies if they have few words of their own, or if the template is hardly known.
+        final
+            Hosts whose unconfirmed records give way to the page.
+        scope
+            The page's scope, if ``DEDUP_SCOPE`` names a field of items.
         """
         fingerprint = await self._fingerprinted(text, whole, url=url, scope=scope)
         if heading:
@@ -95,9 +109,10 @@ class DuplicateIndex(OpenIndex):
         return self._verdict_of(url, answer, request)
 
     async def meet(self, url: str, template: SharedTemplate) -> None:
-        """Take in what the index knows of a site's template, before the site's first page is read.
+        """Load what the index knows about a site's template, before its first page is read.
 
-        Else that comes with the answers to its first pages. Without an answer nothing is known.
+        If the server gives no answer, the template stays empty. It is also updated by the answers
+        to the site's first pages.
         """
         site = host(self.config.identity(url))
         question = partial(self.store.template, site)
@@ -107,10 +122,10 @@ class DuplicateIndex(OpenIndex):
                 template.take(0, pairs)
 
     async def prefer(self, url: str, text: str, *, scope: str | None = None) -> Verdict:
-        """Check a known page as `preferred`, by the main text that was compared when it came.
+        """Make a known page the kept page of its cluster. `text` is its main text.
 
-        It keeps the exact hash that the index has, so that :meth:`check` finds it unchanged later:
-        that hash is of the page's whole text, which may be another than `text`.
+        The page keeps its exact hash in the index, so a later :meth:`check` finds it unchanged.
+        That hash is of the whole text, which may differ from `text`.
         """
         request = self._request(url, await self._fingerprinted(text, url=url, scope=scope))
         page = await self.store.show(request.url)
@@ -124,7 +139,7 @@ class DuplicateIndex(OpenIndex):
     ) -> list[Verdict]:
         """Check `(url, text)` pairs in order, many in each exchange.
 
-        If `pages` raises, those that came before are checked all the same.
+        If `pages` raises, the pages before that are checked all the same.
         """
         verdicts: list[Verdict] = []
         waiting: list[asyncio.Task[Verdict]] = []
@@ -142,14 +157,15 @@ class DuplicateIndex(OpenIndex):
             await asyncio.gather(*waiting, return_exceptions=True)
 
     async def begin_crawl(self, resume: Crawl | None = None, *, doubtful: int = 0) -> Crawl:
-        """Note that a crawl begins, or goes on with what `resume` says that it was.
+        """Record that a crawl begins, or that the crawl `resume` continues.
 
-        From now on checks tell which records nobody has seen since (:attr:`Verdict.unconfirmed`),
-        and which pages this crawl has seen before (``repeated``). Crawls with one ``DEDUP_CRAWL``
-        are one, and so are those that begin within seconds of each other, but for ``repeated``.
+        From now on, verdicts say which records nobody has seen since (:attr:`Verdict.unconfirmed`),
+        and which pages this crawl has already seen (``repeated``). Crawls with the same
+        ``DEDUP_CRAWL`` are one crawl. So are crawls that begin within seconds of each other, except
+        for ``repeated``.
 
-        What a crawl that was killed has kept may not have been passed on: kept pages seen from
-        `doubtful` on, in seconds since 1970, come once more as ``updated``.
+        A crawl that was killed may have kept pages that are in no feed. Kept pages seen since
+        `doubtful` (seconds since 1970) are therefore ``updated`` once.
         """
         if resume is None:
             await self._is_there()
@@ -163,13 +179,13 @@ class DuplicateIndex(OpenIndex):
         return resume
 
     async def end_crawl(self) -> None:
-        """Note that the crawl has ended: others that begin now are others."""
+        """Record that the crawl has ended. Crawls that begin now are not part of it."""
         if self.crawl is not None:
             ended, self.crawl = self.crawl, None
             await self._exchange.ask(partial(self.store.end_crawl, ended))
 
     async def originals(self, urls: Iterable[str]) -> dict[str, Original]:
-        """What has become of the pages that stand for these URLs, since the crawl began."""
+        """What has become of the originals of these URLs since the crawl began."""
         known = {url: self.config.identity(url) for url in urls}
         found: dict[str, Original] = {}
         start = self.crawl.start if self.crawl is not None else 0
@@ -181,7 +197,7 @@ class DuplicateIndex(OpenIndex):
         return found
 
     async def orphans(self) -> AsyncIterator[Orphan]:
-        """The URLs whose texts no kept page has any more; it reads the whole index."""
+        """Yield pages whose text no kept page has any more. Reads the whole index."""
         from .inspection.orphans import read_orphans
 
         async with aclosing(read_orphans(self)) as found:
@@ -191,12 +207,12 @@ class DuplicateIndex(OpenIndex):
     async def replay(
         self, told: Callable[[str], object] = lambda url: None
     ) -> AsyncIterator[Verdict]:
-        """Check the pages in the spool, and report those that are gone; what the server does not
-        answer for stays there. `told` is called with each address that was reported.
+        """Check the pages in the spool, and report its gone URLs.
 
-        A page that was seen with another text since is passed over.
-        An index that was deleted meanwhile is made again, for a new one would draw another seed,
-        and could not check them. Raises :class:`ParameterMismatch` if somebody else has made it.
+        Requests that get no answer stay in the spool. `told` is called with each URL that was
+        reported. Pages that were seen with another text since are skipped. An index that was
+        deleted meanwhile is made again with the same seed; raises :class:`ParameterMismatch` if it
+        was made again with another.
         """
         if self._spool is None or not any(self.spooled()[0]):
             return
@@ -207,9 +223,7 @@ class DuplicateIndex(OpenIndex):
                 yield self._verdict_of(request.url, answer, request)
 
     def spooled(self) -> tuple[Waiting, Waiting]:
-        """What is in the spool: of this index, and what it cannot check: of others, and damaged
-        lines.
-        """
+        """Count what is in the spool: for this index; and for others, with damaged lines."""
         return self._spool.count() if self._spool is not None else (Waiting(), Waiting())
 
     async def find(
@@ -222,13 +236,22 @@ class DuplicateIndex(OpenIndex):
         url: str = "",
         scope: str | None = None,
     ) -> list[Match]:
-        """The pages that a main text is like, the most similar first; nothing is changed.
+        """List the pages that a main text resembles, the most similar first. Changes nothing.
 
-        Of kept pages these are those that :meth:`check` of the text alone would compare with, from
-        the `threshold` on, ``DEDUP_THRESHOLD`` unless it is given; below that the bands find fewer.
-        With `copies`, the copies of these pages are among them. `url` or `scope` tell whose
-        pages they are, if ``DEDUP_SCOPE`` is set. On one server it is one exchange;
-        in an index of more than 24,000 pages reading on for copies takes 20 ms per 1,000 pages.
+        Parameters
+        ----------
+        text
+            The main text.
+        limit
+            The maximum number of pages; None: all.
+        threshold
+            The lowest similarity, ``DEDUP_THRESHOLD`` by default. Below that, the bands find fewer
+            pages.
+        copies
+            Whether copies of kept pages are listed, too. In an index of more than 24,000 pages,
+            searching for them takes 20 ms per 1,000 pages.
+        url, scope
+            They tell the scope of the text, if ``DEDUP_SCOPE`` is set.
         """
         if threshold is not None and not 0 < threshold <= 1:
             raise InputError(f"expects a threshold above 0, up to 1, not {threshold}")
@@ -240,30 +263,29 @@ class DuplicateIndex(OpenIndex):
         return matcher.matches[:limit]
 
     async def show(self, url: str) -> Record | None:
-        """What the index knows of a URL, or None if it never saw it."""
+        """What the index knows about a URL; None if it never saw it."""
         known = self.config.identity(url)
         page = await self.store.show(known) if await self._is_there() else None
         return record_of(known, page, self.config.sketch_bits) if page is not None else None
 
     async def gone(self, url: str, since: int | None = None) -> bool:
-        """Note that a URL is gone from the web, `since` so many seconds after 1970 if not now.
+        """Record that a URL is gone from the web, `since` a time in seconds since 1970, or now.
 
-        False if the index never saw it, or saw it later: then nothing is noted.
-
-        If it stood for copies, the first of them that is checked again, or a new one, takes its
-        place: :attr:`Verdict.replaces` says so.
+        Returns False, and records nothing, if the index never saw the URL or saw it later. If the
+        page has copies, the first of them to be checked, or a new copy, takes its place:
+        :attr:`Verdict.replaces` says so.
         """
         return await self._exchange.report(self._gone(url, since))
 
     def keep_gone(self, found: Iterable[tuple[str, int]]) -> None:
-        """Keep URLs for which :meth:`gone` had no answer, and since when, for :meth:`replay`."""
+        """Put gone URLs and their times into the spool, if :meth:`gone` got no answer."""
         self._exchange.keep([self._gone(url, since) for url, since in found])
 
     async def override(self, url: str, decision: Literal["keep", "drop"] | None) -> None:
-        """Say what shall become of a URL at its next checks, whatever it resembles; None: nothing.
+        """Override the decision about a URL at its next checks; None removes the override.
 
-        ``keep``: it is kept. ``drop``: it is taken for a copy of the page that is most like it, if
-        any shares a band with it. Raises :class:`InputError` if there is no index.
+        ``keep`` keeps the page. ``drop`` makes it a copy of the most similar page that shares a
+        band with it, if there is one. Raises :class:`InputError` if there is no index.
         """
         if not await self._is_there():
             raise InputError(f"there is no index {self.config.namespace!r}; see DEDUP_NAMESPACE")
@@ -271,12 +293,12 @@ class DuplicateIndex(OpenIndex):
         await self.store.override(known, decision)
 
     async def overrides(self) -> dict[str, str]:
-        """What somebody said with :meth:`override`, by URL."""
+        """The current overrides, by URL."""
         found = await self.store.overrides()
         return {url: wish for url, wish in found.items() if wish != AGAIN}
 
     async def url_rules(self, site: str) -> dict[str, dict[str, Any]]:
-        """What is known of the URLs of a site: which of their features make no difference."""
+        """The URL rules of a site: which parts of its URLs make no difference."""
         if not await self._is_there():
             return {}
         return await self._exchange.ask(partial(self.store.url_rules, site))
@@ -284,7 +306,7 @@ class DuplicateIndex(OpenIndex):
     async def note_url_rule(
         self, site: str, feature: str, rule: Mapping[str, Any] | None, *, by_person: bool = False
     ) -> None:
-        """Note what is known of a feature, None for nothing more; a person overrules crawls.
+        """Store a URL rule, or remove it with None. A person's rule overrides that of a crawl.
 
         Raises :class:`InputError` if there is no index.
         """
@@ -297,9 +319,9 @@ class DuplicateIndex(OpenIndex):
     async def share_seen(
         self, process: str, last: bytes, pages: Sequence[str]
     ) -> tuple[bytes, list[bytes]]:
-        """Tell other processes of this crawl of pages, and hear of those of theirs after `last`.
+        """Tell the other processes of this crawl about pages, and get their pages after `last`.
 
-        A crawl without a name (``DEDUP_CRAWL``) has no others.
+        Does nothing in a crawl without a name (``DEDUP_CRAWL``).
         """
         if self.crawl is None or not self.config.crawl or not await self._is_there():
             return last, []
@@ -307,15 +329,14 @@ class DuplicateIndex(OpenIndex):
         return await self._exchange.ask(question)
 
     async def forget(self, url: str) -> bool:
-        """Take a URL out of the index; its copies are decided anew when they come again.
+        """Remove a URL from the index. Its copies are decided anew when they come again.
 
-        False if the index never saw the URL. Those that are forgotten at the same time share
-        exchanges.
+        Returns False if the index never saw the URL.
         """
         return await self._exchange.forget(Forget(self.config.identity(url)))
 
     async def leave_out(self, url: str) -> bool:
-        """The same for what a crawl leaves out: False, too, if it is a copy, for none is of it."""
+        """Remove a kept page that a crawl leaves out. Returns False if it is a copy or unknown."""
         return await self._exchange.forget(Forget(self.config.identity(url), if_kept=True))
 
     async def stats(self) -> IndexStats:
@@ -323,11 +344,11 @@ class DuplicateIndex(OpenIndex):
         return await read_statistics(self.store, bands=self.config.make_method().tables or 1)
 
     async def sample(self, pages: int) -> list[OddSketch]:
-        """Sketches of up to so many kept pages, drawn at random."""
+        """The sketches of up to `pages` kept pages, drawn at random."""
         return await sample_sketches(self.store, pages, odd_bytes=self.config.sketch_bits // 8)
 
     async def verify(self) -> Audit:
-        """Read the whole index and tell whether records, tables and counters agree."""
+        """Read the whole index, and check that records, tables and counters agree."""
         if await self._is_there():
             await self.store.finish_dead()
         return await audit_index(self.store, odd_bytes=self.config.sketch_bits // 8)

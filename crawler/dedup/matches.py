@@ -27,15 +27,15 @@ _CERTAIN: Final = Estimate.certain(1.0)
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A page of the index that a text is like.
+    """A page of the index that a text resembles.
 
-    ``kind`` is ``exact`` where it has the text's words, else ``near``; ``similarity``, ``low`` and
-    ``high`` mean what they do in a :class:`Verdict`. ``containment`` is the share of the text's
-    shingles that the page has. ``duplicate_of`` is the kept page that stands for it, None if it is
-    kept itself. Of a near-duplicate in the index no sketch is stored: its similarity is reckoned
-    from what it and the text have in common with its original, and the interval holds all that is
-    possible then. With ``DEDUP_CONTAINMENT`` there are also pages that the text ``contains`` or is
-    ``contained_in``, as their ``kind`` says; nothing bounds their similarity.
+    ``kind`` is ``exact`` if the page has the words of the text, else ``near``. ``similarity``,
+    ``low`` and ``high`` are as in a :class:`Verdict`. ``containment`` is the share of the text's
+    shingles that the page has. ``duplicate_of`` is the kept page that stands for it; None if it is
+    kept itself. The index stores no sketches of near-duplicates: their similarity is derived from
+    how similar both are to their original, and the interval covers all that is possible. With
+    ``DEDUP_CONTAINMENT`` there are also pages that the text ``contains`` or is ``contained_in``, as
+    their ``kind`` says; nothing bounds their similarity.
     """
 
     url: str

@@ -13,7 +13,7 @@ CONTAINED: Final = "contained"  # stands in DEDUP_DROP beside the kinds of verdi
 
 
 class Kind(StrEnum):
-    """The kinds of verdict, in the order in which people read them."""
+    """The kinds of verdict."""
 
     UNIQUE = "unique"  # no kept page is like it: kept
     EXACT = "exact"  # its normalised text equals that of a kept page
@@ -51,15 +51,15 @@ class Containment(NamedTuple):
 class Verdict:
     """The decision about one page and the evidence for it.
 
-    ``similarity`` is the Jaccard resemblance to ``duplicate_of``, from 0 to 1; the method `modulo`
-    tells instead how much of this page is contained there, unless its option ``score`` says
-    otherwise. ``[low, high]`` is its confidence interval of 95 %. All three are 1 for an exact copy
-    and None where there is nothing to compare with. ``cluster`` is the number of the kept page that
-    stands for this one. ``standing`` is the decision that holds for the URL: of an ``unchanged``
-    or ``repeated`` page the one that it got before, of all others ``kind`` itself. ``replaces`` is
-    the kept page whose place this one took, see ``DEDUP_PREFER``; that is a copy of this one now.
-    ``canonical`` is the other page of the index that this one names as canonical. ``unconfirmed``
-    says that nobody has seen ``duplicate_of`` since the crawl began: its text may be another now.
+    ``similarity`` is the Jaccard resemblance to ``duplicate_of``, from 0 to 1. With the method
+    `modulo` it is the share of this page that the other contains, unless the option ``score`` says
+    otherwise. ``low`` and ``high`` are its 95 % confidence interval. All three are 1 for an exact
+    copy, and None if there is nothing to compare with. ``cluster`` is the number of the kept page
+    that stands for this one. ``standing`` is the decision that holds for the URL: for ``unchanged``
+    and ``repeated`` pages the earlier one, for all others ``kind``. ``replaces`` is the kept page
+    whose place this one took, see ``DEDUP_PREFER``. ``canonical`` is another page of the index that
+    this one names as canonical. ``unconfirmed`` means that nobody has seen ``duplicate_of`` since
+    the crawl began, so its text may have changed.
     ``contains`` and ``contained_in`` are shorter pages that this one has, and longer ones that have
     it; None without ``DEDUP_CONTAINMENT``.
     """
@@ -104,9 +104,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What the index knows of one URL. ``kind`` is the decision that stands; the fields that it
-    shares with :class:`Verdict` mean the same; times are UTC, ``words`` counts the main text's.
-    ``gone`` is when the URL was reported gone from the web, None if it was not or came back.
+    """What the index knows about one URL.
+
+    ``kind`` is the current decision. Fields that :class:`Verdict` also has mean the same. Times are
+    UTC, and ``words`` counts the words of the main text. ``gone`` is when the URL was reported gone
+    from the web; None if it was not, or came back.
     """
 
     url: str

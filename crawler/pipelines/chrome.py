@@ -34,16 +34,16 @@ _LONG_FOR_OTHERS = 100_000
 
 
 class ChromePipeline:
-    """Puts the main text of a page into its item and leaves all else as it is.
+    """Puts the main text of a page into its item, and changes nothing else.
 
     Parameters
     ----------
     config
         Names the fields of the page.
     count
-        Takes the name of a statistic to add one to.
+        Called with the name of a statistic to increase by one.
     trees
-        Those of responses that were parsed before the spider saw them.
+        The trees of responses that were parsed before the spider got them.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class ChromePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Read the settings; raises :class:`ConfigError` for one that cannot be used."""
+        """Read the settings. Raises :class:`ConfigError` for one that cannot be used."""
         speak_plainly()
         config = project_config(crawler.settings)
         return cls(config, crawler.stats.inc_value, ResponseTrees.of_crawl(crawler))
 
     async def process_item(self, item: Any, spider: Any = None) -> Any:
-        """Fill in the main text; whatever goes wrong with a page, its item passes."""
+        """Fill in the main text. The item passes even if that fails."""
         try:
             if ItemAdapter.is_item(item):
                 await self.texts.fill_in(item)

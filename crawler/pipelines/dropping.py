@@ -11,7 +11,7 @@ from ..wording import similarity_in_words
 
 
 class DroppedPage(DropItem):
-    """A page is dropped for a verdict that ``DEDUP_DROP`` names.
+    """A page was dropped because ``DEDUP_DROP`` names its verdict.
 
     Scrapy counts drops by class, in ``item_dropped_reasons_count/…``.
     """
@@ -28,7 +28,7 @@ class ExactDuplicate(DroppedPage):
 
 
 class NearDuplicate(DroppedPage):
-    """The page resembles a kept page at least as much as ``DEDUP_THRESHOLD`` asks."""
+    """The similarity of the page to a kept page reaches ``DEDUP_THRESHOLD``."""
 
 
 class ContainedPage(DroppedPage):

@@ -54,25 +54,25 @@ async def _no_template(url: str) -> None:
 
 
 class DuplicatePipeline:
-    """Drops the pages that repeat a kept one and tags all others with their verdict.
+    """Drops copies of kept pages, and tags all other items with their verdict.
 
-    A page is never lost for a fault: where something is missing, fails or gives no answer, its item
+    No page is lost because of a fault: if something is missing, fails or gives no answer, the item
     passes with the verdict ``unchecked``.
 
     Parameters
     ----------
     config
-        What to drop and tag, the fields of a page, where the index is.
+        The settings: what to drop, the fields of an item, where the index is.
     count
-        Takes the name of a statistic to add one to.
+        Called with the name of a statistic to increase by one.
     stop
         Called when the server gives no answer and ``DEDUP_ON_ERROR`` is ``stop``.
     fail
-        Called when the index cannot be opened; makes the crawl end as a failed one.
+        Called when the index cannot be opened: ends the crawl as failed.
     template
-        Gives what is known of the template of the site of a URL.
+        Returns what is known about the template of a URL's site.
     trees
-        Those of responses that were parsed before the spider saw them.
+        The trees of responses that were parsed before the spider got them.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class DuplicatePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Read the settings; raises :class:`ConfigError` for one that cannot be used."""
+        """Read the settings. Raises :class:`ConfigError` for one that cannot be used."""
         speak_plainly()
         config = project_config(crawler.settings)
         if not config.enabled:
@@ -144,7 +144,7 @@ class DuplicatePipeline:
         return pipeline
 
     async def open_spider(self, spider: Any = None) -> None:
-        """Open the index; without it the crawl ends before it began, with what to do in the log."""
+        """Open the index. If that fails, the crawl ends, and the log says what to do."""
         with self._note_work():
             await self._open_index()
 
@@ -181,7 +181,7 @@ class DuplicatePipeline:
             await self._failures.report_to(self._index)
 
     async def meet_template(self, url: str, template: SharedTemplate) -> None:
-        """Take in what the index knows of the template of a page's site."""
+        """Load what the index knows about the template of a page's site."""
         if self._index is None:
             return
         try:
@@ -191,7 +191,7 @@ class DuplicatePipeline:
                 logger.exception("Could not use the template of %r from the index", url)
 
     async def close_spider(self, spider: Any = None) -> None:
-        """Close the index and log what became of the pages, once however often this is called."""
+        """Close the index and log a summary. Further calls do nothing."""
         if self._closing is None:
             self._closing = asyncio.ensure_future(self._close_index())
         await asyncio.shield(self._closing)
@@ -218,7 +218,7 @@ class DuplicatePipeline:
         self.outcome.log_outcome()
 
     async def process_item(self, item: Any, spider: Any = None) -> Any:
-        """Drop the item for a reason that ``DEDUP_DROP`` names, or tag it and let it pass."""
+        """Drop the item if ``DEDUP_DROP`` names its verdict; otherwise tag it and let it pass."""
         if not ItemAdapter.is_item(item):
             self._count("dedup/unknown_item_type")
             return item

@@ -64,13 +64,13 @@ _LEVEL = "site_sitemap_level"  # in the meta of a request: how many indexes led 
 class SiteSpider(Spider):
     """Follows the links of one or several sites and yields each HTML page once.
 
-    Arguments (``-a``): ``url``, one or several addresses, separated by commas or spaces;
-    ``max_pages``; ``allow`` and ``deny``, regular expressions searched in the addresses of links;
-    ``sitemap``, ``true`` to begin with those that robots.txt names as well, or the address of one.
+    Arguments (``-a``): ``url``, one or several URLs, separated by commas or spaces;
+    ``max_pages``; ``allow`` and ``deny``, regular expressions that are searched in the URLs of
+    links; ``sitemap``, ``true`` for those that robots.txt names, or the URL of one.
 
-    Only the hosts of ``url`` are crawled, a port being part of a host. What robots.txt
-    (``ROBOTSTXT_OBEY``) and the robots tags and headers of pages (``SITE_META_ROBOTS_OBEY``) forbid
-    is left alone. A page is parsed once, for its links, robots tags, title and main text.
+    Only the hosts of ``url`` are crawled; a port is part of a host. The spider obeys robots.txt
+    (``ROBOTSTXT_OBEY``) and the robots tags and headers of pages (``SITE_META_ROBOTS_OBEY``). A
+    page is parsed once, for its links, robots tags, title and main text.
     """
 
     name = "site"

@@ -47,11 +47,11 @@ _UNREADABLE: Final = bytes(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """A page that has been read: its blocks, its links, what it says of itself.
+    """A parsed page: its blocks, links and metadata.
 
-    `encoding` is what it was decoded from and `url` where it is from, if that is known; `flat` and
-    `head` are read by the functions of this package.  `is_binary` says that it is no page but a
-    file, as a PDF or an image, of which it has what happens to be ASCII.
+    `encoding` is the encoding it was decoded from, and `url` its URL, if known.  The functions of
+    this package read `flat` and `head`.  `is_binary` means that it is not a page but a file such
+    as a PDF or an image.
     """
 
     flat: Flat
@@ -62,7 +62,7 @@ class Document:
 
 
 class Link(NamedTuple):
-    """A link as it stands in the page: not joined with the base, not cleaned."""
+    """A link as written in the page: not joined with the base, not cleaned."""
 
     href: str
     nofollow: bool
@@ -86,9 +86,9 @@ def parse(
     """Parse a page once, for links, robots, title and main text alike.
 
     `content_type` is the value of the HTTP header; it counts for bytes only.  Anything parses:
-    an empty or broken page gives an empty document.  `text` is what bytes in UTF-8 decode to, from
-    who knows.  `known` lets somebody else read a page that is within all limits: it takes the
-    text and returns what `walk_tree` gives, or None.
+    an empty or broken page gives an empty document.  `text` is the decoded text, if `html` is UTF-8
+    that the caller has decoded.  `known` may supply the result of `walk_tree` for a page within all
+    limits: it takes the text and returns that result, or None.
 
     >>> title(parse("<title>Tea &amp; cake</title>"))
     'Tea & cake'
@@ -112,9 +112,9 @@ def parse(
 def parse_in_steps(
     html: str | bytes, *, url: str | None = None, content_type: str | None = None
 ) -> Generator[None, None, Document]:
-    """Parse a page as `parse` does, a few milliseconds' worth from one yield to the next.
+    """Parse a page like `parse`, yielding every few milliseconds.
 
-    The document is what the generator returns.
+    The generator returns the document.
     """
     encoding, _, whole = _decode_html(as_builtin(html), content_type)
     data, rest, crowded = _bound_page(whole)
@@ -265,9 +265,9 @@ def _is_crowded(data: bytes, most: int) -> bool:
 
 
 def read_tree(root: Any, url: str | None = None) -> Document:
-    """Read a page that is parsed already: an element of lxml or Beautiful Soup, or a tree of them.
+    """Read a page that is already parsed: an element or tree of lxml or Beautiful Soup.
 
-    Raises :class:`TypeError` for what is neither.
+    Raises :class:`TypeError` for other types.
     """
     if is_soup(root):
         return parse(root.decode(), url=url)
@@ -291,17 +291,17 @@ def is_soup(value: Any) -> bool:
 
 
 def title(document: Document) -> str:
-    """Return the text of the page's title element, which a title in a drawing is not."""
+    """Return the text of the page's title element; titles inside SVG do not count."""
     return squeeze_spaces("".join(document.head.titles))
 
 
 def base(document: Document) -> str | None:
-    """Return the href of the base element, against which links are to be joined."""
+    """Return the href of the base element, with which links have to be joined."""
     return document.head.base
 
 
 def links(document: Document) -> Iterator[Link]:
-    """Yield the links of the page in its order.
+    """Yield the links of the page in their order.
 
     >>> list(links(parse('<a href="/b" rel="nofollow ugc">b</a>')))
     [Link(href='/b', nofollow=True)]
@@ -327,5 +327,5 @@ def robots(document: Document, agent: str = "robots") -> Robots:
 
 
 def canonical(document: Document) -> str | None:
-    """Return the address the page names as its own (`rel=canonical`), not joined."""
+    """Return the URL that the page names as canonical (`rel=canonical`), not joined."""
     return document.head.canonical

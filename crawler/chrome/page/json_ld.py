@@ -21,11 +21,11 @@ _YEAR: Final = re.compile(r"[12]\d{3}")
 
 
 def published(document: Document) -> str | None:
-    """Return the date of publication as it stands in the page, None if it names none.
+    """Return the date of publication as written in the page; None if it has none.
 
-    Asked are, in this order: meta tags (Open Graph, schema.org, Dublin Core), time elements with
-    `pubdate` or `itemprop=datePublished`, JSON-LD, meta tags of other names (`pubdate`, `date`).
-    What has no year in it is no date.
+    The first of these with a year in it counts: meta tags (Open Graph, schema.org, Dublin Core),
+    time elements with `pubdate` or `itemprop=datePublished`, JSON-LD, other meta tags (`pubdate`,
+    `date`).
 
     >>> from .document import parse
     >>> published(parse('<meta property="article:published_time" content="2026-05-01">'))

@@ -24,10 +24,10 @@ _LEARNT: Final = 0x5EED1E55
 
 
 class SharedTemplate:
-    """What is known of one site's template: learnt from pages seen here, or told by others.
+    """One site's template, learnt from pages seen here and shared by other workers.
 
-    The others' knowledge is a log of pairs that only grows; ``length`` is how many of its entries
-    are known here, ``asked`` whether somebody has looked what it has before the first page.
+    Workers share a log of pairs that only grows. ``length`` is the number of its entries known
+    here, and ``asked`` says whether the log was read before the site's first page.
     """
 
     __slots__ = ("__weakref__", "_log", "_next", "_own", "asked", "known", "length")
@@ -41,7 +41,7 @@ class SharedTemplate:
         self._next = LEAST_PAGES
 
     def observe(self, content: MainText, url: str | None = None) -> None:
-        """Learn from a page, from that at one address once."""
+        """Learn from a page; from each URL only once."""
         page = None if url is None else hash(url)
         self._own.observe(
             content.hashes(), hash(content.whole), page, content.names, content.beginning
@@ -60,15 +60,15 @@ class SharedTemplate:
 
     @property
     def learnt(self) -> int:
-        """Of how many contents what is known was learnt, as far as that is known here."""
+        """The number of texts from which the template was learnt, as far as known here."""
         return getattr(self.known, "learnt", 0)
 
     def offer(self) -> bytes:
-        """Pairs that the others do not know, four bytes each; none when their log is full.
+        """Pairs that are not in the log yet, four bytes each; none if the log is full.
 
-        Those of what pages keep are told when enough pages have been seen, for the log unlearns
-        nothing. Who is told of running text does not believe it: see :func:`.pairs.templated`. But
-        what pages of all names have is told under another number, and believed.
+        Pairs of main text are only offered when enough pages have been seen, because the log never
+        loses an entry. Receivers do not trust them for running text, see :func:`.pairs.templated`,
+        unless pages of all names have them: these are offered under another number.
         """
         if self.length >= _LONGEST_LOG:
             return b""
@@ -81,7 +81,7 @@ class SharedTemplate:
         return b"".join(pair.to_bytes(_PAIR_BYTES) for pair in unknown)
 
     def take(self, start: int, pairs: bytes) -> None:
-        """Take in entries of the log from number `start` on, four bytes each.
+        """Add entries of the log from number `start` on, four bytes each.
 
         >>> template = SharedTemplate()
         >>> template.take(0, bytes([0, 0, 0, 7]))
@@ -100,7 +100,7 @@ class SharedTemplate:
 
 
 class SiteTemplates:
-    """The templates of a crawl's sites, of those that were met last.
+    """The templates of the sites that a crawl has seen last.
 
     >>> templates = SiteTemplates()
     >>> templates["example.com"] is templates["example.com"]

@@ -162,17 +162,16 @@ class Known(frozenset[int]):
 
 
 class SiteTemplate:
-    """Counts, for one site, on how many different contents each pair of blocks stood.
+    """Counts, for one site, on how many different texts each pair of blocks was seen.
 
-    A pair is chrome from `least_pages` different contents on, two at least, and `least_share` of
-    those seen.  A content is counted once: a page that stands on three addresses is one page.  So
-    is a page that is watched, however its text changes: what its versions share is no chrome.
-    What a page alone keeps counts by itself, and has to stand on nearly all: copies of an article,
-    its print view or its second page do not make its paragraphs chrome, nor do tables with some
-    rows in common, nor the pages of somebody who repeats another's text.
+    A pair is chrome if at least `least_pages` different texts have it, never fewer than two, and at
+    least `least_share` of all texts seen.  Each text counts once: a page with three URLs is one
+    page.  So does each URL: what the versions of a page share is not chrome.  Pairs of main text
+    have to be on nearly all pages: so an article's copies, print view or second page do not make
+    its paragraphs chrome, nor do tables with some common rows.
 
-    Memory is bounded: most pairs never come back, so a pair is counted when it comes again, and
-    those that came back least recently are forgotten first.
+    Memory is bounded: most pairs never come back, so a pair is only counted when it is seen again,
+    and the least recently seen are forgotten first.
 
     >>> template = SiteTemplate()
     >>> for page in range(3):
@@ -211,13 +210,13 @@ class SiteTemplate:
         names: tuple[int, int, int] | None = None,
         beginning: int | None = None,
     ) -> None:
-        """Count the pairs of a page, as `MainText.hashes` gives them, once for its content.
+        """Count the pairs of a page, as `MainText.hashes` returns them, once for each text.
 
-        `content` is a hash of the page's main text, `page` one of its address, `names` those of
-        what it is called and `beginning` that of its first paragraph, if these are known.  If
-        another page is called exactly the same, such a name says nothing, and what its text begins
-        with counts as its name.  Copies of an article have its headline in their titles, each
-        beside another site's name: of texts that begin alike, one teaches what titles share.
+        `content` is a hash of the page's main text and `page` one of its URL.  `names` are hashes
+        of its title and headings, and `beginning` one of its first paragraph, if known.  If another
+        page has exactly the same name, the beginning of the text is used instead.  Of texts with
+        the same beginning, only the first counts for titles: copies of an article have its headline
+        in their titles.
         """
         name = None
         if names is not None:
@@ -243,7 +242,7 @@ class SiteTemplate:
         self._counts.count(numbers | kept * np.uint64(KEPT), self._once.add(numbers))
 
     def known(self) -> Known:
-        """Return the hashes of the pairs that are chrome by now, with `KEPT` of what is kept."""
+        """Return the hashes of the pairs that are chrome; those of main text have `KEPT` set."""
         pairs, times = self._counts.pairs, self._counts.times
         least = max(self.least_pages, self.least_share * self.contents)
         least_kept = max(self.least_pages, LEAST_KEPT, self.kept_share * self.contents)

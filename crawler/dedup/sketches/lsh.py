@@ -45,8 +45,8 @@ def collision_probability(
         b bands of r values each.
     bits
         Only the low *bits* bits of each value are in the band, so that values agree with
-        p = s + (1 - s) / 2**bits; otherwise p = s. Where they are not as many of each, those of
-        the r values: :func:`table_bits` has what an index compares.
+        p = s + (1 - s) / 2**bits; otherwise p = s. If the values have different numbers of bits,
+        one number for each of the r values: :func:`table_bits` returns those of an index.
 
     Returns
     -------

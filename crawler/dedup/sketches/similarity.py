@@ -21,7 +21,7 @@ Interval: TypeAlias = Literal["wilson", "normal"]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A similarity read off two sketches.
+    """A similarity estimated from two sketches.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Estimate:
     low, high
         Ends of the confidence interval, 0 to 1.
     error
-        Standard error of the estimate; nan where none is known.
+        Standard error of the estimate; nan if unknown.
     """
 
     similarity: float
@@ -46,7 +46,7 @@ class Estimate:
 
         ``"normal"`` is p ± z·sqrt(p(1-p)/n), the interval of most textbooks and lectures, which
         has no width at 0 and 1. ``"wilson"`` (Wilson, "Probable inference, the law of succession,
-        and statistical inference", 1927) keeps its promise there too. The standard error is
+        and statistical inference", 1927) holds there, too. The standard error is
         sqrt(p(1-p)/n) with both.
 
         Raises
@@ -83,10 +83,11 @@ class Estimate:
         return cls(similarity, similarity, similarity, 0.0)
 
     def through(self, function: Callable[[float], float], slope: float) -> Estimate:
-        """The estimate of a monotonic *function* of what was estimated, cut to 0 … 1.
+        """The estimate of a monotonic *function* of the estimated value, limited to 0 … 1.
 
-        The interval's ends are carried over, the error by the delta method (Casella, Berger,
-        "Statistical inference", 2002, section 5.5.4) with the function's *slope* at the estimate.
+        The function is applied to the ends of the interval. The error follows from the delta method
+        (Casella, Berger, "Statistical inference", 2002, section 5.5.4), with the function's *slope*
+        at the estimate.
         """
         ends = sorted(min(1.0, max(0.0, function(end))) for end in (self.low, self.high))
         value = min(1.0, max(0.0, function(self.similarity)))
@@ -105,7 +106,7 @@ def z_score(confidence: float) -> float:
 
 
 def jaccard(a: ShingleArray, b: ShingleArray) -> float:
-    """Resemblance of two sets: what they share, over what either has.
+    """Resemblance of two sets: what both have, divided by what either has.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def jaccard(a: ShingleArray, b: ShingleArray) -> float:
 
 
 def containment(a: ShingleArray, b: ShingleArray) -> float:
-    """How much of *a* is in *b*: what they share, over what *a* has.
+    """The share of *a* that is in *b*: what both have, divided by the size of *a*.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ def estimate(
 ) -> Estimate:
     """Estimate the resemblance of two texts from sketches whose values agree with probability J.
 
-    That is true of the fast similarity sketch, minwise permutations and one-permutation hashing:
+    This holds for the fast similarity sketch, minwise permutations and one-permutation hashing:
     the share of equal values is an unbiased estimate of J with standard error at most
     sqrt(J(1-J)/n). Other sketches are compared by ``Sketcher.estimate``.
 
@@ -183,7 +184,7 @@ def estimate(
         ``"wilson"`` or ``"normal"``, see :meth:`Estimate.of_proportion`.
     bits
         Compare the low *bits* bits of the values only and correct for the chance 2**-bits of
-        agreeing without cause (Li and König, "b-Bit minwise hashing", 2010, theorem 1).
+        agreeing by accident (Li and König, "b-Bit minwise hashing", 2010, theorem 1).
 
     Returns
     -------
@@ -194,8 +195,8 @@ def estimate(
     Raises
     ------
     ValueError
-        The sketches differ in shape, *confidence* is not between 0 and 1, or the values have not
-        so many *bits*.
+        The sketches differ in shape, *confidence* is not between 0 and 1, or the values have
+        fewer *bits*.
 
     Examples
     --------

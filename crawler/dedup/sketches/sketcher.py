@@ -44,7 +44,7 @@ class Sketcher:
     Parameters
     ----------
     num_hashes
-        Values in a sketch, or bits of a simhash; by default what suits the method, 256 for the
+        Values in a sketch, or bits of a simhash. The default depends on the method: 256 for the
         fast similarity sketch. The standard error of a resemblance J is at most
         ``sqrt(J * (1 - J) / num_hashes)`` where values agree with probability J.
     size, unit, step, repeats, normaliser
@@ -54,7 +54,7 @@ class Sketcher:
     method
         A key of :data:`METHODS`.
     options
-        What else the method takes, by name; see its class.
+        Further options of the method, by name; see its class.
 
     Raises
     ------
@@ -104,7 +104,7 @@ class Sketcher:
         return self.method.sketch(self.shingler.in_order(text))
 
     def sketch_many(self, texts: Iterable[str]) -> list[SketchArray]:
-        """Sketches of many texts, in their order; faster than one by one if they are short."""
+        """Sketches of many texts, in their order. For short texts, faster than one by one."""
         return [
             sketch
             for shingles, offsets in self.shingler.hash_batches(texts)
@@ -119,7 +119,7 @@ class Sketcher:
         return self.method.sketch(shingles)
 
     def keys(self, sketch: SketchArray) -> NDArray[np.uint32]:
-        """The keys by which similar pages find each other, see :class:`Method`: uint32, (keys,)."""
+        """The keys that similar pages share, see :class:`Method`: uint32 of shape (keys,)."""
         return self.method.keys(sketch)
 
     def estimate(
@@ -132,8 +132,8 @@ class Sketcher:
     ) -> Estimate:
         """The resemblance of the texts of two sketches of this sketcher, 0 to 1.
 
-        With the probability *confidence* it is in the interval. 1 if neither text has words, 0 if
-        one alone has none.
+        The interval contains it with the probability *confidence*. It is 1 if neither text has
+        words, 0 if only one has.
         Raises :class:`ValueError` if the sketches of a method with one shape differ in theirs, or
         samples in their modulus. Other seeds and parameters leave no trace in a sketch.
         """
