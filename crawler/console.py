@@ -172,7 +172,7 @@ class Console:
         self.terminal.print(table)
         if again := stats.get("dedup/asked_again"):
             asked = counted(again, "dropped page was", "dropped pages were")
-            self.terminal.print(f"{asked} asked for again: the original may have changed")
+            self.terminal.print(f"{asked} requested again: the original may have changed")
         if spared := stats.get("dedup/spared"):
             self.terminal.print(_describe_spared(stats, spared), soft_wrap=True)
         for uri, count in self.feeds:

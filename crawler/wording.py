@@ -19,14 +19,14 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def left_unchecked(pages: int, gone: int) -> str:
-    """What an index gave no answer for: pages, and addresses that are gone.
+    """What an index gave no answer for: pages, and URLs that are gone.
 
     >>> left_unchecked(2, 1), left_unchecked(0, 3)
-    ('2 pages passed unchecked and 1 address was found gone', '3 addresses were found gone')
+    ('2 pages passed unchecked and 1 URL was found gone', '3 URLs were found gone')
     """
     said = [f"{counted(pages, 'page')} passed unchecked"] if pages or not gone else []
     if gone:
-        said.append(counted(gone, "address was", "addresses were") + " found gone")
+        said.append(counted(gone, "URL was", "URLs were") + " found gone")
     return " and ".join(said)
 
 

@@ -10,5 +10,5 @@ try:
     else:
         from backports import zstd as zstd
 except ImportError as error:
-    hint = "take a Python that was built with libzstd, or up to 3.13 install backports-zstd"
-    raise ImportError(f"there is no Zstandard here ({error}): {hint}") from error
+    hint = "use a Python that was built with libzstd, or up to 3.13 install backports-zstd"
+    raise ImportError(f"this Python cannot read Zstandard ({error}): {hint}") from error

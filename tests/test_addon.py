@@ -508,4 +508,4 @@ def test_addresses_gone_before_a_forced_stop(
     project.end(process)
     server.process.send_signal(signal.SIGCONT)
     replay = project.scrapy("dedup", "replay", DEDUP_REDIS_URL=server.url)
-    assert "20 addresses reported to the index as gone" in replay.output
+    assert "20 URLs reported to the index as gone" in replay.output

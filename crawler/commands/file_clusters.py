@@ -67,7 +67,7 @@ def run_file(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         code = _print_pairs(pairs, names, options)
         if names and (share := found_share(config, threshold)) is not None:
             print_notice(
-                f"of pairs at {threshold:g} the bands find {share:.1%}, and more of those above; "
+                f"the bands find {share:.1%} of pairs at {threshold:g}, and more of those above; "
                 "--exact finds all"
             )
         return code
@@ -208,6 +208,6 @@ def _print_clusters(clusters: list[Cluster], names: list[str], least: int) -> No
         ["documents", len(names)],
         ["clusters of several", len(several)],
         ["documents alone", len(clusters) - len(several)],
-        ["documents that repeat another", len(names) - len(clusters)],
+        ["duplicates", len(names) - len(clusters)],
     ]
     print_table("", ["fact", "value"], facts)

@@ -30,7 +30,7 @@ _APACHE_LONGEST: Final = 1_000  # bytes of a line; Apache takes those beyond 1,0
 _NGINX_HEAD: Final = """\
 # {pages} that moved. Include this in the block http, and in the server of the pages write
 #     if ($moved_to) {{ return 301 $moved_to; }}
-# nginx compares the addresses on the left ignoring case, but for those that begin with ~.
+# nginx compares the URLs on the left ignoring case, except those that begin with ~.
 """
 _APACHE_HEAD: Final = """\
 # {pages} that moved. In the virtual host of the pages write

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _CUT = 10  # blocks that a table shows; JSON has all
 _CUT_WIDTH = 70  # characters of each
-_KEPT_NO_MORE = "a page that is kept no more"  # forgotten, a copy itself, or has another text
+_KEPT_NO_MORE = "a page that is no longer kept"  # forgotten, a copy itself, or has another text
 
 
 class _Source(NamedTuple):
@@ -107,9 +107,9 @@ def _print_explanation(
         if found.page.gone:
             facts.append(["gone from the web", found.page.gone.isoformat(timespec="seconds")])
     if found.override:
-        facts.append(["somebody said", found.override])
+        facts.append(["override", found.override])
     if found.met:
-        facts.append(["bands that met", f"{found.met.met} of {found.met.bands}"])
+        facts.append(["shared bands", f"{found.met.met} of {found.met.bands}"])
     if comparison:
         texts = "the two texts" if all(comparison.whole) else "what is archived of the two texts"
         facts.append([f"Jaccard of {texts}", format_similarity(comparison.jaccard)])
@@ -128,7 +128,7 @@ def _print_explanation(
             ]
             for one in found.nearest
         ]
-        columns = ["similarity", "from", "to", "bands met", "page"]
+        columns = ["similarity", "from", "to", "shared bands", "page"]
         print_table("Nearest kept pages", columns, rows)
     _print_shares(found)
     if page and page.cut:
@@ -168,7 +168,7 @@ def _describe_reason(found: Explanation) -> str:
             f"{format_similarity(page.high)}) to {original}"
         )
     if found.override == "keep":
-        return "somebody decided that it is kept"
+        return "an override keeps it"
     if page.kind == "short":
         return "too short for a shingle, and no exact copy known"
     return "no other kept page is as similar as the threshold"

@@ -164,12 +164,12 @@ def nothing_found(settings: Mapping[str, Any], message: str) -> Exit:
 
 
 def describe_unseen(url: str) -> str:
-    """In a sentence, that the index has no page of that address.
+    """In a sentence, that the index has no page with that URL.
 
     >>> describe_unseen("example.com")
-    "the index never saw 'example.com'; does its address begin with https:// or http://?"
+    "the index never saw 'example.com'; does its URL begin with https:// or http://?"
     """
-    hint = "" if "://" in url else "; does its address begin with https:// or http://?"
+    hint = "" if "://" in url else "; does its URL begin with https:// or http://?"
     return f"the index never saw {url!r}{hint}"
 
 

@@ -110,7 +110,7 @@ def _list_facts(change: Change) -> dict[str, Any]:
         "rates over": _format_duration(change.seconds) if change.seconds else None,
         "checks": f"{sum(stats.verdicts.values()):,}",
         "checks a second": _format_rate(change.checks_per_second),
-        "addresses known": f"{stats.urls:,}",
+        "URLs known": f"{stats.urls:,}",
         "pages kept": f"{stats.kept:,}",
         "kept a second": _format_rate(change.kept_per_second),
         "memory of the index": _format_size(stats.memory_bytes),

@@ -18,7 +18,7 @@ from .verdict import CONTAINED
 class DedupConfig(IndexSettings, CrawlSettings):
     """All settings of the filter; a field ``x`` is the Scrapy setting ``DEDUP_X``.
 
-    Raises :class:`ConfigError`, which names the setting, for a value that cannot be used.
+    Raises :class:`ConfigError`, which names the setting, for an invalid value.
     """
 
     def __post_init__(self) -> None:
@@ -41,18 +41,18 @@ class DedupConfig(IndexSettings, CrawlSettings):
                 taken[name] = own
 
     def identity(self, url: str) -> str:
-        """The URL that a page is known by, as :func:`~.identity.identity` has it."""
+        """The URL under which the index knows a page, see :func:`~.identity.identity`."""
         return identity(url, canonical=self.canonical_urls)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """The configuration in a mapping of Scrapy settings; what is unset has its default.
+        """Read the configuration from Scrapy settings. Unset settings get their defaults.
 
         >>> DedupConfig.from_settings({"DEDUP_THRESHOLD": "0.9"}).threshold
         0.9
         >>> DedupConfig.from_settings({"DEDUP_TRESHOLD": 0.9})
         Traceback (most recent call last):
         ...
-        crawler.dedup.errors.ConfigError: DEDUP_TRESHOLD is no setting; did you mean ...?
+        crawler.dedup.errors.ConfigError: DEDUP_TRESHOLD is not a setting; did you mean ...?
         """
         return cls(**given(settings, fields(cls)))

@@ -79,7 +79,7 @@ def given(settings: Mapping[str, Any], items: Iterable[Field[Any]]) -> dict[str,
             meant = whole if whole in names else _meant(key)
             best = (meant if own else None) or next(iter(close), None)
             hint = f"did you mean {best}?" if best else f"known: {', '.join(names)}"
-            raise ConfigError(f"{key} is no setting; {hint}")
+            raise ConfigError(f"{key} is not a setting; {hint}")
         values[names[key]] = settings[key]
     return values
 

@@ -56,7 +56,7 @@ _REASONS: Final[dict[Missing | None, tuple[str, str]]] = {
         "have another URL than their response",
         f"set DEDUP_PAGE=response, or {_NAME_FIELDS}",
     ),
-    None: ("got no answer of the index", "see the errors above, and DEDUP_REDIS_URL"),
+    None: ("got no answer from the index", "see the errors above, and DEDUP_REDIS_URL"),
 }
 
 

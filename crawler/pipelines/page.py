@@ -247,7 +247,7 @@ class PageReader:
                 self._notices.warn_about(
                     item,
                     config.url_field,
-                    "%s has no page address (str) in the field %r%s: its items pass unchecked. "
+                    "%s has no URL (str) in the field %r%s: its items pass unchecked. "
                     "Name the field that has it in DEDUP_URL_FIELD.",
                     config.url_field,
                     held_instead(item, config.url_field),

@@ -25,7 +25,7 @@ async def reset_if_asked(config: DedupConfig) -> None:
         return
     if config.reset == "ask":
         _ask_person(
-            f"Delete the index {config.namespace!r}, {server_name(config)}, and begin anew?"
+            f"Delete the index {config.namespace!r}, {server_name(config)}, and start anew?"
         )
     deleted = await clear_index(config)
     await asyncio.to_thread(clear_archive, archive_path(config))

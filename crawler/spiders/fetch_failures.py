@@ -120,11 +120,11 @@ def plain_reason(text: str) -> str:
     >>> plain_reason(lost)
     'The connection was closed.'
     >>> plain_reason("[('SSL routines', '', 'wrong version number')]")
-    "[('SSL routines', '', 'wrong version number')]; does the address begin with http://?"
+    "[('SSL routines', '', 'wrong version number')]; does the URL begin with http://?"
     """
     said = _WRAPPED.sub(r"\1", " ".join(text.split()))
     # What OpenSSL says of a server without TLS, as a host given without http:// may be.
-    return f"{said}; does the address begin with http://?" if _NO_TLS in said else said
+    return f"{said}; does the URL begin with http://?" if _NO_TLS in said else said
 
 
 def _one_line(record: logging.LogRecord) -> bool:

@@ -74,8 +74,8 @@ class SitemapLimits:
         """Those of the addresses of sitemaps that may still be asked for."""
         for url in urls:
             if self._files == 0:
-                name = "max_pages" if self._of_max_pages else "the most of a crawl"
-                self._tell_limit(f"{url} and all others are beyond {name}")
+                name = "max_pages" if self._of_max_pages else "the limit of a crawl"
+                self._tell_limit(f"{url} and all others exceed {name}")
                 return
             self._files -= 1
             yield url
@@ -84,7 +84,7 @@ class SitemapLimits:
         """Those of the addresses of pages that may still be asked for."""
         for url in urls:
             if self._urls == 0:
-                self._tell_limit(f"{_MOST_URLS:,} addresses were in them, {url} is one more")
+                self._tell_limit(f"{_MOST_URLS:,} URLs were in them, and {url} is one more")
                 return
             self._urls -= 1
             yield url
@@ -93,7 +93,7 @@ class SitemapLimits:
         """The addresses in an index that `level` indexes led to, unless these are too many."""
         if level >= _MOST_LEVELS:
             led = counted(level, "index", "indexes")
-            self._tell_limit(f"{source} is an index that {led} led to")
+            self._tell_limit(f"{source} is an index below {led}")
             return []
         if self._indexes == 0:
             self._tell_limit(f"{source} is an index, and {_MOST_INDEXES} were read")

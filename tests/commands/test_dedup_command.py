@@ -121,7 +121,7 @@ def test_nothing_there(dedup, words, output):
         (["where", "-o", "-"], "expects a file, not '-'"),
         (["show"], "the following arguments are required: URL"),
         (["stats", "--set", "DEDUP_THRESHOLD=2"], "DEDUP_THRESHOLD expects a number"),
-        (["stats", "-s", "DEDUP_TRESHOLD=1"], "DEDUP_TRESHOLD is no setting; did you mean"),
+        (["stats", "-s", "DEDUP_TRESHOLD=1"], "DEDUP_TRESHOLD is not a setting; did you mean"),
     ],
 )
 def test_wrong_usage(dedup, words, message):

@@ -214,7 +214,7 @@ def test_a_replay_of_reports_alone(dedup, fill, redis_url, tmp_path):
     asyncio.run(keep())
     code, out, err = dedup("replay")
     assert (code, err) == (Exit.FOUND, "")
-    assert out.endswith("2 addresses reported to the index as gone\n")
+    assert out.endswith("2 URLs reported to the index as gone\n")
     assert dedup("replay")[0] == Exit.NOTHING
 
 
@@ -246,7 +246,7 @@ def test_verify_of_what_changes(dedup, monkeypatch):
     monkeypatch.setattr(DuplicateIndex, "verify", verify)
     code, out, err = dedup("verify", "--json")
     assert (code, json.loads(out)["unsettled"], err.count("\n")) == (Exit.FOUND, 3, 1)
-    assert "3 buckets changed at each comparison" in err
+    assert "3 buckets kept changing" in err
 
 
 def test_clear_leaves_nothing_of_the_index_and_all_of_others(dedup, fill, server):

@@ -244,12 +244,10 @@ def test_addresses_that_are_in_no_map_are_counted(
     """One is said of as one."""
     cut = [f"{EXACT}{letter * 3000}" for letter in "ab"]
     fill([(OLD, TEXT), *((url, TEXT) for url in cut)])
-    for url, said in zip(
-        cut, ("1 moved page has an address", "2 moved pages have addresses"), strict=True
-    ):
+    for url, said in zip(cut, ("1 moved page has a URL", "2 moved pages have URLs"), strict=True):
         dedup("gone", url)
         err = dedup("where", "--format", "nginx")[2]
-        assert err == f"scrapy dedup: {said} that no such map can hold; --format json has all\n"
+        assert err == f"scrapy dedup: {said} that the map cannot hold; --format json has all\n"
 
 
 def test_nothing_moved(dedup: Callable[..., Any], fill: Callable[..., str]) -> None:
@@ -394,7 +392,7 @@ def test_override(dedup: Callable[..., Any], fill: Callable[..., str]) -> None:
     assert dedup("override", "--list", "--json")[:2] == (Exit.NOTHING, "{}\n")
     code, _, err = dedup("override", "a.example/typo", "keep")
     assert code == Exit.FOUND
-    assert "never saw 'a.example/typo'; does its address begin with https://" in err
+    assert "never saw 'a.example/typo'; does its URL begin with https://" in err
 
 
 def test_override_of_an_index_that_is_not_there(dedup: Callable[..., Any], server: Server) -> None:

@@ -83,7 +83,7 @@ def test_an_index_without_pages_is_exported(dedup, fill, tmp_path):
         (["where", "-o", "/dev/null"], "no page of the index is gone"),
         (["rethreshold", "0.9"], "no decision that the index can tell of would change"),
         (["sample", "near"], "no page of the index fits that"),
-        (["show", "a.example"], "does its address begin with https:// or http://?"),
+        (["show", "a.example"], "does its URL begin with https:// or http://?"),
         (["top"], "the index holds no duplicates"),
         (["tune", "--sample", "5"], "the index holds no near-duplicates, and no two pages to"),
     ],

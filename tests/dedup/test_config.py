@@ -151,11 +151,11 @@ def test_a_duration_may_have_a_unit(value: object, seconds: float | None) -> Non
 def test_a_misspelt_setting_is_refused() -> None:
     """A setting that does not exist is an error with the nearest name, not a silent default."""
     with pytest.raises(
-        ConfigError, match="DEDUP_REDIS is no setting; did you mean DEDUP_REDIS_URL"
+        ConfigError, match="DEDUP_REDIS is not a setting; did you mean DEDUP_REDIS_URL"
     ):
         DedupConfig.from_settings({"DEDUP_REDIS": "redis://localhost"})
     for name in ("DEDUPE_DROP", "dedup_drop", "DEDUP-DROP", "DEDUPDROP"):
-        with pytest.raises(ConfigError, match=f"{name} is no setting; did you mean DEDUP_DROP"):
+        with pytest.raises(ConfigError, match=f"{name} is not a setting; did you mean DEDUP_DROP"):
             DedupConfig.from_settings({name: "near"})
     for name in ("DEDUP_URL", "DEDUP_HTML", "DEDUP_TEXT", "DEDUP_TITLE", "DEDUP_DATE"):
         with pytest.raises(ConfigError, match=f"did you mean {name}_FIELD"):

@@ -326,7 +326,7 @@ async def test_an_empty_item_silences_no_warning_of_later_ones(bench, caplog):
             {"url": ["/a", "/b"], "text": ARTICLE},
             "'url' (but list, as of an item loader without Join()",
         ),
-        ({"url": b"/a", "text": ARTICLE}, "no page address (str) in the field 'url' (but bytes)"),
+        ({"url": b"/a", "text": ARTICLE}, "no URL (str) in the field 'url' (but bytes)"),
         ({"url": "/a", "html": ["<p>", "x"]}, "'html' (but list, as of an item loader without"),
         ({"url": "/a", "html": Selector(html(ARTICLE)).css("b")}, "'html' (but SelectorList) and"),
         ({"url": "/a", "text": ARTICLE.encode()}, "no text (but bytes)"),
@@ -835,7 +835,7 @@ async def test_addresses_gone_are_not_told_as_pages(open_bench, start_server, ca
     server.process.send_signal(signal.SIGSTOP)
     await bench.process({"url": "http://a/1", "text": OTHER})
     await bench.pipeline.close_spider()
-    what = "1 page passed unchecked and 1 address was found gone"
+    what = "1 page passed unchecked and 1 URL was found gone"
     assert f"{what} (" in caplog.text
     await open_bench()
     assert f"{what} in crawls with another index" in caplog.text

@@ -74,4 +74,4 @@ def _print_verdicts(verdicts: list[Verdict], gone: int, *, as_json: bool) -> Non
         f"{'a copy' if len(copies) == 1 else 'copies'}"
     )
     if gone:
-        print(f"{counted(gone, 'address', 'addresses')} reported to the index as gone")
+        print(f"{counted(gone, 'URL')} reported to the index as gone")

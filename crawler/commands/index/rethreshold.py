@@ -2,8 +2,8 @@
 
 A higher threshold would have kept some near-duplicates: those whose stored similarity is below it.
 A lower one would have made some kept pages copies of others: stored sketches of pages that share a
-band are compared. The output says what the data cannot tell. Nothing changes: an index has one
-threshold for ever, and a crawl with another one needs another DEDUP_NAMESPACE.
+band are compared. The output says what the data cannot tell. Nothing changes: the threshold
+of an index is fixed, and a crawl with another one needs another DEDUP_NAMESPACE.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def _print_decisions(found: Rethreshold) -> None:
         ["threshold of the index", found.before],
         ["other threshold", found.after],
         ["near-duplicates now", found.near],
-        ["of them below the other threshold", len(found.released)],
+        ["of these, below the other threshold", len(found.released)],
         ["of these, different texts", found.texts],
-        ["near-duplicates whose interval holds it", found.uncertain],
+        ["near-duplicates whose interval contains it", found.uncertain],
     ]
     if found.after < found.before:
         facts += [
             ["kept pages compared", found.compared],
-            ["of them copies of others then", found.dropped],
+            ["of these, copies at the other threshold", found.dropped],
         ]
     print_table("", ["fact", "value"], facts)
     shown_pages = _PAGES if is_terminal() else None
@@ -105,8 +105,8 @@ def _describe_unknown(found: Rethreshold) -> list[str]:
     sentences = []
     if found.released:
         sentences.append(
-            "which pages that would have been kept are like each other or like other kept pages, "
-            "for copies have no sketch"
+            "which of the pages that would be kept resemble each other or other kept pages, "
+            "because copies have no sketch"
         )
     if found.after < found.before:
         missed = "" if found.found is None else f", {1 - found.found:.0%}"
@@ -116,12 +116,12 @@ def _describe_unknown(found: Rethreshold) -> list[str]:
         )
         if found.too_long:
             sentences.append(
-                f"{counted(found.too_long, 'kept page')} too long for their sketches to tell at "
+                f"{counted(found.too_long, 'kept page')} too long to compare by their sketches at "
                 f"{found.after:g}"
             )
     if found.uncertain:
         sentences.append(
-            f"{counted(found.uncertain, 'near-duplicate')} for sure, as the error of their "
-            "similarity reaches over the other threshold"
+            f"{counted(found.uncertain, 'near-duplicate')} for sure, because the interval of their "
+            "similarity contains the other threshold"
         )
-    return sentences or ["nothing that would matter here"]
+    return sentences or ["nothing that matters here"]

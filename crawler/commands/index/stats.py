@@ -62,7 +62,7 @@ def _print_stats(stats: IndexStats) -> None:
         print_table(*table)
     facts: dict[str, Any] = {
         "namespace": stats.namespace,
-        "addresses known": stats.urls,
+        "URLs known": stats.urls,
         "pages kept": stats.kept,
         "last check": plain(stats.last_check),
         "last crawl": plain(stats.last_crawl),

@@ -32,7 +32,7 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_json({**plain, "faults": found.faults, "unsettled": found.unsettled})
     else:
         facts = [
-            ["addresses known", found.urls],
+            ["URLs known", found.urls],
             ["pages kept", found.kept],
             ["entries of tables", sum(found.entries.values())],
             ["faults", len(found.faults)],
@@ -42,11 +42,12 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
             print_table("Faults, the first 100", ["fault"], [[fault] for fault in found.faults])
     if found.faults:
         print_notice(
-            "`export` this index and `import` that under another name, which makes all tables anew"
+            "`export` this index and `import` the file under another name, which rebuilds all "
+            "tables"
         )
     if found.unsettled:
         print_notice(
-            f"{counted(found.unsettled, 'bucket')} changed at each comparison: verify the index "
+            f"{counted(found.unsettled, 'bucket')} kept changing: verify the index "
             "again when no crawl writes to it"
         )
     if not (found.urls or found.faults or found.unsettled):

@@ -9,8 +9,8 @@ how many.
 
 FILE holds one JSON object a line, as `scrapy crawl … -O pages.jsonl` writes it, also compressed by
 gzip or zstd; `-` is standard input. Every document is similar to the representative of its cluster,
-the first that came. None joins because it resembles another member, so unlike documents never chain
-together.
+the first that came. It is not enough to resemble another member, so unlike documents never
+chain together.
 
 --csv and --json list all documents, the largest clusters first, and in each its representative
 first. --json prints one JSON object a line. --pairs lists the similar pairs that the bands find,

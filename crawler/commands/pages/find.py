@@ -3,8 +3,8 @@
 FILE is text, or HTML, whose main text is taken; `-` is standard input. The text of an http(s) URL
 comes from the archive (DEDUP_ARCHIVE), or is fetched now (at most 50 MB, 30 seconds). Kept pages
 are compared as in a check of the text: below the threshold of the index its bands find fewer. The
-index stores no sketch of a near-duplicate. Its similarity is derived from that of the text and its
-own to the original, and the interval covers all that is possible. "contained" is the share of the
+index stores no sketch of a near-duplicate. Its similarity is derived from how similar both are to
+the original, and the interval covers all that is possible. "contained" is the share of the
 text that a page contains.
 """
 

@@ -1,7 +1,7 @@
 """Records your decision about a page, whatever it resembles.
 
 `keep` keeps the page when it comes again. `drop` makes it a copy of the most similar page, if one
-shares a band with it. `none` takes the decision back.
+shares a band with it. `none` removes the override.
 
 `prefer` makes the page the original of its cluster, while its text stays the same; the previous
 original becomes its copy. This is a check of the page and needs its text: from the archive
@@ -76,4 +76,4 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         print_table("", ["page", "decision"], sorted(found.items()))
     if found:
         return Exit.FOUND
-    return explain_nothing("nobody has decided about a page")
+    return explain_nothing("there are no overrides")

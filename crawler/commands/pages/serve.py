@@ -60,11 +60,11 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
     if not local:
         print_notice("other machines can reach this page, and it is not encrypted")
 
-    def announce(address: str) -> None:
+    def announce(url: str) -> None:
         if options.json:
-            print_json({"address": address})
+            print_json({"url": url})
         else:
-            print(f"Open {address}\nCtrl-C ends it.")
+            print(f"Open {url}\nPress Ctrl-C to stop.")
         sys.stdout.flush()
 
     async def work(index: DuplicateIndex) -> None:

@@ -2,7 +2,7 @@
 
 Without options: its verdict, its original, how similar the two are, and since when.
 
-With --why: the decision, the similarity with its interval, the bands that met, the words in which
+With --why: the decision, the similarity with its interval, the shared bands, the words in which
 the two differ, and the blocks that were cut from the page as chrome. The texts come from the
 archive (DEDUP_ARCHIVE); --fetch fetches pages that it lacks. For a kept page, and for a page never
 seen whose text you give, the nearest kept pages are listed: those that share a band with it. Very

@@ -204,8 +204,8 @@ def _print_pages(found: Sequence[Whereabouts], style: str) -> None:
         made = (nginx_map if style == "nginx" else apache_map)(moved)
         print(made.text, end="")
         if made.left_out:
-            have = counted(made.left_out, "moved page has an address", "moved pages have addresses")
-            print_notice(f"{have} that no such map can hold; --format json has all")
+            have = counted(made.left_out, "moved page has a URL", "moved pages have URLs")
+            print_notice(f"{have} that the map cannot hold; --format json has all")
 
 
 def _format_day(time: datetime | None) -> str | None:

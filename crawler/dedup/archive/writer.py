@@ -71,7 +71,8 @@ class ArchiveWriter:
             return cls(path, config.archive, canonical=config.canonical_urls)
         except ImportError as error:  # a Python that was built without Zstandard
             logger.warning(
-                "Texts are not archived for reports: %s. DEDUP_ARCHIVE 0 switches that off", error
+                "Texts are not archived for reports: %s. DEDUP_ARCHIVE=0 turns the archive off",
+                error,
             )
             return None
 
@@ -113,7 +114,7 @@ class ArchiveWriter:
         self._many.set()
         self._thread.join(_LAST_MOMENT)
         if self._thread.is_alive() or self._left_out:
-            self.warn(f"the disk is slow: {self._left_out} pages or more are not in it")
+            self.warn(f"the disk is slow: at least {self._left_out} pages are missing")
 
     def _write_queued(self) -> None:
         connection: sqlite3.Connection | None = None
@@ -181,7 +182,8 @@ class ArchiveWriter:
         if not self._warned:
             self._warned = True
             logger.warning(
-                "Texts are not archived for reports in %s: %s. DEDUP_ARCHIVE 0 switches that off",
+                "Texts are not archived for reports in %s: %s. DEDUP_ARCHIVE=0 turns the archive "
+                "off",
                 self._path,
                 reason,
             )

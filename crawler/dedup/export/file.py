@@ -154,7 +154,7 @@ def read_blocks(path: Path) -> Iterator[Block]:
                 yield Block(None, rows[:1], end)
                 return
             if last.get("block") != expected or (expected == -1 and len(rows) != 1):
-                raise InputError(f"{where}: another block is there")
+                raise InputError(f"{where}: this is another block")
             whole.update(digest.encode())
             yield Block(expected, rows, end)
             if expected != -1:
@@ -168,7 +168,7 @@ def read_header(path: Path, block: Block) -> dict[str, Any]:
     """The header in a file's first block. Raises :class:`InputError` if it is none."""
     header = block.lines[0]
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise InputError(f"{str(path)!r} is no exported index")
+        raise InputError(f"{str(path)!r} is not an exported index")
     if header.get("version") != VERSION:
         raise InputError(
             f"{str(path)!r} has version {header.get('version')!r} of the format, and this package "
@@ -204,7 +204,7 @@ def _read_members(path: Path, file: IO[bytes]) -> Iterator[tuple[int, int, bytes
             parts.append(part)
             size += len(part)
             if size > _LARGEST:
-                raise InputError(f"{str(path)!r} is no exported index: its lines have no end")
+                raise InputError(f"{str(path)!r} is not an exported index: its lines have no end")
             taken += len(rest) - len(unpacker.unused_data)
             rest = unpacker.unused_data
             if not unpacker.eof and not (rest := file.read(_CHUNK)):
@@ -255,16 +255,16 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
     for name, (field, size) in _NUMBERS.items():
         value = line.get(name, 0)
         if type(value) is not int or not 0 <= value < 1 << 8 * size:
-            raise ValueError(f"{name} is no number of {size} bytes: {value!r}")
+            raise ValueError(f"{name} is not a number of {size} bytes: {value!r}")
         numbers[field] = value
     standing, last, url = line.get("standing"), line.get("last"), line.get("url")
     if standing not in STANDING or last is None or last not in KINDS.values():
         raise ValueError(f"no verdict: {standing!r}, {last!r}")
     if not isinstance(url, str) or len(url) > _LONGEST_URL:
-        raise ValueError("has no address")
+        raise ValueError("has no URL")
     representative = line.get("of", 0) if standing in COPIES else numbers["number"]
     if type(representative) is not int or not 0 <= representative < 1 << 32:
-        raise ValueError(f"of is no number of 4 bytes: {representative!r}")
+        raise ValueError(f"of is not a number of 4 bytes: {representative!r}")
     exact = _parse_hex(line, "exact", EXACT_BYTES, _EARLIER_EXACT_BYTES)
     canonical = _parse_hex(line, "canonical", 4)
     bands, odd, anchors = (_parse_base64(line, name) for name in ("bands", "odd", "anchors"))
@@ -273,7 +273,7 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
     if bool(odd) != (standing == "unique") or bool(bands) != bool(odd):
         raise ValueError(f"a page that is {standing} has another sketch")
     if not are_stored(anchors) or (anchors and not odd):
-        raise ValueError("its anchors are none")
+        raise ValueError("its anchors are invalid")
     return PageRecord(
         url=url,
         standing=standing,
@@ -294,10 +294,10 @@ def from_line(line: Any, odd_bytes: int) -> PageRecord:
 def _parse_rank(line: dict[str, Any]) -> bytes:
     date = line.get("date", 0)  # which was the rank in files of earlier versions
     if type(date) is not int or not 0 <= date < 1 << 32:
-        raise ValueError(f"date is no number of 4 bytes: {date!r}")
+        raise ValueError(f"date is not a number of 4 bytes: {date!r}")
     rank = line.get("rank", f"{date:08x}" if date else "")
     if not isinstance(rank, str) or len(found := bytes.fromhex(rank)) > LONGEST_RANK:
-        raise ValueError("rank is longer than any")
+        raise ValueError("its rank is too long")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a file that is no exported index seems to be, and what can be done with it."""
+"""What a file that is not an exported index seems to be, and what can be done with it."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def see_that_it_is_export(path: Path, head: bytes, name: str) -> None:
         what, do = "an export that was unpacked", "name it as `scrapy dedup export` has written it"
     if not what:
         raise InputError(
-            f"{str(path)!r} is no exported index, or damaged at its beginning: {_EXPORT}, or take "
-            "another copy"
+            f"{str(path)!r} is not an exported index, or damaged at its beginning: {_EXPORT}, or "
+            "take another copy"
         )
-    raise InputError(f"{str(path)!r} is no exported index, but looks like {what}: {do}")
+    raise InputError(f"{str(path)!r} is not an exported index, but looks like {what}: {do}")
 
 
 def _unpack_head(head: bytes) -> bytes:

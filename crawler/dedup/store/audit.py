@@ -165,7 +165,7 @@ def _find_tables(
         prefix, _, rest = name.partition("}:")
         known = _OWN.fullmatch(rest)
         if known is None:
-            faults[f"key {name} is foreign: this package has not written it"] = 0
+            faults[f"key {name} is foreign: this package did not write it"] = 0
         elif known[1]:
             places.append((shards[prefix + "}:"], known[1], int(known[2])))
     return places

@@ -125,9 +125,9 @@ def _parse_url(url: str) -> Address:
                 raise _Malformed("lacks the name of the service")
             path = "/".join(["", *db])
         if not re.fullmatch(r"/?\d*", path):
-            raise _Malformed("has a database that is no number")
+            raise _Malformed("has a database that is not a number")
         if kind == "cluster" and path.strip("/0"):
-            raise _Malformed("has a database number, and a cluster has none")
+            raise _Malformed("has a database number, which a cluster does not have")
         if kind == "server" and len(hosts) > 1:
             raise _Malformed("has several hosts, as only a cluster or sentinels do")
     plain = parts._replace(

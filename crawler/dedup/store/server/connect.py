@@ -184,7 +184,7 @@ async def _inspect_server(client: Client, url: str, ttl: float | None) -> None:
     try:
         found = await read_infos(client)
     except redis_errors.ResponseError as error:
-        logger.debug("The server does not tell about itself: %s", explain_fault(error))
+        logger.debug("The server gives no information about itself: %s", explain_fault(error))
         return
     for info in found:
         if info.get("role") == "slave" and info.get("slave_read_only"):

@@ -23,7 +23,8 @@ class Fault(NamedTuple):
 
 
 _BUSY = Fault(
-    "the server is busy with somebody's slow script; wait, or end it there with SCRIPT KILL", True
+    "the server is busy with a slow script of another client; wait, or end it with SCRIPT KILL",
+    True,
 )
 _CLUSTER_DOWN = Fault(
     "the cluster is down: slots without a node that answers; see CLUSTER INFO on its nodes", True
@@ -46,7 +47,7 @@ _NO_AUTH = Fault(
     False,
 )
 _NO_PASSWORD_SET = Fault(
-    "the server knows no password; remove user name and password from DEDUP_REDIS_URL", False
+    "the server has no password; remove user name and password from DEDUP_REDIS_URL", False
 )
 _NO_PERMISSION = Fault(
     "the server's user lacks a permission (ACL); docs/howto/server.md lists those it needs",
@@ -64,7 +65,7 @@ _REFUSED = Fault(
     "nothing listens there (connection refused); start the server, or correct host and port", True
 )
 _SAVING = Fault(
-    "the server cannot write its data to disk and therefore takes none; make room on its disk "
+    "the server cannot write its data to disk and refuses writes; make room on its disk "
     "and see its log",
     True,
 )
@@ -112,12 +113,12 @@ _NO_CLUSTER = Fault(
     "the server is not part of a cluster; use redis://host:port in DEDUP_REDIS_URL", False
 )
 _NO_PRIMARY = Fault(
-    "no sentinel answers and knows a primary of that name; wait if a failover is under way, or "
+    "no sentinel that answers knows a primary of that name; wait if a failover is under way, or "
     "correct sentinels, service name and ?sentinel_password in DEDUP_REDIS_URL",
     True,
 )
 FOREIGN = Fault(
-    "a key of the index holds what this package has not written; choose another "
+    "a key of the index holds data that this package did not write; choose another "
     "DEDUP_NAMESPACE, or delete the keys of this one",
     False,
 )
@@ -135,12 +136,12 @@ _REPLACED = Fault(
     "the index was deleted or replaced while it was in use: start the crawl again", False
 )
 _NO_REPLICAS = Fault(
-    "the server has too few replicas to take anything (min-replicas-to-write); wait if a failover "
+    "the server has too few replicas to accept writes (min-replicas-to-write); wait if a failover "
     "is under way, else see whether its replicas run",
     True,
 )
 _NO_NUMBERS = Fault(
-    "the index has given its last number; begin a new one under another DEDUP_NAMESPACE", False
+    "the index has no more page numbers; begin a new one under another DEDUP_NAMESPACE", False
 )
 _NO_DATABASE = Fault("the server has no such database number; correct it in DEDUP_REDIS_URL", False)
 

@@ -241,7 +241,7 @@ class PrivateServer:
             return "no space is left on the disk; make room, nothing is lost"
         if _DAMAGED.search(text):
             return self._damaged_sentence()
-        return (faults or lines or ["it ended without a word"])[-1]
+        return (faults or lines or ["it ended without a message"])[-1]
 
     def _damaged_sentence(self) -> str:
         return (
