@@ -21,7 +21,7 @@ _SECTIONS: Final = {
     "What is dropped, kept and tagged": (
         "ENABLED DROP CONTAINMENT SCOPE PREFER TAG_FIELD TAG ON_UNCHECKED THRESHOLD ARCHIVE"
     ),
-    "Crawls that come again": "CRAWL TTL RESET ASK_AGAIN ON_INTERRUPT",
+    "Recrawls": "CRAWL TTL RESET ASK_AGAIN ON_INTERRUPT",
     "Requests that are spared": "LEARN_URLS COPY_DEPTH FRUITLESS",
     "How texts are compared": (
         "IGNORE SEGMENT CORRECT SHINGLE_UNIT SHINGLE_SIZE SHINGLE_STEP SHINGLE_REPEATS"

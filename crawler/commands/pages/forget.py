@@ -1,6 +1,6 @@
-"""Removes pages from the index, so that they are decided anew when they come again.
+"""Removes pages from the index, so that they are decided again when they are next seen.
 
-The copies of a forgotten page stay dropped until they are seen again. The first of them is then
+The copies of a forgotten page stay dropped until they are next seen. The first of them is then
 kept.
 """
 

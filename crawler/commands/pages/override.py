@@ -1,12 +1,12 @@
 """Records your decision about a page, whatever it resembles.
 
-`keep` keeps the page when it comes again. `drop` makes it a copy of the most similar page, if one
+`keep` keeps the page when it is next seen. `drop` makes it a copy of the most similar page, if one
 shares a band with it. `none` removes the override.
 
 `prefer` makes the page the original of its cluster, while its text stays the same; the previous
 original becomes its copy. This is a check of the page and needs its text: from the archive
 (DEDUP_ARCHIVE), from --text, or fetched now with --fetch. The other members of the cluster are
-compared with the page when they come again. The old cluster number leads to the new one. A page
+compared with the page when they are next seen. The old cluster number leads to the new one. A page
 with the decision `drop` stays a copy.
 """
 

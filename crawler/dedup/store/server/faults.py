@@ -69,7 +69,7 @@ _SAVING = Fault(
     "and see its log",
     True,
 )
-_SCRIPT_KILLED = Fault("somebody ended the index's script with SCRIPT KILL; check again", True)
+_SCRIPT_KILLED = Fault("the index's script was ended with SCRIPT KILL; check again", True)
 _TOO_MANY_FILES = Fault(
     "this process has too many files open; raise its limit (ulimit -n), or lower "
     "CONCURRENT_REQUESTS",
