@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from ...chrome.page.encoding import decode_body
 from ...dedup.candidates import Rule
 from ...dedup.inspection import find_nearest, find_shares
-from ...dedup.passages import Containment
+from ...dedup.verdict import Containment
 from ...extractor import load_extractor, text_of
 from .view import MOST_COMPARED, MOST_FOUND, View, part_of
 
