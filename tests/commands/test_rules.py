@@ -38,6 +38,9 @@ def test_rules_command(dedup, fill, redis_url):
     assert row.split("\t")[:3] == ["a", "prefix", "forbidden"]
     assert dedup("rules", "remove", "a", "prefix")[0] == Exit.FOUND
     assert dedup("rules")[0] == Exit.NOTHING
+    code, out, err = dedup("rules", "remove", "a", "prefix", "--json")
+    assert (code, out) == (Exit.NOTHING, "")
+    assert err == "scrapy dedup: a has no rule 'prefix' to remove\n"
 
 
 def test_what_is_no_rule(dedup):

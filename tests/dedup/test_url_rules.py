@@ -37,27 +37,46 @@ def crawl(site: Site, *starts: str, most: int = 2000, spares: bool = True) -> Cr
     """Fetch a site from these paths on, what may be a copy last, as a crawl does."""
     rules, known, contents = SiteRules(), set(starts), {}
     queue, later = deque(starts), deque[str]()
+    found_on = dict.fromkeys(starts, 0)
     for path in starts:
         rules.note_found(parts(path))
     fetched = 0
     while (queue or later) and fetched < most:
         path = (queue or later).popleft()
+        page = hash(path)
         if spares and rules.judge_url(parts(path)) is Judgement.SPARED:
             continue
-        rules.note_request(parts(path))
+        rules.note_request(parts(path), found_on[path])
         fetched += 1
         content, links = site(path)
-        has_news = False
+        has_news, links_of = False, []
         for link in dict.fromkeys(links):
+            is_first, is_fresh = rules.note_found(parts(link), page)
             if link not in known:
                 known.add(link)
-                is_first = rules.note_found(parts(link))
+                found_on[link] = page
                 (queue if is_first else later).append(link)
                 has_news |= is_first
+                links_of += [rules.list_frames(parts(link))] if is_fresh else []
         is_new = content not in contents
         number = contents.setdefault(content, len(contents))
-        rules.note_page(parts(path), number, is_new=is_new or has_news)
+        rules.note_page(
+            parts(path),
+            number,
+            is_new=is_new,
+            has_news=has_news,
+            found_on=found_on[path],
+            links=tuple(links_of),
+        )
     return Crawled(fetched, set(contents), rules)
+
+
+def note_found_once(rules: SiteRules, path: str, content: int, *, is_new: bool) -> None:
+    """Note a page whose URL was found on one page; it leads to another such URL of itself."""
+    page = hash(path)
+    rules.note_found(parts(path), page)
+    links = (rules.list_frames(parts(path)),)
+    rules.note_page(parts(path), content, is_new=is_new, found_on=page, links=links)
 
 
 def endless(link: str, pages: int = 6) -> Site:
@@ -66,6 +85,8 @@ def endless(link: str, pages: int = 6) -> Site:
 
     def site(path: str) -> tuple[object, list[str]]:
         name = parts(path).skeleton.removesuffix("/*")
+        if link == "/{page}/{n}x":
+            name = path.split("/")[1]
         folder = urlsplit(path).path.rstrip("/")
         links = (link.format(path=folder, page=n, n=next(numbers)) for n in range(pages))
         return name or "0", links
@@ -276,6 +297,68 @@ def test_what_others_tell_is_confirmed_first() -> None:
     rules.note_page(parts("/a?sid=2&id=1"), 1, is_new=False)
     assert rules.find_rules(parts("/a?sid=3&id=1")) == ["?sid"]
     assert rules.find_rules(parts("/a?sid=3&id=2")) is None
+
+
+def shop(
+    differs: Callable[[str, str], bool], *, by_name: bool = False, again: bool = False
+) -> Site:
+    """Ten products, of which each of ten lists leads to a variant of each, or to all of one."""
+
+    def site(path: str) -> tuple[object, list[str]]:
+        _, kind, name, *variant = f"{path}//".split("/")
+        if kind != "product":
+            if not kind:
+                return path, [f"/list/{n}" for n in range(10)]
+            pairs = ((name, n) if by_name else (n, name) for n in range(10))
+            return path, [f"/product/{product}/v{variant}" for product, variant in pairs]
+        content = path if differs(name, variant[0]) else name
+        return content, [f"/product/{name}/v{n}" for n in range(10)] * again
+
+    return site
+
+
+def test_a_part_that_is_new_in_each_link_makes_no_difference() -> None:
+    """Three pages have to show it, of each name of a page; and one that does not revokes it."""
+    crawled = crawl(endless("/{page}/{n}x"), "/")
+    assert crawled.rules.rules.keys() == {"volatile"}
+    assert len(crawled.texts) == 6
+    assert crawled.fetched <= 30
+    rules = SiteRules()
+    for page, number in itertools.product(range(6), range(3)):
+        note_found_once(rules, f"/{page}/{page}{number}x", page, is_new=not number)
+    assert rules.find_rules(parts("/3/99x")) == ["volatile"]
+    note_found_once(rules, "/3/98x", 99, is_new=True)
+    assert not rules.rules
+
+
+@pytest.mark.parametrize(
+    "site",
+    [
+        shop(lambda name, variant: name in "34"),
+        shop(lambda name, variant: variant == "v9"),
+        shop(lambda name, variant: variant == "v9", by_name=True),
+        shop(lambda name, variant: variant == "v9", again=True),
+    ],
+    ids=["other names", "without links", "all on one page", "found again"],
+)
+def test_links_of_ordinary_pages_are_not_volatile(site: Site) -> None:
+    """Of which one text has other URLs, too, one of which is another text: none is lost."""
+    assert crawl(site, "/").texts == crawl(site, "/", spares=False).texts
+
+
+def test_lists_that_lead_on_are_followed() -> None:
+    """Each of four lists has one text on all pages, and each page is found on the one before."""
+
+    def site(path: str) -> tuple[object, list[str]]:
+        _, kind, number = f"{path}/".split("/")[:3]
+        if not kind:
+            return "", [f"/{name}/1" for name in "abcd"]
+        if kind == "item":
+            return path, []
+        n = int(number)
+        return kind, [*([f"/{kind}/{n + 1}"] if n < 20 else []), f"/item/{kind}{n}"]
+
+    assert len(crawl(site, "/").texts) == 1 + 4 + 80
 
 
 def test_names_without_end_take_bounded_memory() -> None:

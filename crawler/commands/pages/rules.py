@@ -1,9 +1,9 @@
 """Lists, adds, forbids and removes rules about parts of a site's URLs that make no difference.
 
 Crawls learn such rules from pages (DEDUP_LEARN_URLS); the list shows their evidence. FEATURE is
-`?NAME` for an argument of the query, `;NAME` for one of the path, or `session`, `view`, `prefix`,
-`index`, `slash`, `slashes`, `repeats`, `scheme` or `www`. SITE is a host, with its port if it has
-one, without `www.`.
+`?NAME` for an argument of the query, `;NAME` for one of the path, or `session`, `volatile`, `view`,
+`prefix`, `index`, `slash`, `slashes`, `repeats`, `scheme` or `www`. SITE is a host, with its port
+if it has one, without `www.`.
 
 `add` makes a rule without evidence, which no page revokes. `forbid` keeps crawls from learning one.
 `remove` undoes either, and what a crawl has learnt. Crawls that begin later follow the change.
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
-    """List or change rules; exit code 1 if there are none to list."""
+    """List or change rules; exit code 1 if there are none to list, or none to remove."""
     from ...dedup.errors import InputError
     from ...dedup.urls.parts import FEATURES
 
@@ -55,6 +55,8 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
         names = ", ".join(sorted(FEATURES))
         raise InputError(f"{name!r} is not a feature of URLs: ?NAME, ;NAME, {names}")
     found = ask_index(settings, partial(_change, options))
+    if found is None:
+        return nothing_found(settings, f"{options.site} has no rule {name!r} to remove")
     if options.json:
         print_json(found)
     elif found:
@@ -71,11 +73,15 @@ def run(options: argparse.Namespace, settings: Mapping[str, Any]) -> Exit:
 
 async def _change(
     options: argparse.Namespace, index: DuplicateIndex
-) -> dict[str, dict[str, dict[str, Any]]]:
-    """Do what is asked for, and return all rules, or those of one site."""
+) -> dict[str, dict[str, dict[str, Any]]] | None:
+    """Do what is asked for, and return all rules, or those of one site; None if there is no rule
+    to remove.
+    """
     from ...dedup.urls.parts import read_site
 
     site = options.site and (read_site(options.site) or options.site.lower().removeprefix("www."))
+    if options.action == "remove" and options.feature not in await index.url_rules(site):
+        return None
     if options.action:
         state = _STATES[options.action]
         rule = {"state": state} if state is not None else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from .parts import UrlParts
@@ -44,22 +45,34 @@ class KnownUrls:
     def _series_of(self, parts: UrlParts) -> _Series:
         return self._series.setdefault(parts.kind.stem, _Series())
 
-    def note_found(self, parts: UrlParts) -> bool:
-        """Note a URL that was found; whether none before it may have its content."""
+    def note_found(self, parts: UrlParts, page: int = 0) -> tuple[bool, bool]:
+        """Note a URL that was found on a page: whether none before it may have its content, and
+        whether it was not found before.
+        """
         series, key = self._series_of(parts), self._loose_key(parts)
         is_first = key not in series.found
-        if parts not in series.urls and self._number < _MOST_URLS:
+        known = series.urls.get(parts)
+        if known is not None:
+            known.recurs |= page not in (known.found_on, 0)
+            known.found_on = known.found_on or page
+        elif self._number < _MOST_URLS:
             self._number += 1
-            series.urls[parts] = False
+            series.urls[parts] = _Known(page)
             series.found.add(key)
-        return is_first
+        return is_first, known is None
+
+    def recurs(self, parts: UrlParts) -> bool:
+        """Whether a URL was found on several pages, as far as is remembered."""
+        known = self._series_of(parts).urls.get(parts)
+        return known is not None and known.recurs
 
     def note_request(self, parts: UrlParts) -> None:
         """Note that a URL is requested."""
         self.note_found(parts)
         series = self._series_of(parts)
-        if parts in series.urls:
-            series.urls[parts] = True
+        known = series.urls.get(parts)
+        if known is not None:
+            known.is_requested = True
             series.requested.add(self._loose_key(parts))
 
     def note_page(self, parts: UrlParts, content: int) -> None:
@@ -87,7 +100,10 @@ class KnownUrls:
     def is_suspect(self, parts: UrlParts) -> bool:
         """Whether another URL was requested that may have its content."""
         series = self._series_of(parts)
-        return self._loose_key(parts) in series.requested and not series.urls.get(parts)
+        if self._loose_key(parts) not in series.requested:
+            return False
+        known = series.urls.get(parts)
+        return known is None or not known.is_requested
 
     def find_fetched(self, parts: UrlParts) -> UrlParts | None:
         """The URL that has the content of this one, by the rules."""
@@ -111,11 +127,20 @@ class KnownUrls:
         return all(folder in self._names for folder in folders.split("/")[1:])
 
 
+@dataclass(slots=True)
+class _Known:
+    """A URL that was found: on which page first, whether on others, and whether it is requested."""
+
+    found_on: int
+    recurs: bool = False
+    is_requested: bool = False
+
+
 class _Series:
     """URLs with one stem."""
 
     def __init__(self) -> None:
-        self.urls: dict[UrlParts, bool] = {}  # those found, and whether they were requested
+        self.urls: dict[UrlParts, _Known] = {}
         self.pages: deque[tuple[UrlParts, int]] = deque()
         self.found: set[Key] = set()
         self.requested: set[Key] = set()
@@ -126,7 +151,9 @@ class _Series:
 
     def sort(self, loose_key: KeyFunction, strict_key: KeyFunction) -> None:
         self.found = {loose_key(parts) for parts in self.urls}
-        self.requested = {loose_key(parts) for parts, asked in self.urls.items() if asked}
+        self.requested = {
+            loose_key(parts) for parts, known in self.urls.items() if known.is_requested
+        }
         for urls in self.twins, self.neighbours, self.fetched, self.fetches:
             urls.clear()
         for parts, content in self.pages:

@@ -30,7 +30,7 @@ _LONGEST: Final = 2_000  # characters; of longer URLs nothing is learnt
 PREFIX: Final = "prefix"
 """The feature of a path's folders: nested relative links add ever more of them."""
 FEATURES: Final = frozenset(
-    {"session", "view", PREFIX, "index", "slash", "slashes", "repeats", "scheme", "www"}
+    {"session", "volatile", "view", PREFIX, "index", "slash", "slashes", "repeats", "scheme", "www"}
 )
 """All features but arguments, which are called ``?NAME`` or ``;NAME``."""
 

@@ -6,7 +6,7 @@ waits until the others have come, and is fetched if no rule does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any, Final, NamedTuple
@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from .evidence import Evidence, read_values
 from .known_urls import Key, KnownUrls
 from .parts import PREFIX, UrlKind, UrlParts
+from .volatile import VOLATILE, Hole, Links, VolatileParts
 
 _MOST_NAMES: Final = 256  # features of a site: a hostile one may have a new one in each URL
 _MOST_MATTERING: Final = 4096  # features that matter to one kind of URLs, for all kinds
@@ -65,6 +66,7 @@ class SiteRules:
         self._doubts: list[_Doubt] = []
         self._revoked: set[str] = set()
         self._urls = KnownUrls(self._loose_key, self._strict_key)
+        self._volatile = VolatileParts(self._urls.recurs)
 
     @property
     def matters(self) -> set[str]:
@@ -96,26 +98,55 @@ class SiteRules:
         known = (one for one in parts.features if one[0] not in rules or one[0] in matters)
         return (parts.skeleton, *known)
 
-    def note_found(self, parts: UrlParts) -> bool:
-        """Note a URL that was found; whether none before it may have the same text."""
-        return self._urls.note_found(parts)
+    def note_found(self, parts: UrlParts, page: int = 0) -> tuple[bool, bool]:
+        """Note a URL that was found on a page: whether none before it may have the same text, and
+        whether it was not found before.
+        """
+        is_first, is_fresh = self._urls.note_found(parts, page)
+        return is_first and not self._is_ripe(parts), is_fresh
 
-    def note_request(self, parts: UrlParts) -> None:
+    def list_frames(self, parts: UrlParts) -> tuple[int, ...]:
+        """What a URL shares with those that differ from it in one part alone."""
+        return tuple(hole.frame for hole in self._list_holes(parts))
+
+    def _is_ripe(self, parts: UrlParts) -> bool:
+        return self._volatile.has_ripe and self._volatile.is_ripe(self._list_holes(parts))
+
+    def _list_holes(self, parts: UrlParts) -> Iterator[Hole]:
+        features = [
+            (name, value)
+            for name, value in parts.features
+            if name not in self.rules or not self._covers(name, value, parts)
+        ]
+        return self._volatile.list_holes(parts, features)
+
+    def note_request(self, parts: UrlParts, found_on: int = 0) -> None:
         """Note that a URL is requested."""
         self._urls.note_request(parts)
+        if found_on:
+            self._volatile.note_request(self._list_holes(parts), found_on)
 
-    def judge_url(self, parts: UrlParts) -> Judgement:
+    def judge_url(self, parts: UrlParts, found_on: int = 0) -> Judgement:
         """What is known of a URL."""
         if self.find_rules(parts) is not None:
             return Judgement.SPARED
-        return Judgement.SUSPECT if self._urls.is_suspect(parts) else Judgement.NEW
+        is_suspect = self._urls.is_suspect(parts) or self._is_ripe(parts)
+        if not is_suspect and found_on:
+            is_suspect = self._volatile.has_asked(self._list_holes(parts))
+        return Judgement.SUSPECT if is_suspect else Judgement.NEW
 
     def find_rules(self, parts: UrlParts) -> list[str] | None:
         """The rules by which a URL's text has come already; None if they do not say so."""
         if not self.rules:
             return None
         twin = self._urls.find_fetched(parts)
-        return None if twin is None else self._list_covered(parts, twin)
+        names = None if twin is None else self._list_covered(parts, twin)
+        return [VOLATILE] if names is None and self._is_volatile(parts) else names
+
+    def _is_volatile(self, parts: UrlParts) -> bool:
+        return VOLATILE in self.rules and self._volatile.is_volatile(
+            parts, list(self._list_holes(parts))
+        )
 
     def would_spare(self, parts: UrlParts, twin: UrlParts) -> bool:
         """Whether rules will say that a URL's text has come, once that of another has."""
@@ -129,7 +160,7 @@ class SiteRules:
 
     def key_uncompared(self, parts: UrlParts) -> Key | None:
         """A key of the page that a URL leads to by the rules; None if two URLs of it have come."""
-        return self._urls.key_uncompared(parts)
+        return None if self._is_volatile(parts) else self._urls.key_uncompared(parts)
 
     def list_guesses(self, parts: UrlParts, names: Iterable[str]) -> list[tuple[str, str]]:
         """Of these rules those that cover a value of the URL without having seen it."""
@@ -150,10 +181,31 @@ class SiteRules:
             return True
         return self._urls.is_nested(value)
 
-    def note_page(self, parts: UrlParts, content: int, *, is_new: bool) -> list[Change]:
+    def note_page(
+        self,
+        parts: UrlParts,
+        content: int,
+        *,
+        is_new: bool,
+        has_news: bool = False,
+        found_on: int = 0,
+        links: Links = (),
+    ) -> list[Change]:
         """Learn from a page that came: its content, and whether that, or a link in it, is new."""
         changes: list[Change] = []
-        if is_new:
+        shown = self._volatile.note_page(
+            parts,
+            list(self._list_holes(parts)),
+            content,
+            found_on,
+            links,
+            is_new=is_new,
+        )
+        if shown is False and VOLATILE in self.rules and not self.rules[VOLATILE].added:
+            self._revoke({VOLATILE}, changes)
+        elif shown and VOLATILE not in self._matters[_WHOLE_SITE]:
+            self._note_evidence(VOLATILE, content, parts.kind, alone=True)
+        if is_new or has_news:
             for other in self._urls.list_neighbours(parts):
                 self._contradict(parts.kind, parts.list_differences(other), changes)
                 if changes:  # a rule was revoked, and all texts are forgotten
@@ -170,15 +222,19 @@ class SiteRules:
         mine, others = dict(parts.features), dict(twin.features)
         matters = self._matters_to(parts.kind)
         for name in names:
-            if name in matters:
-                continue
-            evidence = self.rules.get(name) or self._open.get(name)
-            if evidence is None:
-                if len(self._open) >= _MOST_NAMES:
-                    continue
-                evidence = self._open[name] = Evidence()
-            values = mine.get(name), others.get(name)
-            evidence.note_content(content, parts.kind, *values, alone=len(names) == 1)
+            if name not in matters:
+                values = mine.get(name), others.get(name)
+                self._note_evidence(name, content, parts.kind, *values, alone=len(names) == 1)
+
+    def _note_evidence(
+        self, name: str, content: int, kind: UrlKind, *values: str | None, alone: bool
+    ) -> None:
+        evidence = self.rules.get(name) or self._open.get(name)
+        if evidence is None:
+            if len(self._open) >= _MOST_NAMES:
+                return
+            evidence = self._open[name] = Evidence()
+        evidence.note_content(content, kind, *values, alone=alone)
 
     def _contradict(self, kind: UrlKind, names: Iterable[str], changes: list[Change]) -> None:
         """Note that of features that differ at least one matters."""
@@ -216,6 +272,7 @@ class SiteRules:
         self._open.clear()
         self._doubts.clear()
         self._urls.forget_pages()
+        self._volatile.forget_pages()
 
     def _note_that_matters(self, name: str, kind: UrlKind) -> None:
         """Note that a feature matters to a kind of URLs; what has seemed to hold there is void."""

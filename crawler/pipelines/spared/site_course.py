@@ -72,7 +72,7 @@ class SiteCourse:
             self._explored += 1
             checks = True
         self._give_up_old_flights()
-        is_suspect = self.rules.judge_url(parts) is Judgement.SUSPECT
+        is_suspect = self.rules.judge_url(parts, found_on.page) is Judgement.SUSPECT
         depth = self.novelty.find_depth(found_on)
         if not checks and self._copy_depth and depth > self._copy_depth:
             return Decision(left=(Why.COPY_DEPTH,))
@@ -89,7 +89,7 @@ class SiteCourse:
         trials = sum(1 for one in self._flights.values() if one.is_trial)
         if is_suspect and trials >= self._trials:
             return WAITS
-        self.rules.note_request(parts)
+        self.rules.note_request(parts, found_on.page)
         is_trial = is_suspect or checks
         self._flights[url] = _Flight(parts, is_trial, is_doubtful or checks, time.monotonic())
         return MADE
@@ -135,7 +135,14 @@ class SiteCourse:
             self._trials = _LEAST_TRIALS
         elif flight is not None and flight.is_trial:
             self._trials = min(2 * self._trials, _MOST_TRIALS)
-        return self.rules.note_page(parts, content, is_new=is_new or visit.has_news)
+        return self.rules.note_page(
+            parts,
+            content,
+            is_new=is_new,
+            has_news=visit.has_news,
+            found_on=found_on.page,
+            links=tuple(visit.links),
+        )
 
     def take_back(self) -> list[Left]:
         """Hand over the requests that may be made after all."""

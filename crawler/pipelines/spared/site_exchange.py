@@ -40,7 +40,7 @@ class SeenPage(NamedTuple):
     def to_json(self) -> str:
         """What others are told of it."""
         visit = self.visit
-        known = visit.cluster, visit.text, visit.outline, visit.has_news
+        known = visit.cluster, visit.text, visit.outline, visit.has_news, visit.links
         return json.dumps([self.site, self.url, self.found_on, known])
 
     @classmethod
@@ -48,7 +48,8 @@ class SeenPage(NamedTuple):
         """The page that another process has told of."""
         site, url, found_on, known = json.loads(text)
         visit = Visit()
-        visit.cluster, visit.text, visit.outline, visit.has_news = known
+        visit.cluster, visit.text, visit.outline, visit.has_news, links = known
+        visit.links = list(map(tuple, links))
         return cls(tuple(site), url, Found(*found_on), visit)
 
 

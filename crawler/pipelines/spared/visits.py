@@ -15,7 +15,8 @@ class Visit:
         self.cluster: int | None = None  # that of its page
         self.text = 0  # a hash of its title and text
         self.outline: int | None = None  # of that, if it is short
-        self.has_news = False
+        self.has_news = False  # whether it has a link to what may have a new text
+        self.links: list[tuple[int, ...]] = []  # of those on no other page, what they share
         self.ended = False  # the callback
         self.is_seen = False
         self._items = self._waiting = 0

@@ -1,0 +1,278 @@
+"""Parts of URLs that are new in each link, such as session ids of no known form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import xxhash
+
+from .parts import PREFIX, UrlParts
+
+VOLATILE: Final = "volatile"
+"""The feature of what is new in each link."""
+
+_ENOUGH: Final = 3  # URLs of one page, found on as many pages, before a fourth is spared
+_RIPE: Final = 2  # before others wait for what these bring
+_MOST_FRAMES: Final = 1 << 14
+_MOST_NAMES: Final = 1 << 12
+_MOST_SEGMENTS: Final = 4  # at the end of a path, in which ids are looked for
+_LEADS: Final = 4  # copies that lead to pages beyond them, as those of a list do
+_ENDING: Final = re.compile(r"\.(?:html?|php\d?|aspx?|jsp|cgi|shtml|pdf)$", re.IGNORECASE)
+_SEPARATOR: Final = re.compile(r"[^\w%]|_")
+
+
+class Hole(NamedTuple):
+    """A part of a URL: where it stands, a digest of what is around it, what it is, its words."""
+
+    place: str
+    frame: int
+    value: int
+    words: frozenset[str]
+
+
+Links = tuple[tuple[int, ...], ...]
+"""Of the links of a page that are found for the first time the frames of each."""
+
+
+class _Page(NamedTuple):
+    """A page that came, by a URL that was found on one other, and what it leads to."""
+
+    parts: UrlParts
+    hole: Hole
+    found_on: int
+    links: Links
+    is_fresh: bool  # whether it had links at all which were on no other page
+
+    @property
+    def value(self) -> tuple[str, int]:
+        """What tells the part apart from others in its place."""
+        return self.hole.place, self.hole.value
+
+
+@dataclass(slots=True)
+class _Frame:
+    """URLs that differ in one part alone: while their content is one, that and some of them."""
+
+    place: str
+    content: int | None = None
+    asked: set[int] = field(default_factory=set)  # pages on which those were found that are asked
+    pages: list[_Page] = field(default_factory=list)
+    leads: int = 0
+    is_mixed: bool = False
+
+    def mix(self) -> None:
+        """Note that these URLs lead to different pages."""
+        self.is_mixed = True
+        self.pages.clear()
+
+
+class VolatileParts:
+    """Finds the parts of a site's URLs that are drawn for each link, and make no difference.
+
+    That a part is one is known only of URLs that have all else alike. Three pages have come by them
+    with one content, which no other such URLs have. The parts have no word in common. The link to
+    each was on another page, and neither that link nor the part was found on a second page, as
+    links of ordinary sites are. One of these pages, at least, had such links itself; and all lead
+    to nothing else: to URLs of which the same is true of two pages.
+
+    Parameters
+    ----------
+    recurs
+        Tells of a URL whether it was found on several pages.
+    """
+
+    def __init__(self, recurs: Callable[[UrlParts], bool]) -> None:
+        self._recurs = recurs
+        self._frames: dict[int, _Frame] = {}
+        self._owners: dict[tuple[str, int], int] = {}  # the one frame of a content; 0 for several
+        self._values: dict[tuple[str, int], int] = {}  # where a part was found; 0 for several pages
+        self._names: set[str] = set()  # of arguments of pages that came
+        self.has_ripe = False  # whether there ever was a frame with two pages
+
+    def list_holes(self, parts: UrlParts, features: Iterable[tuple[str, str]]) -> Iterator[Hole]:
+        """The parts of a URL that may be volatile; `features` are those that may matter."""
+        given, known = dict(parts.features), dict(features)
+        rest = [one for one in known.items() if one[0] not in (PREFIX, "session")]
+        new = {name for name, _ in rest if name[0] in "?;" and name not in self._names}
+        path = f"{given.get(PREFIX, '')}/{parts.skeleton}"
+        # Of ids that are drawn by chance some look like sessions, and others do not.
+        sessions = iter(given.get("session", "").split("/"))
+        segments = [next(sessions, "*") if one == "*" else one for one in path.split("/")[1:]]
+        shown = segments if "session" in known else path.split("/")[1:]
+        if new:
+            values = "&".join(f"{name}={value}" for name, value in rest if name in new)
+            left = [one for one in rest if one[0] not in new]
+            yield _make_hole("names", _digest(shown, left), values)
+        for place, around, value in _list_cuts(segments, shown):
+            if rest or around.strip("/*"):
+                yield _make_hole(place, _digest(place, around, rest), value)
+
+    def note_request(self, holes: Iterable[Hole], found_on: int) -> None:
+        """Note that a URL is requested that was found on a page."""
+        for hole in holes:
+            frame = self._frames.get(hole.frame) or self._add_frame(hole)
+            if not frame.is_mixed and len(frame.asked) < _ENOUGH:
+                frame.asked.add(found_on)
+
+    def has_asked(self, holes: Iterable[Hole]) -> bool:
+        """Whether it is better to wait for what others bring, which three pages have led to."""
+        return any(
+            (frame := self._frames.get(hole.frame)) is not None
+            and len(frame.asked) >= _ENOUGH
+            and not frame.is_mixed
+            for hole in holes
+        )
+
+    def is_ripe(self, holes: Iterable[Hole]) -> bool:
+        """Whether a part of a URL may be volatile, as far as two others tell."""
+        return self._has_pages(holes, _RIPE)
+
+    def is_volatile(self, parts: UrlParts, holes: Iterable[Hole]) -> bool:
+        """Whether a part of a URL is volatile, as three others tell."""
+        return self._has_pages(holes, _ENOUGH) and not self._recurs(parts)
+
+    def _has_pages(self, holes: Iterable[Hole], number: int) -> bool:
+        return any(
+            self._values.get((hole.place, hole.value)) != 0
+            and self._counts(hole.frame, number)
+            and all(hole.words.isdisjoint(one.hole.words) for one in self._frames[hole.frame].pages)
+            for hole in holes
+        )
+
+    def _counts(self, key: int, number: int) -> bool:
+        """Whether so many URLs of a frame show that what they differ in is volatile."""
+        frame = self._frames.get(key)
+        if frame is None or frame.content is None or len(frame.pages) < number:
+            return False
+        if self._owners.get((frame.place, frame.content)) != key or any(
+            self._recurs(page.parts) or not self._values.get(page.value, page.found_on)
+            for page in frame.pages
+        ):
+            return False
+        if number < _ENOUGH:
+            return True
+        return any(page.is_fresh for page in frame.pages) and not self._list_leading(frame)
+
+    def _list_leading(self, frame: _Frame) -> list[int]:
+        """Which pages of a frame may lead beyond what is known."""
+        leading = []
+        for place, page in enumerate(frame.pages):
+            if all(map(self._is_known, page.links)):
+                frame.pages[place] = page._replace(links=())
+            else:
+                leading.append(place)
+        return leading
+
+    def _is_known(self, link: tuple[int, ...]) -> bool:
+        return any(
+            (frame := self._frames.get(key)) is not None and len(frame.pages) >= _RIPE
+            for key in link
+        )
+
+    def note_page(
+        self,
+        parts: UrlParts,
+        holes: Iterable[Hole],
+        content: int,
+        found_on: int,
+        links: Links,
+        *,
+        is_new: bool,
+    ) -> bool | None:
+        """Note the content of a page, where its URL was found, and where it leads to.
+
+        Returns True if it shows that a part is volatile, False if it shows that one is not which
+        seemed so, else None.
+        """
+        shown: bool | None = None
+        for hole in holes:
+            frame = self._frames.get(hole.frame) or self._add_frame(hole)
+            if frame.content is None:
+                self._own(frame, content, hole.frame)
+            elif frame.is_mixed:
+                continue
+            elif frame.content != content:
+                if is_new and self._counts(hole.frame, _ENOUGH):
+                    shown = False
+                frame.mix()
+                continue
+            led_to = () if is_new else links
+            self._add_page(frame, _Page(parts, hole, found_on, led_to, bool(led_to)))
+            self.has_ripe |= len(frame.pages) >= _RIPE
+            if shown is None and self._counts(hole.frame, _ENOUGH):
+                shown = True
+        if len(self._names) < _MOST_NAMES:
+            self._names.update(name for name, _ in parts.features)
+        return shown
+
+    def _add_frame(self, hole: Hole) -> _Frame:
+        frame = self._frames[hole.frame] = _Frame(hole.place)
+        if len(self._frames) > _MOST_FRAMES:
+            del self._frames[next(iter(self._frames))]
+        return frame
+
+    def _own(self, frame: _Frame, content: int, key: int) -> None:
+        frame.content, owned = content, (frame.place, content)
+        self._owners[owned] = 0 if owned in self._owners else key
+        if len(self._owners) > _MOST_FRAMES:
+            del self._owners[next(iter(self._owners))]
+
+    def _add_page(self, frame: _Frame, page: _Page) -> None:
+        if not page.found_on or any(
+            page.found_on == one.found_on or not page.hole.words.isdisjoint(one.hole.words)
+            for one in frame.pages
+        ):
+            return
+        if len(frame.pages) >= _ENOUGH:
+            leading = self._list_leading(frame)
+            if not leading:
+                return
+            del frame.pages[leading[0]]
+            frame.leads += 1
+            if frame.leads >= _LEADS:
+                frame.mix()
+                return
+        frame.pages.append(page)
+        for one in frame.pages if len(frame.pages) >= _RIPE else ():
+            if len(self._values) < _MOST_FRAMES:
+                found_on = self._values.setdefault(one.value, one.found_on)
+                if found_on != one.found_on:
+                    self._values[one.value] = 0
+
+    def forget_pages(self) -> None:
+        """Forget the contents of URLs."""
+        self._frames.clear()
+        self._owners.clear()
+        self._values.clear()
+
+
+def _list_cuts(segments: list[str], shown: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Parts of a path: where each stands, what is around it as that is shown, and what it is."""
+    number = len(segments)
+    for place in range(max(number - _MOST_SEGMENTS, 0), number):
+        before, after = shown[:place], shown[place + 1 :]
+        yield f"{place}/{number}", "/".join([*before, "*", *after]), segments[place]
+        if before and after:
+            yield f"{place}/", "/".join([*before, "*"]), "/".join(segments[place:])
+    folders, last = "/".join(shown[:-1]), segments[-1]
+    if number > 2:
+        yield "/1", f"*/{shown[-1]}", "/".join(segments[:-1])
+    body = _ENDING.sub("", last)
+    ending = last[len(body) :]
+    cuts = [one.start() for one in _SEPARATOR.finditer(body)]
+    for cut in {*cuts[:1], *cuts[-1:]}:
+        head, tail = body[: cut + 1], body[cut:]
+        yield f"{number}~", f"{folders}/{head}*{ending}", body[cut + 1 :]
+        yield f"~{number}", f"{folders}/*{tail}{ending}", body[:cut]
+
+
+def _make_hole(place: str, frame: int, value: str) -> Hole:
+    return Hole(place, frame, _digest(value), frozenset(_SEPARATOR.split(value)) - {""})
+
+
+def _digest(*what: object) -> int:
+    """A number that is the same in all processes."""
+    return xxhash.xxh3_64_intdigest(repr(what).encode("utf-8", "replace"))
