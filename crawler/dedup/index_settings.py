@@ -58,7 +58,7 @@ class IndexSettings:
     )
     scope: str = setting(
         "all",
-        parsing.text,
+        parsing.scope,
         "Which pages may be copies of each other: `all`; those of one `host`; those of one "
         "registered `domain`; or, with the name of an item field, those with the same value in "
         "it.",
@@ -158,7 +158,7 @@ class IndexSettings:
     @property
     def scope_field(self) -> str | None:
         """The field of items that :attr:`scope` names, if it names one."""
-        return None if self.scope in ("all", "host", "domain") else self.scope
+        return None if self.scope in parsing.SCOPES else self.scope.removeprefix("field:")
 
     @property
     def values(self) -> int:

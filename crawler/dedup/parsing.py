@@ -15,6 +15,7 @@ from .errors import ConfigError
 from .verdict import CONTAINED, Kind
 
 PREFIX = "DEDUP_"
+SCOPES = ("all", "host", "domain")
 
 # Words of other tools, and of everyday speech, for what settings here are called.
 _MEANT = {
@@ -157,6 +158,20 @@ def path(value: Any) -> Path:
         return Path(value).expanduser()
     except RuntimeError:
         raise ValueError("expects a folder below a home folder that is there") from None
+
+
+def scope(value: Any) -> str:
+    """One of :data:`SCOPES`, or the name of an item field, which stands behind `field:` if it is
+    nearly one of these words.
+    """
+    word = text(value)
+    field = text(word.removeprefix("field:"))
+    close = difflib.get_close_matches(field.lower(), SCOPES, 1, 0.76)
+    if not close:
+        return field
+    if word == field and word not in SCOPES:
+        raise ValueError(f"expects {close[0]}, or field:{word} for an item field of that name")
+    return word
 
 
 def boolean(value: Any) -> bool:

@@ -55,6 +55,15 @@ async def test_a_scope_is_like_an_index_of_its_own(redis_url: str, method: str) 
     assert len({one[1] for one in together}) >= 3  # among them copies
 
 
+@pytest.mark.parametrize("word", ["hosts", "Host", "domians"])
+def test_a_misprint_is_no_field(word: str) -> None:
+    """All pages would share a scope, as no item has such a field; one that has can be named."""
+    with pytest.raises(ValueError, match=rf"DEDUP_SCOPE expects (host|domain), or field:{word} "):
+        DedupConfig(scope=word)
+    assert DedupConfig(scope=f"field:{word}").scope_field == word
+    assert DedupConfig(scope="field:tenant") == DedupConfig(scope="tenant")
+
+
 async def test_a_spread_index_has_scopes_too(cluster_url: str, redis_url: str) -> None:
     """The server knows nothing of them, whichever it is."""
     one = await checked(config_of(redis_url, "one", scope="domain"), PAGES)
