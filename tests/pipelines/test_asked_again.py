@@ -378,6 +378,37 @@ async def test_a_page_that_another_crawler_loses_is_forgotten_at_once(web: Web, 
     assert [item["at"] for item in tags.items] == ["/new"]
 
 
+@pytest.mark.parametrize("is_lost", [True, False])
+async def test_a_page_whose_container_is_lost_is_asked_for(
+    web: Web, run: Any, is_lost: bool
+) -> None:
+    """It was dropped for it while that was on its way; one that has passed stands."""
+    web.page("/new", text=prose(2, 200) + " " + prose(1, 200))
+    web.page("/old", text=prose(1, 200))
+    is_dropped = asyncio.Event()
+
+    class Holding:
+        async def process_item(self, item: Any) -> Any:
+            if item["at"] == "/new":
+                await is_dropped.wait()
+                if is_lost:
+                    raise DropItem("not mine")
+            return item
+
+    class Drops(Tags):
+        def watch(self, crawler: Any) -> None:
+            super().watch(crawler)
+            crawler.signals.connect(
+                lambda: is_dropped.set(), signal=signals.item_dropped, weak=False
+            )
+
+    tags, options = Drops(), {"DEDUP_CONTAINMENT": 0.9, "DEDUP_DROP": "exact,near,contained"}
+    stats = await run(tags, spider=Other, ITEM_PIPELINES={Holding: 300}, **options)
+    assert [item["at"] for item in tags.items] == (["/old"] if is_lost else ["/new"])
+    assert stats["dedup/dropped/contained"] == 1
+    assert web.seen == ["/new", "/old"] + ["/old"] * is_lost
+
+
 async def test_no_page_is_awaited_to_forget_what_is_lost(open_bench: Any) -> None:
     """Another crawler keeps its copy although this one has nothing more to check."""
     one, other = await open_bench(), await open_bench()

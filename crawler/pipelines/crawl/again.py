@@ -187,7 +187,10 @@ class AskAgain:
         if is_idle:
             await self._forget_emptied(pages.values())
         await self._report(is_idle)
-        return await self._index.originals(pages)
+        # A page that is contained in another is no copy of it, and the index has forgotten it.
+        urls = {known: one.original if one.is_contained else known for known, one in pages.items()}
+        found = await self._index.originals(dict.fromkeys(urls.values()))
+        return {known: found[url] for known, url in urls.items()}
 
     async def _forget_emptied(self, pages: Iterable[Dropped]) -> None:
         """Forget originals that another crawl has confirmed before this one found no item there."""

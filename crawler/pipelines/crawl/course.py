@@ -113,23 +113,25 @@ class Course:
         if not is_copy:
             self.again.dropped.note_kept(known)
         reason = drop_reason(verdict, self._config.drop)
-        if isinstance(reason, ContainedPage):
-            # It is no copy, so it would stand for others, and pass for known when its text is in no
-            # other page any more.
-            self._forget(verdict.url)
-            return
         if reason is None:
             self.again.note_kept(verdict.url)
             self.later.pass_on(verdict)
             return
-        if original is None or not is_copy:
+        is_contained = isinstance(reason, ContainedPage)
+        if is_contained:
+            # It is no copy, so it would stand for others, and pass for known when its text is in no
+            # other page any more.
+            self._forget(verdict.url)
+            original = verdict.container.url if verdict.container else None
+        if original is None or not (is_copy or is_contained):
             return
         is_early = verdict.standing is Kind.NEAR and learnt is not None and learnt < ENOUGH
         is_early = is_early and host(original) == host(known)
         # Another crawl or worker may have confirmed the original, and it may have changed since.
         is_known = self.again.dropped.has_seen(original) and not self.later.is_doubtful(original)
         if verdict.unconfirmed or is_early or not is_known:
-            self.again.remember_page(verdict.url, Dropped(request, original, hashed, is_early))
+            page = Dropped(request, original, hashed, is_early, is_contained)
+            self.again.remember_page(verdict.url, page)
 
     async def end_crawl(self) -> None:
         """End the crawl in the index, or leave what it takes to go on with it."""

@@ -20,13 +20,15 @@ _MOST_HOSTS: Final = 10_000  # that a crawl remembers to have visited
 class Dropped(NamedTuple):
     """A dropped page: the request that it came from, None if from none, its original and its text.
 
-    It is early if its host's template was hardly known when a page of that host stood for it.
+    It is early if its host's template was hardly known when a page of that host stood for it. If it
+    is contained, the original is the page that contains it.
     """
 
     request: Request | None
     original: str
     text: int  # its hash
     is_early: bool = False
+    is_contained: bool = False
 
 
 def hash_text(text: str) -> int:
