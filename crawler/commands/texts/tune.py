@@ -154,6 +154,8 @@ def _print_choices(config: DedupConfig, found: list[Choice], bins: list[Similari
     print_table(
         "Share of pairs found", ["similarity", *(one.name for one in found), TEXTBOOK], rows
     )
+    if is_terminal():
+        print(f"{TEXTBOOK}: 1-(1-s^r)^b of the bands used; keys of 27 bits find a few pairs more\n")
     if bins:
         _print_bins(found[0], bins, width)
 
